@@ -1,0 +1,200 @@
+//! The one error type of the library: what went wrong, where, and where we know it, the cure.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A result of this library.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What can go wrong. The `Display` form is one line; [`Error::hint`] may add the cure.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter is outside its range.
+    #[error("{name} must be {expected}, but is {got}")]
+    Param {
+        /// The parameter's name as the user writes it.
+        name: String,
+        /// The allowed values, in words.
+        expected: String,
+        /// The value found.
+        got: String,
+    },
+
+    /// Two things that must have the same size have not.
+    #[error("{what}: expected {expected}, found {found}")]
+    Shape {
+        /// What was measured.
+        what: String,
+        /// The size it should have.
+        expected: usize,
+        /// The size it has.
+        found: usize,
+    },
+
+    /// The data cannot be used as they are; says where.
+    #[error("{place}: {problem}")]
+    Data {
+        /// File, row and column, as far as known.
+        place: Place,
+        /// What is wrong there.
+        problem: String,
+        /// How to mend it, if there is an obvious way.
+        hint: Option<String>,
+    },
+
+    /// A learner could not be fitted.
+    #[error("member '{member}' failed{}: {source}", split.map(|s| format!(" in split {}", s + 1)).unwrap_or_default())]
+    Member {
+        /// The member's name.
+        member: String,
+        /// The split of the plan, counted from 0; `None` for the fit on all rows.
+        split: Option<usize>,
+        /// What its fit said.
+        source: Box<Error>,
+    },
+
+    /// A model file holds a kind of model this program does not know.
+    #[error("unknown kind of model '{kind}'")]
+    UnknownKind {
+        /// The kind found.
+        kind: String,
+    },
+
+    /// A model file was written by a newer version.
+    #[error("{what} has version {found}, this program reads up to {supported}")]
+    Version {
+        /// The file, or the kind of record in it.
+        what: String,
+        /// Its version.
+        found: u32,
+        /// The newest version understood.
+        supported: u32,
+    },
+
+    /// A file is not what it should be (foreign, truncated, damaged).
+    #[error("{}: {problem}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+
+    /// The operating system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+
+    /// The run was cancelled.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl Error {
+    /// A parameter outside its range.
+    pub fn param(name: &str, expected: impl Into<String>, got: impl fmt::Display) -> Self {
+        Self::Param { name: name.into(), expected: expected.into(), got: got.to_string() }
+    }
+
+    /// Sizes that do not fit.
+    pub fn shape(what: impl Into<String>, expected: usize, found: usize) -> Self {
+        Self::Shape { what: what.into(), expected, found }
+    }
+
+    /// Data that cannot be used.
+    pub fn data(place: Place, problem: impl Into<String>) -> Self {
+        Self::Data { place, problem: problem.into(), hint: None }
+    }
+
+    /// A file that is not what it should be.
+    pub fn file(path: &Path, problem: impl Into<String>) -> Self {
+        Self::File { path: path.into(), problem: problem.into() }
+    }
+
+    /// The system's refusal, with the file's name.
+    pub fn io(path: &Path, source: std::io::Error) -> Self {
+        Self::Io { path: path.into(), source }
+    }
+
+    /// Adds the cure to an error about data; other errors stay as they are.
+    #[must_use]
+    pub fn with_hint(mut self, cure: impl Into<String>) -> Self {
+        if let Self::Data { hint, .. } = &mut self {
+            *hint = Some(cure.into());
+        }
+        self
+    }
+
+    /// Names the file in an error about data that does not name one yet.
+    #[must_use]
+    pub fn in_file(mut self, path: &Path) -> Self {
+        if let Self::Data { place, .. } = &mut self {
+            place.file.get_or_insert_with(|| path.into());
+        }
+        self
+    }
+
+    /// How to mend it, if there is an obvious way.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Data { hint, .. } => hint.clone(),
+            Self::Member { source, .. } => source.hint(),
+            Self::Version { .. } | Self::UnknownKind { .. } => {
+                Some("the file comes from a newer or extended program: update this one".into())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Where in the data: any of file, row (counted from 1, header not counted) and column.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub file: Option<PathBuf>,
+    /// The data row, counted from 1.
+    pub row: Option<usize>,
+    /// The column's name.
+    pub column: Option<String>,
+}
+
+impl Place {
+    /// A column as a whole.
+    pub fn column(column: &str) -> Self {
+        Self { column: Some(column.into()), ..Self::default() }
+    }
+
+    /// One cell; `row` is counted from 0 here and from 1 when shown.
+    pub fn cell(row: usize, column: &str) -> Self {
+        Self { row: Some(row + 1), column: Some(column.into()), file: None }
+    }
+
+    /// One row; counted from 0 here and from 1 when shown.
+    pub fn row(row: usize) -> Self {
+        Self { row: Some(row + 1), ..Self::default() }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        if let Some(file) = &self.file {
+            write!(f, "{}", file.display())?;
+            separator = ", ";
+        }
+        if let Some(row) = self.row {
+            write!(f, "{separator}row {row}")?;
+            separator = ", ";
+        }
+        if let Some(column) = &self.column {
+            write!(f, "{separator}column '{column}'")?;
+            separator = ", ";
+        }
+        if separator.is_empty() { write!(f, "data") } else { Ok(()) }
+    }
+}

@@ -1,0 +1,1 @@
+//! The simplest learner of each task: what any model must beat.

@@ -1,0 +1,87 @@
+//! Learners: recipes for models, and the models they make.
+//!
+//! A [`Learner`] is unfitted and is its own parameter struct; a [`Fitted`] model is another type and cannot exist
+//! unfitted. A learner of one's own goes through the easy door, [`SimpleLearner`] and [`SimpleModel`], in under thirty lines.
+
+pub mod baseline;
+pub mod check;
+mod run;
+mod sample;
+mod simple;
+
+use std::fmt::Debug;
+
+pub use run::{Progress, Run};
+pub use sample::{OwnedSample, Sample};
+pub use simple::{Simple, SimpleLearner, SimpleModel};
+
+use crate::error::Result;
+use crate::oos::{self, Block};
+use crate::plan::Plan;
+use crate::store::Record;
+use crate::table::Rows;
+use crate::task::Task;
+
+/// An unfitted model: a recipe with its parameters.
+pub trait Learner<T: Task>: Debug + Send + Sync {
+    /// The members this learner contributes: usually one; a ladder (several bandwidths, several k) has one per rung.
+    fn members(&self) -> Vec<String>;
+
+    /// Fits every member to the sample.
+    fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>>;
+
+    /// What each member says about rows it has not seen. The default refits split by split; families that can share
+    /// work between splits or members (one pass over pairs, counts minus one row) do so here.
+    fn out_of_sample(&self, sample: &Sample<'_, T>, plan: &Plan, run: &Run) -> Result<Block> {
+        oos::refit(self, sample, plan, run)
+    }
+}
+
+/// A fitted model.
+pub trait Fitted<T: Task>: Debug + Send + Sync {
+    /// Values in one prediction row.
+    fn width(&self) -> usize;
+
+    /// Predicts each row by itself into `out` (rows x width, row after row). Single-threaded: [`predict`] splits the rows.
+    fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()>;
+
+    /// The model as it is stored in a file.
+    fn record(&self) -> Result<Record>;
+
+    /// How the fit went.
+    fn diagnostics(&self) -> Diagnostics {
+        Diagnostics::default()
+    }
+}
+
+/// How a fit went. Not converging is data, not an error.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Diagnostics {
+    /// Whether the method reached its tolerance; `None` for methods without iterations.
+    pub converged: Option<bool>,
+    /// Iterations used.
+    pub iterations: Option<usize>,
+    /// The objective reached (log posterior, log evidence), as the method defines it.
+    pub objective: Option<f64>,
+    /// Anything the user should know.
+    pub notes: Vec<String>,
+}
+
+/// Rows predicted in one piece of work: large enough to amortise a call, small enough for two cores to share.
+const PREDICTION_BLOCK: usize = 1024;
+
+/// Predicts all rows with a fitted model, in parallel over blocks of rows.
+pub fn predict<T: Task>(model: &dyn Fitted<T>, x: Rows<'_>, run: &Run) -> Result<Vec<f64>> {
+    use rayon::prelude::*;
+
+    let width = model.width();
+    let mut out = vec![0.0; x.rows() * width];
+    run.install(|| {
+        out.par_chunks_mut(PREDICTION_BLOCK * width).enumerate().try_for_each(|(block, out)| {
+            run.check()?;
+            let first = block * PREDICTION_BLOCK;
+            model.predict_into(x.slice(first..first + out.len() / width), out)
+        })
+    })?;
+    Ok(out)
+}

@@ -1,0 +1,149 @@
+//! What a run carries along: seed streams, the thread pool, progress and cancellation.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::error::{Error, Result};
+
+/// The circumstances of a fit.
+///
+/// Random streams are derived by name from the seed ([`Run::child`]), never drawn from a shared generator: member 3 in
+/// fold 2 sees the same numbers whatever ran before it and on however many threads.
+#[derive(Clone)]
+pub struct Run {
+    key: u64,
+    pool: Arc<ThreadPool>,
+    progress: Arc<dyn Progress>,
+    cancelled: Arc<AtomicBool>,
+}
+
+/// Hears how far a long piece of work has come. Called from several threads.
+pub trait Progress: Send + Sync {
+    /// `steps` more units of work are planned.
+    fn plan(&self, steps: u64);
+    /// `steps` units of work are done; `what` names the last of them.
+    fn advance(&self, steps: u64, what: &str);
+}
+
+/// Hears nothing.
+struct Silent;
+
+impl Progress for Silent {
+    fn plan(&self, _steps: u64) {}
+    fn advance(&self, _steps: u64, _what: &str) {}
+}
+
+impl Run {
+    /// A run on all cores with this seed, silent.
+    pub fn new(seed: u64) -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self::with_threads(seed, threads).expect("the default number of threads is positive")
+    }
+
+    /// A run on a pool of its own with so many threads. Results do not depend on the number.
+    pub fn with_threads(seed: u64, threads: usize) -> Result<Self> {
+        if threads == 0 {
+            return Err(Error::param("threads", "at least 1", threads));
+        }
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(|e| Error::param("threads", "a number the system can start", e))?;
+        Ok(Self {
+            key: mix(seed),
+            pool: Arc::new(pool),
+            progress: Arc::new(Silent),
+            cancelled: Arc::default(),
+        })
+    }
+
+    /// The same run, reporting to `progress`.
+    #[must_use]
+    pub fn reporting(mut self, progress: Arc<dyn Progress>) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// The run of one part of the work: its own random stream, everything else shared.
+    #[must_use]
+    pub fn child(&self, part: u64) -> Self {
+        Self { key: mix(self.key ^ mix(part.wrapping_add(1))), ..self.clone() }
+    }
+
+    /// This run's random numbers, from their beginning.
+    pub fn rng(&self) -> ChaCha8Rng {
+        ChaCha8Rng::seed_from_u64(self.key)
+    }
+
+    /// Runs `work` on the run's thread pool, so that everything parallel in it uses that pool.
+    pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.pool.install(work)
+    }
+
+    /// Threads of the pool.
+    pub fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// Where progress is told.
+    pub fn progress(&self) -> &dyn Progress {
+        self.progress.as_ref()
+    }
+
+    /// Asks the run to stop at the next opportunity; callable from any thread or signal handler.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// `Err(Cancelled)` once [`Run::cancel`] was called; long loops ask now and then.
+    pub fn check(&self) -> Result<()> {
+        if self.cancelled.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { Ok(()) }
+    }
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run")
+            .field("key", &self.key)
+            .field("threads", &self.threads())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The finaliser of SplitMix64: a bijection that spreads neighbouring keys over all 64 bits.
+fn mix(key: u64) -> u64 {
+    let mut z = key.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt;
+
+    use super::*;
+
+    #[test]
+    fn children_have_streams_of_their_own() {
+        let run = Run::with_threads(7, 1).unwrap();
+        let draw = |run: &Run| run.rng().random::<u64>();
+        assert_eq!(draw(&run.child(3)), draw(&Run::with_threads(7, 2).unwrap().child(3)));
+        assert_ne!(draw(&run.child(3)), draw(&run.child(4)));
+        assert_ne!(draw(&run.child(3).child(4)), draw(&run.child(4).child(3)));
+    }
+
+    #[test]
+    fn a_cancelled_run_says_so_to_its_children() {
+        let run = Run::with_threads(0, 1).unwrap();
+        let child = run.child(1);
+        assert!(child.check().is_ok());
+        run.cancel();
+        assert!(matches!(child.check(), Err(Error::Cancelled)));
+    }
+}

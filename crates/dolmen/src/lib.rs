@@ -1,0 +1,13 @@
+//! Dolmen combines models.
+
+pub mod error;
+pub mod learner;
+pub mod math;
+pub mod oos;
+pub mod plan;
+pub mod stats;
+pub mod store;
+pub mod table;
+pub mod task;
+
+pub use error::{Error, Result};

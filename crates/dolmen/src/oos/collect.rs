@@ -1,0 +1,101 @@
+//! Filling the matrix: fit on the rows learned from, predict the rows held out, split by split.
+
+use rayon::prelude::*;
+
+use super::{Block, Failure};
+use crate::error::{Error, Result};
+use crate::learner::{Fitted, Learner, Run, Sample};
+use crate::plan::{Plan, Split};
+use crate::task::Task;
+
+/// A learner's out-of-sample block by plain refitting, in parallel over the splits.
+///
+/// A row predicted by several splits (repeated plans, bootstraps) gets the average prediction, which in log space is the
+/// logarithm of the average density. A failing fit is recorded, and leaves the rows of its split without a prediction.
+pub fn refit<T: Task, L: Learner<T> + ?Sized>(
+    learner: &L,
+    sample: &Sample<'_, T>,
+    plan: &Plan,
+    run: &Run,
+) -> Result<Block> {
+    if plan.rows() != sample.rows() {
+        return Err(Error::shape("rows of the plan", sample.rows(), plan.rows()));
+    }
+    let members = learner.members();
+    let predictions: Vec<Result<Vec<Vec<f64>>>> = run.install(|| {
+        let splits = plan.splits().par_iter().enumerate();
+        let fit = |(v, split)| {
+            run.check()?;
+            let predicted = predict_split(learner, sample, split, &run.child(v as u64));
+            run.progress().advance(1, members.first().map_or("", String::as_str));
+            predicted
+        };
+        splits.map(fit).collect()
+    });
+    let mut mean = Averages::<T>::new(members.len(), sample);
+    let mut failures = Vec::new();
+    for (v, (split, predicted)) in plan.splits().iter().zip(predictions).enumerate() {
+        match predicted {
+            Ok(columns) => mean.add(split.test(), &columns),
+            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            Err(error) => failures.extend((0..members.len()).map(|member| Failure {
+                member,
+                split: v,
+                message: error.to_string(),
+            })),
+        }
+    }
+    Ok(Block { columns: mean.finish(), failures })
+}
+
+/// Fits one split and predicts its held-out rows: one column per member.
+fn predict_split<T: Task, L: Learner<T> + ?Sized>(
+    learner: &L,
+    sample: &Sample<'_, T>,
+    split: &Split,
+    run: &Run,
+) -> Result<Vec<Vec<f64>>> {
+    let train = sample.select(&split.train(sample.rows()));
+    let held_out = sample.x().select(split.test());
+    let models = learner.fit(&train.borrow(), run)?;
+    let predict = |model: &Box<dyn Fitted<T>>| {
+        let mut out = vec![0.0; held_out.rows().rows() * model.width()];
+        model.predict_into(held_out.rows(), &mut out).map(|()| out)
+    };
+    models.iter().map(predict).collect()
+}
+
+/// The running average of each row's predictions, kept relative to its largest term in log space.
+struct Averages<T: Task> {
+    columns: Vec<Vec<f64>>,
+    counts: Vec<u32>,
+    width: usize,
+    task: T,
+}
+
+impl<T: Task> Averages<T> {
+    fn new(members: usize, sample: &Sample<'_, T>) -> Self {
+        let width = T::width(sample.target());
+        let columns = vec![vec![f64::NAN; sample.rows() * width]; members];
+        Self { columns, counts: vec![0; sample.rows()], width, task: T::default() }
+    }
+
+    fn add(&mut self, rows: &[usize], predicted: &[Vec<f64>]) {
+        for (t, &i) in rows.iter().enumerate() {
+            let before = f64::from(self.counts[i]);
+            self.counts[i] += 1;
+            let weights = [before / (before + 1.0), 1.0 / (before + 1.0)];
+            for (column, predicted) in self.columns.iter_mut().zip(predicted) {
+                let old = &mut column[i * self.width..(i + 1) * self.width];
+                let new = &predicted[t * self.width..(t + 1) * self.width];
+                let kept = old.to_vec();
+                T::mix(&weights, |m| if m == 0 { &kept } else { new }, old);
+            }
+        }
+    }
+
+    fn finish(self) -> Vec<Vec<f64>> {
+        let Self { columns, task: _, .. } = self;
+        columns
+    }
+}

@@ -1,0 +1,104 @@
+//! The model file, and writing files whole or not at all.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::Record;
+use crate::error::{Error, Result};
+use crate::table::Schema;
+use crate::task::Task;
+
+/// The first bytes of every model file.
+const MAGIC: &[u8; 6] = b"DOLMEN";
+/// The version of the layout around the records.
+const FORMAT: u32 = 1;
+/// Magic, format version, checksum.
+const HEADER: usize = MAGIC.len() + 4 + 4;
+
+/// Everything a program needs to use a model on new rows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelFile {
+    /// The task's name.
+    pub task: String,
+    /// The input columns.
+    pub schema: Schema,
+    /// The target column's name; `None` for densities.
+    pub target: Option<String>,
+    /// The classes' names, in the order of the prediction row; empty unless the task has classes.
+    pub classes: Vec<String>,
+    /// The model itself.
+    pub model: Record,
+}
+
+impl ModelFile {
+    /// Whether the file holds a model of this task.
+    pub fn is<T: Task>(&self) -> bool {
+        self.task == T::NAME
+    }
+
+    /// Writes the file; a file of that name is replaced only by a complete new one.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let body = rmp_serde::to_vec_named(self)
+            .map_err(|e| Error::file(path, format!("the model cannot be stored: {e}")))?;
+        write_atomically(path, |out| {
+            out.write_all(MAGIC)?;
+            out.write_all(&FORMAT.to_le_bytes())?;
+            out.write_all(&crc32fast::hash(&body).to_le_bytes())?;
+            out.write_all(&body)
+        })
+    }
+
+    /// Reads a model file; foreign, newer, truncated and damaged files are refused with a clear word.
+    pub fn read(path: &Path) -> Result<Self> {
+        let bytes = fs::read(path).map_err(|e| Error::io(path, e))?;
+        Self::parse(&bytes, path)
+    }
+
+    fn parse(bytes: &[u8], path: &Path) -> Result<Self> {
+        if !bytes.starts_with(&MAGIC[..bytes.len().min(MAGIC.len())]) || bytes.is_empty() {
+            return Err(Error::file(path, "not a Dolmen model file"));
+        }
+        let (Some(header), Some(body)) = (bytes.get(..HEADER), bytes.get(HEADER..)) else {
+            return Err(Error::file(path, "the model file is truncated"));
+        };
+        let number = |at: usize| {
+            u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+        };
+        let format = number(MAGIC.len());
+        if format > FORMAT {
+            let what = path.display().to_string();
+            return Err(Error::Version { what, found: format, supported: FORMAT });
+        }
+        if number(MAGIC.len() + 4) != crc32fast::hash(body) {
+            return Err(Error::file(path, "the model file is truncated or damaged"));
+        }
+        rmp_serde::from_slice(body)
+            .map_err(|e| Error::file(path, format!("the model file cannot be read: {e}")))
+    }
+}
+
+/// Writes a file through a temporary one beside it, so that the name never shows a half-written file.
+pub fn write_atomically(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let fail = |e| Error::io(path, e);
+    let mut builder = tempfile::Builder::new();
+    // Temporary files are private by default; the file that takes the name gets what the umask allows.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut temporary = builder.tempfile_in(folder).map_err(fail)?;
+    let mut out = std::io::BufWriter::new(temporary.as_file_mut());
+    write(&mut out).and_then(|()| out.flush()).map_err(fail)?;
+    drop(out);
+    temporary.as_file().sync_all().map_err(fail)?;
+    temporary.persist(path).map_err(|e| fail(e.error))?;
+    Ok(())
+}

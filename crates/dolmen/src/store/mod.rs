@@ -1,0 +1,15 @@
+//! Saved models: a versioned file of nested records, and the registry that reads them back.
+//!
+//! A model file is `DOLMEN` + format version + checksum + a MessagePack document. MessagePack keeps `-inf` and NaN,
+//! nests, and is read without executing anything. Each model in it is a [`Record`]: its kind, the version of that kind's
+//! stored form, and its body. A [`Registry`] maps kinds to the types that read them.
+
+mod file;
+mod record;
+mod registry;
+
+pub mod floats;
+
+pub use file::{ModelFile, write_atomically};
+pub use record::Record;
+pub use registry::{Registry, Stored};

@@ -1,0 +1,100 @@
+//! Dense rows: one `f64` per cell, row after row, with the schema that says what they mean.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::Schema;
+use crate::error::{Error, Result};
+
+/// Dense rows that own their values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Features {
+    values: Vec<f64>,
+    rows: usize,
+    schema: Arc<Schema>,
+}
+
+impl Features {
+    /// Rows from their values, row after row; as many values per row as the schema has columns.
+    pub fn new(values: Vec<f64>, schema: Arc<Schema>) -> Result<Self> {
+        let width = schema.len();
+        if width == 0 {
+            return Err(Error::shape("input columns", 1, 0));
+        }
+        if !values.len().is_multiple_of(width) {
+            return Err(Error::shape("values in the last row", width, values.len() % width));
+        }
+        Ok(Self { rows: values.len() / width, values, schema })
+    }
+
+    /// Numeric rows from a bare matrix, row after row.
+    pub fn numeric(values: Vec<f64>, columns: usize) -> Result<Self> {
+        Self::new(values, Arc::new(Schema::numeric(columns)))
+    }
+
+    /// The borrowed form, which learners take.
+    pub fn rows(&self) -> Rows<'_> {
+        Rows { values: &self.values, rows: self.rows, schema: &self.schema }
+    }
+}
+
+/// Borrowed dense rows: a missing value is NaN, a category the index of its level (the number of levels if unknown).
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'a> {
+    values: &'a [f64],
+    rows: usize,
+    schema: &'a Arc<Schema>,
+}
+
+impl<'a> Rows<'a> {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn width(&self) -> usize {
+        self.schema.len()
+    }
+
+    /// What the columns mean.
+    pub fn schema(&self) -> &'a Arc<Schema> {
+        self.schema
+    }
+
+    /// All values, row after row.
+    pub fn values(&self) -> &'a [f64] {
+        self.values
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &'a [f64] {
+        let width = self.width();
+        &self.values[i * width..(i + 1) * width]
+    }
+
+    /// Row after row.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &'a [f64]> + Clone + use<'a> {
+        self.values.chunks_exact(self.width())
+    }
+
+    /// Consecutive rows, without a copy.
+    #[must_use]
+    pub fn slice(&self, rows: Range<usize>) -> Self {
+        let width = self.width();
+        Self {
+            values: &self.values[rows.start * width..rows.end * width],
+            rows: rows.len(),
+            schema: self.schema,
+        }
+    }
+
+    /// A copy of chosen rows, in that order; a row may be chosen more than once.
+    pub fn select(&self, rows: &[usize]) -> Features {
+        let mut values = Vec::with_capacity(rows.len() * self.width());
+        for &i in rows {
+            values.extend_from_slice(self.row(i));
+        }
+        Features { values, rows: rows.len(), schema: Arc::clone(self.schema) }
+    }
+}

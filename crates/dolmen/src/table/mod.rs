@@ -1,0 +1,143 @@
+//! Tables: typed columns read from CSV or Parquet, and the dense rows that learners see.
+//!
+//! A [`Table`] holds columns as they stand in the file (numbers, or categories with their levels; both with missing
+//! values). [`Schema::encode`] turns it into [`Features`]: one `f64` per cell, row after row, a category as the index of
+//! its level. Learners borrow those as [`Rows`]. What has to be *learned* from data (standardising, imputing, one-hot,
+//! bins) is an [`Encoder`](encode::Encoder), fitted on training rows only.
+
+mod features;
+mod schema;
+
+pub use features::{Features, Rows};
+pub use schema::{Field, Kind, Schema};
+
+use std::sync::Arc;
+
+use crate::error::{Error, Place, Result};
+
+/// One column of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Column {
+    /// Numbers; NaN is a missing value.
+    Numeric(Vec<f64>),
+    /// Categories.
+    Categorical(Categories),
+}
+
+/// A column of categories.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Categories {
+    /// The levels, in order: by value if all are numbers, else by spelling.
+    pub levels: Arc<[String]>,
+    /// Each row's level; [`Categories::MISSING`] where there is none.
+    pub codes: Vec<u32>,
+}
+
+impl Categories {
+    /// The code of a missing value.
+    pub const MISSING: u32 = u32::MAX;
+
+    /// The level of row `i`, `None` if missing.
+    pub fn level(&self, i: usize) -> Option<&str> {
+        self.levels.get(self.codes[i] as usize).map(String::as_str)
+    }
+}
+
+impl Column {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numeric(values) => values.len(),
+            Self::Categorical(categories) => categories.codes.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of missing values.
+    pub fn missing(&self) -> usize {
+        match self {
+            Self::Numeric(values) => values.iter().filter(|v| v.is_nan()).count(),
+            Self::Categorical(c) => c.codes.iter().filter(|&&c| c == Categories::MISSING).count(),
+        }
+    }
+}
+
+/// Named columns of equal length.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Table {
+    names: Vec<String>,
+    columns: Vec<Column>,
+    rows: usize,
+}
+
+impl Table {
+    /// A table of named columns; names must differ and lengths agree.
+    pub fn new(columns: Vec<(String, Column)>) -> Result<Self> {
+        let rows = columns.first().map_or(0, |(_, c)| c.len());
+        let mut table = Self { names: Vec::new(), columns: Vec::new(), rows };
+        for (name, column) in columns {
+            if column.len() != rows {
+                return Err(Error::shape(format!("rows of column '{name}'"), rows, column.len()));
+            }
+            if table.names.contains(&name) {
+                let problem = "two columns have this name";
+                return Err(Error::data(Place::column(&name), problem).with_hint("rename one of them"));
+            }
+            table.names.push(name);
+            table.columns.push(column);
+        }
+        Ok(table)
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The columns' names.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Names and columns, in order.
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = (&str, &Column)> {
+        self.names.iter().map(String::as_str).zip(&self.columns)
+    }
+
+    /// The column of this name.
+    pub fn column(&self, name: &str) -> Result<&Column> {
+        self.position(name).map(|i| &self.columns[i])
+    }
+
+    /// Takes the column of this name out of the table.
+    pub fn take(&mut self, name: &str) -> Result<Column> {
+        let i = self.position(name)?;
+        self.names.remove(i);
+        Ok(self.columns.remove(i))
+    }
+
+    /// Takes the table apart, so that columns can be used without a copy.
+    pub fn into_columns(self) -> impl ExactSizeIterator<Item = (String, Column)> {
+        self.names.into_iter().zip(self.columns)
+    }
+
+    fn position(&self, name: &str) -> Result<usize> {
+        self.names.iter().position(|n| n == name).ok_or_else(|| {
+            let hint = match self.nearest_name(name) {
+                Some(near) => format!("did you mean '{near}'?"),
+                None => format!("the columns are: {}", self.names.join(", ")),
+            };
+            Error::data(Place::default(), format!("there is no column '{name}'")).with_hint(hint)
+        })
+    }
+
+    /// A column whose name differs only in case or surrounding spaces.
+    fn nearest_name(&self, name: &str) -> Option<&str> {
+        let plain = |s: &str| s.trim().to_lowercase();
+        self.names.iter().find(|n| plain(n) == plain(name)).map(String::as_str)
+    }
+}

@@ -1,0 +1,227 @@
+//! What one prediction row means, and how it is scored.
+//!
+//! | task | one prediction row | score of a row (higher is better) |
+//! | --- | --- | --- |
+//! | [`Density`] | `[ln p(x)]` | `ln p(x)` |
+//! | [`Joint`] | `[ln p(x, c) for each class c]` | `ln p(c_i given x_i)` |
+//! | [`Classification`] | `[p(c given x) for each class c]` | `ln p(c_i given x_i)` |
+//! | [`Regression`] | `[E(y given x)]` | `-(y - E(y given x))^2` |
+//!
+//! The task is a type parameter everywhere, so a density learner in a stack of classifiers does not compile.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::math::log_sum_exp;
+
+/// A kind of prediction problem.
+pub trait Task: Copy + Debug + Default + Send + Sync + 'static {
+    /// What is known of the rows that are learned from.
+    type Target: Target;
+    /// The name in files, on the command line and in messages.
+    const NAME: &'static str;
+    /// Whether prediction rows hold logarithms (then they are mixed in log space).
+    const LOG_SPACE: bool;
+
+    /// Values in one prediction row.
+    fn width(target: &Self::Target) -> usize;
+
+    /// The score of one prediction row for row `i` of the target; higher is better.
+    fn score(row: &[f64], target: &Self::Target, i: usize) -> f64;
+
+    /// Mixes the members' rows linearly: `out[k] = sum_m weights[m] rows[m][k]`, for logarithms of the mixed quantities
+    /// if the task is in log space. Members of weight zero are not looked at, so their `-inf` and NaN do no harm.
+    fn mix<'a>(weights: &[f64], rows: impl Fn(usize) -> &'a [f64], out: &mut [f64]) {
+        if Self::LOG_SPACE {
+            for (k, value) in out.iter_mut().enumerate() {
+                *value = log_mix(weights, |m| rows(m)[k]);
+            }
+        } else {
+            out.fill(0.0);
+            for (m, &weight) in weights.iter().enumerate().filter(|(_, w)| **w != 0.0) {
+                for (value, &member) in out.iter_mut().zip(rows(m)) {
+                    *value += weight * member;
+                }
+            }
+        }
+    }
+}
+
+/// `ln sum_m weights[m] exp(log(m))`, looking only at members of positive weight.
+fn log_mix(weights: &[f64], log: impl Fn(usize) -> f64) -> f64 {
+    let terms = || weights.iter().enumerate().filter(|(_, w)| **w > 0.0).map(|(m, &w)| (w, log(m)));
+    let shift = terms().fold(f64::NEG_INFINITY, |shift, (_, l)| shift.max(l));
+    if !shift.is_finite() {
+        // All members say -inf, or one says +inf or NaN: the plain sum says the right thing.
+        return terms().map(|(_, l)| l).fold(shift, |a, b| if b.is_nan() { b } else { a });
+    }
+    shift + terms().map(|(w, l)| w * (l - shift).exp()).sum::<f64>().ln()
+}
+
+/// What is known of the rows that are learned from: nothing, labels or numbers.
+pub trait Target: Clone + Debug + Send + Sync {
+    /// Number of rows, where the target has any.
+    fn rows(&self) -> Option<usize>;
+    /// The target of chosen rows, in that order.
+    #[must_use]
+    fn select(&self, rows: &[usize]) -> Self;
+}
+
+/// No target: the density of the rows themselves.
+impl Target for () {
+    fn rows(&self) -> Option<usize> {
+        None
+    }
+    fn select(&self, _rows: &[usize]) -> Self {}
+}
+
+/// Numbers to predict.
+impl Target for Vec<f64> {
+    fn rows(&self) -> Option<usize> {
+        Some(self.len())
+    }
+    fn select(&self, rows: &[usize]) -> Self {
+        rows.iter().map(|&i| self[i]).collect()
+    }
+}
+
+/// Class labels: the names of the classes, and each row's class as an index into them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Labels {
+    classes: Arc<[String]>,
+    codes: Vec<u32>,
+}
+
+impl Labels {
+    /// Labels from class names and codes; every code must name a class.
+    pub fn new(classes: impl Into<Arc<[String]>>, codes: Vec<u32>) -> Result<Self> {
+        let classes = classes.into();
+        if let Some(bad) = codes.iter().find(|&&c| c as usize >= classes.len()) {
+            return Err(Error::shape("class code", classes.len(), *bad as usize));
+        }
+        Ok(Self { classes, codes })
+    }
+
+    /// The classes' names.
+    pub fn classes(&self) -> &Arc<[String]> {
+        &self.classes
+    }
+
+    /// Each row's class.
+    pub fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// The class of row `i`.
+    pub fn class(&self, i: usize) -> usize {
+        self.codes[i] as usize
+    }
+}
+
+impl Target for Labels {
+    fn rows(&self) -> Option<usize> {
+        Some(self.codes.len())
+    }
+    fn select(&self, rows: &[usize]) -> Self {
+        Self {
+            classes: Arc::clone(&self.classes),
+            codes: rows.iter().map(|&i| self.codes[i]).collect(),
+        }
+    }
+}
+
+/// The density of the rows: a prediction row is `[ln p(x)]`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Density;
+
+/// Generative classification: a prediction row is `[ln p(x, c) for each class c]`. What LMG mixes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Joint;
+
+/// Classification: a prediction row is `[p(c given x) for each class c]`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Classification;
+
+/// Regression: a prediction row is `[E(y given x)]`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Regression;
+
+impl Task for Density {
+    type Target = ();
+    const NAME: &'static str = "density";
+    const LOG_SPACE: bool = true;
+
+    fn width((): &()) -> usize {
+        1
+    }
+    fn score(row: &[f64], (): &(), _i: usize) -> f64 {
+        row[0]
+    }
+}
+
+impl Task for Joint {
+    type Target = Labels;
+    const NAME: &'static str = "joint";
+    const LOG_SPACE: bool = true;
+
+    fn width(target: &Labels) -> usize {
+        target.classes.len()
+    }
+    fn score(row: &[f64], target: &Labels, i: usize) -> f64 {
+        let own = row[target.class(i)];
+        if own == f64::NEG_INFINITY { own } else { own - log_sum_exp(row) }
+    }
+}
+
+impl Task for Classification {
+    type Target = Labels;
+    const NAME: &'static str = "classification";
+    const LOG_SPACE: bool = false;
+
+    fn width(target: &Labels) -> usize {
+        target.classes.len()
+    }
+    fn score(row: &[f64], target: &Labels, i: usize) -> f64 {
+        row[target.class(i)].ln()
+    }
+}
+
+impl Task for Regression {
+    type Target = Vec<f64>;
+    const NAME: &'static str = "regression";
+    const LOG_SPACE: bool = false;
+
+    fn width(_target: &Vec<f64>) -> usize {
+        1
+    }
+    fn score(row: &[f64], target: &Vec<f64>, i: usize) -> f64 {
+        let residual = target[i] - row[0];
+        -residual * residual
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mixing_logarithms_ignores_members_without_weight_and_keeps_infinities() {
+        let rows = [[f64::NEG_INFINITY], [-800.0], [f64::NAN]];
+        let mut out = [0.0];
+        Density::mix(&[0.5, 0.5, 0.0], |m| &rows[m][..], &mut out);
+        assert!((out[0] - (-800.0 + 0.5_f64.ln())).abs() < 1e-12);
+        Density::mix(&[1.0, 0.0, 0.0], |m| &rows[m][..], &mut out);
+        assert_eq!(out[0], f64::NEG_INFINITY);
+        Density::mix(&[0.5, 0.0, 0.5], |m| &rows[m][..], &mut out);
+        assert!(out[0].is_nan());
+    }
+
+    #[test]
+    fn a_joint_row_is_scored_by_its_posterior() {
+        let labels = Labels::new(["a".to_string(), "b".to_string()], vec![1]).unwrap();
+        let row = [-900.0, -900.0 + 3.0_f64.ln()];
+        assert!((Joint::score(&row, &labels, 0) - 0.75_f64.ln()).abs() < 1e-12);
+        assert_eq!(Joint::score(&[-1.0, f64::NEG_INFINITY], &labels, 0), f64::NEG_INFINITY);
+    }
+}
