@@ -5,6 +5,7 @@
 
 pub mod baseline;
 pub mod check;
+pub mod density;
 mod run;
 mod sample;
 mod simple;
@@ -14,6 +15,8 @@ use std::fmt::Debug;
 pub use run::{Progress, Run};
 pub use sample::{OwnedSample, Sample};
 pub use simple::{Simple, SimpleLearner, SimpleModel};
+
+use density::DensityModel;
 
 use crate::error::Result;
 use crate::oos::{self, Block};
@@ -52,6 +55,11 @@ pub trait Fitted<T: Task>: Debug + Send + Sync {
     fn diagnostics(&self) -> Diagnostics {
         Diagnostics::default()
     }
+
+    /// The model as a density that can be sampled, marginalised and conditioned, if it is one.
+    fn density(&self) -> Option<&dyn DensityModel> {
+        None
+    }
 }
 
 /// How a fit went. Not converging is data, not an error.
@@ -77,11 +85,13 @@ pub fn predict<T: Task>(model: &dyn Fitted<T>, x: Rows<'_>, run: &Run) -> Result
     let width = model.width();
     let mut out = vec![0.0; x.rows() * width];
     run.install(|| {
-        out.par_chunks_mut(PREDICTION_BLOCK * width).enumerate().try_for_each(|(block, out)| {
-            run.check()?;
-            let first = block * PREDICTION_BLOCK;
-            model.predict_into(x.slice(first..first + out.len() / width), out)
-        })
+        out.par_chunks_mut(PREDICTION_BLOCK * width)
+            .enumerate()
+            .try_for_each(|(block, out)| {
+                run.check()?;
+                let first = block * PREDICTION_BLOCK;
+                model.predict_into(x.slice(first..first + out.len() / width), out)
+            })
     })?;
     Ok(out)
 }

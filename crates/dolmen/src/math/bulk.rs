@@ -12,39 +12,66 @@ use super::lane;
 const LANES: usize = 16;
 
 /// Replaces each x by exp(x).
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
 pub fn exp_in_place(x: &mut [f64]) {
     for v in x {
-        *v = lane::exp::<{ target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) }>(*v);
+        *v = lane::exp::<{ target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) }>(
+            *v,
+        );
     }
 }
 
 /// Replaces each x by exp(x - shift).
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
 pub fn exp_shifted_in_place(x: &mut [f64], shift: &[f64]) {
     for (v, s) in x.iter_mut().zip(shift) {
-        *v = lane::exp::<{ target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) }>(*v - s);
+        *v = lane::exp::<{ target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) }>(
+            *v - s,
+        );
     }
 }
 
 /// Replaces each x by ln(x).
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
 pub fn ln_in_place(x: &mut [f64]) {
     for v in x {
-        *v = lane::ln::<{ target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) }>(*v);
+        *v =
+            lane::ln::<{ target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) }>(*v);
     }
 }
 
 /// `y += a x`.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
 pub fn add_scaled(y: &mut [f64], a: f64, x: &[f64]) {
     for (y, x) in y.iter_mut().zip(x) {
-        *y = lane::fma::<{ target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) }>(a, *x, *y);
+        *y = lane::fma::<{ target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) }>(
+            a, *x, *y,
+        );
     }
 }
 
 /// `out = x * y`, element by element.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
 pub fn multiply(x: &[f64], y: &[f64], out: &mut [f64]) {
     for ((out, x), y) in out.iter_mut().zip(x).zip(y) {
         *out = x * y;
@@ -52,7 +79,11 @@ pub fn multiply(x: &[f64], y: &[f64], out: &mut [f64]) {
 }
 
 /// The larger of each pair, into `y`.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
 pub fn max_in_place(y: &mut [f64], x: &[f64]) {
     for (y, x) in y.iter_mut().zip(x) {
         *y = if *x > *y { *x } else { *y };
@@ -60,7 +91,11 @@ pub fn max_in_place(y: &mut [f64], x: &[f64]) {
 }
 
 /// `sum_i x_i y_i`.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma", "aarch64+neon"))]
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
 pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     let mut sums = [0.0; LANES];
     let (x_blocks, x_rest) = x.as_chunks::<LANES>();
@@ -87,7 +122,9 @@ mod tests {
 
     #[test]
     fn exp_is_within_two_units_of_the_standard_library() {
-        let x: Vec<f64> = (0..200_000).map(|i| -706.9 + 1416.6 * f64::from(i) / 2e5).collect();
+        let x: Vec<f64> = (0..200_000)
+            .map(|i| -706.9 + 1416.6 * f64::from(i) / 2e5)
+            .collect();
         let mut y = x.clone();
         exp_in_place(&mut y);
         let worst = x.iter().zip(&y).map(|(x, y)| ulps(x.exp(), *y)).max();
@@ -96,7 +133,9 @@ mod tests {
 
     #[test]
     fn ln_is_within_two_units_of_the_standard_library() {
-        let x: Vec<f64> = (0..200_000).map(|i| (-740.0 + 1449.0 * f64::from(i) / 2e5).exp()).collect();
+        let x: Vec<f64> = (0..200_000)
+            .map(|i| (-740.0 + 1449.0 * f64::from(i) / 2e5).exp())
+            .collect();
         let near_one = (0..1000).map(|i| 1.0 + (f64::from(i) - 500.0) * 1e-6);
         let x: Vec<f64> = x.into_iter().chain(near_one).collect();
         let mut y = x.clone();
@@ -107,7 +146,14 @@ mod tests {
 
     #[test]
     fn the_ends_of_the_line_are_kept() {
-        let mut x = [f64::NEG_INFINITY, -800.0, 0.0, 709.79, f64::INFINITY, f64::NAN];
+        let mut x = [
+            f64::NEG_INFINITY,
+            -800.0,
+            0.0,
+            709.79,
+            f64::INFINITY,
+            f64::NAN,
+        ];
         exp_in_place(&mut x);
         assert_eq!(x[..5], [0.0, 0.0, 1.0, f64::INFINITY, f64::INFINITY]);
         assert!(x[5].is_nan());

@@ -27,7 +27,8 @@ pub fn refit<T: Task, L: Learner<T> + ?Sized>(
         let fit = |(v, split)| {
             run.check()?;
             let predicted = predict_split(learner, sample, split, &run.child(v as u64));
-            run.progress().advance(1, members.first().map_or("", String::as_str));
+            run.progress()
+                .advance(1, members.first().map_or("", String::as_str));
             predicted
         };
         splits.map(fit).collect()
@@ -45,7 +46,10 @@ pub fn refit<T: Task, L: Learner<T> + ?Sized>(
             })),
         }
     }
-    Ok(Block { columns: mean.finish(), failures })
+    Ok(Block {
+        columns: mean.finish(),
+        failures,
+    })
 }
 
 /// Fits one split and predicts its held-out rows: one column per member.
@@ -77,7 +81,12 @@ impl<T: Task> Averages<T> {
     fn new(members: usize, sample: &Sample<'_, T>) -> Self {
         let width = T::width(sample.target());
         let columns = vec![vec![f64::NAN; sample.rows() * width]; members];
-        Self { columns, counts: vec![0; sample.rows()], width, task: T::default() }
+        Self {
+            columns,
+            counts: vec![0; sample.rows()],
+            width,
+            task: T::default(),
+        }
     }
 
     fn add(&mut self, rows: &[usize], predicted: &[Vec<f64>]) {
@@ -95,7 +104,9 @@ impl<T: Task> Averages<T> {
     }
 
     fn finish(self) -> Vec<Vec<f64>> {
-        let Self { columns, task: _, .. } = self;
+        let Self {
+            columns, task: _, ..
+        } = self;
         columns
     }
 }

@@ -93,7 +93,13 @@ impl Plan {
 
     /// Rows dealt in turn to `folds` folds, without shuffling: row i is predicted in split i mod `folds`.
     pub fn in_turn(rows: usize, folds: usize) -> Self {
-        let fold = |v| Split { test: (v..rows).step_by(folds).collect(), train: Train::Others };
-        Self { rows, splits: (0..folds).map(fold).collect() }
+        let fold = |v| Split {
+            test: (v..rows).step_by(folds).collect(),
+            train: Train::Others,
+        };
+        Self {
+            rows,
+            splits: (0..folds).map(fold).collect(),
+        }
     }
 }

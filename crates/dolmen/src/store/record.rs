@@ -19,7 +19,11 @@ impl Record {
     pub fn new(kind: &str, version: u32, body: &impl Serialize) -> Result<Self> {
         let body = rmp_serde::to_vec_named(body)
             .map_err(|e| Error::param("model", "storable", format!("not: {e}")))?;
-        Ok(Self { kind: kind.into(), version, body })
+        Ok(Self {
+            kind: kind.into(),
+            version,
+            body,
+        })
     }
 
     /// The kind of model.
@@ -35,7 +39,11 @@ impl Record {
     /// Reads the body back.
     pub fn read<B: DeserializeOwned>(&self) -> Result<B> {
         rmp_serde::from_slice(&self.body).map_err(|e| {
-            Error::param("model file", format!("a readable '{}'", self.kind), format!("damaged: {e}"))
+            Error::param(
+                "model file",
+                format!("a readable '{}'", self.kind),
+                format!("damaged: {e}"),
+            )
         })
     }
 }
