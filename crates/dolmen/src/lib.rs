@@ -1,5 +1,6 @@
 //! Dolmen combines models.
 
+pub mod combine;
 pub mod error;
 pub mod learner;
 pub mod math;

@@ -1,0 +1,3 @@
+//! Combiners.
+
+pub mod simplex;
