@@ -2,6 +2,7 @@
 
 pub mod combine;
 pub mod error;
+pub mod evaluate;
 pub mod learner;
 pub mod math;
 pub mod oos;

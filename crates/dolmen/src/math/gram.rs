@@ -3,7 +3,7 @@
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
-use crate::stats::Accumulator;
+use crate::stats::{Accumulator, accumulate};
 
 /// A symmetric matrix, summed up from blocks of rows; only its lower triangle is kept up to date while summing.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +39,38 @@ impl Gram {
             1.0,
             Par::Seq,
         );
+    }
+
+    /// Z'Z over all rows; `value(j, i)` is the element of Z in row i and column j.
+    pub fn over_rows(
+        rows: usize,
+        order: usize,
+        value: impl Fn(usize, usize) -> f64 + Sync,
+    ) -> Self {
+        const BLOCK: usize = 512;
+        accumulate(rows, 16 * BLOCK, || Self::zero(order), |sum, part| {
+            let mut z = vec![0.0; BLOCK * order];
+            for first in part.clone().step_by(BLOCK) {
+                let length = BLOCK.min(part.end - first);
+                let z = &mut z[..length * order];
+                for (j, column) in z.chunks_exact_mut(length).enumerate() {
+                    column.iter_mut().enumerate().for_each(|(i, cell)| *cell = value(j, first + i));
+                }
+                sum.add(z, length);
+            }
+        })
+    }
+
+    /// The leading rows and columns.
+    #[must_use]
+    pub fn leading(&self, order: usize) -> Self {
+        let mut leading = Self::zero(order);
+        for j in 0..order {
+            for i in j..order {
+                leading.values[j * order + i] = self.get(i, j);
+            }
+        }
+        leading
     }
 
     /// Adds to a diagonal element.

@@ -145,7 +145,7 @@ impl<'a> Scaled<'a> {
     /// The scaled matrix of the free variables with the proximal pull, factorised.
     fn factor(&self, free: &[usize]) -> Llt<f64> {
         let mut pull = PULL;
-        loop {
+        while pull.is_finite() {
             let mut matrix = self.h.submatrix(free);
             for (j, &v) in free.iter().enumerate() {
                 for (i, &u) in free.iter().enumerate() {
@@ -155,10 +155,12 @@ impl<'a> Scaled<'a> {
             }
             match matrix.llt(Side::Lower) {
                 Ok(factor) => return factor,
-                // Rounding made the matrix indefinite by more than the pull: a larger one must succeed in the end.
+                // Rounding made the matrix indefinite by more than the pull: a larger one must succeed.
                 Err(_) => pull *= 100.0,
             }
         }
+        let identity = Mat::<f64>::identity(free.len(), free.len());
+        identity.llt(Side::Lower).expect("the identity is positive definite")
     }
 
     fn gradient(&self, y: &[f64], target: &[f64]) -> Vec<f64> {

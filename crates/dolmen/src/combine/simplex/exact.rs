@@ -65,7 +65,7 @@ pub(super) fn solve(view: &View<'_>, options: &SimplexOptions) -> Found {
     iterate(view, options, x, set, &all)
 }
 
-/// Solves from given weights, using only the allowed members.
+/// Solves from given weights, using only the allowed members. Rows that none of them covers are left out.
 pub(super) fn solve_from(
     view: &View<'_>,
     options: &SimplexOptions,
@@ -74,13 +74,28 @@ pub(super) fn solve_from(
 ) -> Found {
     let mut x = vec![0.0; start.len()];
     allowed.iter().for_each(|&m| x[m] = start[m]);
-    let set = allowed
-        .iter()
-        .copied()
-        .filter(|&m| x[m] > 0.0 || allowed.len() <= FEW_MEMBERS)
-        .collect();
-    let (x, set) = covered(view, x, set, allowed);
-    iterate(view, options, x, set, allowed)
+    let reachable = reachable_weights(view, allowed);
+    let view = View { weights: reachable.as_deref().unwrap_or(view.weights), ..*view };
+    let few = allowed.len() <= FEW_MEMBERS;
+    let set = allowed.iter().copied().filter(|&m| x[m] > 0.0 || few).collect();
+    let (x, set) = covered(&view, x, set, allowed);
+    iterate(&view, options, x, set, allowed)
+}
+
+/// Row weights without the rows that no allowed member covers; `None` if there are no such rows.
+fn reachable_weights(view: &View<'_>, allowed: &[usize]) -> Option<Vec<f64>> {
+    let mut equal = vec![0.0; view.columns.len()];
+    allowed.iter().for_each(|&m| equal[m] = 1.0);
+    let mixture = view.mixture(&equal);
+    let hopeless = |i: usize| mixture[i] <= 0.0 && view.weights[i] > 0.0;
+    if !(0..mixture.len()).any(hopeless) {
+        return None;
+    }
+    let kept = |i: usize| if hopeless(i) { 0.0 } else { view.weights[i] };
+    let mut weights: Vec<f64> = (0..mixture.len()).map(kept).collect();
+    let total: f64 = weights.iter().sum();
+    weights.iter_mut().for_each(|w| *w /= total.max(f64::MIN_POSITIVE));
+    Some(weights)
 }
 
 /// Newton, pricing, joining, until the tolerance is reached or rounding ends it; the gap found is certified either way.

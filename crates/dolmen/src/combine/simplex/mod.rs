@@ -16,14 +16,15 @@ mod newton;
 mod pass;
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 pub use em::EmOptions;
 pub use exact::SimplexOptions;
 
+use super::problem::{self, WeightProblem};
+use super::Solution;
 use crate::error::{Error, Place, Result};
 use crate::learner::Run;
-use crate::math::bulk;
+use crate::math::{Gram, bulk};
 use pass::{BLOCK, View};
 
 /// The members' log scores, ready for solving.
@@ -40,23 +41,6 @@ pub struct LogScore {
     /// The row weights' sum before they were divided by it.
     total_weight: f64,
     uninformative_rows: usize,
-}
-
-/// Weights found, and how good they are.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Solution {
-    /// One weight per member, on the simplex, with exact zeros.
-    pub weights: Vec<f64>,
-    /// Certificate: no weights on the simplex have an objective larger by more than this (per unit of row weight).
-    pub gap: f64,
-    /// Passes over the rows.
-    pub iterations: usize,
-    /// Mean log score of the weighted mixture over the informative rows.
-    pub score: f64,
-    /// Rows to which every member gives zero.
-    pub uninformative_rows: usize,
-    /// Whether the tolerance was reached.
-    pub converged: bool,
 }
 
 impl LogScore {
@@ -191,16 +175,6 @@ impl LogScore {
         self.shift.len()
     }
 
-    /// Number of members.
-    pub fn members(&self) -> usize {
-        self.columns.len()
-    }
-
-    /// Row weights as used: summing to 1, zero for rows without information.
-    pub fn row_weights(&self) -> &[f64] {
-        &self.weights
-    }
-
     /// The exact solution.
     pub fn solve(&self, options: &SimplexOptions, run: &Run) -> Result<Solution> {
         options.validate()?;
@@ -213,26 +187,6 @@ impl LogScore {
         Ok(self.report(run.install(|| em::solve(&self.view(), options))))
     }
 
-    /// ln sum_m weights_m L[i,m] for every row; `-inf` where that is zero and for rows without information.
-    pub fn row_scores(&self, weights: &[f64]) -> Vec<f64> {
-        let mut scores = self.view().mixture(weights);
-        scores.par_chunks_mut(BLOCK).for_each(bulk::ln_in_place);
-        scores
-            .iter_mut()
-            .zip(&self.shift)
-            .for_each(|(score, shift)| *score += shift);
-        scores
-    }
-
-    /// Mean log score of a weighted mixture over the informative rows.
-    pub fn score(&self, weights: &[f64]) -> f64 {
-        if self.total_weight > 0.0 {
-            weighted_mean(&self.row_scores(weights), &self.weights)
-        } else {
-            f64::NEG_INFINITY
-        }
-    }
-
     fn view(&self) -> View<'_> {
         View {
             columns: &self.columns,
@@ -243,7 +197,7 @@ impl LogScore {
 
     fn report(&self, found: exact::Found) -> Solution {
         Solution {
-            score: self.score(&found.weights),
+            score: problem::mean_score(self, &found.weights),
             weights: found.weights,
             gap: found.gap,
             iterations: found.iterations,
@@ -260,12 +214,35 @@ fn find(columns: &[Vec<f64>], is: impl Fn(f64) -> bool + Sync) -> Option<(usize,
     columns.par_iter().enumerate().find_map_first(search)
 }
 
-/// The weighted mean of values that may be `-inf`; rows of weight zero are not looked at.
-pub(crate) fn weighted_mean(values: &[f64], weights: &[f64]) -> f64 {
-    values
-        .iter()
-        .zip(weights)
-        .filter(|(_, w)| **w > 0.0)
-        .map(|(v, w)| v * w)
-        .sum()
+impl WeightProblem for LogScore {
+    fn members(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn shares(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// ln sum_m weights_m L[i,m]; `-inf` where that is zero and for rows without information.
+    fn row_scores(&self, weights: &[f64]) -> Vec<f64> {
+        let mut scores = self.view().mixture(weights);
+        scores.par_chunks_mut(BLOCK).for_each(bulk::ln_in_place);
+        scores.iter_mut().zip(&self.shift).for_each(|(score, shift)| *score += shift);
+        scores
+    }
+
+    fn optimum(&self, shares: &[f64], start: &[f64], allowed: &[usize]) -> Solution {
+        let view = View { weights: shares, ..self.view() };
+        self.report(exact::solve_from(&view, &SimplexOptions::default(), start, allowed))
+    }
+
+    fn sandwich(&self, weights: &[f64], support: &[usize]) -> (Gram, Gram) {
+        let mixture = self.view().mixture(weights);
+        let relative = |m: usize, i: usize| self.columns[m][i] / mixture[i].max(f64::MIN_POSITIVE);
+        let curvature = self.view().moments(weights, support).curvature;
+        let spread = Gram::over_rows(self.rows(), support.len(), |j, i| {
+            if self.weights[i] > 0.0 { (relative(support[j], i) - 1.0) * self.weights[i] } else { 0.0 }
+        });
+        (curvature, spread)
+    }
 }
