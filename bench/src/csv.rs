@@ -37,11 +37,7 @@ fn wrong_cells(
             return Err(format!("column '{name}' was not read as numbers").into());
         };
         let written = truth.next_column()?;
-        wrong += values
-            .iter()
-            .zip(&written)
-            .filter(|(a, b)| a.to_bits() != b.to_bits())
-            .count();
+        wrong += values.iter().zip(&written).filter(|(a, b)| a.to_bits() != b.to_bits()).count();
     }
     Ok(wrong)
 }

@@ -25,12 +25,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("weights", [file, rows, members]) => {
             weights::race(file.as_ref(), rows.parse()?, members.parse()?, &run)?
         }
-        ("csv", [text, numbers, rows, columns]) => csv::race(
-            text.as_ref(),
-            numbers.as_ref(),
-            (rows.parse()?, columns.parse()?),
-            &run,
-        )?,
+        ("csv", [text, numbers, rows, columns]) => {
+            csv::race(text.as_ref(), numbers.as_ref(), (rows.parse()?, columns.parse()?), &run)?
+        }
         _ => return Err(format!("no lane '{lane}' with {} arguments", rest.len()).into()),
     };
     writeln!(io::stdout(), "{outcome}")?;

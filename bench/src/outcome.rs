@@ -10,13 +10,7 @@ pub(crate) fn timed<A>(call: impl FnOnce() -> A) -> io::Result<(A, Cost)> {
     let started = Instant::now();
     let answer = call();
     let time = started.elapsed();
-    Ok((
-        answer,
-        Cost {
-            time,
-            peak_mb: peak_mb()?,
-        },
-    ))
+    Ok((answer, Cost { time, peak_mb: peak_mb()? }))
 }
 
 /// What a call cost.

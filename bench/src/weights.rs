@@ -18,9 +18,7 @@ pub(crate) fn race(
     run: &Run,
 ) -> Result<Value, Box<dyn Error>> {
     let mut matrix = Columns::open(file, rows)?;
-    let columns = (0..members)
-        .map(|_| matrix.next_column())
-        .collect::<Result<_, _>>()?;
+    let columns = (0..members).map(|_| matrix.next_column()).collect::<Result<_, _>>()?;
     let (solution, cost) = timed(|| solve(columns, run))?;
     let solution = solution?;
     let quality = json!({ "claimed gap": solution.gap, "iterations": solution.iterations });

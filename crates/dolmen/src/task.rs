@@ -55,25 +55,13 @@ pub trait Task: Copy + Debug + Default + Send + Sync + 'static {
 
 /// `ln sum_m weights[m] exp(log(m))`, looking only at members of positive weight.
 fn log_mix(weights: &[f64], log: impl Fn(usize) -> f64) -> f64 {
-    let terms = || {
-        weights
-            .iter()
-            .enumerate()
-            .filter(|(_, w)| **w > 0.0)
-            .map(|(m, &w)| (w, log(m)))
-    };
+    let terms = || weights.iter().enumerate().filter(|(_, w)| **w > 0.0).map(|(m, &w)| (w, log(m)));
     let shift = terms().fold(f64::NEG_INFINITY, |shift, (_, l)| shift.max(l));
     if !shift.is_finite() {
         // All members say -inf, or one says +inf or NaN: the plain sum says the right thing.
-        return terms()
-            .map(|(_, l)| l)
-            .fold(shift, |a, b| if b.is_nan() { b } else { a });
+        return terms().map(|(_, l)| l).fold(shift, |a, b| if b.is_nan() { b } else { a });
     }
-    shift
-        + terms()
-            .map(|(w, l)| w * (l - shift).exp())
-            .sum::<f64>()
-            .ln()
+    shift + terms().map(|(w, l)| w * (l - shift).exp()).sum::<f64>().ln()
 }
 
 /// What is known of the rows that are learned from: nothing, labels or numbers.
@@ -86,6 +74,10 @@ pub trait Target: Clone + Debug + Send + Sync {
     /// The classes' names; none unless the target has classes.
     fn classes(&self) -> &[String] {
         &[]
+    }
+    /// Classes by which splits of the rows are to be stratified, where there are any.
+    fn strata(&self) -> Option<&[u32]> {
+        None
     }
     /// The target as a column of a table, where there is one.
     fn to_column(&self) -> Option<Column>;
@@ -167,6 +159,9 @@ impl Target for Labels {
     fn classes(&self) -> &[String] {
         &self.classes
     }
+    fn strata(&self) -> Option<&[u32]> {
+        Some(&self.codes)
+    }
     fn to_column(&self) -> Option<Column> {
         let (levels, codes) = (Arc::clone(&self.classes), self.codes.clone());
         Some(Column::Categorical(Categories { levels, codes }))
@@ -226,11 +221,7 @@ impl Task for Joint {
     }
     fn score(row: &[f64], target: &Labels, i: usize) -> f64 {
         let own = row[target.class(i)];
-        if own == f64::NEG_INFINITY {
-            own
-        } else {
-            own - log_sum_exp(row)
-        }
+        if own == f64::NEG_INFINITY { own } else { own - log_sum_exp(row) }
     }
     fn measure(measure: Measure, row: &[f64], target: &Labels, i: usize) -> Option<f64> {
         let total = log_sum_exp(row);
@@ -293,9 +284,6 @@ mod tests {
         let labels = Labels::new(["a".to_string(), "b".to_string()], vec![1]).unwrap();
         let row = [-900.0, -900.0 + 3.0_f64.ln()];
         assert!((Joint::score(&row, &labels, 0) - 0.75_f64.ln()).abs() < 1e-12);
-        assert_eq!(
-            Joint::score(&[-1.0, f64::NEG_INFINITY], &labels, 0),
-            f64::NEG_INFINITY
-        );
+        assert_eq!(Joint::score(&[-1.0, f64::NEG_INFINITY], &labels, 0), f64::NEG_INFINITY);
     }
 }

@@ -26,16 +26,9 @@ fn check_sides(plan: &Plan) {
         let train = split.train(plan.rows());
         assert!(!train.is_empty() && !split.test().is_empty());
         assert!(train.is_sorted() && split.test().is_sorted_by(|a, b| a < b));
-        assert!(
-            train
-                .iter()
-                .chain(split.test())
-                .all(|&row| row < plan.rows())
-        );
+        assert!(train.iter().chain(split.test()).all(|&row| row < plan.rows()));
         assert!(train.iter().all(|row| !split.test().contains(row)));
-        let others: Vec<_> = (0..plan.rows())
-            .filter(|row| !split.test().contains(row))
-            .collect();
+        let others: Vec<_> = (0..plan.rows()).filter(|row| !split.test().contains(row)).collect();
         assert_eq!(split.learns_from_all_others(), *train == others);
     }
 }
@@ -71,27 +64,15 @@ fn size_spread(plan: &Plan) -> usize {
 
 /// The largest difference between two folds in the rows of one class.
 fn class_spread(plan: &Plan, classes: &[u32]) -> usize {
-    let count = |class| {
-        plan.splits()
-            .iter()
-            .map(move |split| counts(split.test(), classes)[&class])
-    };
-    classes
-        .iter()
-        .map(|&class| spread(count(class)))
-        .max()
-        .unwrap()
+    let count =
+        |class| plan.splits().iter().map(move |split| counts(split.test(), classes)[&class]);
+    classes.iter().map(|&class| spread(count(class))).max().unwrap()
 }
 
 fn check_groups(plan: &Plan, groups: &[u32]) {
     for split in plan.splits() {
         let held_out: BTreeSet<_> = split.test().iter().map(|&row| groups[row]).collect();
-        assert!(
-            split
-                .train(plan.rows())
-                .iter()
-                .all(|&row| !held_out.contains(&groups[row]))
-        );
+        assert!(split.train(plan.rows()).iter().all(|&row| !held_out.contains(&groups[row])));
     }
 }
 
@@ -280,19 +261,12 @@ fn random_plan(scheme: usize, codes: &[u32], run: &Run) -> Plan {
         2 => PlanSpec::Grouped(Grouped { folds: 5 }),
         3 => PlanSpec::StratifiedGrouped(StratifiedGrouped { folds: 5 }),
         4 => PlanSpec::HoldOut(HoldOut::default()),
-        5 => PlanSpec::HoldOut(HoldOut {
-            stratify,
-            ..HoldOut::default()
-        }),
+        5 => PlanSpec::HoldOut(HoldOut { stratify, ..HoldOut::default() }),
         6 => PlanSpec::Subsample(Subsample::default()),
         _ => PlanSpec::Bootstrap(Bootstrap::default()),
     };
     let groups = [2, 3].contains(&scheme).then_some(codes);
-    let keys = RowKeys {
-        classes: Some(codes),
-        groups,
-        ..RowKeys::default()
-    };
+    let keys = RowKeys { classes: Some(codes), groups, ..RowKeys::default() };
     spec.build(codes.len(), &keys, run).unwrap()
 }
 
@@ -300,9 +274,7 @@ fn random_plan(scheme: usize, codes: &[u32], run: &Run) -> Plan {
 fn the_seed_makes_the_plan_and_threads_do_not() {
     let codes: Vec<_> = (0..60).map(|row| row / 3).collect();
     for scheme in 0..RANDOM_SCHEMES {
-        let plans: Vec<_> = (0..20)
-            .map(|seed| random_plan(scheme, &codes, &run(seed)))
-            .collect();
+        let plans: Vec<_> = (0..20).map(|seed| random_plan(scheme, &codes, &run(seed))).collect();
         let threaded = Run::with_threads(7, 3).unwrap();
         assert_eq!(plans[7], random_plan(scheme, &codes, &threaded));
         let fingerprints: BTreeSet<_> = plans.iter().map(Plan::fingerprint).collect();
@@ -318,24 +290,15 @@ fn every_row_has_the_same_chance() {
     let subsample = Plan::subsample(rows, Portion::Rows(3), repeats as usize, &run(1)).unwrap();
     let bootstrap = Plan::bootstrap(rows, repeats as usize, &run(1)).unwrap();
     let test = Portion::Rows(3);
-    let hold_out = PlanSpec::HoldOut(HoldOut {
-        test,
-        stratify: true,
-    });
+    let hold_out = PlanSpec::HoldOut(HoldOut { test, stratify: true });
     let classes = [0, 0, 1, 0, 1, 1, 1, 0, 0, 1];
-    let keys = RowKeys {
-        classes: Some(&classes),
-        ..RowKeys::default()
-    };
+    let keys = RowKeys { classes: Some(&classes), ..RowKeys::default() };
     let stratified = Plan::repeated(hold_out, repeats as usize, rows, &keys, &run(1)).unwrap();
     for (plan, chance) in [(subsample, 0.7), (bootstrap, missed), (stratified, 0.3)] {
         let expected = f64::from(repeats) * chance;
         let deviation = (expected * (1.0 - chance)).sqrt();
         for times in plan.coverage() {
-            assert!(
-                (f64::from(times) - expected).abs() < 5.0 * deviation,
-                "{times} {expected}"
-            );
+            assert!((f64::from(times) - expected).abs() < 5.0 * deviation, "{times} {expected}");
         }
     }
 }

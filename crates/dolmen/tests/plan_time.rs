@@ -10,9 +10,7 @@ use proptest::prelude::*;
 /// Each split as (rows learned from, rows predicted).
 fn sides(plan: &Plan) -> Vec<(Vec<usize>, Vec<usize>)> {
     let splits = plan.splits().iter();
-    splits
-        .map(|split| (split.train(plan.rows()).to_vec(), split.test().to_vec()))
-        .collect()
+    splits.map(|split| (split.train(plan.rows()).to_vec(), split.test().to_vec())).collect()
 }
 
 /// The splits pass as given ones: both sides have rows, and share none.
@@ -107,34 +105,18 @@ fn ordered(times: &[f64]) -> Vec<f64> {
 
 /// The moments of these rows, in order; all rows of each must be among them.
 fn moments_of(rows: &[usize], times: &[f64], moments: &[f64]) -> Vec<usize> {
-    let has = |moment: f64| {
-        rows.iter()
-            .any(|&row| times[row].total_cmp(&moment).is_eq())
-    };
-    let found: Vec<_> = (0..moments.len())
-        .filter(|&moment| has(moments[moment]))
-        .collect();
-    let together = |&time: &f64| {
-        found
-            .iter()
-            .any(|&moment| moments[moment].total_cmp(&time).is_eq())
-    };
-    assert_eq!(
-        rows.len(),
-        times.iter().filter(|time| together(time)).count()
-    );
+    let has = |moment: f64| rows.iter().any(|&row| times[row].total_cmp(&moment).is_eq());
+    let found: Vec<_> = (0..moments.len()).filter(|&moment| has(moments[moment])).collect();
+    let together =
+        |&time: &f64| found.iter().any(|&moment| moments[moment].total_cmp(&time).is_eq());
+    assert_eq!(rows.len(), times.iter().filter(|time| together(time)).count());
     found
 }
 
 /// scikit-learn's documented example of `TimeSeriesSplit(n_splits=3, test_size=2, gap=2)` on twelve rows.
 #[test]
 fn forward_windows_are_those_of_scikit_learn() {
-    let scheme = TimeOrdered {
-        splits: 3,
-        test: Some(2),
-        gap: 2,
-        ..TimeOrdered::default()
-    };
+    let scheme = TimeOrdered { splits: 3, test: Some(2), gap: 2, ..TimeOrdered::default() };
     let run = Run::with_threads(0, 1).unwrap();
     let spec = PlanSpec::TimeOrdered(scheme);
     let plan = spec.build(12, &RowKeys::default(), &run).unwrap();

@@ -1,6 +1,8 @@
 //! The weight solver: golden values, agreement with EM, certificates, and the hard cases.
 
-use dolmen::combine::simplex::{EmOptions, LogScore, SimplexOptions, Solution};
+use dolmen::combine::Solution;
+use dolmen::combine::problem::WeightProblem;
+use dolmen::combine::simplex::{EmOptions, LogScore, SimplexOptions};
 use dolmen::learner::Run;
 use dolmen::math::log_sum_exp;
 use proptest::prelude::*;
@@ -11,29 +13,18 @@ fn run() -> Run {
 }
 
 fn numbers(value: &Value) -> Vec<f64> {
-    value
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|v| v.as_f64().unwrap())
-        .collect()
+    value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
 }
 
 fn columns(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    (0..rows[0].len())
-        .map(|m| rows.iter().map(|row| row[m]).collect())
-        .collect()
+    (0..rows[0].len()).map(|m| rows.iter().map(|row| row[m]).collect()).collect()
 }
 
 fn golden() -> (LogScore, Value) {
     let text = include_str!("fixtures/stack_weights.json");
     let golden = serde_json::from_str::<Value>(text).unwrap()["stack_weights"].clone();
-    let rows: Vec<Vec<f64>> = golden["likelihood"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(numbers)
-        .collect();
+    let rows: Vec<Vec<f64>> =
+        golden["likelihood"].as_array().unwrap().iter().map(numbers).collect();
     (LogScore::from_likelihood(columns(&rows)).unwrap(), golden)
 }
 
@@ -52,11 +43,7 @@ fn exact(problem: &LogScore) -> Solution {
 fn golden_optimum() {
     let (problem, golden) = golden();
     let found = exact(&problem);
-    assert_close(
-        &found.weights,
-        &numbers(&golden["optimum"]["weights"]),
-        1e-9,
-    );
+    assert_close(&found.weights, &numbers(&golden["optimum"]["weights"]), 1e-9);
     let rows = problem.rows() as f64;
     assert!((found.score * rows - golden["optimum"]["loglik"].as_f64().unwrap()).abs() < 1e-9);
     assert!(found.gap <= 1e-10 && found.converged);
@@ -65,28 +52,13 @@ fn golden_optimum() {
 #[test]
 fn golden_em_path_and_stopping_rule() {
     let (problem, golden) = golden();
-    for (n, expected) in golden["weights_after_1_to_5"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .enumerate()
-    {
-        let options = EmOptions {
-            tolerance: 0.0,
-            max_iterations: n + 1,
-        };
-        assert_close(
-            &problem.em(&options, &run()).unwrap().weights,
-            &numbers(expected),
-            1e-12,
-        );
+    for (n, expected) in golden["weights_after_1_to_5"].as_array().unwrap().iter().enumerate() {
+        let options = EmOptions { tolerance: 0.0, max_iterations: n + 1 };
+        assert_close(&problem.em(&options, &run()).unwrap().weights, &numbers(expected), 1e-12);
     }
     let stopped = problem.em(&EmOptions::default(), &run()).unwrap();
     let expected = &golden["tol_1e-3"];
-    assert_eq!(
-        stopped.iterations as u64,
-        expected["iterations"].as_u64().unwrap()
-    );
+    assert_eq!(stopped.iterations as u64, expected["iterations"].as_u64().unwrap());
     assert_close(&stopped.weights, &numbers(&expected["weights"]), 1e-9);
     let loglik = stopped.score * problem.rows() as f64;
     assert!((loglik - expected["loglik"].as_f64().unwrap()).abs() < 1e-9);
@@ -227,9 +199,7 @@ fn rows_that_only_one_member_covers() {
         (_, 2) => -5.0,
         (j, m) => -((j * (m + 3)) as f64 * 0.37).sin().abs(),
     };
-    let columns: Vec<Vec<f64>> = (0..3)
-        .map(|m| (0..rows).map(|i| cell(i, m)).collect())
-        .collect();
+    let columns: Vec<Vec<f64>> = (0..3).map(|m| (0..rows).map(|i| cell(i, m)).collect()).collect();
     let found = exact(&LogScore::from_log(columns).unwrap());
     assert!(found.gap <= 1e-10, "{found:?}");
     assert!(found.weights[2] > 0.0 && found.score.is_finite());
@@ -240,11 +210,7 @@ fn many_members_are_priced_and_few_are_used() {
     let (rows, members) = (60, 3000);
     let centre = |m: usize| -3.0 + 6.0 * m as f64 / members as f64;
     let point = |i: usize| 2.5 * (i as f64 * 1.7).sin();
-    let column = |m: usize| {
-        (0..rows)
-            .map(|i| -8.0 * (point(i) - centre(m)).powi(2))
-            .collect()
-    };
+    let column = |m: usize| (0..rows).map(|i| -8.0 * (point(i) - centre(m)).powi(2)).collect();
     let problem = LogScore::from_log((0..members).map(column).collect()).unwrap();
     let found = exact(&problem);
     assert!(found.gap <= 1e-10, "{} {}", found.gap, found.iterations);
@@ -254,9 +220,8 @@ fn many_members_are_priced_and_few_are_used() {
 #[test]
 fn the_same_bits_on_one_thread_and_two() {
     let value = |i: usize, m: usize| ((i * 7 + m * 13) as f64 * 0.713).sin() - 0.1 * m as f64;
-    let columns: Vec<Vec<f64>> = (0..9)
-        .map(|m| (0..50_000).map(|i| value(i, m)).collect())
-        .collect();
+    let columns: Vec<Vec<f64>> =
+        (0..9).map(|m| (0..50_000).map(|i| value(i, m)).collect()).collect();
     let problem = LogScore::from_log(columns).unwrap();
     let solve = |threads| {
         let run = Run::with_threads(0, threads).unwrap();
@@ -268,9 +233,7 @@ fn the_same_bits_on_one_thread_and_two() {
 #[test]
 fn values_that_are_no_densities_are_refused() {
     for bad in [f64::NAN, f64::INFINITY] {
-        let error = LogScore::from_log(vec![vec![0.0, bad]])
-            .unwrap_err()
-            .to_string();
+        let error = LogScore::from_log(vec![vec![0.0, bad]]).unwrap_err().to_string();
         assert!(error.contains("row 2"), "{error}");
     }
     assert!(LogScore::from_likelihood(vec![vec![0.5, -0.1]]).is_err());

@@ -53,7 +53,14 @@ pub(super) fn select<T: Task>(
 }
 
 /// Row `i` of the average after member `m` gets a share in it.
-fn blend<T: Task>(oos: &OutOfSample<T>, current: &[f64], share: f64, m: usize, i: usize, out: &mut [f64]) {
+fn blend<T: Task>(
+    oos: &OutOfSample<T>,
+    current: &[f64],
+    share: f64,
+    m: usize,
+    i: usize,
+    out: &mut [f64],
+) {
     let old = &current[i * out.len()..(i + 1) * out.len()];
     let new = oos.row(m, i);
     T::mix(&[1.0 - share, share], |k| if k == 0 { old } else { new }, out);

@@ -1,8 +1,8 @@
 //! How sure weights and gains are.
 
+use faer::Mat;
 use faer::Side;
 use faer::linalg::solvers::Solve;
-use faer::Mat;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -111,7 +111,11 @@ pub(super) fn sandwich(problem: &dyn WeightProblem, weights: &[f64]) -> Vec<Weig
     let covariance = factor.solve(half.transpose());
     let free = support.len() - 1;
     let variance = |s: usize| {
-        if s < free { covariance[(s, s)] } else { (0..free * free).map(|k| covariance[(k / free, k % free)]).sum() }
+        if s < free {
+            covariance[(s, s)]
+        } else {
+            (0..free * free).map(|k| covariance[(k / free, k % free)]).sum()
+        }
     };
     for (s, &m) in support.iter().enumerate() {
         let se: f64 = variance(s).sqrt();
@@ -124,7 +128,9 @@ pub(super) fn sandwich(problem: &dyn WeightProblem, weights: &[f64]) -> Vec<Weig
 /// T'GT for T = [I; -1]: the matrix in the directions that keep the sum.
 fn contrasts(g: &Gram) -> Mat<f64> {
     let last = g.order() - 1;
-    Mat::from_fn(last, last, |i, j| g.get(i, j) - g.get(i, last) - g.get(last, j) + g.get(last, last))
+    Mat::from_fn(last, last, |i, j| {
+        g.get(i, j) - g.get(i, last) - g.get(last, j) + g.get(last, last)
+    })
 }
 
 /// What is lost without a member, and who would take its place.

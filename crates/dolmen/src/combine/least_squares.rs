@@ -30,7 +30,10 @@ impl LeastSquares {
             }
             if let Some(i) = column.iter().position(|v| !v.is_finite()) {
                 let name = if m < columns.len() { format!("{}", m + 1) } else { "target".into() };
-                return Err(Error::data(Place::cell(i, &name), format!("the value is {}", column[i])));
+                return Err(Error::data(
+                    Place::cell(i, &name),
+                    format!("the value is {}", column[i]),
+                ));
             }
         }
         Ok(Self { shares: vec![1.0 / rows as f64; rows], columns, target })

@@ -104,7 +104,14 @@ pub struct Weights {
 impl Default for Weights {
     fn default() -> Self {
         let tolerance = SimplexOptions::default().tolerance;
-        Self { method: Method::Simplex, prior: 1.0, tolerance, rounds: 50, measure: None, draws: 1000 }
+        Self {
+            method: Method::Simplex,
+            prior: 1.0,
+            tolerance,
+            rounds: 50,
+            measure: None,
+            draws: 1000,
+        }
     }
 }
 

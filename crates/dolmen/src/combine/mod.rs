@@ -10,8 +10,8 @@ mod method;
 pub mod problem;
 mod pseudo_bma;
 pub mod simplex;
-mod weighable;
 pub mod weigh;
+mod weighable;
 
 use std::fmt::Debug;
 
@@ -99,6 +99,14 @@ impl<T: Task> Combination<T> for LinearPool {
 
     fn record(&self) -> Result<Record> {
         Record::new(Self::KIND, 1, self)
+    }
+}
+
+/// Reads a stored combination back.
+pub(crate) fn restore<T: Task>(record: &Record) -> Result<Box<dyn Combination<T>>> {
+    match record.kind() {
+        LinearPool::KIND => Ok(Box::new(record.read::<LinearPool>()?)),
+        kind => Err(Error::UnknownKind { kind: kind.into() }),
     }
 }
 

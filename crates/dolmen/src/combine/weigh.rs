@@ -161,7 +161,10 @@ pub fn weigh<T: Weighable>(
         gain_over_best: gain(&problem::unit(members, best)),
         gain_over_uniform: gain(&vec![1.0 / members as f64; members]),
         cross_validated: inferred.cross_validated,
-        interchangeable: inference::interchangeable(&inferred.absences).into_iter().map(names).collect(),
+        interchangeable: inference::interchangeable(&inferred.absences)
+            .into_iter()
+            .map(names)
+            .collect(),
         errors,
     })
 }
@@ -201,7 +204,9 @@ fn infer<T: Weighable>(
     run.progress().plan((steps + if errors == Errors::Bootstrap { draws } else { 0 }) as u64);
     let weights = match errors {
         Errors::Bootstrap => inference::bootstrap(weigher, &solution.weights, draws, run)?,
-        Errors::Sandwich => run.install(|| inference::sandwich(&weigher.problem, &solution.weights)),
+        Errors::Sandwich => {
+            run.install(|| inference::sandwich(&weigher.problem, &solution.weights))
+        }
         Errors::Auto | Errors::None => nothing,
     };
     let mut absences = vec![None; members];
@@ -245,7 +250,8 @@ fn cross_validate<T: Weighable>(
             let total: f64 = others.iter().sum();
             others.iter_mut().for_each(|share| *share /= total.max(f64::MIN_POSITIVE));
             let alone = problem::member_scores(problem, &others);
-            let best = (1..members).fold(0, |best, m| if alone[m] > alone[best] { m } else { best });
+            let best =
+                (1..members).fold(0, |best, m| if alone[m] > alone[best] { m } else { best });
             let found = weigher.again(&others, &start, &all);
             let stacked = problem.row_scores(&found.weights);
             (stacked, problem.row_scores(&problem::unit(members, best)))

@@ -85,13 +85,11 @@ pub fn predict<T: Task>(model: &dyn Fitted<T>, x: Rows<'_>, run: &Run) -> Result
     let width = model.width();
     let mut out = vec![0.0; x.rows() * width];
     run.install(|| {
-        out.par_chunks_mut(PREDICTION_BLOCK * width)
-            .enumerate()
-            .try_for_each(|(block, out)| {
-                run.check()?;
-                let first = block * PREDICTION_BLOCK;
-                model.predict_into(x.slice(first..first + out.len() / width), out)
-            })
+        out.par_chunks_mut(PREDICTION_BLOCK * width).enumerate().try_for_each(|(block, out)| {
+            run.check()?;
+            let first = block * PREDICTION_BLOCK;
+            model.predict_into(x.slice(first..first + out.len() / width), out)
+        })
     })?;
     Ok(out)
 }

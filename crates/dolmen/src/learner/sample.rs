@@ -27,11 +27,7 @@ impl<'a, T: Task> Sample<'a, T> {
             Some(rows) if rows != x.rows() => {
                 Err(Error::shape("rows of the target", x.rows(), rows))
             }
-            _ => Ok(Self {
-                x,
-                target,
-                weights: None,
-            }),
+            _ => Ok(Self { x, target, weights: None }),
         }
     }
 
@@ -41,19 +37,13 @@ impl<'a, T: Task> Sample<'a, T> {
             return Err(Error::shape("row weights", self.x.rows(), weights.len()));
         }
         if let Some(i) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
-            let problem = format!(
-                "the row weight is {}, not a number of at least 0",
-                weights[i]
-            );
+            let problem = format!("the row weight is {}, not a number of at least 0", weights[i]);
             return Err(Error::data(Place::row(i), problem));
         }
         if !weights.is_empty() && weights.iter().all(|w| *w == 0.0) {
             return Err(Error::data(Place::default(), "all row weights are 0"));
         }
-        Ok(Self {
-            weights: Some(weights),
-            ..self
-        })
+        Ok(Self { weights: Some(weights), ..self })
     }
 
     /// The inputs.
@@ -107,10 +97,6 @@ pub struct OwnedSample<T: Task> {
 impl<T: Task> OwnedSample<T> {
     /// The borrowed form, which learners take.
     pub fn borrow(&self) -> Sample<'_, T> {
-        Sample {
-            x: self.x.rows(),
-            target: &self.target,
-            weights: self.weights.as_deref(),
-        }
+        Sample { x: self.x.rows(), target: &self.target, weights: self.weights.as_deref() }
     }
 }

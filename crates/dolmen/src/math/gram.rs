@@ -15,10 +15,7 @@ pub struct Gram {
 impl Gram {
     /// The zero matrix.
     pub fn zero(order: usize) -> Self {
-        Self {
-            order,
-            values: vec![0.0; order * order],
-        }
+        Self { order, values: vec![0.0; order * order] }
     }
 
     /// Adds Z'Z for a block of rows; `z` holds one column after the other.
@@ -48,17 +45,25 @@ impl Gram {
         value: impl Fn(usize, usize) -> f64 + Sync,
     ) -> Self {
         const BLOCK: usize = 512;
-        accumulate(rows, 16 * BLOCK, || Self::zero(order), |sum, part| {
-            let mut z = vec![0.0; BLOCK * order];
-            for first in part.clone().step_by(BLOCK) {
-                let length = BLOCK.min(part.end - first);
-                let z = &mut z[..length * order];
-                for (j, column) in z.chunks_exact_mut(length).enumerate() {
-                    column.iter_mut().enumerate().for_each(|(i, cell)| *cell = value(j, first + i));
+        accumulate(
+            rows,
+            16 * BLOCK,
+            || Self::zero(order),
+            |sum, part| {
+                let mut z = vec![0.0; BLOCK * order];
+                for first in part.clone().step_by(BLOCK) {
+                    let length = BLOCK.min(part.end - first);
+                    let z = &mut z[..length * order];
+                    for (j, column) in z.chunks_exact_mut(length).enumerate() {
+                        column
+                            .iter_mut()
+                            .enumerate()
+                            .for_each(|(i, cell)| *cell = value(j, first + i));
+                    }
+                    sum.add(z, length);
                 }
-                sum.add(z, length);
-            }
-        })
+            },
+        )
     }
 
     /// The leading rows and columns.
@@ -91,24 +96,17 @@ impl Gram {
 
     /// The matrix times a vector.
     pub fn times(&self, x: &[f64]) -> Vec<f64> {
-        (0..self.order)
-            .map(|i| (0..self.order).map(|j| self.get(i, j) * x[j]).sum())
-            .collect()
+        (0..self.order).map(|i| (0..self.order).map(|j| self.get(i, j) * x[j]).sum()).collect()
     }
 
     /// The rows and columns of `chosen`, in that order.
     pub(crate) fn submatrix(&self, chosen: &[usize]) -> Mat<f64> {
-        Mat::from_fn(chosen.len(), chosen.len(), |i, j| {
-            self.get(chosen[i], chosen[j])
-        })
+        Mat::from_fn(chosen.len(), chosen.len(), |i, j| self.get(chosen[i], chosen[j]))
     }
 }
 
 impl Accumulator for Gram {
     fn merge(&mut self, later: Self) {
-        self.values
-            .iter_mut()
-            .zip(&later.values)
-            .for_each(|(a, b)| *a += b);
+        self.values.iter_mut().zip(&later.values).for_each(|(a, b)| *a += b);
     }
 }

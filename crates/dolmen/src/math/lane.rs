@@ -42,11 +42,7 @@ pub(crate) fn exp<const FMA: bool>(x: f64) -> f64 {
     const LOWEST: f64 = -707.0;
     const OVERFLOWS: f64 = 710.0;
     let inside = if x < LOWEST { LOWEST } else { x };
-    let inside = if inside > OVERFLOWS {
-        OVERFLOWS
-    } else {
-        inside
-    };
+    let inside = if inside > OVERFLOWS { OVERFLOWS } else { inside };
     let rounded = fma::<FMA>(inside, std::f64::consts::LOG2_E, ROUNDER);
     let k = rounded - ROUNDER;
     let r = fma::<FMA>(k, -LN2_LOW, fma::<FMA>(k, -LN2_HIGH, inside));

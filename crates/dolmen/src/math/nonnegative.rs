@@ -30,10 +30,7 @@ pub struct NonNegative {
 /// Minimises y'Hy / 2 - c'y over y >= 0 from a feasible start. All numbers must be finite.
 pub fn minimise(h: &Gram, c: &[f64], start: &[f64]) -> NonNegative {
     let program = Scaled::new(h, c);
-    let mut best = NonNegative {
-        y: start.to_vec(),
-        residual: violation(h, c, start),
-    };
+    let mut best = NonNegative { y: start.to_vec(), residual: violation(h, c, start) };
     for _ in 0..ROUNDS {
         let y = program.descend(&best.y);
         let residual = violation(h, c, &y);
@@ -51,13 +48,9 @@ pub fn minimise(h: &Gram, c: &[f64], start: &[f64]) -> NonNegative {
 
 /// The largest violation of the optimality conditions, relative to the largest element of c.
 pub fn violation(h: &Gram, c: &[f64], y: &[f64]) -> f64 {
-    let size = c
-        .iter()
-        .fold(f64::MIN_POSITIVE, |size, c| size.max(c.abs()));
+    let size = c.iter().fold(f64::MIN_POSITIVE, |size, c| size.max(c.abs()));
     let gradient = h.times(y).into_iter().zip(c).map(|(hy, c)| hy - c);
-    let violations = gradient
-        .zip(y)
-        .map(|(g, &y)| if y > 0.0 { g.abs() } else { -g });
+    let violations = gradient.zip(y).map(|(g, &y)| if y > 0.0 { g.abs() } else { -g });
     violations.fold(0.0, f64::max) / size
 }
 
@@ -72,26 +65,17 @@ impl<'a> Scaled<'a> {
     fn new(h: &'a Gram, c: &'a [f64]) -> Self {
         let scale = |i| {
             let diagonal: f64 = h.get(i, i);
-            if diagonal > 0.0 {
-                1.0 / diagonal.sqrt()
-            } else {
-                1.0
-            }
+            if diagonal > 0.0 { 1.0 / diagonal.sqrt() } else { 1.0 }
         };
-        Self {
-            h,
-            c,
-            scale: (0..h.order()).map(scale).collect(),
-        }
+        Self { h, c, scale: (0..h.order()).map(scale).collect() }
     }
 
     /// One proximal step by the active-set method: minimises the program plus PULL/2 |y - start|^2 (scaled).
     fn descend(&self, start: &[f64]) -> Vec<f64> {
         let order = self.h.order();
         let start: Vec<f64> = start.iter().zip(&self.scale).map(|(y, s)| y / s).collect();
-        let target: Vec<f64> = (0..order)
-            .map(|i| self.c[i] * self.scale[i] + PULL * start[i])
-            .collect();
+        let target: Vec<f64> =
+            (0..order).map(|i| self.c[i] * self.scale[i] + PULL * start[i]).collect();
         let size = target.iter().fold(0.0, |size: f64, t| size.max(t.abs()));
         let mut y = start;
         let mut blocked = vec![false; order];
@@ -111,9 +95,8 @@ impl<'a> Scaled<'a> {
     /// Moves the positive variables, and one that may enter, to their common minimum; those that meet zero on the way
     /// stay there. Says whether the entering one (if any) became positive.
     fn settle(&self, y: &mut [f64], target: &[f64], entering: Option<usize>) -> bool {
-        let mut free: Vec<usize> = (0..y.len())
-            .filter(|&i| y[i] > 0.0 || Some(i) == entering)
-            .collect();
+        let mut free: Vec<usize> =
+            (0..y.len()).filter(|&i| y[i] > 0.0 || Some(i) == entering).collect();
         while !free.is_empty() {
             let right = Mat::from_fn(free.len(), 1, |i, _| target[free[i]]);
             let goal = self.factor(&free).solve(right);
@@ -125,11 +108,7 @@ impl<'a> Scaled<'a> {
             let mut kept = Vec::with_capacity(free.len());
             for (i, &u) in free.iter().enumerate() {
                 let meets = goal(i) <= 0.0 && y[u] / (y[u] - goal(i)) <= length;
-                y[u] = if meets {
-                    0.0
-                } else {
-                    y[u] + length * (goal(i) - y[u])
-                };
+                y[u] = if meets { 0.0 } else { y[u] + length * (goal(i) - y[u]) };
                 if !meets {
                     kept.push(u);
                 }
@@ -166,9 +145,7 @@ impl<'a> Scaled<'a> {
     fn gradient(&self, y: &[f64], target: &[f64]) -> Vec<f64> {
         let unscaled: Vec<f64> = y.iter().zip(&self.scale).map(|(y, s)| y * s).collect();
         let curved = self.h.times(&unscaled);
-        (0..y.len())
-            .map(|i| curved[i] * self.scale[i] - target[i])
-            .collect()
+        (0..y.len()).map(|i| curved[i] * self.scale[i] - target[i]).collect()
     }
 }
 
@@ -189,24 +166,16 @@ mod tests {
     fn oracle(h: &Gram, c: &[f64]) -> f64 {
         let value = |y: &[f64]| {
             let hy = h.times(y);
-            (0..y.len())
-                .map(|i| y[i] * (hy[i] / 2.0 - c[i]))
-                .sum::<f64>()
+            (0..y.len()).map(|i| y[i] * (hy[i] / 2.0 - c[i])).sum::<f64>()
         };
-        let subset = |bits: usize| {
-            (0..c.len())
-                .filter(|i| bits >> i & 1 == 1)
-                .collect::<Vec<_>>()
-        };
+        let subset = |bits: usize| (0..c.len()).filter(|i| bits >> i & 1 == 1).collect::<Vec<_>>();
         let mut best = 0.0_f64;
         for free in (1..1 << c.len()).map(subset) {
             let right = Mat::from_fn(free.len(), 1, |i, _| c[free[i]]);
             let y = h.submatrix(&free).full_piv_lu().solve(right);
             if (0..free.len()).all(|i| y[(i, 0)] >= 0.0) {
                 let mut full = vec![0.0; c.len()];
-                free.iter()
-                    .enumerate()
-                    .for_each(|(i, &u)| full[u] = y[(i, 0)]);
+                free.iter().enumerate().for_each(|(i, &u)| full[u] = y[(i, 0)]);
                 best = best.min(value(&full));
             }
         }

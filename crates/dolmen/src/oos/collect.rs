@@ -46,7 +46,9 @@ pub fn collect<T: Task>(
         for (m, (name, column)) in learner.members().into_iter().zip(block.columns).enumerate() {
             let own: Vec<&Failure> = block.failures.iter().filter(|f| f.member == m).collect();
             match (own.first(), on_failure) {
-                (None, _) => members.push((name, select(&column, &covered, T::width(sample.target())))),
+                (None, _) => {
+                    members.push((name, select(&column, &covered, T::width(sample.target()))))
+                }
                 (Some(failure), OnFailure::Stop) => return Err(stop(name, failure)),
                 (Some(_), OnFailure::Drop) => {
                     failures.extend(own.into_iter().map(|f| (name.clone(), f.clone())));
@@ -63,8 +65,9 @@ pub fn collect<T: Task>(
 }
 
 fn stop(member: String, failure: &Failure) -> Error {
-    let source = Error::data(crate::error::Place::default(), failure.message.clone())
-        .with_hint("mend the data or the member's parameters, or go on without it (on_failure = drop)");
+    let source = Error::data(crate::error::Place::default(), failure.message.clone()).with_hint(
+        "mend the data or the member's parameters, or go on without it (on_failure = drop)",
+    );
     Error::Member { member, split: Some(failure.split), source: Box::new(source) }
 }
 
@@ -92,8 +95,7 @@ pub fn refit<T: Task, L: Learner<T> + ?Sized>(
         let fit = |(v, split)| {
             run.check()?;
             let predicted = predict_split(learner, sample, split, &run.child(v as u64));
-            run.progress()
-                .advance(1, members.first().map_or("", String::as_str));
+            run.progress().advance(1, members.first().map_or("", String::as_str));
             predicted
         };
         splits.map(fit).collect()
@@ -111,10 +113,7 @@ pub fn refit<T: Task, L: Learner<T> + ?Sized>(
             })),
         }
     }
-    Ok(Block {
-        columns: mean.columns,
-        failures,
-    })
+    Ok(Block { columns: mean.columns, failures })
 }
 
 /// Fits one split and predicts its held-out rows: one column per member.
@@ -146,12 +145,7 @@ impl<T: Task> Averages<T> {
     fn new(members: usize, sample: &Sample<'_, T>) -> Self {
         let width = T::width(sample.target());
         let columns = vec![vec![f64::NAN; sample.rows() * width]; members];
-        Self {
-            columns,
-            counts: vec![0; sample.rows()],
-            width,
-            task: PhantomData,
-        }
+        Self { columns, counts: vec![0; sample.rows()], width, task: PhantomData }
     }
 
     fn add(&mut self, rows: &[usize], predicted: &[Vec<f64>]) {

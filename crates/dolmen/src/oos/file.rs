@@ -86,7 +86,9 @@ impl<T: Task> OutOfSample<T> {
         let mut table = table::read_parquet(path)?;
         let numbers = |table: &mut Table, name: &str| match table.take(name)? {
             Column::Numeric(values) => Ok(values),
-            Column::Categorical(_) => Err(Error::file(path, format!("column '{name}' is not numeric"))),
+            Column::Categorical(_) => {
+                Err(Error::file(path, format!("column '{name}' is not numeric")))
+            }
         };
         let target_column = table.take(TARGET).ok();
         let Some(target) = T::Target::from_column(target_column, &description.classes) else {

@@ -4,9 +4,12 @@
 //! any other tool enter here too ([`OutOfSample::from_columns`]).
 
 mod collect;
+#[cfg(feature = "parquet")]
 mod file;
 
 pub use collect::{OnFailure, collect, refit};
+#[cfg(feature = "parquet")]
+pub use file::task_of;
 
 use crate::error::{Error, Place, Result};
 use crate::task::{Target, Task};

@@ -7,10 +7,7 @@ impl Plan {
     /// The partition in which row i is predicted in split `fold_of_row[i]`. Folds are numbered 0, 1, 2, .. without gaps.
     pub fn from_folds(fold_of_row: &[usize]) -> Result<Self> {
         let rows = fold_of_row.len();
-        let folds = fold_of_row
-            .iter()
-            .max()
-            .map_or(0, |last| last.saturating_add(1));
+        let folds = fold_of_row.iter().max().map_or(0, |last| last.saturating_add(1));
         let mut found = vec![false; folds.min(rows)];
         for &fold in fold_of_row {
             // A number beyond the rows leaves a gap below it, which is found next.
@@ -19,10 +16,8 @@ impl Plan {
             }
         }
         if let Some(missing) = found.iter().position(|found| !found) {
-            let problem = format!(
-                "no row is in fold {missing}, but some are in fold {}",
-                folds - 1
-            );
+            let problem =
+                format!("no row is in fold {missing}, but some are in fold {}", folds - 1);
             let cure = "number the folds 0, 1, 2, .. without gaps";
             return Err(Error::data(Place::default(), problem).with_hint(cure));
         }
@@ -55,11 +50,7 @@ fn checked(rows: usize, mut train: Vec<usize>, mut test: Vec<usize>) -> Result<S
     train.sort_unstable();
     test.sort_unstable();
     let (Some(&last_train), Some(&last_test)) = (train.last(), test.last()) else {
-        let empty = if test.is_empty() {
-            "predicts no row"
-        } else {
-            "learns from no row"
-        };
+        let empty = if test.is_empty() { "predicts no row" } else { "learns from no row" };
         return Err(empty.into());
     };
     let last = last_train.max(last_test);

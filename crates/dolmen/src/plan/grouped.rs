@@ -90,11 +90,7 @@ struct Crowd<'a> {
 impl<'a> Crowd<'a> {
     fn new(folds: usize, class_sizes: &'a [usize]) -> Self {
         let counts = vec![0; folds * class_sizes.len()];
-        Self {
-            class_sizes,
-            counts,
-            fold_sizes: vec![0; folds],
-        }
+        Self { class_sizes, counts, fold_sizes: vec![0; folds] }
     }
 
     /// Adds a group, given as (class, rows) pairs, to the fold where it adds least to
@@ -168,11 +164,8 @@ impl Numbered {
         for group in order {
             fold_of_group[group] = choose(group);
         }
-        let fold_of_row: Vec<u32> = self
-            .of_row
-            .iter()
-            .map(|&group| fold_of_group[group as usize])
-            .collect();
+        let fold_of_row: Vec<u32> =
+            self.of_row.iter().map(|&group| fold_of_group[group as usize]).collect();
         Plan::partition(&fold_of_row, folds)
     }
 }

@@ -21,10 +21,7 @@ pub struct KFold {
 
 impl Default for KFold {
     fn default() -> Self {
-        Self {
-            folds: 10,
-            shuffle: true,
-        }
+        Self { folds: 10, shuffle: true }
     }
 }
 
@@ -36,20 +33,13 @@ pub struct LeaveOneOut {}
 impl Plan {
     /// Shuffled folds whose sizes differ by at most one.
     pub fn k_fold(rows: usize, folds: usize, run: &Run) -> Result<Self> {
-        KFold {
-            folds,
-            shuffle: true,
-        }
-        .plan(rows, run)
+        KFold { folds, shuffle: true }.plan(rows, run)
     }
 
     /// As many splits as rows, each predicting one.
     pub fn leave_one_out(rows: usize) -> Result<Self> {
         check_folds("folds", rows, rows, "rows")?;
-        Ok(Self {
-            rows,
-            splits: (0..rows).map(|row| Split::others(vec![row])).collect(),
-        })
+        Ok(Self { rows, splits: (0..rows).map(|row| Split::others(vec![row])).collect() })
     }
 
     /// Deals the rows to folds in this order, as one deals cards: any stretch of the order, such as the rows of one
@@ -71,10 +61,7 @@ impl KFold {
             return Ok(Plan::dealt(&order, self.folds));
         }
         let splits = consecutive(rows, self.folds).map(|fold| Split::others(fold.collect()));
-        Ok(Plan {
-            rows,
-            splits: splits.collect(),
-        })
+        Ok(Plan { rows, splits: splits.collect() })
     }
 }
 

@@ -57,10 +57,7 @@ enum Train {
 impl Split {
     /// Predicts these rows, in ascending order, from all others.
     fn others(test: Vec<usize>) -> Self {
-        Self {
-            test,
-            train: Train::Others,
-        }
+        Self { test, train: Train::Others }
     }
 
     /// Predicts the rows of `test` from those of `train`: both ascending, and no row in both.
@@ -68,14 +65,7 @@ impl Split {
     /// All other rows, once each, become [`Train::Others`], so that equal splits are equal however they were made.
     fn explicit(rows: usize, train: Vec<usize>, test: Vec<usize>) -> Self {
         let all_others = train.len() + test.len() == rows && train.is_sorted_by(|a, b| a < b);
-        Self {
-            test,
-            train: if all_others {
-                Train::Others
-            } else {
-                Train::Rows(train)
-            },
-        }
+        Self { test, train: if all_others { Train::Others } else { Train::Rows(train) } }
     }
 
     /// The rows predicted, ascending.
@@ -176,10 +166,7 @@ impl Plan {
     /// Checks nothing: folds beyond the number of rows are empty.
     pub fn in_turn(rows: usize, folds: usize) -> Self {
         let fold = |v| Split::others((v..rows).step_by(folds).collect());
-        Self {
-            rows,
-            splits: (0..folds).map(fold).collect(),
-        }
+        Self { rows, splits: (0..folds).map(fold).collect() }
     }
 
     /// The partition with these folds, numbered below `folds`.
@@ -192,10 +179,7 @@ impl Plan {
         for (row, &fold) in fold_of_row.iter().enumerate() {
             tests[fold as usize].push(row);
         }
-        Self {
-            rows: fold_of_row.len(),
-            splits: tests.into_iter().map(Split::others).collect(),
-        }
+        Self { rows: fold_of_row.len(), splits: tests.into_iter().map(Split::others).collect() }
     }
 }
 
@@ -213,11 +197,7 @@ fn check_repeats(repeats: usize) -> Result<()> {
     if (1..=MOST_REPEATS).contains(&repeats) {
         return Ok(());
     }
-    Err(Error::param(
-        "repeats",
-        format!("between 1 and {MOST_REPEATS}"),
-        repeats,
-    ))
+    Err(Error::param("repeats", format!("between 1 and {MOST_REPEATS}"), repeats))
 }
 
 /// Refuses data that cannot be split at all: both sides need something.

@@ -11,10 +11,7 @@ use crate::learner::Run;
 
 /// Some of the rows: a whole number counts rows, a fraction is a share of them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(
-    untagged,
-    expecting = "a number of rows (100) or a fraction of them (0.25)"
-)]
+#[serde(untagged, expecting = "a number of rows (100) or a fraction of them (0.25)")]
 pub enum Portion {
     /// So many rows.
     Rows(usize),
@@ -34,10 +31,7 @@ pub struct HoldOut {
 
 impl Default for HoldOut {
     fn default() -> Self {
-        Self {
-            test: Portion::Fraction(0.25),
-            stratify: false,
-        }
+        Self { test: Portion::Fraction(0.25), stratify: false }
     }
 }
 
@@ -56,11 +50,7 @@ pub struct Subsample {
 /// Learns from 70 % of the rows: the subsamples of Ormoneit and Tresp (1995), section 4.
 impl Default for Subsample {
     fn default() -> Self {
-        Self {
-            train: Portion::Fraction(0.7),
-            repeats: 25,
-            stratify: false,
-        }
+        Self { train: Portion::Fraction(0.7), repeats: 25, stratify: false }
     }
 }
 
@@ -82,21 +72,12 @@ impl Default for Bootstrap {
 impl Plan {
     /// One split that holds out a random draw of rows.
     pub fn hold_out(rows: usize, test: Portion, run: &Run) -> Result<Self> {
-        HoldOut {
-            test,
-            stratify: false,
-        }
-        .plan(rows, None, run)
+        HoldOut { test, stratify: false }.plan(rows, None, run)
     }
 
     /// `repeats` splits, each learning from a draw of rows without replacement and predicting all others.
     pub fn subsample(rows: usize, train: Portion, repeats: usize, run: &Run) -> Result<Self> {
-        Subsample {
-            train,
-            repeats,
-            stratify: false,
-        }
-        .plan(rows, None, run)
+        Subsample { train, repeats, stratify: false }.plan(rows, None, run)
     }
 
     /// `repeats` splits, each learning from a bootstrap sample and predicting its out-of-bag rows.
@@ -120,10 +101,7 @@ impl Plan {
         let split = |number| run.check().map(|()| draw(&streams.child(number)));
         let splits: Result<_> =
             run.install(|| (0..repeats as u64).into_par_iter().map(split).collect());
-        Ok(Self {
-            rows,
-            splits: splits?,
-        })
+        Ok(Self { rows, splits: splits? })
     }
 }
 
@@ -138,9 +116,7 @@ impl Subsample {
     pub(super) fn plan(self, rows: usize, classes: Option<&[u32]>, run: &Run) -> Result<Plan> {
         check_repeats(self.repeats)?;
         let test = rows - self.train.count(rows, "train")?;
-        Plan::drawn(rows, self.repeats, run, |run| {
-            held_out(rows, test, classes, run)
-        })
+        Plan::drawn(rows, self.repeats, run, |run| held_out(rows, test, classes, run))
     }
 }
 
@@ -157,11 +133,9 @@ impl Portion {
                 let fits = (1..rows).contains(&count).then_some(count);
                 fits.ok_or_else(|| Error::param(name, both_sides(), share))
             }
-            Self::Fraction(share) => Err(Error::param(
-                name,
-                "a fraction between 0 and 1 or a number of rows",
-                share,
-            )),
+            Self::Fraction(share) => {
+                Err(Error::param(name, "a fraction between 0 and 1 or a number of rows", share))
+            }
         }
     }
 }

@@ -65,10 +65,7 @@ pub struct Repeated {
 
 impl Default for Repeated {
     fn default() -> Self {
-        Self {
-            repeats: 10,
-            of: Box::default(),
-        }
+        Self { repeats: 10, of: Box::default() }
     }
 }
 
@@ -88,17 +85,13 @@ impl PlanSpec {
     /// folds that keep their groups together and spread their classes, as far as they have any.
     pub fn suited(folds: usize, keys: &RowKeys<'_>) -> Self {
         match (keys.times, keys.groups, keys.classes) {
-            (Some(_), _, _) => Self::TimeOrdered(TimeOrdered {
-                splits: folds,
-                ..TimeOrdered::default()
-            }),
+            (Some(_), _, _) => {
+                Self::TimeOrdered(TimeOrdered { splits: folds, ..TimeOrdered::default() })
+            }
             (None, Some(_), Some(_)) => Self::StratifiedGrouped(StratifiedGrouped { folds }),
             (None, Some(_), None) => Self::Grouped(Grouped { folds }),
             (None, None, Some(_)) => Self::Stratified(Stratified { folds }),
-            (None, None, None) => Self::KFold(KFold {
-                folds,
-                ..KFold::default()
-            }),
+            (None, None, None) => Self::KFold(KFold { folds, ..KFold::default() }),
         }
     }
 
@@ -173,11 +166,7 @@ impl Plan {
         keys: &RowKeys<'_>,
         run: &Run,
     ) -> Result<Self> {
-        PlanSpec::Repeated(Repeated {
-            repeats,
-            of: Box::new(scheme),
-        })
-        .build(rows, keys, run)
+        PlanSpec::Repeated(Repeated { repeats, of: Box::new(scheme) }).build(rows, keys, run)
     }
 }
 
@@ -215,10 +204,7 @@ impl<'a> RowKeys<'a> {
 
     fn classes(&self) -> Result<&'a [u32]> {
         self.classes.ok_or_else(|| {
-            let error = Error::data(
-                Place::default(),
-                "a stratified plan needs the rows' classes",
-            );
+            let error = Error::data(Place::default(), "a stratified plan needs the rows' classes");
             error.with_hint("choose a plan that is not stratified, or a target of classes")
         })
     }

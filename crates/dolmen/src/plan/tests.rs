@@ -14,10 +14,7 @@ fn parsed(json: &str) -> PlanSpec {
 
 /// The error of building the plan, which must be one line.
 fn refusal(json: &str, rows: usize, keys: &RowKeys<'_>) -> String {
-    let message = parsed(json)
-        .build(rows, keys, &run(0))
-        .unwrap_err()
-        .to_string();
+    let message = parsed(json).build(rows, keys, &run(0)).unwrap_err().to_string();
     assert!(!message.contains('\n'), "{message}");
     message
 }
@@ -38,11 +35,7 @@ fn different_plans_have_different_fingerprints() {
     let folds = |number| Plan::from_folds(&code(number).collect::<Vec<_>>()).ok();
     let mut plans: Vec<_> = (0..6_usize.pow(6)).filter_map(folds).collect();
     let ordered_partitions = 4683;
-    assert_eq!(
-        plans.len(),
-        ordered_partitions - 1,
-        "all but the one of one fold"
-    );
+    assert_eq!(plans.len(), ordered_partitions - 1, "all but the one of one fold");
     let split = |rows, train: &[usize], test: &[usize]| {
         Plan::from_splits(rows, [(train.to_vec(), test.to_vec())]).unwrap()
     };
@@ -54,10 +47,7 @@ fn different_plans_have_different_fingerprints() {
         split(7, &[0, 1], &[2, 3]),
         split(6, &[0, 1, 2, 4, 5], &[3]),
         split(6, &[0, 1, 2, 4, 5, 5], &[3]),
-        Plan {
-            rows: 6,
-            splits: vec![Split::others(vec![3]); 2],
-        },
+        Plan { rows: 6, splits: vec![Split::others(vec![3]); 2] },
     ]);
     let fingerprints: BTreeSet<_> = plans.iter().map(Plan::fingerprint).collect();
     assert_eq!(fingerprints.len(), plans.len());
@@ -86,10 +76,7 @@ fn a_partition_learns_from_all_other_rows() {
     assert_eq!(plan.coverage(), [1, 1, 1, 1]);
     assert!(!plan.is_partition());
     assert_eq!(plan.fold_of_row(), None);
-    let twice = Plan {
-        rows: 3,
-        splits: vec![Split::others(vec![0, 1]); 2],
-    };
+    let twice = Plan { rows: 3, splits: vec![Split::others(vec![0, 1]); 2] };
     assert!(!twice.is_partition());
     assert_eq!(twice.never_held_out(), [2]);
 }
@@ -97,18 +84,9 @@ fn a_partition_learns_from_all_other_rows() {
 #[test]
 fn unusable_folds_and_splits_are_refused() {
     let folds = |folds: &[usize]| Plan::from_folds(folds).unwrap_err().to_string();
-    assert_eq!(
-        folds(&[]),
-        "data: a split needs at least 2 rows, and there are 0"
-    );
-    assert_eq!(
-        folds(&[0, 0]),
-        "folds must be at least 2 and at most the 2 rows, but is 1"
-    );
-    assert_eq!(
-        folds(&[1, 2, 2]),
-        "data: no row is in fold 0, but some are in fold 2"
-    );
+    assert_eq!(folds(&[]), "data: a split needs at least 2 rows, and there are 0");
+    assert_eq!(folds(&[0, 0]), "folds must be at least 2 and at most the 2 rows, but is 1");
+    assert_eq!(folds(&[1, 2, 2]), "data: no row is in fold 0, but some are in fold 2");
     assert!(folds(&[0, 1, usize::MAX]).starts_with("data: no row is in fold 2"));
     let splits = |train: &[usize], test: &[usize]| {
         let split = (train.to_vec(), test.to_vec());
@@ -117,14 +95,8 @@ fn unusable_folds_and_splits_are_refused() {
     let place = "data: split 1 of the plan ";
     assert_eq!(splits(&[], &[1]), format!("{place}learns from no row"));
     assert_eq!(splits(&[1], &[]), format!("{place}predicts no row"));
-    assert_eq!(
-        splits(&[1, 1], &[2, 2]),
-        format!("{place}predicts row 2 twice")
-    );
-    assert_eq!(
-        splits(&[1, 0], &[2, 1]),
-        format!("{place}learns from row 1 and predicts it")
-    );
+    assert_eq!(splits(&[1, 1], &[2, 2]), format!("{place}predicts row 2 twice"));
+    assert_eq!(splits(&[1, 0], &[2, 1]), format!("{place}learns from row 1 and predicts it"));
     assert_eq!(
         splits(&[4], &[1]),
         format!("{place}names row 4, but the rows are counted from 0 to 3")
@@ -139,74 +111,26 @@ fn unusable_parameters_are_refused() {
         let message = refusal(json, rows, &none);
         assert!(message.contains(part), "{json} with {rows} rows: {message}");
     };
-    expect(
-        r#"{"kind":"k-fold","folds":11}"#,
-        10,
-        "at most the 10 rows, but is 11",
-    );
-    expect(
-        r#"{"kind":"k-fold","folds":1}"#,
-        10,
-        "folds must be at least 2",
-    );
-    expect(
-        r#"{"kind":"k-fold"}"#,
-        1,
-        "at least 2 rows, and there are 1",
-    );
+    expect(r#"{"kind":"k-fold","folds":11}"#, 10, "at most the 10 rows, but is 11");
+    expect(r#"{"kind":"k-fold","folds":1}"#, 10, "folds must be at least 2");
+    expect(r#"{"kind":"k-fold"}"#, 1, "at least 2 rows, and there are 1");
     expect(r#"{"kind":"leave-one-out"}"#, 1, "at least 2 rows");
     expect(r#"{"kind":"bootstrap"}"#, 1, "at least 2 rows");
-    expect(
-        r#"{"kind":"bootstrap","repeats":0}"#,
-        9,
-        "repeats must be between 1 and",
-    );
-    expect(
-        r#"{"kind":"repeated","repeats":0}"#,
-        20,
-        "repeats must be between 1 and",
-    );
-    expect(
-        r#"{"kind":"repeated","of":{"kind":"leave-one-out"}}"#,
-        9,
-        "but is leave-one-out",
-    );
-    expect(
-        r#"{"kind":"repeated","of":{"kind":"k-fold","shuffle":false}}"#,
-        9,
-        "draws at random",
-    );
+    expect(r#"{"kind":"bootstrap","repeats":0}"#, 9, "repeats must be between 1 and");
+    expect(r#"{"kind":"repeated","repeats":0}"#, 20, "repeats must be between 1 and");
+    expect(r#"{"kind":"repeated","of":{"kind":"leave-one-out"}}"#, 9, "but is leave-one-out");
+    expect(r#"{"kind":"repeated","of":{"kind":"k-fold","shuffle":false}}"#, 9, "draws at random");
     for fraction in ["0.0", "1.0", "-0.5", "-1", "1.5"] {
         let json = format!(r#"{{"kind":"hold-out","test":{fraction}}}"#);
         expect(&json, 9, "test must be a fraction between 0 and 1");
     }
-    expect(
-        r#"{"kind":"hold-out","test":9}"#,
-        9,
-        "at least 1 is in and 1 is out",
-    );
-    expect(
-        r#"{"kind":"hold-out","test":0}"#,
-        9,
-        "at least 1 is in and 1 is out",
-    );
-    expect(
-        r#"{"kind":"hold-out","test":0.01}"#,
-        9,
-        "at least 1 is in and 1 is out",
-    );
+    expect(r#"{"kind":"hold-out","test":9}"#, 9, "at least 1 is in and 1 is out");
+    expect(r#"{"kind":"hold-out","test":0}"#, 9, "at least 1 is in and 1 is out");
+    expect(r#"{"kind":"hold-out","test":0.01}"#, 9, "at least 1 is in and 1 is out");
     expect(r#"{"kind":"hold-out"}"#, 1, "at least 2 rows");
-    expect(
-        r#"{"kind":"subsample","train":0.99}"#,
-        9,
-        "train must be such that of 9 rows",
-    );
+    expect(r#"{"kind":"subsample","train":0.99}"#, 9, "train must be such that of 9 rows");
     expect(r#"{"kind":"stratified"}"#, 20, "needs the rows' classes");
-    expect(
-        r#"{"kind":"hold-out","stratify":true}"#,
-        20,
-        "needs the rows' classes",
-    );
+    expect(r#"{"kind":"hold-out","stratify":true}"#, 20, "needs the rows' classes");
     expect(r#"{"kind":"grouped"}"#, 20, "needs the rows' groups");
 }
 
@@ -220,47 +144,19 @@ fn unusable_windows_of_time_are_refused() {
     expect(r#""splits":0"#, "splits must be at least 1");
     expect(r#""splits":10"#, "less than the 10 distinct times");
     expect(r#""splits":2,"test":0"#, "test must be at least 1");
-    expect(
-        r#""splits":2,"test":5"#,
-        "less than the 10 distinct times together, but is 2 x 5 + 0",
-    );
+    expect(r#""splits":2,"test":5"#, "less than the 10 distinct times together, but is 2 x 5 + 0");
     expect(r#""splits":2,"test":3,"gap":4"#, "but is 2 x 3 + 4");
-    expect(
-        r#""splits":9,"test":2000000000000000000"#,
-        "distinct times together",
-    );
-    expect(
-        r#""splits":2,"gap":18446744073709551615"#,
-        "distinct times together",
-    );
+    expect(r#""splits":9,"test":2000000000000000000"#, "distinct times together");
+    expect(r#""splits":2,"gap":18446744073709551615"#, "distinct times together");
     expect(r#""train":3"#, "left out unless window is rolling");
-    expect(
-        r#""window":"rolling","splits":2,"test":2,"train":7"#,
-        "at most the 6 distinct times",
-    );
-    expect(
-        r#""window":"rolling","splits":2,"train":0"#,
-        "train must be at least 1",
-    );
-    expect(
-        r#""embargo":1"#,
-        "embargo must be 0 unless window is around",
-    );
+    expect(r#""window":"rolling","splits":2,"test":2,"train":7"#, "at most the 6 distinct times");
+    expect(r#""window":"rolling","splits":2,"train":0"#, "train must be at least 1");
+    expect(r#""embargo":1"#, "embargo must be 0 unless window is around");
     expect(r#""window":"around","test":2"#, "test must be left out");
-    expect(
-        r#""window":"around","splits":11"#,
-        "splits must be at least 2 and at most the 10",
-    );
-    expect(
-        r#""window":"around","splits":2,"gap":2,"embargo":3"#,
-        "but is 5",
-    );
+    expect(r#""window":"around","splits":11"#, "splits must be at least 2 and at most the 10");
+    expect(r#""window":"around","splits":2,"gap":2,"embargo":3"#, "but is 5");
     let constant = Plan::time_ordered(&[3.0; 9], TimeOrdered::default()).unwrap_err();
-    assert!(
-        constant
-            .to_string()
-            .ends_with("at least 2 distinct times, and there are 1")
-    );
+    assert!(constant.to_string().ends_with("at least 2 distinct times, and there are 1"));
     let late = Plan::time_ordered(&[1.0, f64::NAN, 0.0], TimeOrdered::default()).unwrap_err();
     assert_eq!(late.to_string(), "row 2: the time is missing");
 }
@@ -268,37 +164,17 @@ fn unusable_windows_of_time_are_refused() {
 #[test]
 fn keys_must_fit_the_rows_and_the_scheme() {
     let (codes, times) = ([0, 1, 0, 1], [0.0; 4]);
-    let classes = RowKeys {
-        classes: Some(&codes),
-        ..RowKeys::default()
-    };
-    let groups = RowKeys {
-        groups: Some(&codes),
-        ..RowKeys::default()
-    };
-    let times = RowKeys {
-        times: Some(&times),
-        ..RowKeys::default()
-    };
+    let classes = RowKeys { classes: Some(&codes), ..RowKeys::default() };
+    let groups = RowKeys { groups: Some(&codes), ..RowKeys::default() };
+    let times = RowKeys { times: Some(&times), ..RowKeys::default() };
     for keys in [classes, groups, times] {
         let error = PlanSpec::default().build(5, &keys, &run(0)).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .ends_with("of the rows: expected 5, found 4"),
-            "{error}"
-        );
+        assert!(error.to_string().ends_with("of the rows: expected 5, found 4"), "{error}");
     }
     let torn = refusal(r#"{"kind":"hold-out"}"#, 4, &groups);
-    assert_eq!(
-        torn,
-        "data: the plan 'hold-out' would put a group on both sides of a split"
-    );
+    assert_eq!(torn, "data: the plan 'hold-out' would put a group on both sides of a split");
     let few = refusal(r#"{"kind":"grouped","folds":3}"#, 4, &groups);
-    assert_eq!(
-        few,
-        "folds must be at least 2 and at most the 2 groups, but is 3"
-    );
+    assert_eq!(few, "folds must be at least 2 and at most the 2 groups, but is 3");
     assert!(Plan::stratified_grouped(&[0, 1, 0], &codes, 2, &run(0)).is_err());
     let repeated = r#"{"kind":"repeated","of":{"kind":"grouped","folds":2}}"#;
     assert!(parsed(repeated).build(4, &groups, &run(0)).is_ok());
@@ -314,10 +190,7 @@ fn the_suited_scheme_uses_what_is_known() {
     keys.groups = Some(&codes);
     assert_eq!(PlanSpec::suited(3, &keys).kind(), "stratified-grouped");
     keys.classes = None;
-    assert_eq!(
-        PlanSpec::suited(3, &keys),
-        parsed(r#"{"kind":"grouped","folds":3}"#)
-    );
+    assert_eq!(PlanSpec::suited(3, &keys), parsed(r#"{"kind":"grouped","folds":3}"#));
     keys.times = Some(&[0.0; 4]);
     assert_eq!(PlanSpec::suited(3, &keys).kind(), "time-ordered");
 }
@@ -325,50 +198,29 @@ fn the_suited_scheme_uses_what_is_known() {
 #[test]
 fn a_scheme_reads_back_as_it_was_written() {
     let specs = [
-        PlanSpec::KFold(KFold {
-            folds: 3,
-            shuffle: false,
-        }),
+        PlanSpec::KFold(KFold { folds: 3, shuffle: false }),
         PlanSpec::Stratified(Stratified::default()),
         PlanSpec::Grouped(Grouped::default()),
         PlanSpec::StratifiedGrouped(StratifiedGrouped::default()),
         PlanSpec::LeaveOneOut(LeaveOneOut {}),
         PlanSpec::Repeated(Repeated::default()),
-        PlanSpec::TimeOrdered(TimeOrdered {
-            train: Some(4),
-            ..TimeOrdered::default()
-        }),
-        PlanSpec::HoldOut(HoldOut {
-            test: Portion::Rows(7),
-            stratify: true,
-        }),
+        PlanSpec::TimeOrdered(TimeOrdered { train: Some(4), ..TimeOrdered::default() }),
+        PlanSpec::HoldOut(HoldOut { test: Portion::Rows(7), stratify: true }),
         PlanSpec::Subsample(Subsample::default()),
         PlanSpec::Bootstrap(Bootstrap::default()),
     ];
     for spec in specs {
         let json = serde_json::to_value(&spec).unwrap();
         assert_eq!(json["kind"], spec.kind());
-        assert_eq!(
-            serde_json::from_value::<PlanSpec>(json.clone()).unwrap(),
-            spec
-        );
+        assert_eq!(serde_json::from_value::<PlanSpec>(json.clone()).unwrap(), spec);
         let bytes = rmp_serde::to_vec_named(&spec).unwrap();
         assert_eq!(rmp_serde::from_slice::<PlanSpec>(&bytes).unwrap(), spec);
         let mut misspelt = json;
         misspelt["flods"] = 3.into();
         let error = serde_json::from_value::<PlanSpec>(misspelt).unwrap_err();
-        assert!(
-            error.to_string().contains("unknown field `flods`"),
-            "{}: {error}",
-            spec.kind()
-        );
+        assert!(error.to_string().contains("unknown field `flods`"), "{}: {error}", spec.kind());
     }
     assert_eq!(parsed(r#"{"kind":"k-fold"}"#), PlanSpec::default());
     let portion = serde_json::from_str::<Portion>("\"half\"").unwrap_err();
-    assert!(
-        portion
-            .to_string()
-            .contains("a number of rows (100) or a fraction"),
-        "{portion}"
-    );
+    assert!(portion.to_string().contains("a number of rows (100) or a fraction"), "{portion}");
 }

@@ -38,14 +38,7 @@ pub struct TimeOrdered {
 impl Default for TimeOrdered {
     fn default() -> Self {
         let window = Window::Expanding;
-        Self {
-            splits: 5,
-            window,
-            train: None,
-            test: None,
-            gap: 0,
-            embargo: 0,
-        }
+        Self { splits: 5, window, train: None, test: None, gap: 0, embargo: 0 }
     }
 }
 
@@ -100,10 +93,7 @@ impl TimeOrdered {
             let train = (0..rows).filter(is_train).collect();
             Split::explicit(rows, train, (0..rows).filter(is_test).collect())
         };
-        Ok(Plan {
-            rows,
-            splits: blocks.into_iter().map(split).collect(),
-        })
+        Ok(Plan { rows, splits: blocks.into_iter().map(split).collect() })
     }
 
     /// Held-out blocks at the end of the data, each predicted from what was before it.
@@ -121,13 +111,10 @@ impl TimeOrdered {
         if test == 0 {
             return Err(Error::param("test", "at least 1", test));
         }
-        let first = self
-            .splits
-            .checked_mul(test)
-            .and_then(|held_out| moments.checked_sub(held_out));
-        let before = first
-            .and_then(|first| first.checked_sub(self.gap))
-            .filter(|&before| before > 0);
+        let first =
+            self.splits.checked_mul(test).and_then(|held_out| moments.checked_sub(held_out));
+        let before =
+            first.and_then(|first| first.checked_sub(self.gap)).filter(|&before| before > 0);
         let (Some(first), Some(before)) = (first, before) else {
             let expected = format!("less than the {moments} distinct times together");
             let got = format!("{} x {test} + {}", self.splits, self.gap);
@@ -138,11 +125,7 @@ impl TimeOrdered {
             let start = first + v * test;
             let end = start - self.gap;
             let before = train.map_or(0, |train| end - train)..end;
-            Block {
-                test: start..start + test,
-                before,
-                after: 0..0,
-            }
+            Block { test: start..start + test, before, after: 0..0 }
         };
         Ok((0..self.splits).map(block).collect())
     }
@@ -159,11 +142,9 @@ impl TimeOrdered {
                 Err(Error::param("train", expected, train))
             }
             (_, None) => Ok(None),
-            (_, Some(train)) => Err(Error::param(
-                "train",
-                "left out unless window is rolling",
-                train,
-            )),
+            (_, Some(train)) => {
+                Err(Error::param("train", "left out unless window is rolling", train))
+            }
         }
     }
 
@@ -179,17 +160,10 @@ impl TimeOrdered {
         let block = |test: Range<usize>| {
             let before = 0..test.start.saturating_sub(self.gap);
             let after = test.end.saturating_add(after).min(moments)..moments;
-            Block {
-                test,
-                before,
-                after,
-            }
+            Block { test, before, after }
         };
         let blocks: Vec<_> = consecutive(moments, self.splits).map(block).collect();
-        if blocks
-            .iter()
-            .any(|block| block.before.is_empty() && block.after.is_empty())
-        {
+        if blocks.iter().any(|block| block.before.is_empty() && block.after.is_empty()) {
             let expected =
                 format!("so few of the {moments} distinct times that some are learned from");
             return Err(Error::param("gap + embargo", expected, after));
@@ -208,10 +182,7 @@ fn moments(times: &[f64]) -> Result<(Vec<usize>, usize)> {
     order.sort_unstable_by(|&a, &b| times[a].total_cmp(&times[b]));
     let mut moment_of_row = vec![0; times.len()];
     let mut moments = 0;
-    #[expect(
-        clippy::float_cmp,
-        reason = "rows of one moment have the very same time"
-    )]
+    #[expect(clippy::float_cmp, reason = "rows of one moment have the very same time")]
     for together in order.chunk_by(|&a, &b| times[a] == times[b]) {
         for &row in together {
             moment_of_row[row] = moments;

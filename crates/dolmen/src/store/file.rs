@@ -70,11 +70,7 @@ impl ModelFile {
         let format = number(MAGIC.len());
         if format > FORMAT {
             let what = path.display().to_string();
-            return Err(Error::Version {
-                what,
-                found: format,
-                supported: FORMAT,
-            });
+            return Err(Error::Version { what, found: format, supported: FORMAT });
         }
         if number(MAGIC.len() + 4) != crc32fast::hash(body) {
             return Err(Error::file(path, "the model file is truncated or damaged"));

@@ -61,11 +61,7 @@ impl Column {
     pub fn missing(&self) -> usize {
         match self {
             Self::Numeric(values) => values.iter().filter(|v| v.is_nan()).count(),
-            Self::Categorical(c) => c
-                .codes
-                .iter()
-                .filter(|&&c| c == Categories::MISSING)
-                .count(),
+            Self::Categorical(c) => c.codes.iter().filter(|&&c| c == Categories::MISSING).count(),
         }
     }
 }
@@ -82,18 +78,10 @@ impl Table {
     /// A table of named columns; names must differ and lengths agree.
     pub fn new(columns: Vec<(String, Column)>) -> Result<Self> {
         let rows = columns.first().map_or(0, |(_, c)| c.len());
-        let mut table = Self {
-            names: Vec::new(),
-            columns: Vec::new(),
-            rows,
-        };
+        let mut table = Self { names: Vec::new(), columns: Vec::new(), rows };
         for (name, column) in columns {
             if column.len() != rows {
-                return Err(Error::shape(
-                    format!("rows of column '{name}'"),
-                    rows,
-                    column.len(),
-                ));
+                return Err(Error::shape(format!("rows of column '{name}'"), rows, column.len()));
             }
             if table.names.contains(&name) {
                 let problem = "two columns have this name";
@@ -152,9 +140,6 @@ impl Table {
     /// A column whose name differs only in case or surrounding spaces.
     fn nearest_name(&self, name: &str) -> Option<&str> {
         let plain = |s: &str| s.trim().to_lowercase();
-        self.names
-            .iter()
-            .find(|n| plain(n) == plain(name))
-            .map(String::as_str)
+        self.names.iter().find(|n| plain(n) == plain(name)).map(String::as_str)
     }
 }

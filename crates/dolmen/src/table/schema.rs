@@ -42,10 +42,7 @@ impl Schema {
 
     /// All-numeric columns named `x1`, `x2`, ...: for data that come as a bare matrix.
     pub fn numeric(columns: usize) -> Self {
-        let field = |j| Field {
-            name: format!("x{j}"),
-            kind: Kind::Numeric,
-        };
+        let field = |j| Field { name: format!("x{j}"), kind: Kind::Numeric };
         Self::new((1..=columns).map(field).collect())
     }
 
@@ -55,9 +52,7 @@ impl Schema {
             name: name.to_string(),
             kind: match column {
                 Column::Numeric(_) => Kind::Numeric,
-                Column::Categorical(c) => Kind::Categorical {
-                    levels: Arc::clone(&c.levels),
-                },
+                Column::Categorical(c) => Kind::Categorical { levels: Arc::clone(&c.levels) },
             },
         };
         Self::new(table.columns().map(field).collect())
@@ -119,25 +114,16 @@ impl Schema {
 
 /// For each level of a table, its code in the schema.
 fn recode(from: &[String], to: &[String]) -> Vec<f64> {
-    from.iter()
-        .map(|level| to.iter().position(|l| l == level).unwrap_or(to.len()) as f64)
-        .collect()
+    from.iter().map(|level| to.iter().position(|l| l == level).unwrap_or(to.len()) as f64).collect()
 }
 
 /// The error that names the first cell that is not a number.
 pub(crate) fn text_in_number_column(name: &str, column: &Categories) -> Error {
-    let is_text = |i: &usize| {
-        column
-            .level(*i)
-            .is_some_and(|l| l.trim().parse::<f64>().is_err())
-    };
+    let is_text = |i: &usize| column.level(*i).is_some_and(|l| l.trim().parse::<f64>().is_err());
     match (0..column.codes.len()).find(is_text) {
         Some(i) => {
             let cell = column.level(i).unwrap_or_default();
-            Error::data(
-                Place::cell(i, name),
-                format!("expected a number, found '{cell}'"),
-            )
+            Error::data(Place::cell(i, name), format!("expected a number, found '{cell}'"))
         }
         None => Error::data(Place::column(name), "expected numbers, found categories"),
     }

@@ -18,10 +18,7 @@ pub struct EmOptions {
 
 impl Default for EmOptions {
     fn default() -> Self {
-        Self {
-            tolerance: 1e-3,
-            max_iterations: 10_000,
-        }
+        Self { tolerance: 1e-3, max_iterations: 10_000 }
     }
 }
 
@@ -56,10 +53,5 @@ pub(super) fn solve(view: &View<'_>, options: &EmOptions) -> Found {
         converged = change < options.tolerance;
     }
     let gap = super::exact::gap(view, &alpha, &all);
-    Found {
-        weights: alpha,
-        gap,
-        iterations,
-        converged,
-    }
+    Found { weights: alpha, gap, iterations, converged }
 }

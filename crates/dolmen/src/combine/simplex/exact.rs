@@ -25,10 +25,7 @@ pub struct SimplexOptions {
 
 impl Default for SimplexOptions {
     fn default() -> Self {
-        Self {
-            tolerance: 1e-10,
-            max_iterations: 1000,
-        }
+        Self { tolerance: 1e-10, max_iterations: 1000 }
     }
 }
 
@@ -124,12 +121,7 @@ fn iterate(
         let stuck = !joined && gap >= previous_gap && coarse <= options.tolerance;
         let exhausted = passes >= options.max_iterations || stuck;
         if converged || exhausted {
-            return Found {
-                weights: x,
-                gap,
-                iterations: passes,
-                converged,
-            };
+            return Found { weights: x, gap, iterations: passes, converged };
         }
         previous_gap = gap;
         coarse = if joined { 0.02 * gap.min(coarse) } else { 0.0 };
@@ -141,38 +133,19 @@ fn iterate(
 /// max_m d_m - sum_m x_m d_m with d the gradient of the concave objective: the value of its linear model at the best
 /// corner of the simplex, which lies above the objective everywhere.
 pub(super) fn gap(view: &View<'_>, x: &[f64], allowed: &[usize]) -> f64 {
-    prices(view, x, allowed)
-        .iter()
-        .map(|(_, price)| *price)
-        .fold(0.0, f64::max)
+    prices(view, x, allowed).iter().map(|(_, price)| *price).fold(0.0, f64::max)
 }
 
 /// What each allowed member would gain, per unit of weight moved to it from the mixture.
 fn prices(view: &View<'_>, x: &[f64], allowed: &[usize]) -> Vec<(usize, f64)> {
     let gradient = view.gradient(x, allowed).gradient;
     let pull = |m: usize, g: f64| {
-        if view.prior[m] > 0.0 {
-            g + view.prior[m] / x[m]
-        } else {
-            g
-        }
+        if view.prior[m] > 0.0 { g + view.prior[m] / x[m] } else { g }
     };
-    let pulls: Vec<f64> = allowed
-        .iter()
-        .zip(&gradient)
-        .map(|(&m, &g)| pull(m, g))
-        .collect();
-    let mean: f64 = allowed
-        .iter()
-        .zip(&pulls)
-        .filter(|(m, _)| x[**m] > 0.0)
-        .map(|(&m, p)| x[m] * p)
-        .sum();
-    allowed
-        .iter()
-        .copied()
-        .zip(pulls.into_iter().map(|p| p - mean))
-        .collect()
+    let pulls: Vec<f64> = allowed.iter().zip(&gradient).map(|(&m, &g)| pull(m, g)).collect();
+    let mean: f64 =
+        allowed.iter().zip(&pulls).filter(|(m, _)| x[**m] > 0.0).map(|(&m, p)| x[m] * p).sum();
+    allowed.iter().copied().zip(pulls.into_iter().map(|p| p - mean)).collect()
 }
 
 /// Keeps the members in use and lets wanted others join; says whether any did.
@@ -231,9 +204,7 @@ fn first_set(
     let has_prior = allowed.iter().any(|&m| view.prior[m] > 0.0);
     let mut set = allowed.to_vec();
     if allowed.len() > FEW_MEMBERS && !has_prior {
-        allowed
-            .iter()
-            .for_each(|&m| x[m] = 1.0 / allowed.len() as f64);
+        allowed.iter().for_each(|&m| x[m] = 1.0 / allowed.len() as f64);
         set = dearest(champions(view, prices(view, &x, allowed)), FEW_MEMBERS);
         x.fill(0.0);
     }
@@ -249,25 +220,14 @@ fn from_subsample(
 ) -> (Vec<f64>, Vec<usize>) {
     let thin = |v: &[f64]| v.iter().step_by(STRIDE).copied().collect::<Vec<f64>>();
     let mut columns = vec![Vec::new(); view.columns.len()];
-    allowed
-        .iter()
-        .for_each(|&m| columns[m] = thin(&view.columns[m]));
+    allowed.iter().for_each(|&m| columns[m] = thin(&view.columns[m]));
     let mut weights = thin(view.weights);
     let total: f64 = weights.iter().sum();
-    weights
-        .iter_mut()
-        .for_each(|w| *w /= total.max(f64::MIN_POSITIVE));
-    let sub = View {
-        columns: &columns,
-        weights: &weights,
-        prior: view.prior,
-    };
+    weights.iter_mut().for_each(|w| *w /= total.max(f64::MIN_POSITIVE));
+    let sub = View { columns: &columns, weights: &weights, prior: view.prior };
     // The sample's own error is of this order: solving it further would be wasted.
     let error = 1.0 / (weights.len() as f64).sqrt();
-    let loose = SimplexOptions {
-        tolerance: 1e-3 * error * error,
-        ..options.clone()
-    };
+    let loose = SimplexOptions { tolerance: 1e-3 * error * error, ..options.clone() };
     let (x, set) = first_set(&sub, allowed, &loose);
     let x = iterate(&sub, &loose, x, set, allowed).weights;
     // Members whose price the sample cannot tell from zero are the likeliest to be needed.
@@ -301,11 +261,10 @@ fn covered(
     let mut added: Vec<usize> = Vec::new();
     for i in (0..mixture.len()).filter(|&i| view.weights[i] > 0.0 && mixture[i] <= 0.0) {
         if !added.iter().any(|&m| view.columns[m][i] > 0.0) {
-            let best = allowed.iter().copied().max_by(|&a, &b| {
-                view.columns[a][i]
-                    .total_cmp(&view.columns[b][i])
-                    .then(b.cmp(&a))
-            });
+            let best = allowed
+                .iter()
+                .copied()
+                .max_by(|&a, &b| view.columns[a][i].total_cmp(&view.columns[b][i]).then(b.cmp(&a)));
             added.extend(best.filter(|&m| view.columns[m][i] > 0.0));
         }
     }

@@ -20,8 +20,8 @@ use rayon::prelude::*;
 pub use em::EmOptions;
 pub use exact::SimplexOptions;
 
-use super::problem::{self, WeightProblem};
 use super::Solution;
+use super::problem::{self, WeightProblem};
 use crate::error::{Error, Place, Result};
 use crate::learner::Run;
 use crate::math::{Gram, bulk};
@@ -48,9 +48,7 @@ impl LogScore {
     pub fn from_log(columns: Vec<Vec<f64>>) -> Result<Self> {
         Self::build(columns, |block, shift| {
             shift.fill(f64::NEG_INFINITY);
-            block
-                .iter()
-                .for_each(|column| bulk::max_in_place(shift, column));
+            block.iter().for_each(|column| bulk::max_in_place(shift, column));
             // A row of only -inf must become a row of zeros, not of NaN.
             let scale: Vec<f64> = shift.iter().map(|s| s.max(f64::MIN)).collect();
             for column in block.iter_mut() {
@@ -67,14 +65,9 @@ impl LogScore {
         }
         Self::build(columns, |block, shift| {
             shift.fill(0.0);
-            block
-                .iter()
-                .for_each(|column| bulk::max_in_place(shift, column));
+            block.iter().for_each(|column| bulk::max_in_place(shift, column));
             for column in block.iter_mut() {
-                column
-                    .iter_mut()
-                    .zip(&*shift)
-                    .for_each(|(v, s)| *v /= s.max(f64::MIN_POSITIVE));
+                column.iter_mut().zip(&*shift).for_each(|(v, s)| *v /= s.max(f64::MIN_POSITIVE));
             }
             bulk::ln_in_place(shift);
         })
@@ -99,10 +92,7 @@ impl LogScore {
         let mut blocks: Vec<Vec<&mut [f64]>> =
             (0..rows.div_ceil(BLOCK)).map(|_| Vec::new()).collect();
         for column in &mut columns {
-            blocks
-                .iter_mut()
-                .zip(column.chunks_mut(BLOCK))
-                .for_each(|(b, c)| b.push(c));
+            blocks.iter_mut().zip(column.chunks_mut(BLOCK)).for_each(|(b, c)| b.push(c));
         }
         blocks
             .par_iter_mut()
@@ -127,10 +117,7 @@ impl LogScore {
             return Err(Error::shape("row weights", self.rows(), weights.len()));
         }
         if let Some(i) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
-            let problem = format!(
-                "the row weight is {}, not a number of at least 0",
-                weights[i]
-            );
+            let problem = format!("the row weight is {}, not a number of at least 0", weights[i]);
             return Err(Error::data(Place::row(i), problem));
         }
         self.weights.copy_from_slice(weights);
@@ -157,11 +144,7 @@ impl LogScore {
                 *weight = 0.0;
             }
         }
-        self.uninformative_rows = self
-            .shift
-            .iter()
-            .filter(|s| **s == f64::NEG_INFINITY)
-            .count();
+        self.uninformative_rows = self.shift.iter().filter(|s| **s == f64::NEG_INFINITY).count();
         let total: f64 = self.weights.iter().sum();
         if total > 0.0 {
             self.weights.iter_mut().for_each(|w| *w /= total);
@@ -188,11 +171,7 @@ impl LogScore {
     }
 
     fn view(&self) -> View<'_> {
-        View {
-            columns: &self.columns,
-            weights: &self.weights,
-            prior: &self.prior,
-        }
+        View { columns: &self.columns, weights: &self.weights, prior: &self.prior }
     }
 
     fn report(&self, found: exact::Found) -> Solution {
@@ -241,7 +220,11 @@ impl WeightProblem for LogScore {
         let relative = |m: usize, i: usize| self.columns[m][i] / mixture[i].max(f64::MIN_POSITIVE);
         let curvature = self.view().moments(weights, support).curvature;
         let spread = Gram::over_rows(self.rows(), support.len(), |j, i| {
-            if self.weights[i] > 0.0 { (relative(support[j], i) - 1.0) * self.weights[i] } else { 0.0 }
+            if self.weights[i] > 0.0 {
+                (relative(support[j], i) - 1.0) * self.weights[i]
+            } else {
+                0.0
+            }
         });
         (curvature, spread)
     }

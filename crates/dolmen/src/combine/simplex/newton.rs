@@ -86,12 +86,7 @@ impl<'a> Problem<'a> {
     fn new(view: &'a View<'a>, set: &'a [usize]) -> Self {
         let prior: Vec<f64> = set.iter().map(|&m| view.prior[m]).collect();
         let mass = 1.0 + prior.iter().sum::<f64>();
-        Self {
-            view,
-            set,
-            prior,
-            mass,
-        }
+        Self { view, set, prior, mass }
     }
 
     fn point(&self, x: Vec<f64>) -> Point {
@@ -103,17 +98,8 @@ impl<'a> Problem<'a> {
             .iter()
             .zip(with_prior.clone())
             .map(|(g, (&p, &x))| g + per_weight(p, x));
-        let log_prior: f64 = with_prior
-            .filter(|(p, _)| **p > 0.0)
-            .map(|(p, x)| p * x.ln())
-            .sum();
-        Point {
-            pull: pull.collect(),
-            value: moments.objective + log_prior,
-            x,
-            inside,
-            moments,
-        }
+        let log_prior: f64 = with_prior.filter(|(p, _)| **p > 0.0).map(|(p, x)| p * x.ln()).sum();
+        Point { pull: pull.collect(), value: moments.objective + log_prior, x, inside, moments }
     }
 
     /// What any weights on the set could still gain.
@@ -135,11 +121,7 @@ impl<'a> Problem<'a> {
             curvature.add_diagonal(s, per_weight(per_weight(self.prior[s], x), x));
         }
         let floor = |s: usize| {
-            if self.prior[s] > 0.0 {
-                KEPT_SHARE * here.inside[s]
-            } else {
-                0.0
-            }
+            if self.prior[s] > 0.0 { KEPT_SHARE * here.inside[s] } else { 0.0 }
         };
         let above: Vec<f64> = members.clone().map(|s| here.inside[s] - floor(s)).collect();
         let target: Vec<f64> = curvature
@@ -150,11 +132,8 @@ impl<'a> Problem<'a> {
             .collect();
         let found = nonnegative::minimise(&curvature, &target, &above);
         let direction: Vec<f64> = members.map(|s| found.y[s] - above[s]).collect();
-        let promise = direction
-            .iter()
-            .zip(&here.pull)
-            .map(|(d, pull)| d * (pull - self.mass))
-            .sum();
+        let promise =
+            direction.iter().zip(&here.pull).map(|(d, pull)| d * (pull - self.mass)).sum();
         Step { direction, promise }
     }
 

@@ -36,10 +36,7 @@ pub(super) struct Moments {
 impl Accumulator for Moments {
     fn merge(&mut self, later: Self) {
         self.objective += later.objective;
-        self.gradient
-            .iter_mut()
-            .zip(&later.gradient)
-            .for_each(|(a, b)| *a += b);
+        self.gradient.iter_mut().zip(&later.gradient).for_each(|(a, b)| *a += b);
         self.curvature.merge(later.curvature);
     }
 }
@@ -96,9 +93,7 @@ impl View<'_> {
         self.mix(rows.clone(), support, mixture);
         logs.copy_from_slice(mixture);
         // A row of weight zero may have a mixture of zero, and 0 * -inf would spoil the sum.
-        logs.iter_mut()
-            .zip(weights)
-            .for_each(|(f, w)| *f = if *w > 0.0 { *f } else { 1.0 });
+        logs.iter_mut().zip(weights).for_each(|(f, w)| *f = if *w > 0.0 { *f } else { 1.0 });
         bulk::ln_in_place(logs);
         sum.objective += bulk::dot(logs, weights);
         let ratios = logs;
@@ -110,10 +105,7 @@ impl View<'_> {
         }
         if sum.curvature.order() > 0 {
             // w / f^2 is split evenly over the two factors.
-            ratios
-                .iter_mut()
-                .zip(weights)
-                .for_each(|(r, w)| *r /= w.max(f64::MIN_POSITIVE).sqrt());
+            ratios.iter_mut().zip(weights).for_each(|(r, w)| *r /= w.max(f64::MIN_POSITIVE).sqrt());
             let scaled = &mut scratch.scaled[..rows.len() * wanted.len()];
             for (z, &m) in scaled.chunks_exact_mut(rows.len()).zip(wanted) {
                 bulk::multiply(&self.columns[m][rows.clone()], ratios, z);
@@ -134,20 +126,14 @@ impl View<'_> {
     pub(super) fn mixture(&self, x: &[f64]) -> Vec<f64> {
         let support = support(x);
         let mut out = vec![0.0; self.weights.len()];
-        out.par_chunks_mut(BLOCK)
-            .enumerate()
-            .for_each(|(block, out)| {
-                self.mix(block * BLOCK..block * BLOCK + out.len(), &support, out);
-            });
+        out.par_chunks_mut(BLOCK).enumerate().for_each(|(block, out)| {
+            self.mix(block * BLOCK..block * BLOCK + out.len(), &support, out);
+        });
         out
     }
 }
 
 /// The positive weights.
 fn support(x: &[f64]) -> Vec<(usize, f64)> {
-    x.iter()
-        .copied()
-        .enumerate()
-        .filter(|(_, x)| *x > 0.0)
-        .collect()
+    x.iter().copied().enumerate().filter(|(_, x)| *x > 0.0).collect()
 }

@@ -45,11 +45,7 @@ pub trait DensityModel: Fitted<Density> {
             if middle <= low || middle >= high {
                 return Ok(high);
             }
-            if self.cdf(middle)? < p {
-                low = middle
-            } else {
-                high = middle
-            }
+            if self.cdf(middle)? < p { low = middle } else { high = middle }
         }
     }
 }
