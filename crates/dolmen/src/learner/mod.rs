@@ -9,6 +9,7 @@ pub mod density;
 mod run;
 mod sample;
 mod simple;
+pub mod spec;
 
 use std::fmt::Debug;
 

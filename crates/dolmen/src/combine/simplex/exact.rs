@@ -113,8 +113,13 @@ fn iterate(
         // A restricted gap well below the tolerance leaves room for the price of the others.
         let restricted = newton::solve(view, &set, x, coarse.max(0.1 * options.tolerance), left);
         x = restricted.x;
+        passes += restricted.passes;
+        if everyone_is_in {
+            let (gap, converged) = (restricted.gap.max(0.0), restricted.gap <= options.tolerance);
+            return Found { weights: x, gap, iterations: passes, converged };
+        }
         let prices = prices(view, &x, allowed);
-        passes += restricted.passes + 1;
+        passes += 1;
         let gap = prices.iter().map(|(_, price)| *price).fold(0.0, f64::max);
         let joined = join(view, &mut set, &x, &prices, options.tolerance);
         let converged = gap <= options.tolerance;

@@ -16,6 +16,8 @@ const HALVINGS: usize = 30;
 pub(super) struct Restricted {
     /// Weights of all members, summing to 1.
     pub(super) x: Vec<f64>,
+    /// What any weights on the set could still gain.
+    pub(super) gap: f64,
     /// Passes over the rows used.
     pub(super) passes: usize,
 }
@@ -50,7 +52,7 @@ pub(super) fn solve(
         }
         (here, gap) = (next, next_gap);
     }
-    Restricted { x: here.x, passes }
+    Restricted { x: here.x, gap, passes }
 }
 
 /// The restricted problem.
