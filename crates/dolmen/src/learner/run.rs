@@ -69,6 +69,12 @@ impl Run {
         self
     }
 
+    /// The same run without progress, for work that is itself one step of a larger piece.
+    #[must_use]
+    pub fn silent(&self) -> Self {
+        Self { progress: Arc::new(Silent), ..self.clone() }
+    }
+
     /// The run of one part of the work: its own random stream, everything else shared.
     #[must_use]
     pub fn child(&self, part: u64) -> Self {
