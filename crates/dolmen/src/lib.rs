@@ -1,6 +1,9 @@
 //! Dolmen combines models.
 
+pub mod combine;
+pub mod ensemble;
 pub mod error;
+pub mod evaluate;
 pub mod learner;
 pub mod math;
 pub mod oos;

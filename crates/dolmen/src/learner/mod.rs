@@ -5,15 +5,19 @@
 
 pub mod baseline;
 pub mod check;
+pub mod density;
 mod run;
 mod sample;
 mod simple;
+pub mod spec;
 
 use std::fmt::Debug;
 
 pub use run::{Progress, Run};
 pub use sample::{OwnedSample, Sample};
 pub use simple::{Simple, SimpleLearner, SimpleModel};
+
+use density::DensityModel;
 
 use crate::error::Result;
 use crate::oos::{self, Block};
@@ -51,6 +55,11 @@ pub trait Fitted<T: Task>: Debug + Send + Sync {
     /// How the fit went.
     fn diagnostics(&self) -> Diagnostics {
         Diagnostics::default()
+    }
+
+    /// The model as a density that can be sampled, marginalised and conditioned, if it is one.
+    fn density(&self) -> Option<&dyn DensityModel> {
+        None
     }
 }
 

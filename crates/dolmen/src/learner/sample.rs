@@ -24,7 +24,9 @@ impl<'a, T: Task> Sample<'a, T> {
     /// A sample of equally weighted rows.
     pub fn new(x: Rows<'a>, target: &'a T::Target) -> Result<Self> {
         match target.rows() {
-            Some(rows) if rows != x.rows() => Err(Error::shape("rows of the target", x.rows(), rows)),
+            Some(rows) if rows != x.rows() => {
+                Err(Error::shape("rows of the target", x.rows(), rows))
+            }
             _ => Ok(Self { x, target, weights: None }),
         }
     }

@@ -24,7 +24,9 @@ pub trait SimpleLearner<T: Task>: Debug + Send + Sync {
 }
 
 /// A model that predicts one row at a time and is stored through serde.
-pub trait SimpleModel<T: Task>: Debug + Send + Sync + Serialize + DeserializeOwned + 'static {
+pub trait SimpleModel<T: Task>:
+    Debug + Send + Sync + Serialize + DeserializeOwned + 'static
+{
     /// The kind under which it is stored; unique, e.g. `"acme.histogram"`.
     const KIND: &'static str;
     /// The version of its stored form.

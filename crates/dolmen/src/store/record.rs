@@ -35,7 +35,11 @@ impl Record {
     /// Reads the body back.
     pub fn read<B: DeserializeOwned>(&self) -> Result<B> {
         rmp_serde::from_slice(&self.body).map_err(|e| {
-            Error::param("model file", format!("a readable '{}'", self.kind), format!("damaged: {e}"))
+            Error::param(
+                "model file",
+                format!("a readable '{}'", self.kind),
+                format!("damaged: {e}"),
+            )
         })
     }
 }

@@ -1,0 +1,5 @@
+//! Evaluation: measures of predictions.
+
+mod measure;
+
+pub use measure::Measure;

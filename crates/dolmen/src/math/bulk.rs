@@ -1,0 +1,164 @@
+//! Loops over slices, compiled for AVX-512, AVX2 and the plain target, chosen at run time.
+//!
+//! The order of summation is part of the code (sixteen running sums), so results do not depend on how many rows a thread
+//! was given, only on the instruction set.
+
+use multiversion::multiversion;
+use multiversion::target::target_cfg_f;
+
+use super::lane;
+
+/// Running sums of a reduction: enough to hide the latency of addition with the widest vectors.
+const LANES: usize = 16;
+
+/// Replaces each x by exp(x).
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub fn exp_in_place(x: &mut [f64]) {
+    for v in x {
+        *v = lane::exp::<{ target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) }>(
+            *v,
+        );
+    }
+}
+
+/// Replaces each x by exp(x - shift).
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub fn exp_shifted_in_place(x: &mut [f64], shift: &[f64]) {
+    for (v, s) in x.iter_mut().zip(shift) {
+        *v = lane::exp::<{ target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) }>(
+            *v - s,
+        );
+    }
+}
+
+/// Replaces each x by ln(x).
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub fn ln_in_place(x: &mut [f64]) {
+    for v in x {
+        *v =
+            lane::ln::<{ target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) }>(*v);
+    }
+}
+
+/// `y += a x`.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub fn add_scaled(y: &mut [f64], a: f64, x: &[f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y = lane::fma::<{ target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) }>(
+            a, *x, *y,
+        );
+    }
+}
+
+/// `out = x * y`, element by element.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub fn multiply(x: &[f64], y: &[f64], out: &mut [f64]) {
+    for ((out, x), y) in out.iter_mut().zip(x).zip(y) {
+        *out = x * y;
+    }
+}
+
+/// The larger of each pair, into `y`.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub fn max_in_place(y: &mut [f64], x: &[f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y = if *x > *y { *x } else { *y };
+    }
+}
+
+/// `sum_i x_i y_i`.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub fn dot(x: &[f64], y: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    let (x_blocks, x_rest) = x.as_chunks::<LANES>();
+    let (y_blocks, y_rest) = y.as_chunks::<LANES>();
+    for (x, y) in x_blocks.iter().zip(y_blocks) {
+        for l in 0..LANES {
+            sums[l] = lane::fma::<
+                { target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) },
+            >(x[l], y[l], sums[l]);
+        }
+    }
+    let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| x * y).sum();
+    sums.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Distance in units in the last place.
+    fn ulps(a: f64, b: f64) -> u64 {
+        a.to_bits().abs_diff(b.to_bits())
+    }
+
+    #[test]
+    fn exp_is_within_two_units_of_the_standard_library() {
+        let x: Vec<f64> = (0..200_000).map(|i| -706.9 + 1416.6 * f64::from(i) / 2e5).collect();
+        let mut y = x.clone();
+        exp_in_place(&mut y);
+        let worst = x.iter().zip(&y).map(|(x, y)| ulps(x.exp(), *y)).max();
+        assert!(worst <= Some(2), "{worst:?}");
+    }
+
+    #[test]
+    fn ln_is_within_two_units_of_the_standard_library() {
+        let x: Vec<f64> =
+            (0..200_000).map(|i| (-740.0 + 1449.0 * f64::from(i) / 2e5).exp()).collect();
+        let near_one = (0..1000).map(|i| 1.0 + (f64::from(i) - 500.0) * 1e-6);
+        let x: Vec<f64> = x.into_iter().chain(near_one).collect();
+        let mut y = x.clone();
+        ln_in_place(&mut y);
+        let worst = x.iter().zip(&y).map(|(x, y)| ulps(x.ln(), *y)).max();
+        assert!(worst <= Some(2), "{worst:?}");
+    }
+
+    #[test]
+    fn the_ends_of_the_line_are_kept() {
+        let mut x = [f64::NEG_INFINITY, -800.0, 0.0, 709.79, f64::INFINITY, f64::NAN];
+        exp_in_place(&mut x);
+        assert_eq!(x[..5], [0.0, 0.0, 1.0, f64::INFINITY, f64::INFINITY]);
+        assert!(x[5].is_nan());
+        let mut y = [0.0, 1.0, f64::INFINITY, -1.0, f64::NAN];
+        ln_in_place(&mut y);
+        assert_eq!(y[..3], [f64::NEG_INFINITY, 0.0, f64::INFINITY]);
+        assert!(y[3].is_nan() && y[4].is_nan());
+    }
+
+    #[test]
+    fn dot_products_of_any_length() {
+        for n in [0, 1, 15, 16, 17, 100] {
+            let x: Vec<f64> = (0..n).map(f64::from).collect();
+            let expected: f64 = x.iter().map(|v| v * v).sum();
+            assert!((dot(&x, &x) - expected).abs() < 1e-9);
+        }
+    }
+}
