@@ -5,10 +5,23 @@
 //! its level. Learners borrow those as [`Rows`]. What has to be *learned* from data (standardising, imputing, one-hot,
 //! bins) is an [`Encoder`](encode::Encoder), fitted on training rows only.
 
+mod csv;
 mod features;
+mod levels;
+mod missing;
+mod number;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_parquet.rs"]
+mod parquet;
+mod read;
 mod schema;
 
+pub use csv::write_csv;
 pub use features::{Features, Rows};
+pub use parquet::{read_parquet_metadata, write_parquet};
+pub use read::{ColumnKind, ReadOptions, read};
 pub use schema::{Field, Kind, Schema};
 
 use std::sync::Arc;
@@ -128,18 +141,17 @@ impl Table {
     }
 
     fn position(&self, name: &str) -> Result<usize> {
-        self.names.iter().position(|n| n == name).ok_or_else(|| {
-            let hint = match self.nearest_name(name) {
-                Some(near) => format!("did you mean '{near}'?"),
-                None => format!("the columns are: {}", self.names.join(", ")),
-            };
-            Error::data(Place::default(), format!("there is no column '{name}'")).with_hint(hint)
-        })
+        let position = self.names.iter().position(|n| n == name);
+        position.ok_or_else(|| no_such_column(name, &self.names))
     }
+}
 
-    /// A column whose name differs only in case or surrounding spaces.
-    fn nearest_name(&self, name: &str) -> Option<&str> {
-        let plain = |s: &str| s.trim().to_lowercase();
-        self.names.iter().find(|n| plain(n) == plain(name)).map(String::as_str)
-    }
+/// The error of a column that is not there.
+fn no_such_column(name: &str, names: &[String]) -> Error {
+    let plain = |s: &str| s.trim().to_lowercase();
+    let hint = match names.iter().find(|n| plain(n) == plain(name)) {
+        Some(near) => format!("did you mean '{near}'?"),
+        None => format!("the columns are: {}", names.join(", ")),
+    };
+    Error::data(Place::default(), format!("there is no column '{name}'")).with_hint(hint)
 }
