@@ -3,7 +3,8 @@
 use std::error::Error;
 use std::path::Path;
 
-use dolmen::combine::simplex::{LogScore, SimplexOptions, Solution};
+use dolmen::combine::Solution;
+use dolmen::combine::simplex::{LogScore, SimplexOptions};
 use dolmen::learner::Run;
 use serde_json::{Value, json};
 

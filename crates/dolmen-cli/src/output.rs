@@ -59,7 +59,7 @@ pub(crate) fn columns(
     out: &mut dyn Write,
 ) -> Done {
     let mut table = Table::new();
-    table.load_preset(NOTHING).set_header(header.iter().map(ToString::to_string));
+    table.load_style(NOTHING).set_header(header.iter().map(ToString::to_string));
     rows.into_iter().for_each(|row| {
         table.add_row(row);
     });

@@ -118,7 +118,7 @@ impl Weigh {
     /// Reads the predictions and finds out what they are.
     fn matrix(&self, run: &Run) -> Result<Matrix> {
         if let Some(task) = kept_task(&self.predictions)? {
-            return read_kept(&task, &self.predictions);
+            return read_kept(&task, &self.predictions, run);
         }
         let always: Vec<&str> =
             [&self.target, &self.weights].into_iter().flatten().map(String::as_str).collect();
@@ -179,11 +179,11 @@ fn kept_task(path: &Path) -> Result<Option<String>> {
     if is_parquet { oos::task_of(path) } else { Ok(None) }
 }
 
-fn read_kept(task: &str, path: &Path) -> Result<Matrix> {
+fn read_kept(task: &str, path: &Path, run: &Run) -> Result<Matrix> {
     match task {
-        Density::NAME => OutOfSample::read(path).map(Matrix::Density),
-        Classification::NAME => OutOfSample::read(path).map(Matrix::Classification),
-        Regression::NAME => OutOfSample::read(path).map(Matrix::Regression),
+        Density::NAME => OutOfSample::read(path, run).map(Matrix::Density),
+        Classification::NAME => OutOfSample::read(path, run).map(Matrix::Classification),
+        Regression::NAME => OutOfSample::read(path, run).map(Matrix::Regression),
         other => Err(Error::file(path, format!("a matrix of task {other} cannot be weighed"))),
     }
 }

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Failure, OutOfSample};
 use crate::error::{Error, Result};
-use crate::table::{self, Column, Table};
+use crate::learner::Run;
+use crate::table::{self, Column, ReadOptions, Table};
 use crate::task::{Target, Task};
 
 /// The key under which the file's description stands.
@@ -75,7 +76,7 @@ impl<T: Task> OutOfSample<T> {
     }
 
     /// Reads a matrix written by [`OutOfSample::write`].
-    pub fn read(path: &Path) -> Result<Self> {
+    pub fn read(path: &Path, run: &Run) -> Result<Self> {
         let Some(description) = describe(path)? else {
             return Err(Error::file(path, "not an out-of-sample matrix"));
         };
@@ -83,7 +84,7 @@ impl<T: Task> OutOfSample<T> {
             let problem = format!("a matrix of task {}, not {}", description.task, T::NAME);
             return Err(Error::file(path, problem));
         }
-        let mut table = table::read_parquet(path)?;
+        let mut table = table::read(path, &ReadOptions::default(), run)?;
         let numbers = |table: &mut Table, name: &str| match table.take(name)? {
             Column::Numeric(values) => Ok(values),
             Column::Categorical(_) => {

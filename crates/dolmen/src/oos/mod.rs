@@ -4,11 +4,9 @@
 //! any other tool enter here too ([`OutOfSample::from_columns`]).
 
 mod collect;
-#[cfg(feature = "parquet")]
 mod file;
 
 pub use collect::{OnFailure, collect, refit};
-#[cfg(feature = "parquet")]
 pub use file::task_of;
 
 use crate::error::{Error, Place, Result};

@@ -70,6 +70,22 @@ impl Column {
         self.len() == 0
     }
 
+    /// The first row without a value.
+    pub fn first_missing(&self) -> Option<usize> {
+        match self {
+            Self::Numeric(values) => values.iter().position(|v| v.is_nan()),
+            Self::Categorical(c) => c.codes.iter().position(|&c| c == Categories::MISSING),
+        }
+    }
+
+    /// The numbers of a column that must hold numbers; `name` is for the error that shows the first cell that is none.
+    pub fn into_numbers(self, name: &str) -> Result<Vec<f64>> {
+        match self {
+            Self::Numeric(values) => Ok(values),
+            Self::Categorical(categories) => Err(schema::text_in_number_column(name, &categories)),
+        }
+    }
+
     /// Number of missing values.
     pub fn missing(&self) -> usize {
         match self {
