@@ -7,7 +7,15 @@ use dolmen::error::Result;
 use dolmen::learner::Run;
 use dolmen::table::{self, ReadOptions, Table};
 
+use crate::compare::Compare;
+use crate::demo::Demo;
+use crate::fit::Fit;
+use crate::inspect::Inspect;
+use crate::learners::Learners;
+use crate::predict::Predict;
 use crate::progress::Bar;
+use crate::sample::Sample;
+use crate::score::Score;
 use crate::weigh::Weigh;
 
 /// Combines models: exact, certified weights for densities, classes and numbers.
@@ -22,7 +30,15 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    Weigh(Weigh),
+    Demo(Demo),
+    Inspect(Inspect),
+    Fit(Box<Fit>),
+    Predict(Predict),
+    Score(Score),
+    Sample(Sample),
+    Weigh(Box<Weigh>),
+    Compare(Box<Compare>),
+    Learners(Learners),
 }
 
 /// How results are shown and work is done.

@@ -8,6 +8,8 @@ use dolmen::Error;
 use dolmen::combine::inference::Estimate;
 use serde::Serialize;
 
+use crate::args::Common;
+
 /// Why a verb did not end well.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -95,4 +97,12 @@ pub(crate) fn maybe(value: Option<f64>) -> String {
 pub(crate) fn difference(estimate: &Estimate) -> String {
     let sign = if estimate.mean > 0.0 { "+" } else { "" };
     format!("{sign}{} (se {})", number(estimate.mean), maybe(estimate.se))
+}
+
+/// Tells the user something on stderr that is no result.
+pub(crate) fn note(common: &Common, text: &str) {
+    if !common.quiet {
+        // If stderr is closed there is nobody to tell.
+        let _ = writeln!(io::stderr().lock(), "note: {text}");
+    }
 }

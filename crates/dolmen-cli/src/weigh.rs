@@ -267,7 +267,8 @@ fn unknown_class(target: &str, truth: &Column, classes: &[String]) -> Error {
 /// Members shown before the rest is summed up in a line.
 const MOST_SHOWN: usize = 40;
 
-fn show(weighing: &Weighing, out: &mut dyn Write) -> Done {
+/// Writes a weighing as a table and a summary.
+pub(crate) fn show(weighing: &Weighing, out: &mut dyn Write) -> Done {
     let mut order: Vec<usize> = (0..weighing.members.len()).collect();
     let members = &weighing.members;
     order.sort_by(|&a, &b| {
