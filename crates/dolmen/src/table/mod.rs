@@ -6,6 +6,7 @@
 //! bins) is an [`Encoder`](encode::Encoder), fitted on training rows only.
 
 mod csv;
+pub mod encode;
 mod features;
 mod levels;
 mod missing;
@@ -19,6 +20,7 @@ mod read;
 mod schema;
 
 pub use csv::write_csv;
+pub use encode::{Encoder, EncoderSpec};
 pub use features::{Features, Rows};
 pub use parquet::{read_parquet, read_parquet_metadata, write_parquet};
 pub use read::{ColumnKind, ReadOptions, read};
