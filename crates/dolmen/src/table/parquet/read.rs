@@ -97,8 +97,9 @@ impl<'a> ParquetFile<'a> {
         let declared = self.declared.schema().field(j).data_type();
         let holds = match (wanted, declared) {
             (Wanted::Ignored, _) => return Ok(None),
-            (Wanted::Inferred, DataType::Dictionary(..)) => Holds::Categories,
-            (Wanted::Categorical, _) => Holds::Categories,
+            (Wanted::Categorical, _) | (Wanted::Inferred, DataType::Dictionary(..)) => {
+                Holds::Categories
+            }
             (Wanted::Numeric, _) => Holds::Numbers,
             (Wanted::Inferred, _) => Holds::natural(field.data_type()),
         };
