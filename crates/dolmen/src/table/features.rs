@@ -34,7 +34,7 @@ impl Features {
 
     /// The borrowed form, which learners take.
     pub fn rows(&self) -> Rows<'_> {
-        Rows { values: &self.values, rows: self.rows, schema: &self.schema }
+        Rows { values: &self.values, count: self.rows, schema: &self.schema }
     }
 }
 
@@ -42,14 +42,14 @@ impl Features {
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
     values: &'a [f64],
-    rows: usize,
+    count: usize,
     schema: &'a Arc<Schema>,
 }
 
 impl<'a> Rows<'a> {
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        self.rows
+        self.count
     }
 
     /// Number of columns.
@@ -84,7 +84,7 @@ impl<'a> Rows<'a> {
         let width = self.width();
         Self {
             values: &self.values[rows.start * width..rows.end * width],
-            rows: rows.len(),
+            count: rows.len(),
             schema: self.schema,
         }
     }

@@ -62,7 +62,9 @@ struct TextHasher(u64);
 impl Hasher for TextHasher {
     fn write(&mut self, bytes: &[u8]) {
         let (words, rest) = bytes.as_chunks::<8>();
-        words.iter().for_each(|word| self.write_u64(u64::from_le_bytes(*word)));
+        for word in words {
+            self.write_u64(u64::from_le_bytes(*word));
+        }
         let mut last = [0; 8];
         last[..rest.len()].copy_from_slice(rest);
         self.write_u64(u64::from_le_bytes(last));

@@ -17,11 +17,13 @@ impl Missing {
         let words: Vec<Box<[u8]>> =
             words.iter().map(|word| number::trim(word.as_bytes()).into()).collect();
         let mut begins = [false; 256];
-        words.iter().filter_map(|w| w.first()).for_each(|b| begins[*b as usize] = true);
-        let is_number = |w: &Box<[u8]>| number::parse(w).is_some_and(|v| !v.is_nan());
+        for first in words.iter().filter_map(|word| word.first()) {
+            begins[*first as usize] = true;
+        }
+        let is_number = |word: &[u8]| number::parse(word).is_some_and(|v| !v.is_nan());
         Self {
-            has_empty: words.iter().any(|w| w.is_empty()),
-            has_numbers: words.iter().any(is_number),
+            has_empty: words.iter().any(|word| word.is_empty()),
+            has_numbers: words.iter().any(|word| is_number(word)),
             begins,
             words,
         }

@@ -6,6 +6,7 @@
 //! bins) is an [`Encoder`](encode::Encoder), fitted on training rows only.
 
 mod csv;
+pub mod encode;
 mod features;
 mod levels;
 mod missing;
@@ -19,11 +20,13 @@ mod read;
 mod schema;
 
 pub use csv::write_csv;
+pub use encode::{Encoder, EncoderSpec};
 pub use features::{Features, Rows};
-pub use parquet::{read_parquet_metadata, write_parquet};
+pub use parquet::{read_parquet, read_parquet_metadata, write_parquet};
 pub use read::{ColumnKind, ReadOptions, read};
 pub use schema::{Field, Kind, Schema};
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::error::{Error, Place, Result};
@@ -107,21 +110,17 @@ impl Table {
     /// A table of named columns; names must differ and lengths agree.
     pub fn new(columns: Vec<(String, Column)>) -> Result<Self> {
         let rows = columns.first().map_or(0, |(_, c)| c.len());
-        let mut table = Self { names: Vec::new(), columns: Vec::new(), rows };
-        for (name, column) in columns {
+        let mut seen = HashSet::new();
+        for (name, column) in &columns {
             if column.len() != rows {
                 return Err(Error::shape(format!("rows of column '{name}'"), rows, column.len()));
             }
-            if table.names.contains(&name) {
-                let problem = "two columns have this name";
-                return Err(
-                    Error::data(Place::column(&name), problem).with_hint("rename one of them")
-                );
+            if !seen.insert(name) {
+                return Err(two_columns_named(name));
             }
-            table.names.push(name);
-            table.columns.push(column);
         }
-        Ok(table)
+        let (names, columns) = columns.into_iter().unzip();
+        Ok(Self { names, columns, rows })
     }
 
     /// Number of rows.
@@ -160,6 +159,11 @@ impl Table {
         let position = self.names.iter().position(|n| n == name);
         position.ok_or_else(|| no_such_column(name, &self.names))
     }
+}
+
+/// The error of a name that two columns have.
+fn two_columns_named(name: &str) -> Error {
+    Error::data(Place::column(name), "two columns have this name").with_hint("rename one of them")
 }
 
 /// The error of a column that is not there.

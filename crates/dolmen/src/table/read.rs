@@ -9,7 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::csv::{self, Input, Source};
-use super::{Kind, Schema, Table, no_such_column, parquet};
+use super::{Kind, Schema, Table, no_such_column, parquet, two_columns_named};
 use crate::error::{Error, Place, Result};
 use crate::learner::Run;
 
@@ -99,12 +99,12 @@ impl ReadOptions {
             return schema_from_file(&bytes).map_err(|e| e.in_file(path));
         }
         let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
-        let entry = |entry: &str| match entry.rsplit_once('=') {
-            Some((column, kind)) => Ok((column.trim().to_string(), kind.parse()?)),
-            None => {
+        let entry = |entry: &str| {
+            let Some((column, kind)) = entry.rsplit_once('=') else {
                 let expected = "COLUMN=TYPE, or the name of a file of columns and types";
-                Err(Error::param("schema", expected, format!("'{entry}'")))
-            }
+                return Err(Error::param("schema", expected, format!("'{entry}'")));
+            };
+            Ok((column.trim().to_string(), kind.parse()?))
         };
         entries.map(entry).collect()
     }
@@ -210,8 +210,7 @@ fn check_names(names: &[String]) -> Result<()> {
                 .with_hint("name it in the header, or leave the row index out of the file"));
         }
         if !seen.insert(name) {
-            return Err(Error::data(Place::column(name), "two columns have this name")
-                .with_hint("rename one of them"));
+            return Err(two_columns_named(name));
         }
     }
     Ok(())

@@ -92,12 +92,12 @@ pub(super) fn read_again(source: &mut dyn Source, extent: Extent) -> io::Result<
 /// Skips the byte order mark of UTF-8, and says where the text starts. Files that cannot be CSV are refused by name.
 pub(super) fn skip_mark(source: &mut dyn Source) -> io::Result<u64> {
     let mut start = Vec::new();
-    (&mut *source).take(4).read_to_end(&mut start)?;
+    (&mut *source).take(5).read_to_end(&mut start)?;
     let foreign = match start.as_slice() {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("the text is UTF-16; save it as UTF-8"),
         [0x1f, 0x8b, ..] => Some("the file is compressed (gzip); unpack it first"),
-        b"PK\x03\x04" => Some("the file is a zip archive or spreadsheet; save it as CSV"),
-        b"PAR1" => Some("the file is Parquet, not CSV; name it .parquet"),
+        [b'P', b'K', 3, 4, ..] => Some("the file is a zip archive or spreadsheet; save it as CSV"),
+        b"PAR1\x15" => Some("the file is Parquet, not CSV; name it .parquet"),
         _ => None,
     };
     if let Some(problem) = foreign {

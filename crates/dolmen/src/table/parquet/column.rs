@@ -79,8 +79,8 @@ impl<'a> Builder<'a> {
     /// Adds the rows of a batch, whose type must be one of those that can be read.
     pub(super) fn add(&mut self, array: &ArrayRef) -> Result<()> {
         macro_rules! add_integers {
-            ($type:ty) => {
-                self.add_numbers::<$type, _>(array, |v| v as f64, |v| v)
+            ($type:ty, $number:expr) => {
+                self.add_numbers::<$type, _>(array, $number, |v| v)
             };
         }
         macro_rules! add_floats {
@@ -89,14 +89,14 @@ impl<'a> Builder<'a> {
             };
         }
         match array.data_type() {
-            DataType::Int8 => add_integers!(Int8Type),
-            DataType::Int16 => add_integers!(Int16Type),
-            DataType::Int32 => add_integers!(Int32Type),
-            DataType::Int64 => add_integers!(Int64Type),
-            DataType::UInt8 => add_integers!(UInt8Type),
-            DataType::UInt16 => add_integers!(UInt16Type),
-            DataType::UInt32 => add_integers!(UInt32Type),
-            DataType::UInt64 => add_integers!(UInt64Type),
+            DataType::Int8 => add_integers!(Int8Type, f64::from),
+            DataType::Int16 => add_integers!(Int16Type, f64::from),
+            DataType::Int32 => add_integers!(Int32Type, f64::from),
+            DataType::Int64 => add_integers!(Int64Type, |v| v as f64),
+            DataType::UInt8 => add_integers!(UInt8Type, f64::from),
+            DataType::UInt16 => add_integers!(UInt16Type, f64::from),
+            DataType::UInt32 => add_integers!(UInt32Type, f64::from),
+            DataType::UInt64 => add_integers!(UInt64Type, |v| v as f64),
             DataType::Float16 => add_floats!(Float16Type),
             DataType::Float32 => add_floats!(Float32Type),
             DataType::Float64 => add_floats!(Float64Type),

@@ -12,7 +12,8 @@ use parquet::arrow::{ARROW_SCHEMA_META_KEY, ProjectionMask};
 use rayon::prelude::*;
 
 use super::column::{Builder, Holds};
-use super::unreadable;
+use super::guard::guarded;
+use super::{damaged, unreadable};
 use crate::error::{Error, Place, Result};
 use crate::learner::Run;
 use crate::table::read::{ReadOptions, Wanted};
@@ -20,6 +21,11 @@ use crate::table::{Column, Table};
 
 /// Rows decoded at a time: the memory needed beside the table itself.
 const BATCH: usize = 1 << 16;
+
+/// Reads all columns of a Parquet file, on all cores.
+pub fn read_parquet(path: &Path) -> Result<Table> {
+    read(path, &ReadOptions::default(), &Run::new(0))
+}
 
 /// Reads a table.
 pub(in crate::table) fn read(path: &Path, options: &ReadOptions, run: &Run) -> Result<Table> {
@@ -36,7 +42,7 @@ pub(in crate::table) fn read(path: &Path, options: &ReadOptions, run: &Run) -> R
     for column in columns {
         kept.extend(column.map_err(|e| e.in_file(path))?);
     }
-    Table::new(kept).map_err(|e| Error::file(path, format!("the file is damaged: {e}")))
+    Table::new(kept).map_err(|e| damaged(path, &e))
 }
 
 /// The texts that [`write_parquet`](super::write_parquet) put into a file's metadata.
@@ -60,8 +66,12 @@ struct ParquetFile<'a> {
 impl<'a> ParquetFile<'a> {
     fn open(path: &'a Path) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::io(path, e))?;
+        guarded(path, || Self::describe(path, &file))
+    }
+
+    fn describe(path: &'a Path, file: &File) -> Result<Self> {
         let fail = |e| unreadable(path, &e);
-        let declared = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(fail)?;
+        let declared = ArrowReaderMetadata::load(file, ArrowReaderOptions::new()).map_err(fail)?;
         let plain = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let metadata = declared.metadata().clone();
         let stored = ArrowReaderMetadata::try_new(metadata, plain).map_err(fail)?;
@@ -87,8 +97,9 @@ impl<'a> ParquetFile<'a> {
         let declared = self.declared.schema().field(j).data_type();
         let holds = match (wanted, declared) {
             (Wanted::Ignored, _) => return Ok(None),
-            (Wanted::Inferred, DataType::Dictionary(..)) => Holds::Categories,
-            (Wanted::Categorical, _) => Holds::Categories,
+            (Wanted::Categorical, _) | (Wanted::Inferred, DataType::Dictionary(..)) => {
+                Holds::Categories
+            }
             (Wanted::Numeric, _) => Holds::Numbers,
             (Wanted::Inferred, _) => Holds::natural(field.data_type()),
         };
@@ -98,12 +109,13 @@ impl<'a> ParquetFile<'a> {
                 .with_hint(format!("leave it out with --drop '{}'", field.name())));
         }
         let mut builder = Builder::new(field.name(), holds, self.rows, &options.missing)?;
-        for batch in self.batches(j)? {
-            run.check()?;
-            let batch =
-                batch.map_err(|e| Error::file(self.path, format!("the file is damaged: {e}")))?;
-            builder.add(batch.column(0))?;
-        }
+        guarded(self.path, || {
+            for batch in self.batches(j)? {
+                run.check()?;
+                builder.add(batch.map_err(|e| damaged(self.path, &e))?.column(0))?;
+            }
+            Ok(())
+        })?;
         Ok(Some((field.name().clone(), builder.finish()?)))
     }
 
