@@ -4,8 +4,10 @@
 //! unfitted. A learner of one's own goes through the easy door, [`SimpleLearner`] and [`SimpleModel`], in under thirty lines.
 
 pub mod baseline;
+pub mod bayes;
 pub mod check;
 pub mod density;
+pub mod library;
 mod run;
 mod sample;
 mod simple;

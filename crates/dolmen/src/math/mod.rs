@@ -1,6 +1,7 @@
 //! The arithmetic everything stands on.
 
 pub mod bulk;
+pub(crate) mod cholesky;
 mod gram;
 pub(crate) mod lane;
 mod log_space;

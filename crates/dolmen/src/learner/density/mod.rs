@@ -1,5 +1,13 @@
 //! Density learners, and what density models can do beyond saying ln p(x).
 
+pub mod averaged;
+pub mod gaussian;
+pub mod mixture;
+
+pub use averaged::{Averaged, Averaging, FittedAverage, Resample};
+pub use gaussian::{FittedGaussian, Gaussian};
+pub use mixture::{FittedMixture, GaussianMixture};
+
 use rand_chacha::ChaCha8Rng;
 
 use super::Fitted;
