@@ -70,7 +70,9 @@ impl Compare {
         if self.test_rows == 0 || self.test_rows + self.folds >= sample.rows() {
             let problem = format!(
                 "{} rows cannot give {} test rows and {} folds of the others",
-                sample.rows(), self.test_rows, self.folds
+                sample.rows(),
+                self.test_rows,
+                self.folds
             );
             return Err(Error::data(Place::default(), problem));
         }
@@ -97,7 +99,13 @@ fn show(comparison: &Comparison, out: &mut dyn Write) -> Done {
     let row = |method: &MethodResult| {
         let p = method.p_value.map_or_else(|| "-".into(), |p| format!("{p:.4}"));
         let share = format!("{:.0} %", 100.0 * method.finite_share);
-        vec![method.name.clone(), format!("{:.2}", method.mean), format!("{:.2}", method.se), share, p]
+        vec![
+            method.name.clone(),
+            format!("{:.2}", method.mean),
+            format!("{:.2}", method.se),
+            share,
+            p,
+        ]
     };
     let header = ["method", "mean", "se", "finite", "p against stacking"];
     columns(&header, comparison.methods.iter().map(row), out)?;
@@ -106,9 +114,15 @@ fn show(comparison: &Comparison, out: &mut dyn Write) -> Done {
     columns(&["member", "mean weight"], comparison.mean_weights.iter().map(weight), out)?;
     writeln!(out)?;
     let Comparison { rows, repeats, test_rows, .. } = comparison;
-    writeln!(out, "{repeats} random splits of {rows} rows; sums of the scores of {test_rows} test rows, higher is better")?;
+    writeln!(
+        out,
+        "{repeats} random splits of {rows} rows; sums of the scores of {test_rows} test rows, higher is better"
+    )?;
     if let Some(zero) = &comparison.zero_line {
-        writeln!(out, "all methods relative to {zero}, whose own score is shown; means over the finite splits")?;
+        writeln!(
+            out,
+            "all methods relative to {zero}, whose own score is shown; means over the finite splits"
+        )?;
     }
     Ok(())
 }

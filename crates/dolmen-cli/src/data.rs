@@ -83,7 +83,10 @@ impl Data {
             let (numeric, other): (Vec<_>, Vec<_>) =
                 schema.fields().iter().cloned().partition(|field| field.kind == Kind::Numeric);
             for field in &other {
-                notes.push(format!("column '{}' holds categories and is left out of the density", field.name));
+                notes.push(format!(
+                    "column '{}' holds categories and is left out of the density",
+                    field.name
+                ));
             }
             schema = Schema::new(numeric);
         }
@@ -120,7 +123,8 @@ pub(crate) fn check_finite(features: &Features) -> Result<()> {
         Some(at) => {
             let field = &rows.schema().fields()[at % rows.width()];
             let place = Place::cell(at / rows.width(), &field.name);
-            Err(Error::data(place, "the value is infinite").with_hint("give a number, or leave the cell empty"))
+            Err(Error::data(place, "the value is infinite")
+                .with_hint("give a number, or leave the cell empty"))
         }
     }
 }

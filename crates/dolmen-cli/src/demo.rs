@@ -12,7 +12,7 @@ use dolmen::learner::spec::Spec;
 use dolmen::learner::{Run, Sample, predict};
 use dolmen::plan::{Plan, Portion};
 use dolmen::table::Features;
-use dolmen::task::{Density, Task};
+use dolmen::task::Density;
 
 use crate::args::{Common, Format};
 use crate::output::{self, Done, number};
@@ -34,8 +34,10 @@ enum Subject {
 
 /// Fisher's iris: four measurements, and the species, which the density does not use.
 const IRIS: &str = include_str!("../../../data/iris.csv");
-const MEMBERS: [&str; 2] =
-    ["kernel(shape=triangular, bandwidth=[0.1, 0.4, 1.5])", "mixture(components=[2, 4, 8], schedule=sw99)"];
+const MEMBERS: [&str; 2] = [
+    "kernel(shape=triangular, bandwidth=[0.1, 0.4, 1.5])",
+    "mixture(components=[2, 4, 8], schedule=sw99)",
+];
 const TEST_ROWS: usize = 30;
 
 pub(crate) fn run(demo: &Demo, common: &Common, out: &mut dyn Write) -> Done {
@@ -56,7 +58,10 @@ pub(crate) fn run(demo: &Demo, common: &Common, out: &mut dyn Write) -> Done {
     if common.format == Format::Json {
         return output::json(&weighing, out);
     }
-    writeln!(out, "Iris, four measurements of 120 flowers: three kernel densities and three Gaussian mixtures,")?;
+    writeln!(
+        out,
+        "Iris, four measurements of 120 flowers: three kernel densities and three Gaussian mixtures,"
+    )?;
     writeln!(out, "weighed by what each says about flowers it has not seen.\n")?;
     show(&weighing, out)?;
     held_out(&ensemble, &test.borrow(), &run, out)
@@ -78,8 +83,18 @@ fn held_out(
             best = (name, score);
         }
     }
-    writeln!(out, "\n{} other flowers: the stack scores {}, its luckiest member {} {}", test.rows(), number(stacked), best.0, number(best.1))?;
-    writeln!(out, "next: dolmen fit your.csv -o your.dolmen; dolmen weigh --help; dolmen compare --help")?;
+    writeln!(
+        out,
+        "\n{} other flowers: the stack scores {}, its luckiest member {} {}",
+        test.rows(),
+        number(stacked),
+        best.0,
+        number(best.1)
+    )?;
+    writeln!(
+        out,
+        "next: dolmen fit your.csv -o your.dolmen; dolmen weigh --help; dolmen compare --help"
+    )?;
     Ok(())
 }
 

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::Args;
 use dolmen::combine::weigh::{WeighOptions, Weighing, weigh};
@@ -10,7 +9,7 @@ use dolmen::combine::{Method, Weights};
 use dolmen::ensemble::Stack;
 use dolmen::error::{Error, Result};
 use dolmen::learner::library::Library;
-use dolmen::learner::{Fitted, Learner, Run, Sample};
+use dolmen::learner::{Fitted, Run};
 use dolmen::oos::OnFailure;
 use dolmen::plan::{PlanSpec, RowKeys};
 use dolmen::store::ModelFile;
@@ -99,8 +98,10 @@ impl Fit {
         let weights = Weights::from(self.combiner);
         let on_failure = if self.drop_failed { OnFailure::Drop } else { OnFailure::Stop };
         let stack = Stack::new(weights.clone()).members(learners).on_failure(on_failure);
-        let keys = RowKeys { classes: target.strata(), groups: data.groups.as_deref(), times: None };
-        let plan = PlanSpec::suited(self.folds, &keys).build(sample.rows(), &keys, &run.child(0))?;
+        let keys =
+            RowKeys { classes: target.strata(), groups: data.groups.as_deref(), times: None };
+        let plan =
+            PlanSpec::suited(self.folds, &keys).build(sample.rows(), &keys, &run.child(0))?;
         let ensemble = stack.fit_on(&sample, &plan, &run.child(1))?;
         let matrix = ensemble.matrix().ok_or_else(|| Error::shape("out-of-sample matrix", 1, 0))?;
         let options = WeighOptions { weights, ..WeighOptions::default() };
@@ -114,7 +115,12 @@ impl Fit {
         let failures = matrix.failures().iter().map(|(name, failure)| {
             format!("{name} in split {}: {}", failure.split + 1, failure.message)
         });
-        Ok(Report { failures: failures.collect(), weighing, folds: self.folds, model: self.output.clone() })
+        Ok(Report {
+            failures: failures.collect(),
+            weighing,
+            folds: self.folds,
+            model: self.output.clone(),
+        })
     }
 
     fn store<T: Task>(

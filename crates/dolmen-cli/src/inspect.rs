@@ -44,7 +44,9 @@ pub(crate) fn run(arguments: &Inspect, common: &Common, out: &mut dyn Write) -> 
     if common.format == Format::Json {
         return output::json(&report, out);
     }
-    let row = |c: &Described| vec![c.name.clone(), c.kind.into(), c.missing.to_string(), c.summary.clone()];
+    let row = |c: &Described| {
+        vec![c.name.clone(), c.kind.into(), c.missing.to_string(), c.summary.clone()]
+    };
     columns(&["column", "type", "missing", "values"], report.columns.iter().map(row), out)?;
     Ok(writeln!(out, "\n{} rows", report.rows)?)
 }
@@ -62,6 +64,7 @@ fn describe(table: &Table) -> Report {
 
 fn range(values: &[f64]) -> String {
     let known = || values.iter().copied().filter(|v| !v.is_nan());
-    let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
+    let (low, high) =
+        (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
     if low <= high { format!("{} to {}", number(low), number(high)) } else { "none".into() }
 }

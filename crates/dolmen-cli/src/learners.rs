@@ -6,7 +6,7 @@ use clap::Args;
 use dolmen::combine::Method;
 use dolmen::error::Error;
 use dolmen::learner::library::Library;
-use dolmen::task::{Classification, Density, Regression, Task};
+use dolmen::task::{Classification, Density, Regression};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -48,7 +48,8 @@ pub(crate) fn run(arguments: &Learners, common: &Common, out: &mut dyn Write) ->
     if arguments.name.is_some() {
         return learners.iter().try_for_each(|learner| describe(learner, out));
     }
-    let row = |learner: &Shown| vec![learner.name.into(), learner.task.into(), learner.about.into()];
+    let row =
+        |learner: &Shown| vec![learner.name.into(), learner.task.into(), learner.about.into()];
     columns(&["learner", "task", "what it is"], learners.iter().map(row), out)?;
     let methods: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
     Ok(writeln!(out, "\ncombiners: {}", methods.join(", "))?)

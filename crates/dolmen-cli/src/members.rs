@@ -64,7 +64,9 @@ fn unique_names<T: Library>(learners: &[Box<dyn Learner<T>>]) -> Result<()> {
     let names: Vec<String> = learners.iter().flat_map(|learner| learner.members()).collect();
     match names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
         None => Ok(()),
-        Some((_, name)) => Err(Error::param("members", "different from one another", format!("twice '{name}'"))),
+        Some((_, name)) => {
+            Err(Error::param("members", "different from one another", format!("twice '{name}'")))
+        }
     }
 }
 

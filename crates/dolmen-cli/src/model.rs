@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use dolmen::ensemble::Ensemble;
 use dolmen::error::{Error, Result};
 use dolmen::learner::Run;
 use dolmen::learner::library::Library;
-use dolmen::ensemble::Ensemble;
 use dolmen::store::{ModelFile, Stored};
 use dolmen::table::{self, Column, Features, ReadOptions, Schema, Table};
 use dolmen::task::{Classification, Density, Regression, Target};
@@ -41,7 +41,12 @@ impl Opened {
     }
 
     /// Reads the columns the model needs, in the types it expects; the truth too, if it is wanted.
-    pub(crate) fn read_rows(&self, path: &Path, with_truth: bool, run: &Run) -> Result<(Features, Table)> {
+    pub(crate) fn read_rows(
+        &self,
+        path: &Path,
+        with_truth: bool,
+        run: &Run,
+    ) -> Result<(Features, Table)> {
         let mut options = ReadOptions::matching(&self.file.schema);
         if with_truth && let Some(target) = &self.file.target {
             options.keep.push(target.clone());
@@ -55,13 +60,17 @@ impl Opened {
 
     /// The truth of new rows, as the model's task sees it.
     pub(crate) fn truth<T: Target>(&self, table: &mut Table, path: &Path) -> Result<T> {
-        let column: Option<Column> = self.file.target.as_ref().map(|name| table.take(name)).transpose()?;
+        let column: Option<Column> =
+            self.file.target.as_ref().map(|name| table.take(name)).transpose()?;
         let name = self.file.target.clone().unwrap_or_default();
         let missing = column.as_ref().and_then(Column::first_missing);
         T::from_column(column, &self.file.classes).ok_or_else(|| {
             let problem = match missing {
                 Some(i) => format!("row {}, column '{name}': the target is missing", i + 1),
-                None => format!("column '{name}': the target does not fit the model's ({})", self.file.task),
+                None => format!(
+                    "column '{name}': the target does not fit the model's ({})",
+                    self.file.task
+                ),
             };
             Error::file(path, problem)
         })

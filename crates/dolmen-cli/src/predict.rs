@@ -65,7 +65,8 @@ fn predictions(opened: &Opened, features: &Features, run: &Run) -> Result<Table>
 /// The most probable class, and a column `p(class)` for each.
 fn class_columns(classes: &[String], probabilities: &[f64]) -> Vec<(String, Column)> {
     let width = classes.len();
-    let top = |row: &[f64]| (1..width).fold(0, |top, c| if row[c] > row[top] { c } else { top }) as u32;
+    let top =
+        |row: &[f64]| (1..width).fold(0, |top, c| if row[c] > row[top] { c } else { top }) as u32;
     let codes = probabilities.chunks_exact(width).map(top).collect();
     let class = Column::Categorical(Categories { levels: classes.to_vec().into(), codes });
     let mut columns = vec![("class".to_string(), class)];

@@ -27,11 +27,14 @@ pub(crate) struct Sample {
 pub(crate) fn run(arguments: &Sample, common: &Common, out: &mut dyn Write) -> Done {
     let opened = Opened::read(&arguments.model)?;
     let Model::Density(model) = &opened.model else {
-        let problem = format!("a model for {}: rows can be drawn from densities only", opened.file.task);
+        let problem =
+            format!("a model for {}: rows can be drawn from densities only", opened.file.task);
         return Err(Error::file(&arguments.model, problem).into());
     };
     let Some(density) = model.density() else {
-        return Err(Error::file(&arguments.model, "a member of the stack cannot be drawn from").into());
+        return Err(
+            Error::file(&arguments.model, "a member of the stack cannot be drawn from").into()
+        );
     };
     let mut rng = common.run()?.rng();
     let fields = opened.file.schema.fields();

@@ -91,7 +91,8 @@ fn score<T: Task>(
     }
     let mean = |scores: &[f64]| Estimate::of(scores, &shares).mean;
     let gain = |other: &[f64]| Estimate::of_difference(&together, other, &shares);
-    let best = (1..members).fold(0, |best, m| if mean(&alone[m]) > mean(&alone[best]) { m } else { best });
+    let best =
+        (1..members).fold(0, |best, m| if mean(&alone[m]) > mean(&alone[best]) { m } else { best });
     let weights = model.combination().weights();
     let scored = |(m, name): (usize, &str)| ScoredMember {
         name: name.into(),
@@ -119,7 +120,11 @@ fn show(report: &Report, out: &mut dyn Write) -> Done {
             difference(&member.gain),
         ]
     };
-    columns(&["member", "weight", "score", "ensemble's gain"], report.members.iter().map(row), out)?;
+    columns(
+        &["member", "weight", "score", "ensemble's gain"],
+        report.members.iter().map(row),
+        out,
+    )?;
     writeln!(out)?;
     writeln!(out, "task           {} ({} rows)", report.task, report.rows)?;
     writeln!(out, "score          {}", number(report.score))?;

@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::evaluate::Measure;
+use crate::learner::Fitted;
+use crate::learner::density::{DensityModel, FittedAverage};
 use crate::math::log_sum_exp;
 use crate::table::{Categories, Column};
 
@@ -34,6 +36,12 @@ pub trait Task: Copy + Debug + Default + Send + Sync + 'static {
 
     /// Another measure of one prediction row, higher is better; `None` if it does not suit the task.
     fn measure(measure: Measure, row: &[f64], target: &Self::Target, i: usize) -> Option<f64>;
+
+    /// A weighted pool of models as a density that can be sampled, marginalised and conditioned; `None` for other tasks
+    /// and for parts that cannot.
+    fn pool(_weights: &[f64], _parts: &[Arc<dyn Fitted<Self>>]) -> Option<Box<dyn DensityModel>> {
+        None
+    }
 
     /// Mixes the members' rows linearly: `out[k] = sum_m weights[m] rows[m][k]`, for logarithms of the mixed quantities
     /// if the task is in log space. Members of weight zero are not looked at, so their `-inf` and NaN do no harm.
@@ -208,6 +216,10 @@ impl Task for Density {
     }
     fn measure(measure: Measure, row: &[f64], (): &(), _i: usize) -> Option<f64> {
         (measure == Measure::Log).then_some(row[0])
+    }
+    fn pool(weights: &[f64], parts: &[Arc<dyn Fitted<Self>>]) -> Option<Box<dyn DensityModel>> {
+        let pool = FittedAverage::weighted(weights, parts)?;
+        pool.density().is_some().then(|| Box::new(pool) as Box<dyn DensityModel>)
     }
 }
 

@@ -1,10 +1,13 @@
 //! The fitted stack: members, their combination, and the out-of-sample matrix it was learned from.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::combine::{self, Combination};
 use crate::error::{Error, Result};
 use crate::learner::Fitted;
+use crate::learner::density::DensityModel;
 use crate::oos::OutOfSample;
 use crate::store::{Record, Registry, Stored};
 use crate::table::Rows;
@@ -16,13 +19,15 @@ pub struct Ensemble<T: Task> {
     members: Vec<Member<T>>,
     combination: Box<dyn Combination<T>>,
     matrix: Option<OutOfSample<T>>,
+    /// The same members and weights as one density, where that can be.
+    density: Option<Box<dyn DensityModel>>,
     width: usize,
 }
 
 #[derive(Debug)]
 struct Member<T: Task> {
     name: String,
-    model: Box<dyn Fitted<T>>,
+    model: Arc<dyn Fitted<T>>,
 }
 
 /// The stored form.
@@ -43,10 +48,21 @@ impl<T: Task> Ensemble<T> {
         if models.len() != matrix.members().len() {
             return Err(Error::shape("fitted members", matrix.members().len(), models.len()));
         }
-        let named = matrix.members().iter().cloned().zip(models);
-        let members: Vec<Member<T>> = named.map(|(name, model)| Member { name, model }).collect();
         let width = matrix.width();
-        Ok(Self { members, combination, matrix: Some(matrix), width })
+        Ok(Self::assemble(matrix.members().to_vec(), models, combination, Some(matrix), width))
+    }
+
+    fn assemble(
+        names: Vec<String>,
+        models: Vec<Box<dyn Fitted<T>>>,
+        combination: Box<dyn Combination<T>>,
+        matrix: Option<OutOfSample<T>>,
+        width: usize,
+    ) -> Self {
+        let models: Vec<Arc<dyn Fitted<T>>> = models.into_iter().map(Arc::from).collect();
+        let density = combination.weights().and_then(|weights| T::pool(weights, &models));
+        let members = names.into_iter().zip(models).map(|(name, model)| Member { name, model });
+        Self { members: members.collect(), combination, matrix, density, width }
     }
 
     /// The members' names.
@@ -98,6 +114,10 @@ impl<T: Task> Fitted<T> for Ensemble<T> {
         };
         Record::new(Self::KIND, Self::VERSION, &body)
     }
+
+    fn density(&self) -> Option<&dyn DensityModel> {
+        self.density.as_deref()
+    }
 }
 
 impl<T: Task> Stored<T> for Ensemble<T> {
@@ -111,9 +131,10 @@ impl<T: Task> Stored<T> for Ensemble<T> {
             return Err(Error::shape("stored members", body.names.len(), models.len()));
         }
         let width = models.first().map_or(1, |model| model.width());
-        let members = body.names.into_iter().zip(models);
-        let members = members.map(|(name, model)| Member { name, model }).collect();
-        let combination = combine::restore(&body.combination)?;
-        Ok(Self { members, combination, matrix: None, width })
+        let combination = combine::restore::<T>(&body.combination)?;
+        if combination.weights().is_some_and(|weights| weights.len() != models.len()) {
+            return Err(Error::shape("stored weights", models.len(), 0));
+        }
+        Ok(Self::assemble(body.names, models, combination, None, width))
     }
 }

@@ -85,7 +85,11 @@ impl Column {
     pub fn into_numbers(self, name: &str) -> Result<Vec<f64>> {
         match self {
             Self::Numeric(values) => Ok(values),
-            Self::Categorical(categories) => Err(schema::text_in_number_column(name, &categories)),
+            Self::Categorical(column) => {
+                let levels = schema::spelled_numbers(name, &column)?;
+                let value = |code: &u32| levels.get(*code as usize).copied().unwrap_or(f64::NAN);
+                Ok(column.codes.iter().map(value).collect())
+            }
         }
     }
 
