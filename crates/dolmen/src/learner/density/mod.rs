@@ -1,5 +1,7 @@
 //! Density learners, and what density models can do beyond saying ln p(x).
 
+pub mod kernel;
+
 use rand_chacha::ChaCha8Rng;
 
 use super::Fitted;
