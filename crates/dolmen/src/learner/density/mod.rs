@@ -2,10 +2,12 @@
 
 pub mod averaged;
 pub mod gaussian;
+pub mod kernel;
 pub mod mixture;
 
 pub use averaged::{Averaged, Averaging, FittedAverage, Resample};
 pub use gaussian::{FittedGaussian, Gaussian};
+pub use kernel::{FittedKernel, KernelDensity};
 pub use mixture::{FittedMixture, GaussianMixture};
 
 use rand_chacha::ChaCha8Rng;

@@ -1,0 +1,389 @@
+//! Gaussian kernels in few dimensions: the whole density as a table of polynomials.
+//!
+//! Space is cut into cells of two bandwidths. On each cell the Gaussian function is a polynomial to any wanted accuracy,
+//! in the query's place as in the row's: interpolation at the p Chebyshev nodes of both cells replaces the kernel by
+//! sum_lm T_l(query) A_lm T_m(row), with a matrix A that depends only on the distance of the cells. So
+//!
+//! 1. every row adds its T_m to the moments of its cell (p^d numbers);
+//! 2. the moments of neighbouring cells are combined by A, one dimension after the other: kernels are products;
+//! 3. a query is one polynomial, p^d multiplications whatever the number of rows.
+//!
+//! This is a fast Gauss transform \[GreengardStrain1991\] with interpolation for expansions. Its error is bounded cell by
+//! cell (below); queries for which the bound exceeds the tolerance *relative to their own density* are refused, and the
+//! caller sums them over rows.
+//!
+//! Interpolation error. For z >= g, |d^p/dz^p exp(-z^2/2)| <= 1.0865 sqrt(p!) exp(-g^2/4) (Cramer's inequality), so on a
+//! cell of half-width 1 interpolation is off by at most e = 2 (1/2)^p / p! of that, and by (1 + L) e in both variables
+//! together, with L the Lebesgue constant of the nodes. Cells more than [`REACH`] apart are left out and counted as error.
+
+#![expect(
+    clippy::inline_always,
+    reason = "the lanes take the instruction set of their caller"
+)]
+
+use std::f64::consts::PI;
+
+use multiversion::multiversion;
+use multiversion::target::target_cfg_f;
+
+use super::points::Points;
+use crate::math::{bulk, lane};
+
+/// Cells whose distance is more than this many cells are left out: exp(-2 REACH^2) = 2e-22 of the weight.
+const REACH: usize = 5;
+/// Cells within reach of one, in one dimension.
+const WINDOW: usize = 2 * REACH + 1;
+/// The most coefficients kept: 32 MB.
+const MOST_COEFFICIENTS: usize = 1 << 22;
+/// The most dimensions: beyond, p^d multiplications exceed a pass over all rows.
+const MOST_DIMENSIONS: usize = 3;
+/// Numbers of nodes that fill SIMD registers.
+const NODES: [usize; 5] = [8, 12, 16, 20, 24];
+const MOST_NODES: usize = 24;
+/// Bound on the rounding error of a cell's polynomial, relative to the weight in its neighbourhood; measured 3e-15.
+const ROUNDING: f64 = 4e-14;
+
+/// The density as polynomials on a grid of cells.
+#[derive(Debug, Clone)]
+pub(super) struct Grid {
+    layout: Layout,
+    /// Coefficients, as a matrix with an axis of cells * nodes per dimension.
+    coefficients: Vec<f64>,
+    /// A bound on the error in each cell.
+    errors: Vec<f64>,
+    tolerance: f64,
+}
+
+/// Where cells lie and how many nodes they have.
+#[derive(Debug, Clone)]
+pub(super) struct Layout {
+    low: Vec<f64>,
+    inverse: Vec<f64>,
+    cells: Vec<usize>,
+    nodes: usize,
+}
+
+/// A row's cell, where its coefficients start, and its Chebyshev polynomials on each axis.
+#[derive(Default)]
+pub(super) struct Place {
+    cell: usize,
+    offset: usize,
+    polynomials: [[f64; MOST_NODES]; MOST_DIMENSIONS],
+}
+
+impl Layout {
+    /// A grid over the points for these bandwidths; `None` if it would be too large or too inaccurate.
+    pub(super) fn new(points: &Points, bandwidth: &[f64], tolerance: f64) -> Option<Self> {
+        if bandwidth.len() > MOST_DIMENSIONS {
+            return None;
+        }
+        // The density in a cell may be a good deal smaller than the weight around it.
+        let wanted = 1e-4 * tolerance;
+        let nodes = *NODES
+            .iter()
+            .find(|&&p| interpolation_error(p) <= wanted.max(1e-16))?;
+        if ROUNDING > 0.04 * tolerance {
+            return None;
+        }
+        let cells = |(k, h): (usize, &f64)| {
+            let (low, high) = points.range(k);
+            ((high - low) / (2.0 * h)).floor() + 1.0
+        };
+        let cells: Vec<f64> = bandwidth.iter().enumerate().map(cells).collect();
+        let coefficients: f64 = cells.iter().map(|n| n * nodes as f64).product();
+        (coefficients <= MOST_COEFFICIENTS as f64).then(|| Self {
+            low: (0..bandwidth.len()).map(|k| points.range(k).0).collect(),
+            inverse: bandwidth.iter().map(|h| 1.0 / h).collect(),
+            cells: cells.into_iter().map(|n| n as usize).collect(),
+            nodes,
+        })
+    }
+
+    /// Multiplications needed to fill the grid from so many rows.
+    pub(super) fn work(&self, rows: usize) -> f64 {
+        let combine = (self.coefficients() * self.axes() * WINDOW * self.nodes) as f64;
+        combine + rows as f64 * self.work_of_query()
+    }
+
+    /// Multiplications for one query.
+    pub(super) fn work_of_query(&self) -> f64 {
+        (self.nodes as f64).powi(self.axes() as i32)
+    }
+
+    fn axes(&self) -> usize {
+        self.cells.len()
+    }
+
+    fn coefficients(&self) -> usize {
+        self.cells.iter().map(|n| n * self.nodes).product()
+    }
+
+    /// Finds a row's cell on each axis and fills in its Chebyshev polynomials; false if it lies outside the grid.
+    fn locate(&self, value: impl Fn(usize) -> f64, place: &mut Place) -> bool {
+        (place.cell, place.offset) = (0, 0);
+        for k in 0..self.axes() {
+            let y = (value(k) - self.low[k]) * self.inverse[k];
+            let cells = self.cells[k] as f64;
+            if !(y >= 0.0 && y <= 2.0 * cells) {
+                return false;
+            }
+            let cell = (0.5 * y).floor().min(cells - 1.0);
+            chebyshev(
+                y - 2.0 * cell - 1.0,
+                &mut place.polynomials[k][..self.nodes],
+            );
+            place.cell = place.cell * self.cells[k] + cell as usize;
+            place.offset = (place.offset * self.cells[k] + cell as usize) * self.nodes;
+        }
+        true
+    }
+
+    /// The polynomials of a row on three axes, those that are not there being 1, and the distance of neighbouring
+    /// coefficients on the first two.
+    fn factors<'a>(&self, place: &'a Place) -> ([&'a [f64]; 3], [usize; 2]) {
+        const ONE: &[f64] = &[1.0];
+        let axis = |k: usize| &place.polynomials[k][..self.nodes];
+        let stride = self.cells[self.axes() - 1] * self.nodes;
+        match self.axes() {
+            1 => ([ONE, ONE, axis(0)], [0, stride]),
+            2 => ([ONE, axis(0), axis(1)], [0, stride]),
+            _ => {
+                let plane = stride * self.cells[1] * self.nodes;
+                ([axis(0), axis(1), axis(2)], [plane, stride])
+            }
+        }
+    }
+
+    /// Combines the moments of neighbouring cells along one axis.
+    fn combine(&self, axis: usize, kernels: &[Vec<f64>], input: &[f64]) -> Vec<f64> {
+        let inner: usize = self.cells[axis + 1..]
+            .iter()
+            .map(|n| n * self.nodes)
+            .product();
+        let (cells, nodes) = (self.cells[axis], self.nodes);
+        let mut output = vec![0.0; input.len()];
+        let slabs = input.chunks_exact(cells * nodes * inner);
+        for (input, output) in slabs.zip(output.chunks_exact_mut(cells * nodes * inner)) {
+            let empty = |row: &[f64]| row.iter().all(|v| *v == 0.0);
+            let rows: Vec<bool> = input.chunks_exact(inner).map(|row| !empty(row)).collect();
+            if rows.iter().all(|full| !full) {
+                continue;
+            }
+            for (index, output) in output.chunks_exact_mut(inner).enumerate() {
+                let (cell, kernel) = (index / nodes, &kernels[index % nodes]);
+                let first = cell.saturating_sub(REACH);
+                let last = (cell + REACH + 1).min(cells);
+                let kernel = &kernel[(first + REACH - cell) * nodes..][..(last - first) * nodes];
+                let window = first * nodes..last * nodes;
+                if inner == 1 {
+                    output[0] = bulk::dot(kernel, &input[window]);
+                    continue;
+                }
+                for (row, &a) in window.zip(kernel) {
+                    if rows[row] {
+                        bulk::add_scaled(output, a, &input[row * inner..][..inner]);
+                    }
+                }
+            }
+        }
+        output
+    }
+
+    /// A bound on the error in each cell, from the weights in all cells.
+    ///
+    /// In one dimension a row of weight w in a cell at distance D is off by at most e(D) w, and adds at most k(D) w. A
+    /// product of bounded factors is off by the error of one times the bounds of the others, summed over the factors:
+    /// dimension after dimension, bound <- k * bound and error <- k * error + e * bound, with * a convolution of cells.
+    fn error_bounds(&self, weights: Vec<f64>) -> Vec<f64> {
+        let gap = |distance: usize| 2.0 * distance.saturating_sub(1) as f64;
+        let greatest = |distance: usize| (-0.5 * gap(distance).powi(2)).exp();
+        let interpolation = interpolation_error(self.nodes);
+        let error =
+            |distance| interpolation * greatest(distance).sqrt() + ROUNDING * greatest(distance);
+        let error: Vec<f64> = (0..=REACH).map(error).collect();
+        let bound: Vec<f64> = (0..=REACH)
+            .map(|distance| greatest(distance) + error[distance])
+            .collect();
+        let (mut bounds, mut errors) = (weights, vec![0.0; self.cells.iter().product()]);
+        for axis in 0..self.axes() {
+            let inner: usize = self.cells[axis + 1..].iter().product();
+            let cells = self.cells[axis];
+            let (old_bounds, old_errors) = (bounds.clone(), errors.clone());
+            for i in 0..bounds.len() {
+                let cell = i / inner % cells;
+                (bounds[i], errors[i]) = (0.0, 0.0);
+                for other in cell.saturating_sub(REACH)..(cell + REACH + 1).min(cells) {
+                    let distance = cell.abs_diff(other);
+                    let j = i + other * inner - cell * inner;
+                    bounds[i] += bound[distance] * old_bounds[j];
+                    errors[i] += bound[distance] * old_errors[j] + error[distance] * old_bounds[j];
+                }
+            }
+        }
+        let left_out = self.axes() as f64 * greatest(REACH + 1);
+        errors.into_iter().map(|error| error + left_out).collect()
+    }
+}
+
+impl Grid {
+    /// Fills the grid. Weights sum to 1.
+    pub(super) fn new(layout: Layout, points: &Points, weights: &[f64], tolerance: f64) -> Self {
+        let mut coefficients = vec![0.0; layout.coefficients()];
+        let mut cell_weights = vec![0.0; layout.cells.iter().product()];
+        let mut place = Place::default();
+        let columns: Vec<&[f64]> = (0..layout.axes()).map(|k| points.column(k)).collect();
+        for (i, &weight) in weights.iter().enumerate() {
+            if weight > 0.0 && layout.locate(|k| columns[k][i], &mut place) {
+                cell_weights[place.cell] += weight;
+                let (factors, strides) = layout.factors(&place);
+                let block = &mut coefficients[place.offset..];
+                scatter(layout.nodes, weight, factors, strides, block);
+            }
+        }
+        let kernels = interaction(layout.nodes);
+        for axis in 0..layout.axes() {
+            coefficients = layout.combine(axis, &kernels, &coefficients);
+        }
+        let errors = layout.error_bounds(cell_weights);
+        Self {
+            layout,
+            coefficients,
+            errors,
+            tolerance,
+        }
+    }
+
+    /// `sum_i w_i prod_k exp(-u_ik^2/2)`, or `None` where the tolerance cannot be promised.
+    pub(super) fn sum(&self, query: &[f64], place: &mut Place) -> Option<f64> {
+        if !self.layout.locate(|k| query[k], place) {
+            return None;
+        }
+        let (factors, strides) = self.layout.factors(place);
+        let block = &self.coefficients[place.offset..];
+        let sum = contract(self.layout.nodes, factors, strides, block);
+        (self.errors[place.cell] <= self.tolerance * sum).then_some(sum)
+    }
+}
+
+/// Bound on the error of interpolating the kernel in both variables, for touching cells (see the head of this file).
+fn interpolation_error(nodes: usize) -> f64 {
+    let p = nodes as f64;
+    let lebesgue = 2.0 / PI * p.ln() + 1.0;
+    let derivative = 1.0865 * (0.5 * libm::lgamma(p + 1.0)).exp();
+    (1.0 + lebesgue) * 2.0 * derivative * (-p * 2.0_f64.ln() - libm::lgamma(p + 1.0)).exp()
+}
+
+/// T_0(v) .. T_(n-1)(v), by doubling: T_2m = 2 T_m^2 - 1, T_(2m+1) = 2 T_m T_(m+1) - v.
+fn chebyshev(v: f64, out: &mut [f64]) {
+    (out[0], out[1]) = (1.0, v);
+    for m in 1..out.len() / 2 {
+        out[2 * m] = 2.0 * out[m] * out[m] - 1.0;
+        out[2 * m + 1] = 2.0 * out[m] * out[m + 1] - v;
+    }
+}
+
+/// For each coefficient l of a cell, how much of each moment m of the cells around it goes into it: at
+/// `[l][(REACH - D) * nodes + m]` for a cell D to the left. In one dimension.
+fn interaction(nodes: usize) -> Vec<Vec<f64>> {
+    let angle = |k: usize| PI * (k as f64 + 0.5) / nodes as f64;
+    let place: Vec<f64> = (0..nodes).map(|k| angle(k).cos()).collect();
+    // fit[m][k]: how the value at node k enters the m-th coefficient of the polynomial through all nodes.
+    let fit = |m: usize, k: usize| {
+        let share = if m == 0 { 1.0 } else { 2.0 } / nodes as f64;
+        share * (m as f64 * angle(k)).cos()
+    };
+    let fit: Vec<Vec<f64>> = (0..nodes)
+        .map(|m| (0..nodes).map(|k| fit(m, k)).collect())
+        .collect();
+    let mut kernels = vec![vec![0.0; WINDOW * nodes]; nodes];
+    for w in 0..WINDOW {
+        let shift = 2.0 * (REACH as f64 - w as f64);
+        let kernel = |l: usize, k: usize| (-0.5 * (shift + place[l] - place[k]).powi(2)).exp();
+        let row = |l: usize| (0..nodes).map(|k| kernel(l, k)).collect();
+        let rows: Vec<Vec<f64>> = (0..nodes).map(row).collect();
+        for (m, fit_m) in fit.iter().enumerate() {
+            let halves: Vec<f64> = rows.iter().map(|row| bulk::dot(row, fit_m)).collect();
+            for (kernels, fit_n) in kernels.iter_mut().zip(&fit) {
+                kernels[w * nodes + m] = bulk::dot(fit_n, &halves);
+            }
+        }
+    }
+    kernels
+}
+
+/// `sum_abc first[a] second[b] third[c] block[a * strides[0] + b * strides[1] + c]`.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+fn contract(nodes: usize, factors: [&[f64]; 3], strides: [usize; 2], block: &[f64]) -> f64 {
+    const FMA: bool = target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"));
+    match nodes {
+        8 => contract_lanes::<FMA, 8>(factors, strides, block),
+        12 => contract_lanes::<FMA, 12>(factors, strides, block),
+        16 => contract_lanes::<FMA, 16>(factors, strides, block),
+        20 => contract_lanes::<FMA, 20>(factors, strides, block),
+        _ => contract_lanes::<FMA, 24>(factors, strides, block),
+    }
+}
+
+#[inline(always)]
+fn contract_lanes<const FMA: bool, const P: usize>(
+    [first, second, third]: [&[f64]; 3],
+    strides: [usize; 2],
+    block: &[f64],
+) -> f64 {
+    let mut lanes = [0.0; P];
+    for (a, x) in first.iter().enumerate() {
+        for (b, y) in second.iter().enumerate() {
+            let row = &block[a * strides[0] + b * strides[1]..][..P];
+            let factor = x * y;
+            for c in 0..P {
+                lanes[c] = lane::fma::<FMA>(factor, row[c], lanes[c]);
+            }
+        }
+    }
+    lanes.iter().zip(third).map(|(lane, z)| lane * z).sum()
+}
+
+/// `block[a * strides[0] + b * strides[1] + c] += weight first[a] second[b] third[c]`.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+fn scatter(
+    nodes: usize,
+    weight: f64,
+    factors: [&[f64]; 3],
+    strides: [usize; 2],
+    block: &mut [f64],
+) {
+    const FMA: bool = target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"));
+    match nodes {
+        8 => scatter_lanes::<FMA, 8>(weight, factors, strides, block),
+        12 => scatter_lanes::<FMA, 12>(weight, factors, strides, block),
+        16 => scatter_lanes::<FMA, 16>(weight, factors, strides, block),
+        20 => scatter_lanes::<FMA, 20>(weight, factors, strides, block),
+        _ => scatter_lanes::<FMA, 24>(weight, factors, strides, block),
+    }
+}
+
+#[inline(always)]
+fn scatter_lanes<const FMA: bool, const P: usize>(
+    weight: f64,
+    [first, second, third]: [&[f64]; 3],
+    strides: [usize; 2],
+    block: &mut [f64],
+) {
+    for (a, x) in first.iter().enumerate() {
+        for (b, y) in second.iter().enumerate() {
+            let row = &mut block[a * strides[0] + b * strides[1]..][..P];
+            let factor = weight * x * y;
+            for c in 0..P {
+                row[c] = lane::fma::<FMA>(factor, third[c], row[c]);
+            }
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Kernel densities: f(y) = 1/(N prod_j h_j) sum_i prod_j K((y_j - x_ij)/h_j) \[SmythWolpert1999, section 3\].
+//!
+//! One learner makes one density or, with several bandwidths, a ladder of them. Its out-of-sample densities come from
+//! one pass over pairs of rows for all bandwidths and folds ([`cross_validate`]); how a fitted density is evaluated is
+//! told in [`evaluate`], how bandwidths are found by likelihood in [`search`].
+
+mod bandwidth;
+mod climb;
+mod cross_validate;
+mod evaluate;
+mod grid;
+mod lanes;
+mod likelihood;
+mod model;
+mod points;
+mod search;
+mod shape;
+mod sorted;
+mod tile;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use rand::seq::SliceRandom;
+use serde::{Deserialize, Serialize};
+
+pub use bandwidth::{Bandwidth, Rule};
+pub use model::{FittedKernel, effective_kernel};
+pub use search::Search;
+pub use shape::Shape;
+
+use crate::error::{Error, Place, Result};
+use crate::learner::density::DensityModel;
+use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample};
+use crate::oos::Block;
+use crate::plan::Plan;
+use crate::table::{Kind, Rows};
+use crate::task::Density;
+use bandwidth::{Training, Widths, rule_of_thumb};
+use search::Searched;
+
+/// A product-kernel density of numeric columns.
+///
+/// ```
+/// use dolmen::learner::density::kernel::{KernelDensity, Shape};
+/// use dolmen::learner::Learner;
+///
+/// let ladder = KernelDensity {
+///     shape: Shape::Triangular,
+///     bandwidth: [0.1, 0.4, 1.5].into(),
+///     ..KernelDensity::default()
+/// };
+/// assert_eq!(ladder.members()[1], "kernel(triangular, h=0.4)");
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct KernelDensity {
+    /// The kernel.
+    pub shape: Shape,
+    /// The bandwidths; a list makes one member per value.
+    pub bandwidth: Bandwidth,
+    /// Which rows the bandwidths are measured on when out-of-sample densities are made.
+    pub scale: Scale,
+    /// The greatest relative error of a density that fast evaluation may make; 0 looks at every pair of rows. It bounds
+    /// |f'(y) - f(y)| / f(y) at every y, the far tails included.
+    pub tolerance: f64,
+    /// How the bandwidths of greatest likelihood are looked for (bandwidths `cv` and `loo`).
+    pub search: Search,
+    /// Folds of the likelihood `cv`.
+    pub folds: usize,
+    /// The most rows on which `cv` and `loo` look for bandwidths, as the work grows with their square. Of more rows, so
+    /// many are drawn, and the bandwidths found are multiplied by (drawn/all)^(1/(d+4)), as optimal ones shrink.
+    pub search_rows: usize,
+}
+
+impl Default for KernelDensity {
+    fn default() -> Self {
+        Self {
+            shape: Shape::default(),
+            bandwidth: Bandwidth::default(),
+            scale: Scale::default(),
+            tolerance: 1e-10,
+            search: Search::default(),
+            folds: 10,
+            search_rows: 5000,
+        }
+    }
+}
+
+/// Which rows the bandwidths are measured on when out-of-sample densities are made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// In each split the rows learned from: what is predicted has no say.
+    #[default]
+    Training,
+    /// Once, all rows, as \[SmythWolpert1999, section 3\] do: standard deviations, and the bandwidths that rules and
+    /// searches find.
+    Sample,
+}
+
+impl Learner<Density> for KernelDensity {
+    fn members(&self) -> Vec<String> {
+        let name = |label| format!("kernel({}, {label})", self.shape.name());
+        self.bandwidth.labels().into_iter().map(name).collect()
+    }
+
+    fn fit(
+        &self,
+        sample: &Sample<'_, Density>,
+        run: &Run,
+    ) -> Result<Vec<Box<dyn Fitted<Density>>>> {
+        self.validate()?;
+        check_rows(sample.x())?;
+        let rows = weighted_rows(sample)?;
+        let training = Training {
+            x: sample.x(),
+            rows: &rows,
+            weights: sample.weights(),
+        };
+        let models = run.install(|| {
+            let (widths, diagnostics) = self.widths(&training, run)?;
+            Ok(models(
+                self.shape,
+                self.tolerance,
+                &training,
+                &widths,
+                &diagnostics,
+            ))
+        })?;
+        Ok(models
+            .into_iter()
+            .map(|model| Box::new(model) as _)
+            .collect())
+    }
+
+    fn out_of_sample(&self, sample: &Sample<'_, Density>, plan: &Plan, run: &Run) -> Result<Block> {
+        self.validate()?;
+        cross_validate::out_of_sample(self, sample, plan, run)
+    }
+}
+
+impl KernelDensity {
+    fn validate(&self) -> Result<()> {
+        self.bandwidth.validate()?;
+        if !(0.0..1.0).contains(&self.tolerance) {
+            return Err(Error::param(
+                "tolerance",
+                "at least 0 and below 1",
+                self.tolerance,
+            ));
+        }
+        if self.folds < 2 {
+            return Err(Error::param("folds", "at least 2", self.folds));
+        }
+        if self.search_rows < 2 {
+            return Err(Error::param("search_rows", "at least 2", self.search_rows));
+        }
+        Ok(())
+    }
+
+    /// The bandwidths for these rows, and how they were found.
+    fn widths(&self, training: &Training<'_>, run: &Run) -> Result<(Widths, Diagnostics)> {
+        let dimension = training.x.width();
+        let found = |scale, factors| Ok((Widths { scale, factors }, Diagnostics::default()));
+        match &self.bandwidth {
+            Bandwidth::Absolute { absolute } if absolute.len() != dimension => Err(Error::shape(
+                "absolute bandwidths",
+                dimension,
+                absolute.len(),
+            )),
+            Bandwidth::Absolute { absolute } => found(absolute.clone(), vec![1.0]),
+            Bandwidth::Fraction(fraction) => {
+                found(training.standard_deviations()?, vec![*fraction])
+            }
+            Bandwidth::Ladder(factors) => found(training.standard_deviations()?, factors.clone()),
+            Bandwidth::Rule(rule @ (Rule::Scott | Rule::Silverman)) => {
+                let silverman = *rule == Rule::Silverman;
+                let n = training.total_weight();
+                let factor = rule_of_thumb(silverman, self.shape, n, dimension);
+                found(training.standard_deviations()?, vec![factor])
+            }
+            Bandwidth::Rule(rule @ (Rule::Cv | Rule::Loo)) => {
+                self.searched(training, *rule == Rule::Loo, run)
+            }
+        }
+    }
+
+    /// The bandwidths of greatest likelihood.
+    fn searched(
+        &self,
+        training: &Training<'_>,
+        leave_one_out: bool,
+        run: &Run,
+    ) -> Result<(Widths, Diagnostics)> {
+        let mut scale = training.standard_deviations()?;
+        // Rows in random order: the first of them are a random part, and folds can be dealt in turn.
+        let mut rows = training.rows.to_vec();
+        rows.shuffle(&mut run.rng());
+        rows.truncate(self.search_rows);
+        let folds = if leave_one_out {
+            rows.len()
+        } else {
+            self.folds
+        };
+        if folds > rows.len() {
+            let expected = format!("at most the number of rows, {}", rows.len());
+            return Err(Error::param("folds", expected, folds));
+        }
+        let first = training.x.row(rows[0]);
+        let column = |k: usize| {
+            rows.iter()
+                .map(|&i| (training.x.row(i)[k] - first[k]) / scale[k])
+                .collect()
+        };
+        let columns: Vec<Vec<f64>> = (0..scale.len()).map(column).collect();
+        let weights: Vec<f64> = rows.iter().map(|&i| training.weight(i)).collect();
+        let folds: Vec<u32> = (0..rows.len()).map(|i| (i % folds) as u32).collect();
+        let searched = Searched {
+            shape: self.shape,
+            columns: &columns,
+            weights: &weights,
+            folds: &folds,
+        };
+        let peak = searched.search(self.search, run)?;
+        let drawn: f64 = weights.iter().sum();
+        let log_scale: f64 = scale.iter().map(|s| s.ln()).sum();
+        let names = training
+            .x
+            .schema()
+            .fields()
+            .iter()
+            .map(|field| field.name.as_str());
+        let diagnostics = Diagnostics {
+            converged: Some(peak.converged),
+            iterations: Some(peak.evaluations),
+            objective: Some(peak.log_likelihood - drawn * log_scale),
+            notes: peak.notes(names),
+        };
+        let shrink = (drawn / training.total_weight()).powf(1.0 / (scale.len() as f64 + 4.0));
+        scale
+            .iter_mut()
+            .zip(&peak.bandwidth)
+            .for_each(|(s, h)| *s *= h * shrink);
+        Ok((Widths::single(scale), diagnostics))
+    }
+}
+
+/// The members for these bandwidths; they share the rows in memory.
+fn models(
+    shape: Shape,
+    tolerance: f64,
+    training: &Training<'_>,
+    widths: &Widths,
+    diagnostics: &Diagnostics,
+) -> Vec<FittedKernel> {
+    let (points, order) = training.points(&widths.scale);
+    let total = training.total_weight();
+    let weight = |&i: &usize| training.weight(training.rows[i]) / total;
+    let weights: Arc<Vec<f64>> = Arc::new(order.iter().map(weight).collect());
+    let points = Arc::new(points);
+    let model = |m: usize| {
+        let bandwidth = widths.of(m).collect();
+        let (points, weights) = (Arc::clone(&points), Arc::clone(&weights));
+        FittedKernel::new(shape, bandwidth, tolerance, points, weights)
+            .with_diagnostics(diagnostics.clone())
+    };
+    (0..widths.factors.len()).map(model).collect()
+}
+
+/// Refuses columns that are not numbers, and values that are missing or infinite.
+fn check_rows(x: Rows<'_>) -> Result<()> {
+    let fields = x.schema().fields();
+    if let Some(field) = fields.iter().find(|field| field.kind != Kind::Numeric) {
+        let problem = "a kernel density needs numbers, found categories";
+        let hint = "drop the column, or encode it as numbers";
+        return Err(Error::data(Place::column(&field.name), problem).with_hint(hint));
+    }
+    match x.values().iter().position(|v| !v.is_finite()) {
+        Some(at) => {
+            let place = Place::cell(at / fields.len(), &fields[at % fields.len()].name);
+            Err(bad_value(place, x.values()[at]))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The error of a missing or infinite value.
+fn bad_value(place: Place, value: f64) -> Error {
+    if value.is_nan() {
+        let problem = "the value is missing, a kernel density needs all values";
+        Error::data(place, problem)
+            .with_hint("impute missing values or drop the rows that have them")
+    } else {
+        Error::data(place, format!("the value is {value}")).with_hint("drop the row")
+    }
+}
+
+/// The rows that count.
+fn weighted_rows(sample: &Sample<'_, Density>) -> Result<Vec<usize>> {
+    let rows: Vec<usize> = (0..sample.rows())
+        .filter(|&i| sample.weight(i) > 0.0)
+        .collect();
+    if rows.is_empty() {
+        Err(no_rows())
+    } else {
+        Ok(rows)
+    }
+}
+
+fn no_rows() -> Error {
+    Error::data(Place::default(), "there are no rows to learn from")
+}

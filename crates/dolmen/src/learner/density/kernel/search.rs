@@ -1,0 +1,189 @@
+//! The bandwidth vector of greatest cross-validated likelihood.
+//!
+//! The likelihood of Gaussian kernels is smooth, and nearly always has one maximum. That of kernels of finite support has
+//! kinks and many maxima, and is 0 wherever a row has no neighbour within reach. Two searches are offered, see [`Search`].
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::bandwidth::rule_of_thumb;
+use super::climb::{Peak, climb, climb_columns};
+use super::likelihood::Likelihood;
+use super::shape::Shape;
+use crate::error::Result;
+use crate::learner::Run;
+
+/// How the bandwidths of greatest likelihood are looked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Search {
+    /// Quasi-Newton climbs from several starts. Gaussian kernels: starts are tried out on a part of the rows. Kernels of
+    /// finite support start where Gaussian kernels end, climb along one column after the other as well, and take the
+    /// peak of `sw99` if that is higher.
+    #[default]
+    Climb,
+    /// Appendix B of Smyth and Wolpert (1999): a grid for each column alone, then gradient ascent and coordinate-wise
+    /// hill-climbing from there and from its multiples.
+    Sw99,
+}
+
+/// Rows whose bandwidths are looked for: standardised, column after column, in random order, with weights and folds.
+#[derive(Clone, Copy)]
+pub(super) struct Searched<'a> {
+    pub(super) shape: Shape,
+    pub(super) columns: &'a [Vec<f64>],
+    pub(super) weights: &'a [f64],
+    pub(super) folds: &'a [u32],
+}
+
+/// Rows on which starts are tried out, if there are at least twice as many.
+const TRIAL_ROWS: usize = 250;
+/// Multiples of the rule of thumb from which climbs of Gaussian kernels start.
+const MULTIPLES: [f64; 3] = [0.3, 1.0, 2.0];
+/// Multiples of the bandwidths of Gaussian kernels from which climbs of other kernels start.
+const WIDENED: [f64; 2] = [1.0, 1.5];
+
+impl Searched<'_> {
+    /// The best bandwidths found, in standard deviations.
+    pub(super) fn search(&self, search: Search, run: &Run) -> Result<Peak> {
+        match search {
+            Search::Climb if self.shape == Shape::Gaussian => self.smooth(run),
+            Search::Climb => self.kinked(run),
+            Search::Sw99 => self.sw99(run),
+        }
+    }
+
+    /// The likelihood of these columns.
+    pub(super) fn likelihood(&self, columns: &[Vec<f64>]) -> Likelihood {
+        Likelihood::new(self.shape, columns, self.weights, self.folds)
+    }
+
+    /// Gaussian kernels.
+    fn smooth(&self, run: &Run) -> Result<Peak> {
+        let likelihood = self.likelihood(self.columns);
+        let rows = self.weights.len();
+        if rows < 2 * TRIAL_ROWS {
+            return self.climb_from_multiples(&likelihood, run);
+        }
+        let columns: Vec<Vec<f64>> = self
+            .columns
+            .iter()
+            .map(|c| c[..TRIAL_ROWS].to_vec())
+            .collect();
+        let trial = Searched {
+            columns: &columns,
+            weights: &self.weights[..TRIAL_ROWS],
+            folds: &self.folds[..TRIAL_ROWS],
+            ..*self
+        };
+        let trial = trial.climb_from_multiples(&trial.likelihood(&columns), run)?;
+        // The best bandwidths of more rows are narrower.
+        let shrink =
+            (TRIAL_ROWS as f64 / rows as f64).powf(1.0 / (self.columns.len() as f64 + 4.0));
+        let start: Vec<f64> = trial.bandwidth.iter().map(|h| h * shrink).collect();
+        climb(&likelihood, &start, run)
+    }
+
+    fn climb_from_multiples(&self, likelihood: &Likelihood, run: &Run) -> Result<Peak> {
+        let rule = rule_of_thumb(true, self.shape, likelihood.total(), self.columns.len());
+        let start = |multiple: &f64| vec![multiple * rule; self.columns.len()];
+        let peaks = MULTIPLES
+            .par_iter()
+            .map(|m| climb(likelihood, &start(m), run));
+        Ok(highest(peaks.collect::<Result<_>>()?))
+    }
+
+    /// Kernels of finite support.
+    fn kinked(&self, run: &Run) -> Result<Peak> {
+        let smooth = Searched {
+            shape: Shape::Gaussian,
+            ..*self
+        };
+        let gaussian = smooth.smooth(run)?.bandwidth;
+        let ratio = self.shape.canonical_ratio(self.columns.len());
+        let times = |m: &f64| gaussian.iter().map(|h| m * ratio * h).collect::<Vec<f64>>();
+        let likelihood = self.likelihood(self.columns);
+        let climbs = WIDENED.par_iter().map(|multiple| {
+            let start = widened(&likelihood, times(multiple), run)?;
+            let steep = climb(&likelihood, &start, run)?.bandwidth;
+            let ends = [steep, start].map(|from| {
+                let peak = climb_columns(&likelihood, &from, run)?;
+                climb(&likelihood, &peak.bandwidth, run)
+            });
+            ends.into_iter().collect::<Result<Vec<Peak>>>()
+        });
+        let peaks: Vec<Vec<Peak>> = climbs.collect::<Result<_>>()?;
+        let paper = self.sw99(run)?;
+        Ok(highest(
+            peaks.into_iter().flatten().chain([paper]).collect(),
+        ))
+    }
+
+    /// Appendix B of \[SmythWolpert1999\]. Where none of its six starts has a positive likelihood, the multiples go on
+    /// growing until one has.
+    fn sw99(&self, run: &Run) -> Result<Peak> {
+        let likelihood = self.likelihood(self.columns);
+        let alone = self.columns_alone(run)?;
+        let finite = |start: &Vec<f64>| likelihood.at(start, false).log_likelihood.is_finite();
+        let times = |tenths: u32| alone.iter().map(|h| h * f64::from(tenths) / 10.0).collect();
+        let mut starts: Vec<Vec<f64>> = (10..=15).map(times).filter(finite).collect();
+        if starts.is_empty() {
+            starts.extend((16..=MOST_TENTHS).map(times).find(finite));
+        }
+        if starts.is_empty() {
+            starts.push(alone.clone());
+        }
+        let climbs = starts.par_iter().map(|start| {
+            Ok([
+                climb(&likelihood, start, run)?,
+                climb_columns(&likelihood, start, run)?,
+            ])
+        });
+        let peaks: Vec<[Peak; 2]> = climbs.collect::<Result<_>>()?;
+        Ok(highest(peaks.into_iter().flatten().collect()))
+    }
+
+    /// For each column by itself, the best bandwidth of 0.1, 0.2 .. 1.5.
+    fn columns_alone(&self, run: &Run) -> Result<Vec<f64>> {
+        let best = |column: &Vec<f64>| {
+            run.check()?;
+            let likelihood = self.likelihood(std::slice::from_ref(column));
+            let value = |tenths: u32| {
+                let h = f64::from(tenths) / 10.0;
+                (h, likelihood.at(&[h], false).log_likelihood)
+            };
+            // From the wide end, so that the narrowest of equals is taken.
+            let best = (1..=15).rev().map(value).max_by(|a, b| a.1.total_cmp(&b.1));
+            Ok(best.map_or(1.0, |(h, _)| h))
+        };
+        self.columns.par_iter().map(best).collect()
+    }
+}
+
+/// The widest multiple of a start that is tried, in tenths: no row of standardised data is that far from all others.
+const MOST_TENTHS: u32 = 2000;
+
+/// Widens a start in steps of a tenth until every row has density.
+fn widened(likelihood: &Likelihood, start: Vec<f64>, run: &Run) -> Result<Vec<f64>> {
+    // 1.1^100 is more than ten thousand.
+    const MOST_STEPS: usize = 100;
+    let mut wide = start;
+    for _ in 0..MOST_STEPS {
+        run.check()?;
+        if likelihood.at(&wide, false).log_likelihood.is_finite() {
+            break;
+        }
+        for h in &mut wide {
+            *h *= 1.1;
+        }
+    }
+    Ok(wide)
+}
+
+/// The highest of several peaks.
+fn highest(peaks: Vec<Peak>) -> Peak {
+    let best = peaks
+        .into_iter()
+        .max_by(|a, b| a.log_likelihood.total_cmp(&b.log_likelihood));
+    best.expect("there is at least one start")
+}
