@@ -51,10 +51,7 @@ fn golden() -> Golden {
 fn close(a: &[f64], b: &[f64], tolerance: f64) {
     assert_eq!(a.len(), b.len());
     for (a, b) in a.iter().zip(b) {
-        assert!(
-            (a - b).abs() <= tolerance * b.abs().max(1.0),
-            "{a} is not {b}"
-        );
+        assert!((a - b).abs() <= tolerance * b.abs().max(1.0), "{a} is not {b}");
     }
 }
 
@@ -78,11 +75,7 @@ fn clusters(rows: usize, columns: usize, missing: f64, seed: u64) -> Features {
         let common = rng.random::<f64>() + 4.0 * (i % 2) as f64;
         for j in 0..columns {
             let value = 10_f64.powi(j as i32) * (common + rng.random::<f64>()) - 5.0;
-            values.push(if rng.random::<f64>() < missing {
-                f64::NAN
-            } else {
-                value
-            });
+            values.push(if rng.random::<f64>() < missing { f64::NAN } else { value });
         }
     }
     Features::numeric(values, columns).unwrap()
@@ -113,24 +106,14 @@ fn every_iteration_is_the_reference_one() {
             let parameters = fitted.parameters();
             close(&parameters.weights, &point.weights, 1e-9);
             close(&parameters.means.concat(), &point.means.concat(), 1e-9);
-            close(
-                &parameters.covariances.concat().concat(),
-                &point.covs.concat().concat(),
-                1e-9,
-            );
-            close(
-                &[fitted.diagnostics().objective.unwrap()],
-                &[point.criterion],
-                1e-9,
-            );
+            close(&parameters.covariances.concat().concat(), &point.covs.concat().concat(), 1e-9);
+            close(&[fitted.diagnostics().objective.unwrap()], &[point.criterion], 1e-9);
             let loglik: f64 = predict(&fitted, x.rows(), &one(1)).unwrap().iter().sum();
             close(&[loglik], &[point.loglik], 1e-9);
             model = Some(fitted);
         }
-        let query = golden
-            .query
-            .iter()
-            .flat_map(|q| q.iter().zip(&golden.scale).map(|(q, s)| q / s));
+        let query =
+            golden.query.iter().flat_map(|q| q.iter().zip(&golden.scale).map(|(q, s)| q / s));
         let query = Features::numeric(query.collect(), 2).unwrap();
         let out = predict(&model.unwrap(), query.rows(), &one(1)).unwrap();
         close(&out, &path.query_logpdf_standardised, 1e-9);
@@ -141,16 +124,9 @@ fn every_iteration_is_the_reference_one() {
 fn standardised_densities_are_told_in_the_units_of_the_data() {
     // Scaling a column divides the density by the factor and changes nothing else.
     let x = clusters(300, 2, 0.0, 1);
-    let scaled: Vec<f64> = x
-        .rows()
-        .iter()
-        .flat_map(|row| [row[0] * 1e-3 + 7.0, row[1]])
-        .collect();
+    let scaled: Vec<f64> = x.rows().iter().flat_map(|row| [row[0] * 1e-3 + 7.0, row[1]]).collect();
     let scaled = Features::numeric(scaled, 2).unwrap();
-    let learner = GaussianMixture {
-        components: OneOrMany::One(2),
-        ..Default::default()
-    };
+    let learner = GaussianMixture { components: OneOrMany::One(2), ..Default::default() };
     let plain = predict(&fit(&learner, &x), x.rows(), &one(1)).unwrap();
     let model = fit(&learner, &scaled);
     let other: Vec<f64> = predict(&model, scaled.rows(), &one(1)).unwrap();
@@ -164,19 +140,10 @@ fn a_row_of_weight_two_is_two_rows() {
     let twice: Vec<usize> = (0..101).flat_map(|i| vec![i; 1 + i % 3]).collect();
     let repeated = x.rows().select(&twice);
     let weights: Vec<f64> = (0..101).map(|i| f64::from(1 + i % 3)).collect();
-    let start = fit(
-        &GaussianMixture {
-            components: OneOrMany::One(3),
-            ..Default::default()
-        },
-        &x,
-    );
-    for covariance in [
-        Covariance::Full,
-        Covariance::Tied,
-        Covariance::Diagonal,
-        Covariance::Spherical,
-    ] {
+    let start = fit(&GaussianMixture { components: OneOrMany::One(3), ..Default::default() }, &x);
+    for covariance in
+        [Covariance::Full, Covariance::Tied, Covariance::Diagonal, Covariance::Spherical]
+    {
         let learner = GaussianMixture {
             components: OneOrMany::One(3),
             covariance,
@@ -188,10 +155,7 @@ fn a_row_of_weight_two_is_two_rows() {
         let weighted = sample(&x).weighted(&weights).unwrap();
         let a = learner.fit_mixtures(&weighted, &one(1)).unwrap();
         let b = learner.fit_mixtures(&sample(&repeated), &one(1)).unwrap();
-        let (a, b) = (
-            predict(&a[0], x.rows(), &one(1)),
-            predict(&b[0], x.rows(), &one(1)),
-        );
+        let (a, b) = (predict(&a[0], x.rows(), &one(1)), predict(&b[0], x.rows(), &one(1)));
         close(&a.unwrap(), &b.unwrap(), 1e-9);
     }
 }
@@ -210,11 +174,8 @@ fn the_bits_do_not_depend_on_the_threads() {
         };
         let bits = |threads: usize| -> Vec<Vec<u64>> {
             let models = learner.fit(&sample(&x), &one(threads)).unwrap();
-            let out = models
-                .iter()
-                .map(|m| predict(m.as_ref(), x.rows(), &one(threads)).unwrap());
-            out.map(|p| p.iter().map(|v| v.to_bits()).collect())
-                .collect()
+            let out = models.iter().map(|m| predict(m.as_ref(), x.rows(), &one(threads)).unwrap());
+            out.map(|p| p.iter().map(|v| v.to_bits()).collect()).collect()
         };
         assert_eq!(bits(1), bits(2));
     }
@@ -226,14 +187,10 @@ fn missing_values_of_a_gaussian_are_integrated_out() {
     // second on the first (Anderson 1957).
     let x = clusters(400, 2, 0.0, 4);
     let mut values = x.rows().values().to_vec();
-    (0..400)
-        .step_by(3)
-        .for_each(|i| values[2 * i + 1] = f64::NAN);
+    (0..400).step_by(3).for_each(|i| values[2 * i + 1] = f64::NAN);
     let holes = Features::numeric(values, 2).unwrap();
-    let parameters = Gaussian::default()
-        .fit_gaussian(&sample(&holes), &one(1))
-        .unwrap()
-        .parameters();
+    let parameters =
+        Gaussian::default().fit_gaussian(&sample(&holes), &one(1)).unwrap().parameters();
     let moments = |rows: &[&[f64]]| {
         let n = rows.len() as f64;
         let mean = |j: usize| rows.iter().map(|r| r[j]).sum::<f64>() / n;
@@ -262,9 +219,7 @@ fn missing_values_of_a_gaussian_are_integrated_out() {
 #[test]
 fn a_gaussian_is_the_maximum_of_its_likelihood() {
     let x = clusters(50, 3, 0.0, 5);
-    let model = Gaussian::default()
-        .fit_gaussian(&sample(&x), &one(1))
-        .unwrap();
+    let model = Gaussian::default().fit_gaussian(&sample(&x), &one(1)).unwrap();
     let parameters = model.parameters();
     for i in 0..3 {
         let mean = |j: usize| x.rows().iter().map(|r| r[j]).sum::<f64>() / 50.0;
@@ -277,16 +232,9 @@ fn a_gaussian_is_the_maximum_of_its_likelihood() {
     }
     assert_eq!(model.diagnostics().converged, None);
     // MAP: (scatter + 2 beta) / (N + 1), in units of the deviation.
-    let map = Gaussian {
-        covariance: Covariance::Diagonal,
-        beta: 0.5,
-        standardise: true,
-    };
-    let variance = map
-        .fit_gaussian(&sample(&x), &one(1))
-        .unwrap()
-        .parameters()
-        .covariances[0][2][2];
+    let map = Gaussian { covariance: Covariance::Diagonal, beta: 0.5, standardise: true };
+    let variance =
+        map.fit_gaussian(&sample(&x), &one(1)).unwrap().parameters().covariances[0][2][2];
     let scatter = parameters.covariances[0][2][2] * 50.0;
     close(&[variance], &[(scatter + scatter / 49.0) / 51.0], 1e-11);
 }
@@ -300,30 +248,18 @@ fn beta_is_chosen_on_rows_that_were_not_fitted() {
         ..Default::default()
     };
     let notes = fit(&learner, &x).diagnostics().notes;
-    assert!(
-        notes[0].starts_with("beta = 0.05 chosen on 12 validation rows"),
-        "{notes:?}"
-    );
+    assert!(notes[0].starts_with("beta = 0.05 chosen on 12 validation rows"), "{notes:?}");
 }
 
 #[test]
 fn the_ladder_has_a_member_per_rung_and_a_rung_alone_is_the_same() {
     let x = clusters(200, 2, 0.0, 9);
-    let ladder = GaussianMixture {
-        components: OneOrMany::Many(vec![1, 3]),
-        ..Default::default()
-    };
+    let ladder = GaussianMixture { components: OneOrMany::Many(vec![1, 3]), ..Default::default() };
     assert_eq!(ladder.members(), ["mixture(k=1)", "mixture(k=3)"]);
-    let tied = GaussianMixture {
-        covariance: Covariance::Tied,
-        ..Default::default()
-    };
+    let tied = GaussianMixture { covariance: Covariance::Tied, ..Default::default() };
     assert_eq!(tied.members(), ["mixture(k=4, tied)"]);
     let models = ladder.fit_mixtures(&sample(&x), &one(1)).unwrap();
-    let alone = GaussianMixture {
-        components: OneOrMany::One(3),
-        ..Default::default()
-    };
+    let alone = GaussianMixture { components: OneOrMany::One(3), ..Default::default() };
     assert_eq!(models[1].parameters(), fit(&alone, &x).parameters());
     assert_eq!(models[0].components(), 1);
     assert!(models[1].diagnostics().objective > models[0].diagnostics().objective);
@@ -332,15 +268,9 @@ fn the_ladder_has_a_member_per_rung_and_a_rung_alone_is_the_same() {
 #[test]
 fn the_schedule_of_the_paper_is_ten_iterations() {
     let x = clusters(150, 4, 0.0, 10);
-    let learner = GaussianMixture {
-        schedule: Schedule::Sw99,
-        ..Default::default()
-    };
+    let learner = GaussianMixture { schedule: Schedule::Sw99, ..Default::default() };
     let diagnostics = fit(&learner, &x).diagnostics();
-    assert_eq!(
-        (diagnostics.iterations, diagnostics.converged),
-        (Some(10), None)
-    );
+    assert_eq!((diagnostics.iterations, diagnostics.converged), (Some(10), None));
 }
 
 #[test]
@@ -371,11 +301,8 @@ fn the_prior_pulls_where_it_should() {
         ..Default::default()
     };
     close(&fit(&learner, &x).parameters().means[0], &[3.0, -2.0], 1e-5);
-    let learner = GaussianMixture {
-        components: OneOrMany::One(2),
-        gamma: 1e9,
-        ..Default::default()
-    };
+    let learner =
+        GaussianMixture { components: OneOrMany::One(2), gamma: 1e9, ..Default::default() };
     close(&fit(&learner, &x).parameters().weights, &[0.5, 0.5], 1e-6);
     let shape = vec![vec![2.0, 1.0], vec![1.0, 3.0]];
     let learner = GaussianMixture {
@@ -387,10 +314,7 @@ fn the_prior_pulls_where_it_should() {
     };
     let covariance = &fit(&learner, &x).parameters().covariances[0];
     close(
-        &[
-            covariance[0][1] / covariance[0][0],
-            covariance[1][1] / covariance[0][0],
-        ],
+        &[covariance[0][1] / covariance[0][0], covariance[1][1] / covariance[0][0]],
         &[0.5, 1.5],
         1e-4,
     );
@@ -400,24 +324,14 @@ fn the_prior_pulls_where_it_should() {
 fn spherical_and_diagonal_components_have_no_correlation() {
     let x = clusters(80, 3, 0.0, 16);
     for covariance in [Covariance::Diagonal, Covariance::Spherical] {
-        let model = fit(
-            &GaussianMixture {
-                covariance,
-                standardise: false,
-                ..Default::default()
-            },
-            &x,
-        );
+        let model =
+            fit(&GaussianMixture { covariance, standardise: false, ..Default::default() }, &x);
         for matrix in model.parameters().covariances {
             for (i, row) in matrix.iter().enumerate() {
                 assert!(row.iter().enumerate().all(|(j, v)| (i == j) == (*v != 0.0)));
             }
             if covariance == Covariance::Spherical {
-                close(
-                    &[matrix[0][0], matrix[1][1]],
-                    &[matrix[1][1], matrix[2][2]],
-                    1e-15,
-                );
+                close(&[matrix[0][0], matrix[1][1]], &[matrix[1][1], matrix[2][2]], 1e-15);
             }
         }
         assert_eq!(model.dimension(), 3);

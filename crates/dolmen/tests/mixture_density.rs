@@ -45,30 +45,18 @@ fn models(columns: usize) -> Vec<Model> {
     let x = rows(150, columns);
     let sample = Sample::<Density>::new(x.rows(), &()).unwrap();
     let mut models: Vec<Model> = Vec::new();
-    for covariance in [
-        Covariance::Full,
-        Covariance::Tied,
-        Covariance::Diagonal,
-        Covariance::Spherical,
-    ] {
-        let learner = GaussianMixture {
-            components: OneOrMany::One(3),
-            covariance,
-            ..Default::default()
-        };
+    for covariance in
+        [Covariance::Full, Covariance::Tied, Covariance::Diagonal, Covariance::Spherical]
+    {
+        let learner =
+            GaussianMixture { components: OneOrMany::One(3), covariance, ..Default::default() };
         models.extend(learner.fit(&sample, &run()).unwrap());
     }
     models.extend(Gaussian::default().fit(&sample, &run()).unwrap());
-    let mixture = Arc::new(GaussianMixture {
-        components: OneOrMany::One(2),
-        ..Default::default()
-    });
+    let mixture = Arc::new(GaussianMixture { components: OneOrMany::One(2), ..Default::default() });
     let averaged = Averaged::new(
         mixture as Arc<dyn Learner<Density>>,
-        Averaging {
-            fits: 4,
-            ..Default::default()
-        },
+        Averaging { fits: 4, ..Default::default() },
     );
     models.extend(averaged.fit(&sample, &run()).unwrap());
     models
@@ -84,10 +72,7 @@ fn density(model: &dyn Fitted<Density>, row: &[f64]) -> f64 {
 /// The integral over an interval by the midpoint rule, which converges exponentially for smooth functions that vanish at both ends.
 fn integrate(from: f64, to: f64, steps: u32, f: impl Fn(f64) -> f64) -> f64 {
     let h = (to - from) / f64::from(steps);
-    (0..steps)
-        .map(|i| f(from + (f64::from(i) + 0.5) * h))
-        .sum::<f64>()
-        * h
+    (0..steps).map(|i| f(from + (f64::from(i) + 0.5) * h)).sum::<f64>() * h
 }
 
 #[test]
@@ -135,9 +120,7 @@ fn densities_of_three_columns_integrate_to_one() {
     let wide = wide.fit_mixtures(&sample, &run()).unwrap().remove(0);
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut draws = vec![0.0; 3 * 200_000];
-    draws
-        .chunks_exact_mut(3)
-        .for_each(|row| wide.sample_into(&mut rng, row));
+    draws.chunks_exact_mut(3).for_each(|row| wide.sample_into(&mut rng, row));
     let draws = Features::numeric(draws, 3).unwrap();
     let q = predict(&wide, draws.rows(), &run()).unwrap();
     for model in models(3) {
@@ -147,10 +130,7 @@ fn densities_of_three_columns_integrate_to_one() {
         let mean = ratios.iter().sum::<f64>() / n;
         let variance = ratios.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / n;
         let error = (variance / n).sqrt();
-        assert!(
-            error < 0.02 && (mean - 1.0).abs() < 4.0 * error,
-            "{mean} +- {error}"
-        );
+        assert!(error < 0.02 && (mean - 1.0).abs() < 4.0 * error, "{mean} +- {error}");
     }
 }
 
@@ -161,16 +141,10 @@ fn marginals_are_integrals_of_the_joint_density() {
         for x in [-2.0, 0.7, 4.2] {
             let area = integrate(-3.0, 4.0, 2000, |y| density(model.as_ref(), &[x, y]));
             let p = density(marginal.as_ref(), &[x]);
-            assert!(
-                (p - area).abs() < 1e-9 * area.max(1e-3),
-                "{p} is not {area}"
-            );
+            assert!((p - area).abs() < 1e-9 * area.max(1e-3), "{p} is not {area}");
         }
         let swapped = model.density().unwrap().marginal(&[1, 0]).unwrap();
-        let (p, q) = (
-            density(model.as_ref(), &[0.5, 0.1]),
-            density(swapped.as_ref(), &[0.1, 0.5]),
-        );
+        let (p, q) = (density(model.as_ref(), &[0.5, 0.1]), density(swapped.as_ref(), &[0.1, 0.5]));
         assert!((p - q).abs() < 1e-12 * p);
     }
 }
@@ -186,10 +160,7 @@ fn conditionals_are_joint_over_marginal() {
         for y in [0.0, 0.11, 0.3] {
             let expected = density(model.as_ref(), &[0.3, y, 1.5]) / below;
             let p = density(conditional.as_ref(), &[y]);
-            assert!(
-                (p - expected).abs() < 1e-9 * expected.max(1e-3),
-                "{p} is not {expected}"
-            );
+            assert!((p - expected).abs() < 1e-9 * expected.max(1e-3), "{p} is not {expected}");
         }
         let pair = joint.condition(&[(1, 0.1)]).unwrap();
         let expected = density(model.as_ref(), &[0.3, 0.1, 1.5])
@@ -205,10 +176,7 @@ fn a_row_with_missing_values_gets_the_density_of_the_others() {
         let p = density(model.as_ref(), &[0.3, f64::NAN, 1.5]);
         assert!((p - density(marginal.as_ref(), &[0.3, 1.5])).abs() < 1e-12 * p);
         assert!((density(model.as_ref(), &[f64::NAN; 3]) - 1.0).abs() < 1e-12);
-        for row in [
-            [f64::INFINITY, 0.0, f64::NEG_INFINITY],
-            [1e300, 0.0, f64::NAN],
-        ] {
+        for row in [[f64::INFINITY, 0.0, f64::NEG_INFINITY], [1e300, 0.0, f64::NAN]] {
             let x = Features::numeric(row.to_vec(), 3).unwrap();
             let out = predict(model.as_ref(), x.rows(), &run()).unwrap();
             assert_eq!(out, [f64::NEG_INFINITY]);
@@ -229,11 +197,7 @@ fn rows_are_predicted_each_by_itself() {
         }
         assert!(predict(model.as_ref(), rows(3, 2).rows(), &run()).is_err());
         let none = Features::numeric(Vec::new(), 3).unwrap();
-        assert!(
-            predict(model.as_ref(), none.rows(), &run())
-                .unwrap()
-                .is_empty()
-        );
+        assert!(predict(model.as_ref(), none.rows(), &run()).unwrap().is_empty());
     }
 }
 
@@ -251,9 +215,7 @@ fn draws_follow_the_density() {
         let n = draws.len() as f64;
         let gap = |(i, x): (usize, &f64)| {
             let share = model.density().unwrap().cdf(*x).unwrap();
-            (share - i as f64 / n)
-                .abs()
-                .max((share - (i + 1) as f64 / n).abs())
+            (share - i as f64 / n).abs().max((share - (i + 1) as f64 / n).abs())
         };
         let worst = draws.iter().enumerate().map(gap).fold(0.0, f64::max);
         assert!(worst < 1.95 / n.sqrt(), "{worst}");
@@ -313,11 +275,7 @@ fn stored_models_say_the_same() {
         assert_eq!(record, back.record().unwrap());
     }
     assert_eq!(
-        [
-            FittedGaussian::KIND,
-            FittedMixture::KIND,
-            FittedAverage::KIND
-        ],
+        [FittedGaussian::KIND, FittedMixture::KIND, FittedAverage::KIND],
         ["gaussian", "mixture", "averaged"]
     );
 }
@@ -326,16 +284,10 @@ fn stored_models_say_the_same() {
 fn an_average_is_the_mean_of_its_parts() {
     let x = rows(120, 2);
     let sample = Sample::<Density>::new(x.rows(), &()).unwrap();
-    let ladder = Arc::new(GaussianMixture {
-        components: OneOrMany::Many(vec![1, 3]),
-        ..Default::default()
-    });
+    let ladder =
+        Arc::new(GaussianMixture { components: OneOrMany::Many(vec![1, 3]), ..Default::default() });
     for resample in [Resample::Starts, Resample::Subsample, Resample::Bootstrap] {
-        let averaging = Averaging {
-            fits: 5,
-            resample,
-            ..Default::default()
-        };
+        let averaging = Averaging { fits: 5, resample, ..Default::default() };
         let learner = Averaged::new(Arc::clone(&ladder) as Arc<dyn Learner<Density>>, averaging);
         let models = learner.fit(&sample, &run()).unwrap();
         assert_eq!(models.len(), learner.members().len());
@@ -353,9 +305,7 @@ fn an_average_is_the_mean_of_its_parts() {
             let mean = parts.iter().map(|part| part[i].exp()).sum::<f64>() / 5.0;
             assert!((p.exp() - mean).abs() < 1e-12 * mean);
         }
-        let two = learner
-            .fit(&sample, &Run::with_threads(3, 2).unwrap())
-            .unwrap();
+        let two = learner.fit(&sample, &Run::with_threads(3, 2).unwrap()).unwrap();
         assert_eq!(record, two[1].record().unwrap());
     }
 }
@@ -365,28 +315,17 @@ fn a_bootstrap_of_weighted_rows_is_a_bootstrap() {
     // The parts' means scatter as means of resampled rows do: standard deviation sigma / sqrt(N).
     let x = rows(200, 1);
     let sample = Sample::<Density>::new(x.rows(), &()).unwrap();
-    let averaging = Averaging {
-        fits: 400,
-        ..Default::default()
-    };
-    let learner = Averaged::new(
-        Arc::new(Gaussian::default()) as Arc<dyn Learner<Density>>,
-        averaging,
-    );
+    let averaging = Averaging { fits: 400, ..Default::default() };
+    let learner =
+        Averaged::new(Arc::new(Gaussian::default()) as Arc<dyn Learner<Density>>, averaging);
     let model = learner.fit(&sample, &run()).unwrap().remove(0);
     let registry = Registry::default().with::<FittedGaussian>();
     let average = FittedAverage::restore(&model.record().unwrap(), &registry).unwrap();
-    let medians: Vec<f64> = average
-        .parts()
-        .iter()
-        .map(|p| p.density().unwrap().quantile(0.5).unwrap())
-        .collect();
+    let medians: Vec<f64> =
+        average.parts().iter().map(|p| p.density().unwrap().quantile(0.5).unwrap()).collect();
     let mean = medians.iter().sum::<f64>() / 400.0;
     let variance = medians.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / 399.0;
-    let whole = Gaussian::default()
-        .fit_gaussian(&sample, &run())
-        .unwrap()
-        .parameters();
+    let whole = Gaussian::default().fit_gaussian(&sample, &run()).unwrap().parameters();
     let expected = whole.covariances[0][0][0] / 200.0;
     assert!(
         (variance / expected - 1.0).abs() < 4.0 * (2.0_f64 / 399.0).sqrt(),

@@ -16,10 +16,7 @@ use rand_chacha::ChaCha8Rng;
 fn close(a: &[f64], b: &[f64], tolerance: f64) {
     assert_eq!(a.len(), b.len());
     for (a, b) in a.iter().zip(b) {
-        assert!(
-            (a - b).abs() <= tolerance * b.abs().max(1.0),
-            "{a} is not {b}"
-        );
+        assert!((a - b).abs() <= tolerance * b.abs().max(1.0), "{a} is not {b}");
     }
 }
 
@@ -40,10 +37,7 @@ fn clusters(rows: usize, seed: u64) -> Features {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let row = |i: usize| {
         let common = rng.random::<f64>() + 4.0 * (i % 2) as f64;
-        [
-            common + rng.random::<f64>(),
-            10.0 * (common + rng.random::<f64>()),
-        ]
+        [common + rng.random::<f64>(), 10.0 * (common + rng.random::<f64>())]
     };
     Features::numeric((0..rows).flat_map(row).collect(), 2).unwrap()
 }
@@ -56,10 +50,7 @@ fn singular_gaussians_are_refused_with_a_cure() {
         let error = Gaussian::default().fit(&sample(x), &one(1)).unwrap_err();
         assert!(error.to_string().contains("singular"), "{error}");
         assert!(error.hint().unwrap().contains("beta"), "{error}");
-        let map = Gaussian {
-            beta: 0.01,
-            ..Default::default()
-        };
+        let map = Gaussian { beta: 0.01, ..Default::default() };
         let models = map.fit(&sample(x), &one(1)).unwrap();
         let out = predict(models[0].as_ref(), x.rows(), &one(1)).unwrap();
         assert!(out.iter().all(|p| p.is_finite()), "{out:?}");
@@ -81,25 +72,16 @@ fn a_collapsing_start_is_noted_and_all_of_them_are_an_error() {
     let error = learner.fit_mixtures(&sample(&x), &one(1)).unwrap_err();
     assert!(error.to_string().contains("singular"), "{error}");
     assert!(error.hint().unwrap().contains("beta"));
-    let chosen = GaussianMixture {
-        beta: OneOrMany::Many(vec![0.0, 0.01]),
-        ..learner
-    };
+    let chosen = GaussianMixture { beta: OneOrMany::Many(vec![0.0, 0.01]), ..learner };
     let model = fit(&chosen, &x);
     let notes = model.diagnostics().notes;
     assert!(notes[0].starts_with("beta = 0.01 chosen"), "{notes:?}");
-    assert!(
-        notes.iter().any(|n| n.starts_with("beta = 0 failed")),
-        "{notes:?}"
-    );
+    assert!(notes.iter().any(|n| n.starts_with("beta = 0 failed")), "{notes:?}");
 }
 
 #[test]
 fn strange_data_get_a_density_or_a_word() {
-    let learner = GaussianMixture {
-        components: OneOrMany::One(2),
-        ..Default::default()
-    };
+    let learner = GaussianMixture { components: OneOrMany::One(2), ..Default::default() };
     let try_fit = |values: Vec<f64>, columns: usize| {
         let x = Features::numeric(values, columns).unwrap();
         learner.fit_mixtures(&sample(&x), &one(1)).map(|models| {
@@ -113,11 +95,7 @@ fn strange_data_get_a_density_or_a_word() {
     try_fit(vec![1.0, 0.1, 2.0, 0.1, 3.0, 0.1, 4.0, 0.1], 2).unwrap();
     try_fit(vec![1e-300, 3e-300, 4e-300, 9e-300], 1).unwrap();
     try_fit(vec![1e150, -3e150, 4e150, 9e149], 1).unwrap();
-    try_fit(
-        vec![1.0, f64::NAN, f64::NAN, 2.0, 3.0, 4.0, f64::NAN, f64::NAN],
-        2,
-    )
-    .unwrap();
+    try_fit(vec![1.0, f64::NAN, f64::NAN, 2.0, 3.0, 4.0, f64::NAN, f64::NAN], 2).unwrap();
     assert!(word(vec![1.0], 1).contains("2 components need 2 rows, there are 1"));
     assert!(word(vec![], 1).contains("every value is missing"));
     assert!(
@@ -146,18 +124,10 @@ fn rows_of_weight_zero_do_not_count() {
         ..Default::default()
     };
     let weighted = sample(&x).weighted(&weights).unwrap();
-    let a = learner
-        .fit_mixtures(&weighted, &one(1))
-        .unwrap()
-        .remove(0)
-        .parameters();
+    let a = learner.fit_mixtures(&weighted, &one(1)).unwrap().remove(0).parameters();
     let b = fit(&learner, &first).parameters();
     close(&a.means.concat(), &b.means.concat(), 1e-10);
-    close(
-        &a.covariances.concat().concat(),
-        &b.covariances.concat().concat(),
-        1e-9,
-    );
+    close(&a.covariances.concat().concat(), &b.covariances.concat().concat(), 1e-9);
 }
 
 #[test]
@@ -187,10 +157,7 @@ fn parameters_outside_their_range_are_refused() {
         let error = learner.fit(&sample(&x), &one(1)).unwrap_err();
         assert!(error.to_string().contains(name), "{error}");
     }
-    let tied = Gaussian {
-        covariance: Covariance::Tied,
-        ..Default::default()
-    };
+    let tied = Gaussian { covariance: Covariance::Tied, ..Default::default() };
     assert!(tied.fit(&sample(&x), &one(1)).is_err());
 }
 
@@ -203,10 +170,7 @@ fn parameters_are_read_from_text_and_unknown_ones_refused() {
     assert_eq!(learner.schedule, Schedule::Sw99);
     assert!(serde_json::from_str::<GaussianMixture>(r#"{"component": 2}"#).is_err());
     let text = serde_json::to_string(&learner).unwrap();
-    assert_eq!(
-        serde_json::from_str::<GaussianMixture>(&text).unwrap(),
-        learner
-    );
+    assert_eq!(serde_json::from_str::<GaussianMixture>(&text).unwrap(), learner);
 }
 
 #[test]
@@ -215,8 +179,5 @@ fn cancelled_fits_stop() {
     let run = one(1);
     run.cancel();
     let learner = GaussianMixture::default();
-    assert!(matches!(
-        learner.fit(&sample(&x), &run),
-        Err(Error::Cancelled)
-    ));
+    assert!(matches!(learner.fit(&sample(&x), &run), Err(Error::Cancelled)));
 }

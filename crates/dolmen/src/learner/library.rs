@@ -59,13 +59,19 @@ pub trait Library: Weighable {
 impl Library for Density {
     fn entries() -> Vec<Entry<Self>> {
         vec![
-            entry::<_, Gaussian>("gaussian", "one Gaussian", |spec| Ok(Box::new(spec.read::<Gaussian>()?))),
-            entry::<_, KernelDensity>("kernel", "product-kernel density; a list of bandwidths is a ladder", |spec| {
-                Ok(Box::new(spec.read::<KernelDensity>()?))
+            entry::<_, Gaussian>("gaussian", "one Gaussian", |spec| {
+                Ok(Box::new(spec.read::<Gaussian>()?))
             }),
-            entry::<_, GaussianMixture>("mixture", "Gaussian mixture by MAP-EM; a list of components is a ladder", |spec| {
-                Ok(Box::new(spec.read::<GaussianMixture>()?))
-            }),
+            entry::<_, KernelDensity>(
+                "kernel",
+                "product-kernel density; a list of bandwidths is a ladder",
+                |spec| Ok(Box::new(spec.read::<KernelDensity>()?)),
+            ),
+            entry::<_, GaussianMixture>(
+                "mixture",
+                "Gaussian mixture by MAP-EM; a list of components is a ladder",
+                |spec| Ok(Box::new(spec.read::<GaussianMixture>()?)),
+            ),
             Entry {
                 kind: "averaged",
                 about: "the average of several fits of another density: of=SPEC",
@@ -105,16 +111,21 @@ impl Library for Density {
             let k = full.last().copied().unwrap_or(1).min(4);
             members.push(format!("averaged(of=mixture(components={k}), fits=10)"));
         }
-        members.iter().map(|text| Spec::parse(text).expect("the library's own specs are right")).collect()
+        members
+            .iter()
+            .map(|text| Spec::parse(text).expect("the library's own specs are right"))
+            .collect()
     }
 }
 
 impl Library for Classification {
     fn entries() -> Vec<Entry<Self>> {
         vec![
-            entry::<_, ClassFrequencies>("class-frequencies", "the classes' frequencies, whatever the inputs", |spec| {
-                Ok(Box::new(Simple(spec.read::<ClassFrequencies>()?)))
-            }),
+            entry::<_, ClassFrequencies>(
+                "class-frequencies",
+                "the classes' frequencies, whatever the inputs",
+                |spec| Ok(Box::new(Simple(spec.read::<ClassFrequencies>()?))),
+            ),
             Entry {
                 kind: "bayes",
                 about: "Bayes classifier: one density per class, density=SPEC",
@@ -137,8 +148,15 @@ impl Library for Classification {
     }
 
     fn usual_members(_rows: usize, _columns: usize) -> Vec<Spec> {
-        let members = ["class-frequencies", "bayes(density=gaussian)", "bayes(density=mixture(components=2))"];
-        members.iter().map(|text| Spec::parse(text).expect("the library's own specs are right")).collect()
+        let members = [
+            "class-frequencies",
+            "bayes(density=gaussian)",
+            "bayes(density=mixture(components=2))",
+        ];
+        members
+            .iter()
+            .map(|text| Spec::parse(text).expect("the library's own specs are right"))
+            .collect()
     }
 }
 
@@ -190,7 +208,9 @@ fn nested(spec: &Spec, name: &str) -> Result<(Spec, Spec)> {
     match inner {
         Some(Value::Object(object)) => Ok((Spec::from_object(object)?, outer)),
         Some(Value::String(kind)) => Ok((Spec { kind, parameters: Map::new() }, outer)),
-        Some(other) => Err(Error::param(&what, "a model such as gaussian or mixture(components=2)", other)),
+        Some(other) => {
+            Err(Error::param(&what, "a model such as gaussian or mixture(components=2)", other))
+        }
         None => Err(Error::param(&what, "given", "missing")),
     }
 }
@@ -209,7 +229,9 @@ fn stack_entry<T: Library>() -> Entry<T> {
             rest.read::<NoParameters>()?;
             let member = |value: Value| {
                 let carrier = Map::from_iter([("member".to_string(), value)]);
-                T::learner(&nested(&Spec { kind: "stack".into(), parameters: carrier }, "member")?.0)
+                T::learner(
+                    &nested(&Spec { kind: "stack".into(), parameters: carrier }, "member")?.0,
+                )
             };
             let members = members.into_iter().map(member).collect::<Result<Vec<_>>>()?;
             Ok(Box::new(Stack::default().members(members)))

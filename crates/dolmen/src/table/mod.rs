@@ -81,11 +81,16 @@ impl Column {
         }
     }
 
-    /// The numbers of a column that must hold numbers; `name` is for the error that shows the first cell that is none.
+    /// The numbers of a column that must hold numbers, or categories that spell some; `name` is for the error that shows
+    /// the first cell that is none.
     pub fn into_numbers(self, name: &str) -> Result<Vec<f64>> {
         match self {
             Self::Numeric(values) => Ok(values),
-            Self::Categorical(categories) => Err(schema::text_in_number_column(name, &categories)),
+            Self::Categorical(categories) => {
+                let values = schema::spelled_numbers(name, &categories)?;
+                let value = |code: &u32| values.get(*code as usize).copied().unwrap_or(f64::NAN);
+                Ok(categories.codes.iter().map(value).collect())
+            }
         }
     }
 

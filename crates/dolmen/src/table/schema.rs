@@ -178,7 +178,7 @@ fn bits(value: f64) -> u64 {
 }
 
 /// The numbers that a column's levels spell; levels that do not occur need not be numbers.
-fn spelled_numbers(name: &str, column: &Categories) -> Result<Vec<f64>> {
+pub(super) fn spelled_numbers(name: &str, column: &Categories) -> Result<Vec<f64>> {
     let values: Vec<Option<f64>> =
         column.levels.iter().map(|level| number::parse(level.as_bytes())).collect();
     let is_text = |code: &u32| values.get(*code as usize).is_some_and(Option::is_none);

@@ -41,7 +41,8 @@ impl BayesClassifier {
         (0..sample.rows()).for_each(|i| weights[sample.target().class(i)] += sample.weight(i));
         let total: f64 = weights.iter().sum();
         let log_priors: Vec<f64> = weights.iter().map(|w| (w / total).ln()).collect();
-        let empty = || FittedBayes { log_priors: log_priors.clone(), densities: vec![None; classes] };
+        let empty =
+            || FittedBayes { log_priors: log_priors.clone(), densities: vec![None; classes] };
         let mut models: Vec<FittedBayes> = self.density.members().iter().map(|_| empty()).collect();
         for class in (0..classes).filter(|&c| weights[c] > 0.0) {
             let own: Vec<usize> =
@@ -56,7 +57,11 @@ impl BayesClassifier {
             };
             let name = &sample.target().classes()[class];
             let fitted = self.density.fit(&rows, &run.child(class as u64)).map_err(|source| {
-                Error::Member { member: format!("class {name}"), split: None, source: Box::new(source) }
+                Error::Member {
+                    member: format!("class {name}"),
+                    split: None,
+                    source: Box::new(source),
+                }
             })?;
             for (model, density) in models.iter_mut().zip(fitted) {
                 model.densities[class] = Some(density.into());
@@ -118,7 +123,8 @@ impl FittedBayes {
                 None => logs.fill(f64::NEG_INFINITY),
             }
             for (row, log) in out.chunks_exact_mut(classes).zip(&logs) {
-                row[class] = if *log == f64::NEG_INFINITY { *log } else { self.log_priors[class] + log };
+                row[class] =
+                    if *log == f64::NEG_INFINITY { *log } else { self.log_priors[class] + log };
             }
         }
         Ok(())

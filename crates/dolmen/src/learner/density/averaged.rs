@@ -43,11 +43,7 @@ pub struct Averaging {
 
 impl Default for Averaging {
     fn default() -> Self {
-        Self {
-            fits: 10,
-            resample: Resample::Bootstrap,
-            fraction: 0.7,
-        }
+        Self { fits: 10, resample: Resample::Bootstrap, fraction: 0.7 }
     }
 }
 
@@ -57,11 +53,7 @@ impl Averaging {
             return Err(Error::param("fits", "at least 1", self.fits));
         }
         if !(self.fraction > 0.0 && self.fraction <= 1.0) {
-            return Err(Error::param(
-                "fraction",
-                "above 0 and at most 1",
-                self.fraction,
-            ));
+            return Err(Error::param("fraction", "above 0 and at most 1", self.fraction));
         }
         Ok(())
     }
@@ -77,10 +69,7 @@ pub struct Averaged {
 impl Averaged {
     /// Averages fits of `learner`.
     pub fn new(learner: impl Into<Arc<dyn Learner<Density>>>, averaging: Averaging) -> Self {
-        Self {
-            learner: learner.into(),
-            averaging,
-        }
+        Self { learner: learner.into(), averaging }
     }
 
     /// One fit of the learner, on its own rows and random stream.
@@ -104,8 +93,7 @@ impl Averaged {
             }
             Resample::Bootstrap => {
                 let (x, weights) = bootstrap(sample, &mut rng);
-                self.learner
-                    .fit(&Sample::new(x.rows(), &())?.weighted(&weights)?, &run)
+                self.learner.fit(&Sample::new(x.rows(), &())?.weighted(&weights)?, &run)
             }
         }
     }
@@ -120,9 +108,7 @@ fn bootstrap(sample: &Sample<'_, Density>, rng: &mut ChaCha8Rng) -> (Features, V
         times[rng.random_range(0..rows)] += 1;
     }
     let drawn: Vec<usize> = (0..rows).filter(|&i| times[i] > 0).collect();
-    let weights = drawn
-        .iter()
-        .map(|&i| f64::from(times[i]) * sample.weight(i));
+    let weights = drawn.iter().map(|&i| f64::from(times[i]) * sample.weight(i));
     (sample.x().select(&drawn), weights.collect())
 }
 
@@ -152,10 +138,7 @@ impl Learner<Density> for Averaged {
         for fit in fits {
             let models = fit?;
             rungs.resize_with(models.len(), Vec::new);
-            rungs
-                .iter_mut()
-                .zip(models)
-                .for_each(|(rung, model)| rung.push(model.into()));
+            rungs.iter_mut().zip(models).for_each(|(rung, model)| rung.push(model.into()));
         }
         let average = |parts| Box::new(FittedAverage::uniform(parts)) as _;
         Ok(rungs.into_iter().map(average).collect())
@@ -199,13 +182,8 @@ impl FittedAverage {
 
     /// The same, where [`Fitted::density`] was asked before.
     fn able(&self) -> Result<Vec<&dyn DensityModel>> {
-        let missing = || {
-            Error::param(
-                "parts of the average",
-                "sampled and marginalised",
-                "not all able to",
-            )
-        };
+        let missing =
+            || Error::param("parts of the average", "sampled and marginalised", "not all able to");
         self.densities().ok_or_else(missing)
     }
 }
@@ -233,10 +211,7 @@ impl Fitted<Density> for FittedAverage {
 
     fn record(&self) -> Result<Record> {
         let parts: Result<Vec<Record>> = self.parts.iter().map(|part| part.record()).collect();
-        let body = Body {
-            weights: self.weights.clone(),
-            parts: parts?,
-        };
+        let body = Body { weights: self.weights.clone(), parts: parts? };
         Record::new(Self::KIND, Self::VERSION, &body)
     }
 
@@ -246,9 +221,7 @@ impl Fitted<Density> for FittedAverage {
         let converged: Option<Vec<bool>> = parts.iter().map(|part| part.converged).collect();
         let iterations: Option<Vec<usize>> = parts.iter().map(|part| part.iterations).collect();
         let notes = parts.iter().enumerate().flat_map(|(k, part)| {
-            part.notes
-                .iter()
-                .map(move |note| format!("fit {}: {note}", k + 1))
+            part.notes.iter().map(move |note| format!("fit {}: {note}", k + 1))
         });
         Diagnostics {
             converged: converged.map(|all| all.iter().all(|c| *c)),
@@ -287,10 +260,7 @@ impl DensityModel for FittedAverage {
     fn marginal(&self, columns: &[usize]) -> Result<Box<dyn DensityModel>> {
         let marginal = |part: &&dyn DensityModel| Ok(erase(part.marginal(columns)?));
         let parts: Result<_> = self.able()?.iter().map(marginal).collect();
-        Ok(Box::new(Self {
-            weights: self.weights.clone(),
-            parts: parts?,
-        }))
+        Ok(Box::new(Self { weights: self.weights.clone(), parts: parts? }))
     }
 
     /// Each part is conditioned, and weighs by the density it gives to the values given.
@@ -302,8 +272,7 @@ impl DensityModel for FittedAverage {
         for (part, weight) in self.able()?.iter().zip(&self.weights) {
             let mut log = [0.0];
             let row = Features::numeric(values.clone(), columns.len())?;
-            part.marginal(&columns)?
-                .predict_into(row.rows(), &mut log)?;
+            part.marginal(&columns)?.predict_into(row.rows(), &mut log)?;
             // A part that gives the values no density cannot be conditioned on them, and has no weight.
             if *weight > 0.0 && log[0] > f64::NEG_INFINITY {
                 logs.push(weight.ln() + log[0]);
@@ -312,11 +281,7 @@ impl DensityModel for FittedAverage {
         }
         let total = log_sum_exp(&logs);
         if !total.is_finite() {
-            return Err(Error::param(
-                "given values",
-                "of positive density",
-                "of density 0",
-            ));
+            return Err(Error::param("given values", "of positive density", "of density 0"));
         }
         let weights = logs.iter().map(|log| (log - total).exp()).collect();
         Ok(Box::new(Self { weights, parts }))
@@ -348,17 +313,10 @@ impl Stored<Density> for FittedAverage {
     fn restore(record: &Record, registry: &Registry<Density>) -> Result<Self> {
         let Body { weights, parts } = record.read()?;
         if weights.len() != parts.len() || weights.is_empty() {
-            return Err(Error::param(
-                "model file",
-                "a readable 'averaged'",
-                "damaged",
-            ));
+            return Err(Error::param("model file", "a readable 'averaged'", "damaged"));
         }
         let restore = |part: &Record| Ok(registry.restore(part)?.into());
         let parts: Result<_> = parts.iter().map(restore).collect();
-        Ok(Self {
-            weights,
-            parts: parts?,
-        })
+        Ok(Self { weights, parts: parts? })
     }
 }

@@ -27,32 +27,18 @@ pub struct Gaussian {
 
 impl Default for Gaussian {
     fn default() -> Self {
-        Self {
-            covariance: Covariance::Full,
-            beta: 0.0,
-            standardise: true,
-        }
+        Self { covariance: Covariance::Full, beta: 0.0, standardise: true }
     }
 }
 
 /// EM for rows with missing values; complete rows need no iteration.
-const WITH_MISSING: Stop = Stop {
-    tolerance: 1e-9,
-    iterations: 1000,
-};
-const COMPLETE: Stop = Stop {
-    tolerance: 0.0,
-    iterations: 0,
-};
+const WITH_MISSING: Stop = Stop { tolerance: 1e-9, iterations: 1000 };
+const COMPLETE: Stop = Stop { tolerance: 0.0, iterations: 0 };
 
 impl Gaussian {
     fn validate(&self) -> Result<()> {
         if self.covariance == Covariance::Tied {
-            return Err(Error::param(
-                "covariance",
-                "full, diagonal or spherical",
-                "tied",
-            ));
+            return Err(Error::param("covariance", "full, diagonal or spherical", "tied"));
         }
         if !(self.beta >= 0.0 && self.beta.is_finite()) {
             return Err(Error::param("beta", "at least 0", self.beta));
@@ -74,11 +60,7 @@ impl Gaussian {
             } else {
                 Prior::flat(self.covariance, dimension)
             };
-            let stop = if data.is_complete() {
-                COMPLETE
-            } else {
-                WITH_MISSING
-            };
+            let stop = if data.is_complete() { COMPLETE } else { WITH_MISSING };
             let start = mixture::overall(&data, &prior);
             let mut climb = mixture::climb(&data, &prior, start, stop, run)?;
             if data.is_complete() {

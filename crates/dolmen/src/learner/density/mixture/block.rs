@@ -79,12 +79,7 @@ impl Block {
     /// Takes in the rows `x`, in the units of the fit, each of weight 1.
     pub(super) fn load(&mut self, x: Rows<'_>, units: &Units) {
         self.set_rows(x.rows());
-        for (j, column) in self
-            .z
-            .chunks_exact_mut(self.rows)
-            .take(self.dimension)
-            .enumerate()
-        {
+        for (j, column) in self.z.chunks_exact_mut(self.rows).take(self.dimension).enumerate() {
             let (shift, scale) = (units.shift[j], 1.0 / units.scale[j]);
             let cells = x.values()[j..].iter().step_by(self.dimension);
             for (z, x) in column.iter_mut().zip(cells) {
@@ -102,10 +97,7 @@ impl Block {
         }
         if data.patterns.is_some() {
             for (column, &mean) in self.z.chunks_exact_mut(self.rows).zip(&data.centre) {
-                column
-                    .iter_mut()
-                    .filter(|z| z.is_nan())
-                    .for_each(|z| *z = mean);
+                column.iter_mut().filter(|z| z.is_nan()).for_each(|z| *z = mean);
             }
         }
     }
@@ -124,10 +116,7 @@ impl Block {
 
     /// Sets other weights for the rows taken in.
     pub(super) fn weigh(&mut self, weights: impl Iterator<Item = f64>) {
-        self.weights
-            .iter_mut()
-            .zip(weights)
-            .for_each(|(to, weight)| *to = weight);
+        self.weights.iter_mut().zip(weights).for_each(|(to, weight)| *to = weight);
     }
 
     fn set_rows(&mut self, rows: usize) {
@@ -166,11 +155,7 @@ impl Block {
 
     /// The values of one row.
     pub(super) fn row(&self, row: usize) -> impl Iterator<Item = f64> {
-        self.z[row..]
-            .iter()
-            .step_by(self.rows)
-            .take(self.dimension)
-            .copied()
+        self.z[row..].iter().step_by(self.rows).take(self.dimension).copied()
     }
 
     /// Gives every row to one component.
@@ -186,8 +171,7 @@ impl Block {
         let z = &self.z[..self.dimension * self.rows];
         for (component, shares) in self.shares.chunks_exact(self.rows).enumerate() {
             if component < normals.components() {
-                self.moments
-                    .add(component, z, normals.mean(component), shares);
+                self.moments.add(component, z, normals.mean(component), shares);
             }
         }
     }
@@ -204,14 +188,7 @@ impl Block {
         self.completed.resize(d * self.capacity, 0.0);
         for (component, regression) in completion.regressions.iter().enumerate() {
             let mean = completion.densities.mean(component);
-            moments::complete(
-                &self.z,
-                mean,
-                pattern,
-                regression,
-                rows,
-                &mut self.completed,
-            );
+            moments::complete(&self.z, mean, pattern, regression, rows, &mut self.completed);
             let shares = &self.shares[component * rows..][..rows];
             let completed = &self.completed[..d * rows];
             let mass = self.moments.add(component, completed, &self.zero, shares);

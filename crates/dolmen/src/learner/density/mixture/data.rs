@@ -24,10 +24,7 @@ pub(crate) struct Units {
 impl Units {
     /// The units of the data themselves.
     pub(super) fn raw(dimension: usize) -> Self {
-        Self {
-            shift: vec![0.0; dimension],
-            scale: vec![1.0; dimension],
-        }
+        Self { shift: vec![0.0; dimension], scale: vec![1.0; dimension] }
     }
 
     /// The units of chosen columns.
@@ -115,8 +112,7 @@ impl<'a> Data<'a> {
 
     /// Rows of positive weight.
     pub(super) fn rows_that_count(&self) -> usize {
-        self.weights
-            .map_or(self.x.rows(), |w| w.iter().filter(|w| **w > 0.0).count())
+        self.weights.map_or(self.x.rows(), |w| w.iter().filter(|w| **w > 0.0).count())
     }
 
     pub(super) fn weight(&self, row: usize) -> f64 {
@@ -126,11 +122,7 @@ impl<'a> Data<'a> {
     /// Writes a row in the units of the fit, missing values as the column's mean.
     pub(super) fn filled_row(&self, row: usize, out: &mut [f64]) {
         for (j, (out, &x)) in out.iter_mut().zip(self.x.row(row)).enumerate() {
-            *out = if x.is_nan() {
-                self.centre[j]
-            } else {
-                self.units.inward(j, x)
-            };
+            *out = if x.is_nan() { self.centre[j] } else { self.units.inward(j, x) };
         }
     }
 }
@@ -187,10 +179,7 @@ fn describe(sample: &Sample<'_, Density>) -> Result<Vec<Column>> {
     let x = sample.x();
     let pass = |columns: &[Column], add: fn(&mut Column, f64, f64)| {
         let zero = || {
-            let fresh = |c: &Column| Column {
-                mean: c.mean,
-                ..empty
-            };
+            let fresh = |c: &Column| Column { mean: c.mean, ..empty };
             Columns(columns.iter().map(fresh).collect())
         };
         let part = |sums: &mut Columns, rows: std::ops::Range<usize>| {
@@ -215,11 +204,7 @@ fn describe(sample: &Sample<'_, Density>) -> Result<Vec<Column>> {
         check_range(x, j, column)?;
         // The mean of equal values is that value, not what rounding makes of it.
         let constant = column.lowest >= column.highest;
-        column.mean = if constant {
-            column.lowest
-        } else {
-            column.sum / column.weight
-        };
+        column.mean = if constant { column.lowest } else { column.sum / column.weight };
     }
     let squares = pass(&columns, |column, weight, x| {
         column.squares += weight * (x - column.mean) * (x - column.mean);

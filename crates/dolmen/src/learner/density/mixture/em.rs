@@ -41,11 +41,7 @@ impl Point {
         let factors: Factors = normals.factorise()?;
         let sums = pass(data, &normals, &Densities::new(&normals, &factors), want)?;
         let objective = sums.log_likelihood + prior.ln_density(&normals, &factors);
-        Ok(Self {
-            normals,
-            sums,
-            objective,
-        })
+        Ok(Self { normals, sums, objective })
     }
 }
 
@@ -58,11 +54,7 @@ pub(crate) fn climb(
     run: &Run,
 ) -> Result<Climb> {
     let want = |iteration| {
-        if iteration < stop.iterations {
-            Want::Moments
-        } else {
-            Want::Likelihood
-        }
+        if iteration < stop.iterations { Want::Moments } else { Want::Likelihood }
     };
     let fallen = |iteration| move |collapse| collapse_error(data, collapse, iteration);
     let mut point = Point::at(start, data, prior, want(0)).map_err(fallen(0))?;
@@ -133,9 +125,7 @@ pub(super) fn best_of(
 /// Says which component lost its spread, where and when.
 fn collapse_error(data: &Data<'_>, collapse: Collapse, iteration: usize) -> Error {
     let fields = data.x.schema().fields();
-    let place = fields
-        .get(collapse.column)
-        .map_or(Place::default(), |f| Place::column(&f.name));
+    let place = fields.get(collapse.column).map_or(Place::default(), |f| Place::column(&f.name));
     let problem = format!(
         "the covariance of component {} is singular after {iteration} iterations: this column is constant there, \
          or depends on the columns before it, or there are too few rows",

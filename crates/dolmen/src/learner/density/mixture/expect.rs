@@ -60,9 +60,7 @@ impl Densities {
             }
             let at = |i: usize, l: usize| if l <= i && i < d { w[i * d + l] } else { 0.0 };
             for i in (0..columns).step_by(2) {
-                prepared
-                    .factors
-                    .extend((0..i + 2).flat_map(|l| [at(i, l), at(i + 1, l)]));
+                prepared.factors.extend((0..i + 2).flat_map(|l| [at(i, l), at(i + 1, l)]));
             }
         }
         prepared
@@ -119,11 +117,7 @@ fn log_joint_full(
     out: &mut [f64],
 ) {
     const FMA: bool = target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"));
-    const WIDE: usize = if target_cfg_f!(target_feature = "avx512f") {
-        32
-    } else {
-        16
-    };
+    const WIDE: usize = if target_cfg_f!(target_feature = "avx512f") { 32 } else { 16 };
     let rows = out.len();
     let (deviations, _) = deviations.as_chunks_mut::<WIDE>();
     let deviations = &mut deviations[..mean.len().next_multiple_of(2)];
@@ -213,11 +207,7 @@ pub(super) fn share_out(shares: &mut [f64], weights: &[f64], ln_p: &mut [f64]) {
         let mut largest = [f64::MIN; STRIP];
         for share in shares[strip..].iter().step_by(strips) {
             for i in 0..STRIP {
-                largest[i] = if share[i] > largest[i] {
-                    share[i]
-                } else {
-                    largest[i]
-                };
+                largest[i] = if share[i] > largest[i] { share[i] } else { largest[i] };
             }
         }
         let mut total = [0.0; STRIP];

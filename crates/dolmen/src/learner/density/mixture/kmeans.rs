@@ -29,14 +29,8 @@ struct Assignment {
 
 impl Accumulator for Assignment {
     fn merge(&mut self, later: Self) {
-        self.mass
-            .iter_mut()
-            .zip(later.mass)
-            .for_each(|(sum, x)| *sum += x);
-        self.sums
-            .iter_mut()
-            .zip(later.sums)
-            .for_each(|(sum, x)| *sum += x);
+        self.mass.iter_mut().zip(later.mass).for_each(|(sum, x)| *sum += x);
+        self.sums.iter_mut().zip(later.sums).for_each(|(sum, x)| *sum += x);
         self.labels.extend(later.labels);
     }
 }
@@ -56,10 +50,7 @@ pub(super) fn lloyd(data: &Data<'_>, mut centres: Vec<f64>, limit: usize) -> Clu
         let sums = assigned.sums.chunks_exact(d).zip(&assigned.mass);
         for (centre, (sum, &mass)) in centres.chunks_exact_mut(d).zip(sums) {
             if mass > 0.0 {
-                centre
-                    .iter_mut()
-                    .zip(sum)
-                    .for_each(|(centre, sum)| *centre = sum / mass);
+                centre.iter_mut().zip(sum).for_each(|(centre, sum)| *centre = sum / mass);
             }
         }
     }
@@ -78,11 +69,7 @@ fn assign(data: &Data<'_>, centres: &[f64]) -> Assignment {
         covariances: vec![1.0; k * d],
     };
     let densities = Densities::new(&normals, &Factors::unit(k, d));
-    let zero = || Assignment {
-        mass: vec![0.0; k],
-        sums: vec![0.0; k * d],
-        labels: Vec::new(),
-    };
+    let zero = || Assignment { mass: vec![0.0; k], sums: vec![0.0; k * d], labels: Vec::new() };
     stats::accumulate(data.x.rows(), PART, zero, |sums, range| {
         let mut block = Block::new(&normals, range.len());
         for first in range.clone().step_by(block.capacity()) {
@@ -94,10 +81,7 @@ fn assign(data: &Data<'_>, centres: &[f64]) -> Assignment {
                 let weight = data.weight(first + at);
                 sums.mass[label as usize] += weight;
                 let sums = &mut sums.sums[label as usize * d..][..d];
-                block
-                    .row(at)
-                    .zip(sums)
-                    .for_each(|(z, sum)| *sum += weight * z);
+                block.row(at).zip(sums).for_each(|(z, sum)| *sum += weight * z);
             }
         }
     })
@@ -124,17 +108,14 @@ pub(super) fn seeds(data: &Data<'_>, components: usize, rng: &mut ChaCha8Rng) ->
         let centre = &mut centres[component * d..][..d];
         data.filled_row(row, centre);
         let centre = &*centre;
-        distances
-            .par_chunks_mut(PART)
-            .enumerate()
-            .for_each(|(part, distances)| {
-                let mut z = vec![0.0; d];
-                for (at, distance) in distances.iter_mut().enumerate() {
-                    data.filled_row(part * PART + at, &mut z);
-                    let square: f64 = z.iter().zip(centre).map(|(z, c)| (z - c) * (z - c)).sum();
-                    *distance = distance.min(square);
-                }
-            });
+        distances.par_chunks_mut(PART).enumerate().for_each(|(part, distances)| {
+            let mut z = vec![0.0; d];
+            for (at, distance) in distances.iter_mut().enumerate() {
+                data.filled_row(part * PART + at, &mut z);
+                let square: f64 = z.iter().zip(centre).map(|(z, c)| (z - c) * (z - c)).sum();
+                *distance = distance.min(square);
+            }
+        });
     }
     centres
 }

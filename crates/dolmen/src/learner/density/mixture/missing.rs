@@ -72,13 +72,10 @@ impl Patterns {
         range: Range<usize>,
     ) -> impl Iterator<Item = (&Pattern, Range<usize>)> {
         let first = self.patterns.partition_point(|p| p.rows.end <= range.start);
-        self.patterns[first..]
-            .iter()
-            .take_while(move |p| p.rows.start < range.end)
-            .map(move |p| {
-                let rows = p.rows.start.max(range.start)..p.rows.end.min(range.end);
-                (p, rows)
-            })
+        self.patterns[first..].iter().take_while(move |p| p.rows.start < range.end).map(move |p| {
+            let rows = p.rows.start.max(range.start)..p.rows.end.min(range.end);
+            (p, rows)
+        })
     }
 }
 

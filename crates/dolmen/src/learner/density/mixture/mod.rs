@@ -48,11 +48,7 @@ const VALIDATION_STREAM: u64 = u64::MAX;
 
 impl Learner<Density> for GaussianMixture {
     fn members(&self) -> Vec<String> {
-        self.components
-            .values()
-            .iter()
-            .map(|&k| self.member_name(k))
-            .collect()
+        self.components.values().iter().map(|&k| self.member_name(k)).collect()
     }
 
     fn fit(
@@ -61,10 +57,7 @@ impl Learner<Density> for GaussianMixture {
         run: &Run,
     ) -> Result<Vec<Box<dyn Fitted<Density>>>> {
         let models = self.fit_mixtures(sample, run)?;
-        Ok(models
-            .into_iter()
-            .map(|model| Box::new(model) as _)
-            .collect())
+        Ok(models.into_iter().map(|model| Box::new(model) as _).collect())
     }
 }
 
@@ -85,15 +78,14 @@ impl GaussianMixture {
             };
             let fit = |&k: &usize| {
                 let run = run.child(k as u64);
-                self.fit_rung(k, &data, validation.as_ref(), &run)
-                    .map_err(|error| match error {
-                        Error::Cancelled => error,
-                        _ => Error::Member {
-                            member: self.member_name(k),
-                            split: None,
-                            source: Box::new(error),
-                        },
-                    })
+                self.fit_rung(k, &data, validation.as_ref(), &run).map_err(|error| match error {
+                    Error::Cancelled => error,
+                    _ => Error::Member {
+                        member: self.member_name(k),
+                        split: None,
+                        source: Box::new(error),
+                    },
+                })
             };
             Ok::<_, Error>(rungs.par_iter().map(fit).collect())
         })?;
@@ -206,10 +198,7 @@ impl Validation {
         let (held_out, train) = order.split_at_mut(held_out);
         held_out.sort_unstable();
         train.sort_unstable();
-        Ok(Self {
-            train: sample.select(train),
-            held_out: sample.select(held_out),
-        })
+        Ok(Self { train: sample.select(train), held_out: sample.select(held_out) })
     }
 
     /// The mean log density of the rows held out.

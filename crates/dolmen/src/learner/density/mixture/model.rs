@@ -91,53 +91,24 @@ impl FittedMixture {
 
     /// Writes the model under the name of a kind.
     pub(crate) fn record_as(&self, kind: &str, version: u32) -> Result<Record> {
-        let Diagnostics {
-            converged,
-            iterations,
-            objective,
-            notes,
-        } = self.diagnostics.clone();
+        let Diagnostics { converged, iterations, objective, notes } = self.diagnostics.clone();
         let (units, normals) = (self.units.clone(), self.normals.clone());
         Record::new(
             kind,
             version,
-            &Body {
-                units,
-                normals,
-                converged,
-                iterations,
-                objective,
-                notes,
-            },
+            &Body { units, normals, converged, iterations, objective, notes },
         )
     }
 
     /// Reads the model back, whatever the kind.
     pub(crate) fn restore_from(record: &Record) -> Result<Self> {
-        let Body {
-            units,
-            normals,
-            converged,
-            iterations,
-            objective,
-            notes,
-        } = record.read()?;
-        let damaged = || {
-            Error::param(
-                "model file",
-                format!("a readable '{}'", record.kind()),
-                "damaged",
-            )
-        };
+        let Body { units, normals, converged, iterations, objective, notes } = record.read()?;
+        let damaged =
+            || Error::param("model file", format!("a readable '{}'", record.kind()), "damaged");
         if !normals.is_consistent() || !units.is_consistent(normals.dimension()) {
             return Err(damaged());
         }
-        let diagnostics = Diagnostics {
-            converged,
-            iterations,
-            objective,
-            notes,
-        };
+        let diagnostics = Diagnostics { converged, iterations, objective, notes };
         Self::new(units, normals, diagnostics).map_err(|_| damaged())
     }
 
@@ -145,12 +116,7 @@ impl FittedMixture {
     pub(crate) fn marginal_of(&self, columns: &[usize]) -> Result<Self> {
         check_columns(columns, self.normals.dimension())?;
         let normals = self.normals.marginal(columns);
-        Self::new(
-            self.units.select(columns),
-            normals,
-            self.diagnostics.clone(),
-        )
-        .map_err(singular)
+        Self::new(self.units.select(columns), normals, self.diagnostics.clone()).map_err(singular)
     }
 
     /// The density of the remaining columns given some.
@@ -165,16 +131,9 @@ impl FittedMixture {
         }
         let rest: Vec<usize> = (0..d).filter(|j| !columns.contains(j)).collect();
         if rest.is_empty() {
-            return Err(Error::param(
-                "given columns",
-                format!("fewer than {d}"),
-                columns.len(),
-            ));
+            return Err(Error::param("given columns", format!("fewer than {d}"), columns.len()));
         }
-        let z: Vec<f64> = given
-            .iter()
-            .map(|&(j, x)| self.units.inward(j, x))
-            .collect();
+        let z: Vec<f64> = given.iter().map(|&(j, x)| self.units.inward(j, x)).collect();
         let normals = self.condition_components(&columns, &rest, &z)?;
         Self::new(self.units.select(&rest), normals, self.diagnostics.clone()).map_err(singular)
     }
@@ -254,13 +213,7 @@ impl DensityModel for FittedMixture {
     fn sample_into(&self, rng: &mut ChaCha8Rng, out: &mut [f64]) {
         let mut left = rng.random::<f64>();
         let mut component = 0;
-        for (k, weight) in self
-            .normals
-            .weights
-            .iter()
-            .enumerate()
-            .filter(|(_, w)| **w > 0.0)
-        {
+        for (k, weight) in self.normals.weights.iter().enumerate().filter(|(_, w)| **w > 0.0) {
             component = k;
             left -= weight;
             if left < 0.0 {
@@ -295,9 +248,7 @@ impl DensityModel for FittedMixture {
             let y = (z - self.normals.mean(k)[0]) * self.factors.of(k)[0];
             0.5 * libm::erfc(-y * std::f64::consts::FRAC_1_SQRT_2)
         };
-        Ok((0..self.components())
-            .map(|k| self.normals.weights[k] * below(k))
-            .sum())
+        Ok((0..self.components()).map(|k| self.normals.weights[k] * below(k)).sum())
     }
 
     fn boxed(&self) -> Box<dyn DensityModel> {
@@ -324,11 +275,7 @@ fn check_columns(columns: &[usize], dimension: usize) -> Result<()> {
     }
     match (1..columns.len()).find(|&i| columns[..i].contains(&columns[i])) {
         None => Ok(()),
-        Some(i) => Err(Error::param(
-            "columns",
-            "different",
-            format!("twice {}", columns[i]),
-        )),
+        Some(i) => Err(Error::param("columns", "different", format!("twice {}", columns[i]))),
     }
 }
 

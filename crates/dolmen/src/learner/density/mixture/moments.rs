@@ -95,10 +95,7 @@ impl Moments {
                 *sum += running.iter().sum::<f64>();
             }
         };
-        sums.mass
-            .iter_mut()
-            .zip(&self.mass)
-            .for_each(|(sum, mass)| *sum += mass);
+        sums.mass.iter_mut().zip(&self.mass).for_each(|(sum, mass)| *sum += mass);
         add(&mut sums.first, &self.first);
         match &self.second {
             Second::Diagonal(running) => add(&mut sums.second, running),
@@ -174,12 +171,7 @@ fn weigh(z: &[f64], mean: &[f64], roots: &[f64], u: &mut [f64], running: &mut [R
     let columns = z.chunks_exact(rows).zip(u.chunks_exact_mut(rows));
     for ((columns, mean), running) in columns.zip(mean).zip(running) {
         let mut sums = [0.0; WIDE];
-        let strips = columns
-            .0
-            .as_chunks::<WIDE>()
-            .0
-            .iter()
-            .zip(roots.as_chunks::<WIDE>().0);
+        let strips = columns.0.as_chunks::<WIDE>().0.iter().zip(roots.as_chunks::<WIDE>().0);
         for ((z, roots), u) in strips.zip(columns.1.as_chunks_mut::<WIDE>().0) {
             for i in 0..WIDE {
                 u[i] = (z[i] - mean) * roots[i];
@@ -198,11 +190,7 @@ fn weigh(z: &[f64], mean: &[f64], roots: &[f64], u: &mut [f64], running: &mut [R
 ))]
 fn add_products(u: &[f64], rows: usize, running: &mut [[Running; 4]]) {
     const FMA: bool = target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"));
-    const WIDE: usize = if target_cfg_f!(target_feature = "avx512f") {
-        16
-    } else {
-        8
-    };
+    const WIDE: usize = if target_cfg_f!(target_feature = "avx512f") { 16 } else { 8 };
     let mut tiles = running.iter_mut();
     for (i, left) in u.chunks_exact(2 * rows).enumerate() {
         for right in u.chunks_exact(2 * rows).take(i + 1) {

@@ -199,10 +199,7 @@ impl Normals {
             }
         }
         let mut coefficients = vec![0.0; r * g];
-        for (a, t) in coefficients
-            .chunks_exact_mut(g.max(1))
-            .zip(t.chunks_exact(g.max(1)))
-        {
+        for (a, t) in coefficients.chunks_exact_mut(g.max(1)).zip(t.chunks_exact(g.max(1))) {
             for (i, t) in t.iter().enumerate() {
                 for (a, w) in a.iter_mut().zip(&w[i * g..=i * g + i]) {
                     *a += t * w;
@@ -216,20 +213,14 @@ impl Normals {
                 residual[i * r + j] = at(p, q) - explained.map(|(x, y)| x * y).sum::<f64>();
             }
         }
-        Regression {
-            coefficients,
-            residual,
-        }
+        Regression { coefficients, residual }
     }
 }
 
 impl Factors {
     /// Those of diagonal covariances of ones.
     pub(super) fn unit(components: usize, dimension: usize) -> Self {
-        Self {
-            inverse: vec![1.0; components * dimension],
-            size: dimension,
-        }
+        Self { inverse: vec![1.0; components * dimension], size: dimension }
     }
 
     /// W of one component.
@@ -239,16 +230,8 @@ impl Factors {
 
     /// `-1/2 ln |Sigma|` of one component.
     pub(super) fn ln_root(&self, component: usize, dimension: usize) -> f64 {
-        let step = if self.size == dimension {
-            1
-        } else {
-            dimension + 1
-        };
-        self.of(component)
-            .iter()
-            .step_by(step)
-            .map(|w| w.ln())
-            .sum()
+        let step = if self.size == dimension { 1 } else { dimension + 1 };
+        self.of(component).iter().step_by(step).map(|w| w.ln()).sum()
     }
 
     /// `W v`, entry by entry, for one component.
@@ -284,11 +267,7 @@ impl Factors {
             if self.size == d {
                 z[i] /= w[i];
             } else {
-                let known: f64 = w[i * d..i * d + i]
-                    .iter()
-                    .zip(&*z)
-                    .map(|(w, z)| w * z)
-                    .sum();
+                let known: f64 = w[i * d..i * d + i].iter().zip(&*z).map(|(w, z)| w * z).sum();
                 z[i] = (z[i] - known) / w[i * d + i];
             }
         }
@@ -302,9 +281,5 @@ pub(super) fn ln_normaliser(dimension: usize) -> f64 {
 
 /// The entry of a component in an array of one entry per component, or of one for all.
 fn entry(all: &[f64], size: usize, component: usize) -> &[f64] {
-    if all.len() == size {
-        all
-    } else {
-        &all[component * size..][..size]
-    }
+    if all.len() == size { all } else { &all[component * size..][..size] }
 }

@@ -105,67 +105,28 @@ impl Default for GaussianMixture {
 
 /// `Err` unless the value is as it should be.
 fn demand(holds: bool, name: &str, expected: &str, got: impl std::fmt::Display) -> Result<()> {
-    if holds {
-        Ok(())
-    } else {
-        Err(Error::param(name, expected, got))
-    }
+    if holds { Ok(()) } else { Err(Error::param(name, expected, got)) }
 }
 
 impl GaussianMixture {
     /// Checks what can be checked without data.
     pub(super) fn validate(&self) -> Result<()> {
-        demand(
-            !self.components.values().is_empty(),
-            "components",
-            "at least one number",
-            "none",
-        )?;
+        demand(!self.components.values().is_empty(), "components", "at least one number", "none")?;
         for &k in self.components.values() {
             demand(k >= 1, "components", "at least 1", k)?;
         }
-        demand(
-            !self.beta.values().is_empty(),
-            "beta",
-            "at least one number",
-            "none",
-        )?;
+        demand(!self.beta.values().is_empty(), "beta", "at least one number", "none")?;
         for &beta in self.beta.values() {
             demand(beta >= 0.0 && beta.is_finite(), "beta", "at least 0", beta)?;
         }
         let share = self.validation;
-        demand(
-            share > 0.0 && share < 1.0,
-            "validation",
-            "between 0 and 1",
-            share,
-        )?;
-        demand(
-            self.gamma >= 1.0 && self.gamma.is_finite(),
-            "gamma",
-            "at least 1",
-            self.gamma,
-        )?;
-        demand(
-            self.eta >= 0.0 && self.eta.is_finite(),
-            "eta",
-            "at least 0",
-            self.eta,
-        )?;
+        demand(share > 0.0 && share < 1.0, "validation", "between 0 and 1", share)?;
+        demand(self.gamma >= 1.0 && self.gamma.is_finite(), "gamma", "at least 1", self.gamma)?;
+        demand(self.eta >= 0.0 && self.eta.is_finite(), "eta", "at least 0", self.eta)?;
         demand(self.restarts >= 1, "restarts", "at least 1", self.restarts)?;
-        demand(
-            self.iterations >= 1,
-            "iterations",
-            "at least 1",
-            self.iterations,
-        )?;
+        demand(self.iterations >= 1, "iterations", "at least 1", self.iterations)?;
         let tolerance = self.tolerance;
-        demand(
-            tolerance >= 0.0 && tolerance.is_finite(),
-            "tolerance",
-            "at least 0",
-            tolerance,
-        )
+        demand(tolerance >= 0.0 && tolerance.is_finite(), "tolerance", "at least 0", tolerance)
     }
 
     /// The name of the member with so many components.
@@ -206,22 +167,13 @@ impl GaussianMixture {
     pub(super) fn plan(&self) -> (Vec<Start>, Stop) {
         if self.schedule == Schedule::Sw99 {
             let starts = vec![Start::Kmeans, Start::Kmeans, Start::Random, Start::Random];
-            return (
-                starts,
-                Stop {
-                    tolerance: 0.0,
-                    iterations: 10,
-                },
-            );
+            return (starts, Stop { tolerance: 0.0, iterations: 10 });
         }
         let restarts = match self.start {
             Start::Given(_) => 1,
             _ => self.restarts,
         };
-        let stop = Stop {
-            tolerance: self.tolerance,
-            iterations: self.iterations,
-        };
+        let stop = Stop { tolerance: self.tolerance, iterations: self.iterations };
         (vec![self.start.clone(); restarts], stop)
     }
 }

@@ -80,11 +80,7 @@ pub(super) fn pass(
 ) -> Result<Sums, Collapse> {
     let zero = || Sums::zero(normals);
     let sums = stats::accumulate(data.x.rows(), PART, zero, |sums, range| {
-        let rows = Walk {
-            x: data.x,
-            units: &data.units,
-            patterns: data.patterns.as_ref(),
-        };
+        let rows = Walk { x: data.x, units: &data.units, patterns: data.patterns.as_ref() };
         let walked = rows.walk(range, normals, |block, at, seen| {
             if let Some(weights) = data.weights {
                 let weight = |i: &usize| weights[*i];
@@ -128,11 +124,7 @@ pub(super) fn log_densities(
     out: &mut [f64],
 ) -> Result<(), Collapse> {
     let patterns = Patterns::of(x);
-    let rows = Walk {
-        x,
-        units,
-        patterns: patterns.as_ref(),
-    };
+    let rows = Walk { x, units, patterns: patterns.as_ref() };
     rows.walk(0..x.rows(), normals, |block, at, seen| {
         match seen {
             Seen::Complete => block.expect(densities),
@@ -140,10 +132,7 @@ pub(super) fn log_densities(
         };
         match at {
             At::Rows(rows) => out[rows.clone()].copy_from_slice(&block.ln_p()[..rows.len()]),
-            At::Chosen(rows) => rows
-                .iter()
-                .zip(block.ln_p())
-                .for_each(|(&i, p)| out[i] = *p),
+            At::Chosen(rows) => rows.iter().zip(block.ln_p()).for_each(|(&i, p)| out[i] = *p),
         }
     })?;
     Ok(())
@@ -183,16 +172,12 @@ impl Walk<'_> {
             return Ok(block);
         };
         for (pattern, range) in patterns.in_range(range) {
-            let completion = if pattern.is_complete() {
-                None
-            } else {
-                Some(pattern.complete(normals)?)
-            };
+            let completion =
+                if pattern.is_complete() { None } else { Some(pattern.complete(normals)?) };
             for rows in patterns.order[range].chunks(block.capacity()) {
                 block.gather(self.x, self.units, rows, &pattern.observed);
-                let seen = completion
-                    .as_ref()
-                    .map_or(Seen::Complete, |c| Seen::Partial(pattern, c));
+                let seen =
+                    completion.as_ref().map_or(Seen::Complete, |c| Seen::Partial(pattern, c));
                 visit(&mut block, At::Chosen(rows), seen);
             }
         }

@@ -75,25 +75,13 @@ impl Prior {
     /// The neutral prior with `B = beta I`.
     pub(crate) fn neutral(covariance: Covariance, dimension: usize, beta: f64) -> Self {
         let mut b = vec![0.0; dimension * dimension];
-        b.iter_mut()
-            .step_by(dimension + 1)
-            .for_each(|entry| *entry = beta);
-        Self {
-            covariance,
-            gamma: 1.0,
-            eta: 0.0,
-            mu0: vec![0.0; dimension],
-            extra: 1.0,
-            b,
-        }
+        b.iter_mut().step_by(dimension + 1).for_each(|entry| *entry = beta);
+        Self { covariance, gamma: 1.0, eta: 0.0, mu0: vec![0.0; dimension], extra: 1.0, b }
     }
 
     /// No prior: maximum likelihood.
     pub(crate) fn flat(covariance: Covariance, dimension: usize) -> Self {
-        Self {
-            extra: 0.0,
-            ..Self::neutral(covariance, dimension, 0.0)
-        }
+        Self { extra: 0.0, ..Self::neutral(covariance, dimension, 0.0) }
     }
 
     /// The components that maximise the expected log posterior; `old` are those the sums were taken about.
@@ -127,13 +115,7 @@ impl Prior {
         for component in 0..k {
             let slot = if shape == Shape::Tied { 0 } else { component };
             let size = shape.size(d);
-            self.add_numerator(
-                old,
-                sums,
-                new,
-                component,
-                &mut covariances[slot * size..][..size],
-            );
+            self.add_numerator(old, sums, new, component, &mut covariances[slot * size..][..size]);
             rows[slot] += sums.mass[component] + self.extra;
         }
         for (covariance, rows) in covariances.chunks_exact_mut(shape.size(d)).zip(rows) {
@@ -196,11 +178,7 @@ impl Prior {
             }
             sum += self.extra * factors.ln_root(k, d) - self.trace(factors.of(k), d);
             if self.eta > 0.0 {
-                let off = normals
-                    .mean(k)
-                    .iter()
-                    .zip(&self.mu0)
-                    .map(|(m, mu0)| m - mu0);
+                let off = normals.mean(k).iter().zip(&self.mu0).map(|(m, mu0)| m - mu0);
                 let off: Vec<f64> = off.collect();
                 sum -= 0.5 * self.eta * factors.times(k, &off).map(|y| y * y).sum::<f64>();
             }
@@ -240,9 +218,5 @@ pub(super) fn matrix(name: &str, rows: &[Vec<f64>], dimension: usize) -> Result<
     let symmetric = (0..matrix.len()).all(|e| {
         matrix[e].is_finite() && (matrix[e] - mirrored(e)).abs() <= 1e-12 * matrix[e].abs()
     });
-    if symmetric {
-        Ok(matrix)
-    } else {
-        Err(Error::param(name, "symmetric and finite", "not so"))
-    }
+    if symmetric { Ok(matrix) } else { Err(Error::param(name, "symmetric and finite", "not so")) }
 }

@@ -57,20 +57,12 @@ pub(super) fn make(
     match kind {
         Start::KmeansPlusPlus => {
             let seeds = kmeans::seeds(data, components, &mut rng);
-            Ok(from_clusters(
-                data,
-                prior,
-                &kmeans::lloyd(data, seeds, SETTLING),
-            ))
+            Ok(from_clusters(data, prior, &kmeans::lloyd(data, seeds, SETTLING)))
         }
         Start::Kmeans => {
             let rows = kmeans::random_rows(data, components, &mut rng);
             let seeds = centres(data, &rows);
-            Ok(from_clusters(
-                data,
-                prior,
-                &kmeans::lloyd(data, seeds, LLOYD_LIMIT),
-            ))
+            Ok(from_clusters(data, prior, &kmeans::lloyd(data, seeds, LLOYD_LIMIT)))
         }
         Start::Random => {
             let rows = kmeans::random_rows(data, components, &mut rng);
@@ -105,10 +97,7 @@ fn around(data: &Data<'_>, prior: &Prior, means: Vec<f64>) -> Normals {
 
 /// One M-step with every row in one component.
 pub(crate) fn overall(data: &Data<'_>, prior: &Prior) -> Normals {
-    let clusters = Clusters {
-        centres: data.centre.clone(),
-        labels: vec![0; data.x.rows()],
-    };
+    let clusters = Clusters { centres: data.centre.clone(), labels: vec![0; data.x.rows()] };
     from_clusters(data, prior, &clusters)
 }
 
@@ -156,11 +145,7 @@ impl Given {
             covariances: vec![0.0; shape.count(components) * shape.size(d)],
         };
         for mean in &self.means {
-            normals.means.extend(
-                mean.iter()
-                    .enumerate()
-                    .map(|(j, &x)| data.units.inward(j, x)),
-            );
+            normals.means.extend(mean.iter().enumerate().map(|(j, &x)| data.units.inward(j, x)));
         }
         for (k, matrix) in self.covariances.iter().enumerate() {
             let at =
@@ -197,11 +182,7 @@ impl Given {
         }
         let rows = self.means.iter().chain(self.covariances.iter().flatten());
         let wrong = rows.clone().map(Vec::len).find(|n| *n != dimension);
-        let height = self
-            .covariances
-            .iter()
-            .map(Vec::len)
-            .find(|n| *n != dimension);
+        let height = self.covariances.iter().map(Vec::len).find(|n| *n != dimension);
         if let Some(found) = wrong.or(height) {
             return Err(Error::shape("columns of the given start", dimension, found));
         }

@@ -23,11 +23,7 @@ fn rows(n: usize, d: usize, missing: f64, seed: u64) -> Features {
     let mut value = || {
         let cluster = f64::from(rng.random_range(0..3_u8));
         let x = 3.0 * cluster + rng.random::<f64>() + rng.random::<f64>();
-        if rng.random::<f64>() < missing {
-            f64::NAN
-        } else {
-            x
-        }
+        if rng.random::<f64>() < missing { f64::NAN } else { x }
     };
     Features::numeric((0..n * d).map(|_| value()).collect(), d).unwrap()
 }
@@ -44,16 +40,12 @@ fn components(k: usize, d: usize, shape: Shape) -> Normals {
             _ => (0..d * d).map(|e| entry(e / d, e % d)).collect(),
         }
     };
-    let weights: Vec<f64> = (1..=k)
-        .map(|c| c as f64 * 2.0 / (k * (k + 1)) as f64)
-        .collect();
+    let weights: Vec<f64> = (1..=k).map(|c| c as f64 * 2.0 / (k * (k + 1)) as f64).collect();
     Normals {
         dimension: d,
         shape,
         weights,
-        means: (0..k * d)
-            .map(|e| (e as f64 * 1.7).sin() * 4.0 + 2.0)
-            .collect(),
+        means: (0..k * d).map(|e| (e as f64 * 1.7).sin() * 4.0 + 2.0).collect(),
         covariances: (0..shape.count(k)).flat_map(covariance).collect(),
     }
 }
@@ -62,14 +54,8 @@ fn components(k: usize, d: usize, shape: Shape) -> Normals {
 fn invert(a: &[Vec<f64>]) -> (Vec<Vec<f64>>, f64) {
     let d = a.len();
     let unit = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
-    let mut m: Vec<Vec<f64>> = (0..d)
-        .map(|i| {
-            a[i].iter()
-                .copied()
-                .chain((0..d).map(|j| unit(i, j)))
-                .collect()
-        })
-        .collect();
+    let mut m: Vec<Vec<f64>> =
+        (0..d).map(|i| a[i].iter().copied().chain((0..d).map(|j| unit(i, j))).collect()).collect();
     let mut determinant = 1.0;
     for i in 0..d {
         let pivot = m[i][i];
@@ -81,10 +67,7 @@ fn invert(a: &[Vec<f64>]) -> (Vec<Vec<f64>>, f64) {
             m[r].iter_mut().zip(row).for_each(|(x, y)| *x -= factor * y);
         }
     }
-    (
-        m.into_iter().map(|row| row[d..].to_vec()).collect(),
-        determinant,
-    )
+    (m.into_iter().map(|row| row[d..].to_vec()).collect(), determinant)
 }
 
 /// The sums of a pass, row by row from the definitions, missing values completed one row and component at a time.
@@ -105,9 +88,7 @@ fn slow_pass(x: &Features, weights: &[f64], normals: &Normals) -> Sums {
             let (inverse, determinant) = invert(&block(&seen, &seen));
             let v: Vec<f64> = seen.iter().map(|&j| row[j] - normals.mean(k)[j]).collect();
             let times = |m: &[Vec<f64>], v: &[f64]| -> Vec<f64> {
-                m.iter()
-                    .map(|r| r.iter().zip(v).map(|(a, b)| a * b).sum())
-                    .collect()
+                m.iter().map(|r| r.iter().zip(v).map(|(a, b)| a * b).sum()).collect()
             };
             let solved = times(&inverse, &v);
             let distance: f64 = solved.iter().zip(&v).map(|(a, b)| a * b).sum();
@@ -116,10 +97,7 @@ fn slow_pass(x: &Features, weights: &[f64], normals: &Normals) -> Sums {
             let mut deviation = vec![0.0; d];
             seen.iter().zip(&v).for_each(|(&j, v)| deviation[j] = *v);
             let cross = block(&hidden, &seen);
-            hidden
-                .iter()
-                .zip(times(&cross, &solved))
-                .for_each(|(&j, v)| deviation[j] = v);
+            hidden.iter().zip(times(&cross, &solved)).for_each(|(&j, v)| deviation[j] = v);
             let mut rest = block(&hidden, &hidden);
             for (i, cross_i) in cross.iter().enumerate() {
                 let half = times(&inverse, cross_i);
@@ -155,10 +133,7 @@ fn slow_pass(x: &Features, weights: &[f64], normals: &Normals) -> Sums {
 fn close(a: &[f64], b: &[f64], what: &str) {
     assert_eq!(a.len(), b.len());
     for (a, b) in a.iter().zip(b) {
-        assert!(
-            (a - b).abs() <= 1e-10 * b.abs().max(1.0),
-            "{what}: {a} is not {b}"
-        );
+        assert!((a - b).abs() <= 1e-10 * b.abs().max(1.0), "{what}: {a} is not {b}");
     }
 }
 
@@ -168,20 +143,13 @@ fn the_fused_pass_sums_what_the_definitions_say() {
         for (d, missing) in [(1, 0.0), (2, 0.0), (3, 0.0), (4, 0.3), (5, 0.3), (5, 0.0)] {
             let x = rows(2100, d, missing, d as u64);
             let weights: Vec<f64> = (0..2100).map(|i| f64::from(i % 3) * 0.7).collect();
-            let sample = Sample::<Density>::new(x.rows(), &())
-                .unwrap()
-                .weighted(&weights)
-                .unwrap();
+            let sample = Sample::<Density>::new(x.rows(), &()).unwrap().weighted(&weights).unwrap();
             let data = Data::new(&sample, false).unwrap();
             let normals = components(3, d, shape);
             let densities = Densities::new(&normals, &normals.factorise().unwrap());
             let fast = pass(&data, &normals, &densities, Want::Moments).unwrap();
             let slow = slow_pass(&x, &weights, &normals);
-            close(
-                &[fast.log_likelihood],
-                &[slow.log_likelihood],
-                "log-likelihood",
-            );
+            close(&[fast.log_likelihood], &[slow.log_likelihood], "log-likelihood");
             close(&fast.mass, &slow.mass, "mass");
             close(&fast.first, &slow.first, "first moments");
             close(&fast.second, &slow.second, "second moments");
@@ -198,11 +166,7 @@ fn a_row_without_any_value_has_density_one() {
     let densities = Densities::new(&normals, &normals.factorise().unwrap());
     let sums = pass(&data, &normals, &densities, Want::Moments).unwrap();
     let slow = slow_pass(&x, &[1.0, 1.0], &normals);
-    close(
-        &[sums.log_likelihood],
-        &[slow.log_likelihood],
-        "log-likelihood",
-    );
+    close(&[sums.log_likelihood], &[slow.log_likelihood], "log-likelihood");
     close(&sums.second, &slow.second, "second moments");
 }
 
@@ -249,19 +213,11 @@ fn missing_values_do_not_hide_the_maximum() {
     let data = Data::new(&sample, true).unwrap();
     let prior = Prior::neutral(Covariance::Full, 3, 0.01);
     let start = start::make(&Start::KmeansPlusPlus, &data, &prior, 2, &run).unwrap();
-    let stop = Stop {
-        tolerance: 0.0,
-        iterations: 3000,
-    };
+    let stop = Stop { tolerance: 0.0, iterations: 3000 };
     let end = climb(&data, &prior, start, stop, &run).unwrap();
     let posterior = |normals: &Normals| {
-        let nothing = Stop {
-            tolerance: 0.0,
-            iterations: 0,
-        };
-        climb(&data, &prior, normals.clone(), nothing, &run)
-            .unwrap()
-            .objective
+        let nothing = Stop { tolerance: 0.0, iterations: 0 };
+        climb(&data, &prior, normals.clone(), nothing, &run).unwrap().objective
     };
     for e in 0..end.normals.means.len() {
         let moved = |step: f64| {
@@ -315,27 +271,15 @@ fn k_means_and_its_start_are_the_reference_ones() {
     let x = Features::numeric(golden.data.concat(), 2).unwrap();
     let sample = Sample::<Density>::new(x.rows(), &()).unwrap();
     let data = Data::new(&sample, false).unwrap();
-    let seeds = golden
-        .init_rows
-        .iter()
-        .flat_map(|&i| golden.data[i].clone())
-        .collect();
+    let seeds = golden.init_rows.iter().flat_map(|&i| golden.data[i].clone()).collect();
     let clusters = lloyd(&data, seeds, 300);
     assert_eq!(clusters.labels, golden.labels);
     close(&clusters.centres, &golden.centres.concat(), "centres");
     let prior = Prior::neutral(Covariance::Full, 2, 0.01);
     let start = start::from_clusters(&data, &prior, &clusters);
     close(&start.weights, &golden.start_from_labels.weights, "weights");
-    close(
-        &start.means,
-        &golden.start_from_labels.means.concat(),
-        "means",
-    );
-    close(
-        &start.covariances,
-        &golden.start_from_labels.covs.concat().concat(),
-        "covariances",
-    );
+    close(&start.means, &golden.start_from_labels.means.concat(), "means");
+    close(&start.covariances, &golden.start_from_labels.covs.concat().concat(), "covariances");
 }
 
 #[test]
