@@ -40,12 +40,7 @@ const FEW: usize = 256;
 impl Shortcut {
     /// Prepares for so many queries, if that pays.
     pub(super) fn new(kernels: Kernels<'_>, bandwidth: &[f64], queries: usize) -> Self {
-        let Kernels {
-            points,
-            weights,
-            shape,
-            tolerance,
-        } = kernels;
+        let Kernels { points, weights, shape, tolerance } = kernels;
         if points.len() < FEW || queries < FEW || tolerance == 0.0 {
             return Self::None;
         }
@@ -94,10 +89,8 @@ pub(super) fn log_densities(
         Shortcut::Grid(grid) => {
             let mut place = Place::default();
             let mut refused = Vec::new();
-            for (i, (out, query)) in out
-                .iter_mut()
-                .zip(queries.chunks_exact(bandwidth.len()))
-                .enumerate()
+            for (i, (out, query)) in
+                out.iter_mut().zip(queries.chunks_exact(bandwidth.len())).enumerate()
             {
                 match grid.sum(query, &mut place) {
                     Some(sum) => *out = sum.ln() + log_constant,
@@ -108,21 +101,13 @@ pub(super) fn log_densities(
             let rest: Vec<f64> = refused.iter().flat_map(query).copied().collect();
             let mut values = vec![0.0; refused.len()];
             by_rows(kernels, bandwidth, &rest, &mut values);
-            refused
-                .into_iter()
-                .zip(values)
-                .for_each(|(i, value)| out[i] = value);
+            refused.into_iter().zip(values).for_each(|(i, value)| out[i] = value);
         }
     }
 }
 
 fn by_rows(kernels: Kernels<'_>, bandwidth: &[f64], queries: &[f64], out: &mut [f64]) {
     let widths = Widths::single(bandwidth.to_vec());
-    let Kernels {
-        points,
-        weights,
-        shape,
-        tolerance,
-    } = kernels;
+    let Kernels { points, weights, shape, tolerance } = kernels;
     PairSums::new(points, weights, shape, &widths, tolerance).log_densities(queries, out);
 }
