@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use dolmen::error::Result;
 use dolmen::learner::{Run, predict};
+use dolmen::math::first_largest;
 use dolmen::store::write_atomically;
 use dolmen::table::{Categories, Column, Features, Table, write_csv, write_parquet};
 
@@ -65,9 +66,7 @@ fn predictions(opened: &Opened, features: &Features, run: &Run) -> Result<Table>
 /// The most probable class, and a column `p(class)` for each.
 fn class_columns(classes: &[String], probabilities: &[f64]) -> Vec<(String, Column)> {
     let width = classes.len();
-    let top =
-        |row: &[f64]| (1..width).fold(0, |top, c| if row[c] > row[top] { c } else { top }) as u32;
-    let codes = probabilities.chunks_exact(width).map(top).collect();
+    let codes = probabilities.chunks_exact(width).map(|row| first_largest(row) as u32).collect();
     let class = Column::Categorical(Categories { levels: classes.to_vec().into(), codes });
     let mut columns = vec![("class".to_string(), class)];
     for (c, name) in classes.iter().enumerate() {

@@ -8,6 +8,7 @@ use dolmen::combine::inference::Estimate;
 use dolmen::ensemble::Ensemble;
 use dolmen::error::Result;
 use dolmen::learner::{Run, predict};
+use dolmen::math::first_largest;
 use dolmen::table::Rows;
 use dolmen::task::Task;
 use serde::Serialize;
@@ -91,8 +92,7 @@ fn score<T: Task>(
     }
     let mean = |scores: &[f64]| Estimate::of(scores, &shares).mean;
     let gain = |other: &[f64]| Estimate::of_difference(&together, other, &shares);
-    let best =
-        (1..members).fold(0, |best, m| if mean(&alone[m]) > mean(&alone[best]) { m } else { best });
+    let best = first_largest(&alone.iter().map(|scores| mean(scores)).collect::<Vec<f64>>());
     let weights = model.combination().weights();
     let scored = |(m, name): (usize, &str)| ScoredMember {
         name: name.into(),

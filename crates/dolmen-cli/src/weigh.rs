@@ -194,7 +194,7 @@ fn numbers(name: &str, column: Column) -> Result<Vec<f64>> {
     match values.iter().position(|v| v.is_nan()) {
         None => Ok(values),
         Some(i) => Err(Error::data(Place::cell(i, name), "the value is missing or not a number")
-            .with_hint("every member must have a prediction for every row")),
+            .with_hint("every row needs a number here: mend the cell or remove the row")),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::math::first_largest;
 use crate::oos::OutOfSample;
 use crate::task::Task;
 
@@ -32,7 +33,7 @@ pub(super) fn select<T: Task>(
                 })
             })
             .collect();
-        let Some(winner) = first_largest(&candidates) else { break };
+        let winner = first_largest(&candidates);
         let m = allowed[winner];
         counts[m] += 1.0;
         let mut row = vec![0.0; width];
@@ -64,13 +65,4 @@ fn blend<T: Task>(
     let old = &current[i * out.len()..(i + 1) * out.len()];
     let new = oos.row(m, i);
     T::mix(&[1.0 - share, share], |k| if k == 0 { old } else { new }, out);
-}
-
-fn first_largest(values: &[f64]) -> Option<usize> {
-    let better = |best: Option<usize>, i: usize| match best {
-        Some(b) if values[i] > values[b] => Some(i),
-        None if !values[i].is_nan() => Some(i),
-        other => other,
-    };
-    (0..values.len()).fold(None, better)
 }

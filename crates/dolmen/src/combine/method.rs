@@ -11,6 +11,7 @@ use super::{Combination, Combiner, LinearPool, Solution, Weighable, greedy, pseu
 use crate::error::{Error, Result};
 use crate::evaluate::Measure;
 use crate::learner::Run;
+use crate::math::first_largest;
 use crate::oos::OutOfSample;
 use crate::table::Rows;
 
@@ -185,12 +186,9 @@ impl<'a, T: Weighable> Weigher<'a, T> {
                 weights
             }
             Method::Best => {
-                let score = |m: usize| problem::weighted_mean(&self.member_scores[m], shares);
-                let best = allowed.iter().copied().fold(None, |best: Option<(usize, f64)>, m| {
-                    let own = score(m);
-                    if best.is_none_or(|(_, top)| own > top) { Some((m, own)) } else { best }
-                });
-                problem::unit(members, best.map_or(0, |(m, _)| m))
+                let score = |&m: &usize| problem::weighted_mean(&self.member_scores[m], shares);
+                let scores: Vec<f64> = allowed.iter().map(score).collect();
+                problem::unit(members, allowed[first_largest(&scores)])
             }
             Method::Greedy => {
                 let measure = self.options.measure;

@@ -9,6 +9,7 @@ use super::problem::{self, WeightProblem};
 use super::{Method, Solution, Weighable, Weights};
 use crate::error::{Error, Result};
 use crate::learner::Run;
+use crate::math::first_largest;
 use crate::oos::OutOfSample;
 
 /// How the weights' standard errors are found.
@@ -131,7 +132,7 @@ pub fn weigh<T: Weighable>(
     let problem = &weigher.problem;
     let shares = problem.shares();
     let scores = run.install(|| problem::member_scores(problem, shares));
-    let best = (1..members).fold(0, |best, m| if scores[m] > scores[best] { m } else { best });
+    let best = first_largest(&scores);
     let row_scores = problem.row_scores(&solution.weights);
     let gain = |weights: &[f64]| {
         Estimate::of_difference(&row_scores, &problem.row_scores(weights), shares)
@@ -250,17 +251,14 @@ fn cross_validate<T: Weighable>(
             let total: f64 = others.iter().sum();
             others.iter_mut().for_each(|share| *share /= total.max(f64::MIN_POSITIVE));
             let alone = problem::member_scores(problem, &others);
-            let best =
-                (1..members).fold(0, |best, m| if alone[m] > alone[best] { m } else { best });
+            let best = first_largest(&alone);
             let found = weigher.again(&others, &start, &all);
             let stacked = problem.row_scores(&found.weights);
             (stacked, problem.row_scores(&problem::unit(members, best)))
         })
         .collect();
-    let dealt = |pick: fn(&(Vec<f64>, Vec<f64>)) -> &Vec<f64>| -> Vec<f64> {
-        (0..shares.len()).map(|i| pick(&folds[i % FOLDS])[i]).collect()
-    };
-    let (stacked, best) = (dealt(|fold| &fold.0), dealt(|fold| &fold.1));
+    let (stacked, best): (Vec<f64>, Vec<f64>) =
+        (0..shares.len()).map(|i| (folds[i % FOLDS].0[i], folds[i % FOLDS].1[i])).unzip();
     let uniform = problem.row_scores(&vec![1.0 / members as f64; members]);
     Some(CrossValidated {
         folds: FOLDS,

@@ -109,7 +109,7 @@ impl<T: Task> Stack<T> {
 
         let refit = run.child(3);
         let fitted: Vec<Result<Vec<Box<dyn Fitted<T>>>>> = run.install(|| {
-            let fit = |(l, learner): (usize, &Box<dyn Learner<T>>)| {
+            let fit = |(l, learner): (usize, &dyn Learner<T>)| {
                 run.check()?;
                 let name = || learner.members().first().cloned().unwrap_or_default();
                 learner.fit(sample, &refit.child(l as u64)).map_err(|source| match source {
@@ -119,7 +119,7 @@ impl<T: Task> Stack<T> {
                     }
                 })
             };
-            self.learners.par_iter().enumerate().map(fit).collect()
+            self.learners.par_iter().map(AsRef::as_ref).enumerate().map(fit).collect()
         });
         let names = self.learners.iter().flat_map(|learner| learner.members());
         let mut models = Vec::new();

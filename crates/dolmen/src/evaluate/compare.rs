@@ -12,6 +12,7 @@ use crate::combine::problem::unit;
 use crate::combine::{Combiner, Weighable, Weights};
 use crate::error::{Error, Result};
 use crate::learner::{Learner, Run, Sample, predict};
+use crate::math::first_largest;
 use crate::oos::{self, OnFailure};
 use crate::plan::{Plan, PlanSpec, Portion, RowKeys};
 use crate::task::{Target, Task};
@@ -185,10 +186,6 @@ fn total_score<T: Task>(weights: &[f64], predictions: &[Vec<f64>], test: &Sample
         total += T::score(&row, test.target(), i);
     }
     total
-}
-
-fn first_largest(values: &[f64]) -> usize {
-    (1..values.len()).fold(0, |best, i| if values[i] > values[best] { i } else { best })
 }
 
 fn summarise<T: Task>(

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::math::first_largest;
 use crate::task::Labels;
 
 /// A way to score one prediction row.
@@ -47,10 +48,7 @@ impl Measure {
                 let truth = |c: usize| if c == class { 1.0 } else { 0.0 };
                 Some(-row.iter().enumerate().map(|(c, p)| (p - truth(c)).powi(2)).sum::<f64>())
             }
-            Self::Error => {
-                let top = (1..row.len()).fold(0, |top, c| if row[c] > row[top] { c } else { top });
-                Some(if top == class { 0.0 } else { -1.0 })
-            }
+            Self::Error => Some(if first_largest(row) == class { 0.0 } else { -1.0 }),
             Self::Squared | Self::Absolute => None,
         }
     }

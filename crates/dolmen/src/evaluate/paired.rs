@@ -27,7 +27,7 @@ pub fn wilcoxon(differences: &[f64]) -> Wilcoxon {
     let mut first = 0;
     while first < pairs {
         let equal = sorted[first..].iter().take_while(|d| d.abs() == sorted[first].abs()).count();
-        let rank = first as f64 + (equal as f64 + 1.0) / 2.0;
+        let rank = first as f64 + f64::midpoint(1.0, equal as f64);
         for d in &sorted[first..first + equal] {
             if *d > 0.0 { plus += rank } else { minus += rank }
         }

@@ -27,6 +27,7 @@ use crate::task::Task;
 /// another order come out the same; a model read back from its record predicts the same bits; densities are not NaN
 /// and probabilities sum to 1; the out-of-sample block has its shape and covers the plan's rows; no panic on one
 /// row, no rows, equal rows or missing values.
+#[expect(clippy::missing_panics_doc, reason = "one and two threads can always be had")]
 pub fn learner<T: Task>(
     learner: &dyn Learner<T>,
     sample: &Sample<'_, T>,

@@ -45,14 +45,12 @@ pub trait Library: Weighable {
     /// The learner of a spec.
     fn learner(spec: &Spec) -> Result<Box<dyn Learner<Self>>> {
         let entries = Self::entries();
-        match entries.iter().find(|entry| entry.kind == spec.kind) {
-            Some(entry) => (entry.build)(spec),
-            None => {
-                let kinds: Vec<&str> = entries.iter().map(|entry| entry.kind).collect();
-                let expected = format!("a learner of {}: {}", Self::NAME, kinds.join(", "));
-                Err(Error::param("model", expected, &spec.kind))
-            }
+        if let Some(entry) = entries.iter().find(|entry| entry.kind == spec.kind) {
+            return (entry.build)(spec);
         }
+        let kinds: Vec<&str> = entries.iter().map(|entry| entry.kind).collect();
+        let expected = format!("a learner of {}: {}", Self::NAME, kinds.join(", "));
+        Err(Error::param("model", expected, &spec.kind))
     }
 }
 

@@ -40,6 +40,7 @@ impl Progress for Silent {
 
 impl Run {
     /// A run on all cores with this seed, silent.
+    #[expect(clippy::missing_panics_doc, reason = "as many threads as cores can be had")]
     pub fn new(seed: u64) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Self::with_threads(seed, threads).expect("the default number of threads is positive")

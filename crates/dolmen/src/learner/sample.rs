@@ -12,6 +12,7 @@ pub struct Sample<'a, T: Task> {
     weights: Option<&'a [f64]>,
 }
 
+#[expect(clippy::expl_impl_clone_on_copy, reason = "a derive would ask for a target that is Copy")]
 impl<T: Task> Clone for Sample<'_, T> {
     fn clone(&self) -> Self {
         *self

@@ -4,6 +4,11 @@
 //! functions compiled for several targets, as in [`super::bulk`]. `FMA` says whether that target has fused multiply-add;
 //! without it `f64::mul_add` would be a call into the C library.
 
+#![expect(
+    clippy::inline_always,
+    reason = "these must be compiled with the features of their caller"
+)]
+
 /// `a * b + c`.
 #[inline(always)]
 pub(crate) fn fma<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
@@ -98,6 +103,6 @@ pub(crate) fn ln<const FMA: bool>(x: f64) -> f64 {
     // Added to the value, which is finite for any bits: nothing for positive numbers, else what the logarithm is there.
     let zero = mask(x == 0.0) & f64::NEG_INFINITY.to_bits();
     let negative = mask(x < 0.0) & f64::NAN.to_bits();
-    let not_finite = mask(!(x < f64::INFINITY)) & x.to_bits();
+    let not_finite = (mask(x.is_nan()) | mask(x == f64::INFINITY)) & x.to_bits();
     value + f64::from_bits(zero | negative | not_finite)
 }

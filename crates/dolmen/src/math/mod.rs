@@ -8,4 +8,4 @@ mod log_space;
 pub mod nonnegative;
 
 pub use gram::Gram;
-pub use log_space::log_sum_exp;
+pub use log_space::{first_largest, log_sum_exp};

@@ -47,7 +47,7 @@ pub fn collect<T: Task>(
             let own: Vec<&Failure> = block.failures.iter().filter(|f| f.member == m).collect();
             match (own.first(), on_failure) {
                 (None, _) => {
-                    members.push((name, select(&column, &covered, T::width(sample.target()))))
+                    members.push((name, select(&column, &covered, T::width(sample.target()))));
                 }
                 (Some(failure), OnFailure::Stop) => return Err(stop(name, failure)),
                 (Some(_), OnFailure::Drop) => {
@@ -126,11 +126,11 @@ fn predict_split<T: Task, L: Learner<T> + ?Sized>(
     let train = sample.select(&split.train(sample.rows()));
     let held_out = sample.x().select(split.test());
     let models = learner.fit(&train.borrow(), run)?;
-    let predict = |model: &Box<dyn Fitted<T>>| {
+    let predict = |model: &dyn Fitted<T>| {
         let mut out = vec![0.0; held_out.rows().rows() * model.width()];
         model.predict_into(held_out.rows(), &mut out).map(|()| out)
     };
-    models.iter().map(predict).collect()
+    models.iter().map(AsRef::as_ref).map(predict).collect()
 }
 
 /// The running average of each row's predictions.
