@@ -11,8 +11,7 @@ use super::data::{Data, Units};
 use super::expect::{Densities, first_largest, share_out};
 use super::missing::{Completion, Pattern};
 use super::moments::{self, Moments};
-use super::normals::{Normals, Shape};
-use super::pass::Sums;
+use super::normals::Normals;
 use crate::math::bulk;
 use crate::table::Rows;
 
@@ -26,7 +25,6 @@ const VALUES: usize = 1536;
 #[derive(Debug)]
 pub(super) struct Block {
     dimension: usize,
-    shape: Shape,
     /// Rows there is room for.
     capacity: usize,
     /// Rows in use, padded to whole groups.
@@ -38,7 +36,6 @@ pub(super) struct Block {
     shares: Vec<f64>,
     /// Room for a group's deviations from a mean.
     deviations: Vec<f64>,
-    moments: Moments,
     /// Room for rows with their missing values filled in.
     completed: Vec<f64>,
     zero: Vec<f64>,
@@ -46,29 +43,36 @@ pub(super) struct Block {
 
 impl Block {
     /// Room for blocks of rows out of so many.
-    pub(super) fn new(normals: &Normals, rows: usize) -> Self {
-        let (k, d) = (normals.components(), normals.dimension());
-        let groups = (VALUES / d / GROUP).min(8).min(rows.div_ceil(GROUP)).max(1);
+    pub(super) fn new(components: usize, dimension: usize, rows: usize) -> Self {
+        let groups = (VALUES / dimension / GROUP)
+            .min(8)
+            .min(rows.div_ceil(GROUP))
+            .max(1);
         let capacity = groups * GROUP;
         Self {
-            dimension: d,
-            shape: normals.shape,
+            dimension,
             capacity,
             rows: 0,
-            z: vec![0.0; d * capacity],
+            z: vec![0.0; dimension * capacity],
             weights: vec![0.0; capacity],
             ln_p: vec![0.0; capacity],
-            shares: vec![0.0; k * capacity],
-            deviations: vec![0.0; d.next_multiple_of(2) * GROUP],
-            moments: Moments::new(normals, capacity),
+            shares: vec![0.0; components * capacity],
+            deviations: vec![0.0; dimension.next_multiple_of(2) * GROUP],
             completed: Vec::new(),
-            zero: vec![0.0; d],
+            zero: vec![0.0; dimension],
         }
     }
 
     /// Rows there is room for.
     pub(super) fn capacity(&self) -> usize {
         self.capacity
+    }
+
+    /// A range of rows, cut in blocks.
+    pub(super) fn cut(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
+        let capacity = self.capacity;
+        let block = move |first| first..rows.end.min(first + capacity);
+        (rows.start..rows.end).step_by(capacity).map(block)
     }
 
     /// `ln p` of the rows last seen; padded.
@@ -126,7 +130,7 @@ impl Block {
     }
 
     /// Log joint densities of the rows, component after component.
-    fn log_joint(&mut self, densities: &Densities) {
+    pub(super) fn log_joint(&mut self, densities: &Densities) {
         let z = &self.z[..densities.dimension() * self.rows];
         for (component, share) in self.shares.chunks_exact_mut(self.rows).enumerate() {
             if component < densities.components() {
@@ -158,57 +162,48 @@ impl Block {
         self.z[row..].iter().step_by(self.rows).take(self.dimension).copied()
     }
 
+    /// What was last computed for one component's rows; padded.
+    pub(super) fn shares(&self, component: usize) -> &[f64] {
+        &self.shares[component * self.rows..][..self.rows]
+    }
+
     /// Gives every row to one component.
-    pub(super) fn assign(&mut self, components: usize, labels: &[u32]) {
-        self.shares[..components * self.rows].fill(0.0);
+    pub(super) fn assign(&mut self, labels: &[u32]) {
+        self.shares.fill(0.0);
         for (row, &label) in labels.iter().enumerate() {
             self.shares[label as usize * self.rows + row] = self.weights[row].sqrt();
         }
     }
 
     /// Adds the moments of complete rows.
-    pub(super) fn add_moments(&mut self, normals: &Normals) {
+    pub(super) fn add_moments(&self, normals: &Normals, moments: &mut Moments) {
         let z = &self.z[..self.dimension * self.rows];
-        for (component, shares) in self.shares.chunks_exact(self.rows).enumerate() {
-            if component < normals.components() {
-                self.moments.add(component, z, normals.mean(component), shares);
-            }
+        for component in 0..normals.components() {
+            moments.add(
+                component,
+                z,
+                normals.mean(component),
+                self.shares(component),
+            );
         }
     }
 
-    /// Adds the moments of rows that lack some columns: those of the completed rows; and the covariance of what was missing
-    /// to the sums themselves.
+    /// Adds the moments of rows that lack some columns: those of the completed rows and of what their completion leaves open.
     pub(super) fn add_completed_moments(
         &mut self,
         pattern: &Pattern,
         completion: &Completion,
-        sums: &mut Sums,
+        moments: &mut Moments,
     ) {
-        let (d, rows) = (self.dimension, self.rows);
-        self.completed.resize(d * self.capacity, 0.0);
+        let used = self.dimension * self.rows;
+        self.completed.resize(self.dimension * self.capacity, 0.0);
         for (component, regression) in completion.regressions.iter().enumerate() {
             let mean = completion.densities.mean(component);
-            moments::complete(&self.z, mean, pattern, regression, rows, &mut self.completed);
-            let shares = &self.shares[component * rows..][..rows];
-            let completed = &self.completed[..d * rows];
-            let mass = self.moments.add(component, completed, &self.zero, shares);
-            let size = self.shape.size(d);
-            let second = &mut sums.second[component * size..][..size];
-            for (i, &p) in pattern.missing.iter().enumerate() {
-                if self.shape == Shape::Diagonal {
-                    second[p] += mass * regression.residual[i];
-                    continue;
-                }
-                let residual = &regression.residual[i * pattern.missing.len()..];
-                for (&q, residual) in pattern.missing[..=i].iter().zip(residual) {
-                    second[p * d + q] += mass * residual;
-                }
-            }
+            let completed = &mut self.completed[..used];
+            moments::complete(&self.z, mean, pattern, regression, self.rows, completed);
+            let shares = &self.shares[component * self.rows..][..self.rows];
+            let mass = moments.add(component, completed, &self.zero, shares);
+            moments.add_residual(component, mass, &pattern.missing, &regression.residual);
         }
-    }
-
-    /// The moments of all blocks so far.
-    pub(super) fn moments(&self) -> &Moments {
-        &self.moments
     }
 }

@@ -66,6 +66,18 @@ impl Densities {
         prepared
     }
 
+    /// Densities that fall with half the squared distance from a centre, and by nothing else.
+    pub(super) fn around(centres: &[f64], dimension: usize) -> Self {
+        Self {
+            dimension,
+            columns: dimension.next_multiple_of(2),
+            diagonal: true,
+            constants: vec![0.0; centres.len() / dimension],
+            means: centres.to_vec(),
+            factors: vec![1.0; centres.len()],
+        }
+    }
+
     /// Number of components.
     pub(super) fn components(&self) -> usize {
         self.constants.len()

@@ -2,6 +2,8 @@
 //!
 //! Missing values stand at their column's mean here: a start has to be near, not exact.
 
+use std::ops::Range;
+
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -9,7 +11,6 @@ use rayon::prelude::*;
 use super::block::Block;
 use super::data::{Data, PART};
 use super::expect::Densities;
-use super::normals::{Factors, Normals, Shape};
 use crate::stats::{self, Accumulator};
 
 /// Rows given to their nearest centre.
@@ -57,28 +58,24 @@ pub(super) fn lloyd(data: &Data<'_>, mut centres: Vec<f64>, limit: usize) -> Clu
     Clusters { centres, labels }
 }
 
-/// Every row to its nearest centre: with unit variances and equal weights that is the component of highest density.
+/// Every row to its nearest centre.
 fn assign(data: &Data<'_>, centres: &[f64]) -> Assignment {
     let d = data.x.width();
     let k = centres.len() / d;
-    let normals = Normals {
-        dimension: d,
-        shape: Shape::Diagonal,
-        weights: vec![1.0; k],
-        means: centres.to_vec(),
-        covariances: vec![1.0; k * d],
+    let densities = Densities::around(centres, d);
+    let zero = || Assignment {
+        mass: vec![0.0; k],
+        sums: vec![0.0; k * d],
+        labels: Vec::new(),
     };
-    let densities = Densities::new(&normals, &Factors::unit(k, d));
-    let zero = || Assignment { mass: vec![0.0; k], sums: vec![0.0; k * d], labels: Vec::new() };
     stats::accumulate(data.x.rows(), PART, zero, |sums, range| {
-        let mut block = Block::new(&normals, range.len());
-        for first in range.clone().step_by(block.capacity()) {
-            let rows = first..(first + block.capacity()).min(range.end);
+        let mut block = Block::new(k, d, range.len());
+        for rows in block.cut(range) {
             block.load_filled(data, rows.clone());
             let known = sums.labels.len();
             block.nearest(&densities, rows.len(), &mut sums.labels);
             for (at, &label) in sums.labels[known..].iter().enumerate() {
-                let weight = data.weight(first + at);
+                let weight = data.weight(rows.start + at);
                 sums.mass[label as usize] += weight;
                 let sums = &mut sums.sums[label as usize * d..][..d];
                 block.row(at).zip(sums).for_each(|(z, sum)| *sum += weight * z);
@@ -87,44 +84,102 @@ fn assign(data: &Data<'_>, centres: &[f64]) -> Assignment {
     })
 }
 
-/// k-means++ seeds: each next centre is a row drawn with probability proportional to its weight times its squared distance
-/// from the centres so far (Arthur & Vassilvitskii 2007).
+/// Greedy k-means++ seeds (Arthur & Vassilvitskii 2007, section 7): rows are drawn with probability proportional to their
+/// weight times their squared distance from the centres so far; of a few drawn, the one that leaves the smallest sum of
+/// distances becomes the next centre.
 pub(super) fn seeds(data: &Data<'_>, components: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
-    let (rows, d) = (data.x.rows(), data.x.width());
-    let mut distances = vec![f64::INFINITY; rows];
-    let mut centres = vec![0.0; components * d];
-    for component in 0..components {
-        let mass = |i: usize| {
-            let distance = if component == 0 { 1.0 } else { distances[i] };
-            data.weight(i) * distance
-        };
-        let total: f64 = (0..rows).map(mass).sum();
-        // Fewer different rows than components: the rest of the centres are drawn by weight alone.
-        let row = if total > 0.0 {
-            draw(total, (0..rows).map(mass), rng)
-        } else {
-            draw(data.total, (0..rows).map(|i| data.weight(i)), rng)
-        };
-        let centre = &mut centres[component * d..][..d];
-        data.filled_row(row, centre);
-        let centre = &*centre;
-        distances.par_chunks_mut(PART).enumerate().for_each(|(part, distances)| {
-            let mut z = vec![0.0; d];
-            for (at, distance) in distances.iter_mut().enumerate() {
-                data.filled_row(part * PART + at, &mut z);
-                let square: f64 = z.iter().zip(centre).map(|(z, c)| (z - c) * (z - c)).sum();
-                *distance = distance.min(square);
-            }
-        });
+    let d = data.x.width();
+    let candidates = 2 + (components as f64).ln() as usize;
+    let mut masses: Vec<f64> = (0..data.x.rows()).map(|i| data.weight(i)).collect();
+    let mut centres = centres_at(data, &[draw(&masses, rng)]);
+    let mut distances = vec![f64::INFINITY; masses.len()];
+    for component in 1..components {
+        approach(data, &centres[(component - 1) * d..], &mut distances);
+        for (i, (mass, distance)) in masses.iter_mut().zip(&distances).enumerate() {
+            *mass = data.weight(i) * distance;
+        }
+        let drawn: Vec<usize> = (0..candidates).map(|_| draw(&masses, rng)).collect();
+        let drawn = centres_at(data, &drawn);
+        let left = sums_of_distances(data, &drawn, &distances);
+        let best = (1..candidates).fold(0, |best, c| if left[c] < left[best] { c } else { best });
+        centres.extend_from_slice(&drawn[best * d..][..d]);
     }
     centres
 }
 
-/// Draws an index with probability proportional to its mass.
-fn draw(total: f64, masses: impl Iterator<Item = f64>, rng: &mut ChaCha8Rng) -> usize {
+/// Rows as centres.
+pub(super) fn centres_at(data: &Data<'_>, rows: &[usize]) -> Vec<f64> {
+    let d = data.x.width();
+    let mut centres = vec![0.0; rows.len() * d];
+    for (centre, &row) in centres.chunks_exact_mut(d).zip(rows) {
+        data.filled_row(row, centre);
+    }
+    centres
+}
+
+/// Lowers squared distances to those from a new centre where it is nearer.
+fn approach(data: &Data<'_>, centre: &[f64], distances: &mut [f64]) {
+    let densities = Densities::around(centre, centre.len());
+    distances
+        .par_chunks_mut(PART)
+        .enumerate()
+        .for_each(|(part, distances)| {
+            let first = part * PART;
+            let mut block = Block::new(1, centre.len(), distances.len());
+            for rows in block.cut(first..first + distances.len()) {
+                block.load_filled(data, rows.clone());
+                block.log_joint(&densities);
+                let distances = &mut distances[rows.start - first..rows.end - first];
+                for (distance, half) in distances.iter_mut().zip(block.shares(0)) {
+                    *distance = distance.min(-2.0 * half);
+                }
+            }
+        });
+}
+
+/// For each of some centres the weighted sum of squared distances if it were one more.
+fn sums_of_distances(data: &Data<'_>, centres: &[f64], distances: &[f64]) -> Vec<f64> {
+    let d = data.x.width();
+    let count = centres.len() / d;
+    let densities = Densities::around(centres, d);
+    let zero = || Left(vec![0.0; count]);
+    let part = |sums: &mut Left, range: Range<usize>| {
+        let mut block = Block::new(count, d, range.len());
+        for rows in block.cut(range) {
+            block.load_filled(data, rows.clone());
+            block.log_joint(&densities);
+            for (c, sum) in sums.0.iter_mut().enumerate() {
+                for (i, half) in rows.clone().zip(block.shares(c)) {
+                    *sum += data.weight(i) * distances[i].min(-2.0 * half);
+                }
+            }
+        }
+    };
+    stats::accumulate(data.x.rows(), PART, zero, part).0
+}
+
+/// Sums of distances, one per centre.
+struct Left(Vec<f64>);
+
+impl Accumulator for Left {
+    fn merge(&mut self, later: Self) {
+        self.0
+            .iter_mut()
+            .zip(later.0)
+            .for_each(|(sum, x)| *sum += x);
+    }
+}
+
+/// Draws an index with probability proportional to its mass; any index if there is no mass (fewer different rows than
+/// components).
+fn draw(masses: &[f64], rng: &mut ChaCha8Rng) -> usize {
+    let total: f64 = masses.iter().sum();
+    if total <= 0.0 {
+        return rng.random_range(0..masses.len());
+    }
     let mut left = rng.random::<f64>() * total;
     let mut last = 0;
-    for (i, mass) in masses.enumerate().filter(|(_, mass)| *mass > 0.0) {
+    for (i, mass) in masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
         last = i;
         left -= mass;
         if left < 0.0 {

@@ -32,6 +32,8 @@ pub(super) struct Moments {
     /// `sum h v`, component after component.
     first: Vec<Running>,
     second: Second,
+    /// What missing values add to the second moments, as [`Sums`] keep them; empty until there are any.
+    residual: Vec<f64>,
     /// `u` of one component, columns padded to an even number.
     u: Vec<f64>,
 }
@@ -63,7 +65,32 @@ impl Moments {
                 Shape::Full | Shape::Tied => Second::Full(vec![[[0.0; LANES]; 4]; k * tiles(d)]),
                 Shape::Diagonal => Second::Diagonal(vec![[0.0; LANES]; k * d]),
             },
+            residual: Vec::new(),
             u: vec![0.0; d.next_multiple_of(2) * rows],
+        }
+    }
+
+    /// Adds a component's conditional covariance of missing columns, times the mass of rows that lack them.
+    pub(super) fn add_residual(
+        &mut self,
+        component: usize,
+        mass: f64,
+        missing: &[usize],
+        residual: &[f64],
+    ) {
+        let d = self.dimension;
+        let diagonal = matches!(self.second, Second::Diagonal(_));
+        let size = if diagonal { d } else { d * d };
+        self.residual.resize(self.mass.len() * size, 0.0);
+        let second = &mut self.residual[component * size..][..size];
+        for (i, &p) in missing.iter().enumerate() {
+            if diagonal {
+                second[p] += mass * residual[i];
+                continue;
+            }
+            for (&q, residual) in missing[..=i].iter().zip(&residual[i * missing.len()..]) {
+                second[p * d + q] += mass * residual;
+            }
         }
     }
 
@@ -97,6 +124,10 @@ impl Moments {
         };
         sums.mass.iter_mut().zip(&self.mass).for_each(|(sum, mass)| *sum += mass);
         add(&mut sums.first, &self.first);
+        sums.second
+            .iter_mut()
+            .zip(&self.residual)
+            .for_each(|(sum, x)| *sum += x);
         match &self.second {
             Second::Diagonal(running) => add(&mut sums.second, running),
             Second::Full(running) => {

@@ -218,11 +218,6 @@ impl Normals {
 }
 
 impl Factors {
-    /// Those of diagonal covariances of ones.
-    pub(super) fn unit(components: usize, dimension: usize) -> Self {
-        Self { inverse: vec![1.0; components * dimension], size: dimension }
-    }
-
     /// W of one component.
     pub(super) fn of(&self, component: usize) -> &[f64] {
         entry(&self.inverse, self.size, component)

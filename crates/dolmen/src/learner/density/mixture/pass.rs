@@ -9,6 +9,7 @@ use super::block::Block;
 use super::data::{Data, PART, Units};
 use super::expect::Densities;
 use super::missing::{Completion, Pattern, Patterns};
+use super::moments::Moments;
 use super::normals::{Collapse, Normals};
 use crate::stats::{self, Accumulator};
 use crate::table::Rows;
@@ -71,6 +72,16 @@ enum Seen<'a> {
     Partial(&'a Pattern, &'a Completion),
 }
 
+impl<'a> Seen<'a> {
+    /// The densities of what the rows have; `complete` are those of all columns.
+    fn densities(&self, complete: &'a Densities) -> &'a Densities {
+        match self {
+            Self::Complete => complete,
+            Self::Partial(_, completion) => &completion.densities,
+        }
+    }
+}
+
 /// One pass over all rows, on the thread pool it is called in.
 pub(super) fn pass(
     data: &Data<'_>,
@@ -79,34 +90,33 @@ pub(super) fn pass(
     want: Want,
 ) -> Result<Sums, Collapse> {
     let zero = || Sums::zero(normals);
+    let walk = Walk {
+        x: data.x,
+        units: &data.units,
+        patterns: data.patterns.as_ref(),
+    };
     let sums = stats::accumulate(data.x.rows(), PART, zero, |sums, range| {
-        let rows = Walk { x: data.x, units: &data.units, patterns: data.patterns.as_ref() };
-        let walked = rows.walk(range, normals, |block, at, seen| {
+        let mut block = Block::new(normals.components(), normals.dimension(), range.len());
+        let mut moments = (want == Want::Moments).then(|| Moments::new(normals, block.capacity()));
+        let walked = walk.walk(&mut block, range, normals, |block, at, seen| {
             if let Some(weights) = data.weights {
-                let weight = |i: &usize| weights[*i];
                 match at {
                     At::Rows(rows) => block.weigh(weights[rows].iter().copied()),
-                    At::Chosen(rows) => block.weigh(rows.iter().map(weight)),
+                    At::Chosen(rows) => block.weigh(rows.iter().map(|&i| weights[i])),
                 }
             }
-            match seen {
-                Seen::Complete => {
-                    sums.log_likelihood += block.expect(densities);
-                    if want == Want::Moments {
-                        block.add_moments(normals);
-                    }
-                }
-                Seen::Partial(pattern, completion) => {
-                    sums.log_likelihood += block.expect(&completion.densities);
-                    if want == Want::Moments {
-                        block.add_completed_moments(pattern, completion, sums);
-                    }
+            sums.log_likelihood += block.expect(seen.densities(densities));
+            match (&mut moments, seen) {
+                (None, _) => {}
+                (Some(moments), Seen::Complete) => block.add_moments(normals, moments),
+                (Some(moments), Seen::Partial(pattern, completion)) => {
+                    block.add_completed_moments(pattern, completion, moments);
                 }
             }
         });
-        match walked {
-            Ok(block) => block.moments().add_to(sums),
-            Err(collapse) => sums.collapse = Some(collapse),
+        sums.collapse = walked.err();
+        if let Some(moments) = moments {
+            moments.add_to(sums);
         }
     });
     match sums.collapse {
@@ -124,18 +134,19 @@ pub(super) fn log_densities(
     out: &mut [f64],
 ) -> Result<(), Collapse> {
     let patterns = Patterns::of(x);
-    let rows = Walk { x, units, patterns: patterns.as_ref() };
-    rows.walk(0..x.rows(), normals, |block, at, seen| {
-        match seen {
-            Seen::Complete => block.expect(densities),
-            Seen::Partial(_, completion) => block.expect(&completion.densities),
-        };
+    let walk = Walk {
+        x,
+        units,
+        patterns: patterns.as_ref(),
+    };
+    let mut block = Block::new(normals.components(), normals.dimension(), x.rows());
+    walk.walk(&mut block, 0..x.rows(), normals, |block, at, seen| {
+        block.expect(seen.densities(densities));
         match at {
             At::Rows(rows) => out[rows.clone()].copy_from_slice(&block.ln_p()[..rows.len()]),
             At::Chosen(rows) => rows.iter().zip(block.ln_p()).for_each(|(&i, p)| out[i] = *p),
         }
-    })?;
-    Ok(())
+    })
 }
 
 /// The rows of a block.
@@ -154,33 +165,33 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Loads block after block of a range of rows (of the patterns' order, if there are patterns) and shows it to `visit`;
-    /// gives back the last one.
+    /// Loads block after block of a range of rows (of the patterns' order, if there are patterns) and shows it to `visit`.
     fn walk(
         &self,
+        block: &mut Block,
         range: Range<usize>,
         normals: &Normals,
         mut visit: impl FnMut(&mut Block, At<'_>, Seen<'_>),
-    ) -> Result<Block, Collapse> {
-        let mut block = Block::new(normals, range.len());
+    ) -> Result<(), Collapse> {
         let Some(patterns) = self.patterns else {
-            for first in range.clone().step_by(block.capacity()) {
-                let rows = first..(first + block.capacity()).min(range.end);
+            for rows in block.cut(range) {
                 block.load(self.x.slice(rows.clone()), self.units);
-                visit(&mut block, At::Rows(rows), Seen::Complete);
+                visit(block, At::Rows(rows), Seen::Complete);
             }
-            return Ok(block);
+            return Ok(());
         };
         for (pattern, range) in patterns.in_range(range) {
             let completion =
                 if pattern.is_complete() { None } else { Some(pattern.complete(normals)?) };
             for rows in patterns.order[range].chunks(block.capacity()) {
                 block.gather(self.x, self.units, rows, &pattern.observed);
-                let seen =
-                    completion.as_ref().map_or(Seen::Complete, |c| Seen::Partial(pattern, c));
-                visit(&mut block, At::Chosen(rows), seen);
+                let seen = match &completion {
+                    None => Seen::Complete,
+                    Some(completion) => Seen::Partial(pattern, completion),
+                };
+                visit(block, At::Chosen(rows), seen);
             }
         }
-        Ok(block)
+        Ok(())
     }
 }

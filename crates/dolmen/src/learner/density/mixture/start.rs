@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::block::Block;
 use super::data::{Data, PART};
 use super::kmeans::{self, Clusters};
+use super::moments::Moments;
 use super::normals::{Normals, Shape};
 use super::pass::Sums;
 use super::prior::{Covariance, Prior};
@@ -61,25 +62,19 @@ pub(super) fn make(
         }
         Start::Kmeans => {
             let rows = kmeans::random_rows(data, components, &mut rng);
-            let seeds = centres(data, &rows);
-            Ok(from_clusters(data, prior, &kmeans::lloyd(data, seeds, LLOYD_LIMIT)))
+            let seeds = kmeans::centres_at(data, &rows);
+            Ok(from_clusters(
+                data,
+                prior,
+                &kmeans::lloyd(data, seeds, LLOYD_LIMIT),
+            ))
         }
         Start::Random => {
             let rows = kmeans::random_rows(data, components, &mut rng);
-            Ok(around(data, prior, centres(data, &rows)))
+            Ok(around(data, prior, kmeans::centres_at(data, &rows)))
         }
         Start::Given(given) => given.normals(data, prior.covariance, components),
     }
-}
-
-/// Rows as centres.
-fn centres(data: &Data<'_>, rows: &[usize]) -> Vec<f64> {
-    let d = data.x.width();
-    let mut centres = vec![0.0; rows.len() * d];
-    for (centre, &row) in centres.chunks_exact_mut(d).zip(rows) {
-        data.filled_row(row, centre);
-    }
-    centres
 }
 
 /// Components at these means, with the covariance of all rows and equal weights.
@@ -115,14 +110,14 @@ pub(super) fn from_clusters(data: &Data<'_>, prior: &Prior, clusters: &Clusters)
     };
     let zero = || Sums::zero(&about);
     let sums = stats::accumulate(data.x.rows(), PART, zero, |sums, range| {
-        let mut block = Block::new(&about, range.len());
-        for first in range.clone().step_by(block.capacity()) {
-            let rows = first..(first + block.capacity()).min(range.end);
+        let mut block = Block::new(components, d, range.len());
+        let mut moments = Moments::new(&about, block.capacity());
+        for rows in block.cut(range) {
             block.load_filled(data, rows.clone());
-            block.assign(components, &clusters.labels[rows]);
-            block.add_moments(&about);
+            block.assign(&clusters.labels[rows]);
+            block.add_moments(&about, &mut moments);
         }
-        block.moments().add_to(sums);
+        moments.add_to(sums);
     });
     prior.maximise(&about, &sums)
 }
