@@ -1,5 +1,7 @@
 //! The weight solver: golden values, agreement with EM, certificates, and the hard cases.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which may fail")]
+
 use dolmen::combine::Solution;
 use dolmen::combine::problem::WeightProblem;
 use dolmen::combine::simplex::{EmOptions, LogScore, SimplexOptions};
@@ -81,7 +83,7 @@ fn random_problem() -> impl Strategy<Value = Vec<Vec<f64>>> {
             .collect();
         for (m, &(kind, a, b)) in kinds.iter().enumerate() {
             match kind {
-                0 => columns[m] = columns[a].clone(),
+                0 => columns[m] = columns[a].iter().copied().collect(),
                 1 => {
                     let mid = |i: usize| log_sum_exp(&[columns[a][i], columns[b][i]]) - 2_f64.ln();
                     columns[m] = (0..rows).map(mid).collect();

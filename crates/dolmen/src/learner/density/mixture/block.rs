@@ -44,10 +44,7 @@ pub(super) struct Block {
 impl Block {
     /// Room for blocks of rows out of so many.
     pub(super) fn new(components: usize, dimension: usize, rows: usize) -> Self {
-        let groups = (VALUES / dimension / GROUP)
-            .min(8)
-            .min(rows.div_ceil(GROUP))
-            .max(1);
+        let groups = (VALUES / dimension / GROUP).min(8).min(rows.div_ceil(GROUP)).max(1);
         let capacity = groups * GROUP;
         Self {
             dimension,
@@ -179,12 +176,7 @@ impl Block {
     pub(super) fn add_moments(&self, normals: &Normals, moments: &mut Moments) {
         let z = &self.z[..self.dimension * self.rows];
         for component in 0..normals.components() {
-            moments.add(
-                component,
-                z,
-                normals.mean(component),
-                self.shares(component),
-            );
+            moments.add(component, z, normals.mean(component), self.shares(component));
         }
     }
 

@@ -63,11 +63,7 @@ fn assign(data: &Data<'_>, centres: &[f64]) -> Assignment {
     let d = data.x.width();
     let k = centres.len() / d;
     let densities = Densities::around(centres, d);
-    let zero = || Assignment {
-        mass: vec![0.0; k],
-        sums: vec![0.0; k * d],
-        labels: Vec::new(),
-    };
+    let zero = || Assignment { mass: vec![0.0; k], sums: vec![0.0; k * d], labels: Vec::new() };
     stats::accumulate(data.x.rows(), PART, zero, |sums, range| {
         let mut block = Block::new(k, d, range.len());
         for rows in block.cut(range) {
@@ -120,21 +116,18 @@ pub(super) fn centres_at(data: &Data<'_>, rows: &[usize]) -> Vec<f64> {
 /// Lowers squared distances to those from a new centre where it is nearer.
 fn approach(data: &Data<'_>, centre: &[f64], distances: &mut [f64]) {
     let densities = Densities::around(centre, centre.len());
-    distances
-        .par_chunks_mut(PART)
-        .enumerate()
-        .for_each(|(part, distances)| {
-            let first = part * PART;
-            let mut block = Block::new(1, centre.len(), distances.len());
-            for rows in block.cut(first..first + distances.len()) {
-                block.load_filled(data, rows.clone());
-                block.log_joint(&densities);
-                let distances = &mut distances[rows.start - first..rows.end - first];
-                for (distance, half) in distances.iter_mut().zip(block.shares(0)) {
-                    *distance = distance.min(-2.0 * half);
-                }
+    distances.par_chunks_mut(PART).enumerate().for_each(|(part, distances)| {
+        let first = part * PART;
+        let mut block = Block::new(1, centre.len(), distances.len());
+        for rows in block.cut(first..first + distances.len()) {
+            block.load_filled(data, rows.clone());
+            block.log_joint(&densities);
+            let distances = &mut distances[rows.start - first..rows.end - first];
+            for (distance, half) in distances.iter_mut().zip(block.shares(0)) {
+                *distance = distance.min(-2.0 * half);
             }
-        });
+        }
+    });
 }
 
 /// For each of some centres the weighted sum of squared distances if it were one more.
@@ -163,10 +156,7 @@ struct Left(Vec<f64>);
 
 impl Accumulator for Left {
     fn merge(&mut self, later: Self) {
-        self.0
-            .iter_mut()
-            .zip(later.0)
-            .for_each(|(sum, x)| *sum += x);
+        self.0.iter_mut().zip(later.0).for_each(|(sum, x)| *sum += x);
     }
 }
 

@@ -124,10 +124,7 @@ impl Moments {
         };
         sums.mass.iter_mut().zip(&self.mass).for_each(|(sum, mass)| *sum += mass);
         add(&mut sums.first, &self.first);
-        sums.second
-            .iter_mut()
-            .zip(&self.residual)
-            .for_each(|(sum, x)| *sum += x);
+        sums.second.iter_mut().zip(&self.residual).for_each(|(sum, x)| *sum += x);
         match &self.second {
             Second::Diagonal(running) => add(&mut sums.second, running),
             Second::Full(running) => {

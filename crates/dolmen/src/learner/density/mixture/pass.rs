@@ -90,11 +90,7 @@ pub(super) fn pass(
     want: Want,
 ) -> Result<Sums, Collapse> {
     let zero = || Sums::zero(normals);
-    let walk = Walk {
-        x: data.x,
-        units: &data.units,
-        patterns: data.patterns.as_ref(),
-    };
+    let walk = Walk { x: data.x, units: &data.units, patterns: data.patterns.as_ref() };
     let sums = stats::accumulate(data.x.rows(), PART, zero, |sums, range| {
         let mut block = Block::new(normals.components(), normals.dimension(), range.len());
         let mut moments = (want == Want::Moments).then(|| Moments::new(normals, block.capacity()));
@@ -134,11 +130,7 @@ pub(super) fn log_densities(
     out: &mut [f64],
 ) -> Result<(), Collapse> {
     let patterns = Patterns::of(x);
-    let walk = Walk {
-        x,
-        units,
-        patterns: patterns.as_ref(),
-    };
+    let walk = Walk { x, units, patterns: patterns.as_ref() };
     let mut block = Block::new(normals.components(), normals.dimension(), x.rows());
     walk.walk(&mut block, 0..x.rows(), normals, |block, at, seen| {
         block.expect(seen.densities(densities));

@@ -63,11 +63,7 @@ pub(super) fn make(
         Start::Kmeans => {
             let rows = kmeans::random_rows(data, components, &mut rng);
             let seeds = kmeans::centres_at(data, &rows);
-            Ok(from_clusters(
-                data,
-                prior,
-                &kmeans::lloyd(data, seeds, LLOYD_LIMIT),
-            ))
+            Ok(from_clusters(data, prior, &kmeans::lloyd(data, seeds, LLOYD_LIMIT)))
         }
         Start::Random => {
             let rows = kmeans::random_rows(data, components, &mut rng);
