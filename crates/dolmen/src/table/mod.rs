@@ -3,7 +3,7 @@
 //! A [`Table`] holds columns as they stand in the file (numbers, or categories with their levels; both with missing
 //! values). [`Schema::encode`] turns it into [`Features`]: one `f64` per cell, row after row, a category as the index of
 //! its level. Learners borrow those as [`Rows`]. What has to be *learned* from data (standardising, imputing, one-hot,
-//! bins) is an [`Encoder`](encode::Encoder), fitted on training rows only.
+//! bins) is an [`Encoder`], fitted on training rows only.
 
 mod csv;
 pub mod encode;

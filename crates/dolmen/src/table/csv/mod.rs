@@ -225,8 +225,9 @@ impl Layout<'_> {
             Err(Stop::Fault(Fault::Width { row, found })) => {
                 let expected = self.names.len();
                 let problem = format!("expected {expected} cells as in the header, found {found}");
-                Err(Error::data(Place::row(rows + row), problem)
-                    .with_hint("a cell that holds the delimiter must stand in quotes"))
+                let error = Error::data(Place::row(rows + row), problem);
+                let quotes = "a cell that holds the delimiter must stand in quotes";
+                Err(if found > expected { error.with_hint(quotes) } else { error })
             }
         });
         in_order.collect()
