@@ -405,3 +405,29 @@ fn random_queries_far_out_stay_finite() {
             .all(|v| v.is_finite())
     );
 }
+
+#[test]
+fn repeated_values_stop_the_search_at_the_end_of_its_range() {
+    let data = Features::numeric((0..80).map(|i| f64::from(i % 4)).collect(), 1).unwrap();
+    for shape in [Shape::Gaussian, Shape::Triangular] {
+        let found = fit(&kernel(shape, Rule::Loo), &data)[0].diagnostics();
+        assert!(found.objective.unwrap().is_finite());
+        assert!(
+            found.notes[0].contains("'x1'") && found.notes[0].contains("repeat"),
+            "{found:?}"
+        );
+    }
+}
+
+#[test]
+fn a_cancelled_run_stops() {
+    let data = normal(300, 2, 21);
+    let cancelled = run();
+    cancelled.cancel();
+    let sample = Sample::new(data.rows(), &()).unwrap();
+    let searched = kernel(Shape::Gaussian, Rule::Loo).fit(&sample, &cancelled);
+    assert!(matches!(searched, Err(dolmen::Error::Cancelled)));
+    let plan = dolmen::plan::Plan::in_turn(300, 5);
+    let pass = kernel(Shape::Gaussian, 0.5).out_of_sample(&sample, &plan, &cancelled);
+    assert!(matches!(pass, Err(dolmen::Error::Cancelled)));
+}

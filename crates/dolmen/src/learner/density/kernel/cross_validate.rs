@@ -120,7 +120,14 @@ impl<'a> Pass<'a> {
             rows: &rows,
             weights: sample.weights(),
         };
-        let (points, order) = run.install(|| training.points(&vec![1.0; sample.x().width()]));
+        let scale = match &fixed {
+            Some(fixed) => fixed.widths.scale.clone(),
+            // Only the order of the rows depends on it.
+            None => training
+                .standard_deviations()
+                .unwrap_or_else(|_| vec![1.0; sample.x().width()]),
+        };
+        let (points, order) = run.install(|| training.points(&scale));
         let order = order.into_iter().map(|i| rows[i]).collect();
         Ok(Self {
             learner,

@@ -1,8 +1,8 @@
 //! Kernel densities: f(y) = 1/(N prod_j h_j) sum_i prod_j K((y_j - x_ij)/h_j) \[SmythWolpert1999, section 3\].
 //!
-//! One learner makes one density or, with several bandwidths, a ladder of them. Its out-of-sample densities come from
-//! one pass over pairs of rows for all bandwidths and folds ([`cross_validate`]); how a fitted density is evaluated is
-//! told in [`evaluate`], how bandwidths are found by likelihood in [`search`].
+//! One learner makes one density or, with several bandwidths, a ladder of them. `bandwidth` says how wide kernels are and
+//! `search` how the widths of greatest likelihood are found; `cross_validate` makes the out-of-sample densities of all
+//! bandwidths and folds in one pass; `evaluate` tells how a fitted density is evaluated fast.
 
 mod bandwidth;
 mod climb;
@@ -64,8 +64,8 @@ pub struct KernelDensity {
     pub bandwidth: Bandwidth,
     /// Which rows the bandwidths are measured on when out-of-sample densities are made.
     pub scale: Scale,
-    /// The greatest relative error of a density that fast evaluation may make; 0 looks at every pair of rows. It bounds
-    /// |f'(y) - f(y)| / f(y) at every y, the far tails included.
+    /// The greatest error of a density that fast evaluation may make, besides rounding, relative to the density at the
+    /// same point, be it far out in the tails; 0 looks at every row.
     pub tolerance: f64,
     /// How the bandwidths of greatest likelihood are looked for (bandwidths `cv` and `loo`).
     pub search: Search,
