@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dolmen::error::Result;
 use dolmen::learner::Run;
-use dolmen::table::{self, ReadOptions, Table};
+use dolmen::table::{self, ColumnKind, ReadOptions, Table};
 
 use crate::compare::Compare;
 use crate::demo::Demo;
@@ -100,11 +100,21 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Reads a table; `always` are columns that `--keep` need not name.
-    pub(crate) fn read(&self, path: &Path, always: &[&str], run: &Run) -> Result<Table> {
+    /// Reads a table; `always` are columns that `--keep` need not name, `classes` one that holds classes even if they are
+    /// spelled like numbers.
+    pub(crate) fn read(
+        &self,
+        path: &Path,
+        always: &[&str],
+        classes: Option<&str>,
+        run: &Run,
+    ) -> Result<Table> {
         let mut options = ReadOptions { drop: self.drop.clone(), ..ReadOptions::default() };
         if let Some(schema) = &self.schema {
             options.schema = ReadOptions::parse_schema(schema)?;
+        }
+        if let Some(name) = classes {
+            options.schema.entry(name.to_string()).or_insert(ColumnKind::Categorical);
         }
         if !self.keep.is_empty() {
             options.keep = self.keep.clone();

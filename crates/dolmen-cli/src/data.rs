@@ -66,7 +66,9 @@ impl Data {
             .flatten()
             .map(String::as_str)
             .collect();
-        let table = reading.read(path, &always, run)?;
+        let classes =
+            options.target.as_deref().filter(|_| options.task == Some(TargetTask::Classify));
+        let table = reading.read(path, &always, classes, run)?;
         Self::from_table(table, options).map_err(|error| error.in_file(path))
     }
 
@@ -162,7 +164,10 @@ fn truth(name: &str, column: Column, task: Option<TargetTask>) -> Result<Truth> 
     match (task, column) {
         (Some(TargetTask::Regress), column) => column.into_numbers(name).map(Truth::Numbers),
         (None, Column::Numeric(values)) => Ok(Truth::Numbers(values)),
-        (Some(TargetTask::Classify), Column::Numeric(values)) => classes_of_numbers(&values),
+        (Some(TargetTask::Classify), Column::Numeric(_)) => Err(Error::data(
+            Place::column(name),
+            "the target is declared numeric, but the task is to classify",
+        )),
         (_, Column::Categorical(c)) => Labels::new(c.levels.to_vec(), c.codes).map(Truth::Classes),
     }
     .and_then(|truth| match &truth {
@@ -175,14 +180,4 @@ fn truth(name: &str, column: Column, task: Option<TargetTask>) -> Result<Truth> 
         }
         _ => Ok(truth),
     })
-}
-
-/// Numbers as classes, in the order of their size.
-fn classes_of_numbers(values: &[f64]) -> Result<Truth> {
-    let mut distinct = values.to_vec();
-    distinct.sort_by(f64::total_cmp);
-    distinct.dedup();
-    let names: Vec<String> = distinct.iter().map(f64::to_string).collect();
-    let code = |v: &f64| distinct.partition_point(|d| d < v) as u32;
-    Labels::new(names, values.iter().map(code).collect()).map(Truth::Classes)
 }

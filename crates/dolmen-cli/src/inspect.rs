@@ -38,7 +38,7 @@ struct Described {
 
 pub(crate) fn run(arguments: &Inspect, common: &Common, out: &mut dyn Write) -> Done {
     let run = common.run()?;
-    let table = arguments.reading.read(&arguments.data, &[], &run)?;
+    let table = arguments.reading.read(&arguments.data, &[], None, &run)?;
     drop(run);
     let report = describe(&table);
     if common.format == Format::Json {

@@ -8,7 +8,7 @@ use dolmen::error::{Error, Result};
 use dolmen::learner::Run;
 use dolmen::learner::library::Library;
 use dolmen::store::{ModelFile, Stored};
-use dolmen::table::{self, Column, Features, ReadOptions, Schema, Table};
+use dolmen::table::{self, Column, ColumnKind, Features, ReadOptions, Schema, Table};
 use dolmen::task::{Classification, Density, Regression, Target};
 
 use crate::data::check_finite;
@@ -49,7 +49,13 @@ impl Opened {
     ) -> Result<(Features, Table)> {
         let mut options = ReadOptions::matching(&self.file.schema);
         if with_truth && let Some(target) = &self.file.target {
+            let kind = if self.file.classes.is_empty() {
+                ColumnKind::Numeric
+            } else {
+                ColumnKind::Categorical
+            };
             options.keep.push(target.clone());
+            options.schema.insert(target.clone(), kind);
         }
         let table = table::read(path, &options, run)?;
         let schema: Arc<Schema> = Arc::new(self.file.schema.clone());

@@ -122,7 +122,7 @@ impl Weigh {
         }
         let always: Vec<&str> =
             [&self.target, &self.weights].into_iter().flatten().map(String::as_str).collect();
-        let mut table = self.reading.read(&self.predictions, &always, run)?;
+        let mut table = self.reading.read(&self.predictions, &always, None, run)?;
         let weights = match &self.weights {
             Some(name) => Some(numbers(name, table.take(name)?)?),
             None => None,

@@ -12,12 +12,14 @@ use super::density::averaged::{Averaged, Averaging, FittedAverage};
 use super::density::gaussian::{FittedGaussian, Gaussian};
 use super::density::kernel::{FittedKernel, KernelDensity};
 use super::density::mixture::{FittedMixture, GaussianMixture};
+use super::encoded::{Encoded, FittedEncoded};
 use super::spec::Spec;
 use super::{Learner, Simple};
 use crate::combine::Weighable;
 use crate::ensemble::{Ensemble, Stack};
 use crate::error::{Error, Result};
 use crate::store::Registry;
+use crate::table::encode::EncoderSpec;
 use crate::task::{Classification, Density, Regression, Task};
 
 /// One learner of the library.
@@ -80,6 +82,7 @@ impl Library for Density {
                     Ok(Box::new(Averaged::new(of, spec.read()?)))
                 },
             },
+            encoded_entry(),
             stack_entry(),
         ]
     }
@@ -90,6 +93,7 @@ impl Library for Density {
             .with::<FittedKernel>()
             .with::<FittedMixture>()
             .with::<FittedAverage>()
+            .with::<FittedEncoded<Density>>()
             .with::<Ensemble<Density>>()
     }
 
@@ -134,6 +138,7 @@ impl Library for Classification {
                     Ok(Box::new(BayesClassifier::new(Density::learner(&density)?)))
                 },
             },
+            encoded_entry(),
             stack_entry(),
         ]
     }
@@ -142,6 +147,7 @@ impl Library for Classification {
         Registry::default()
             .with::<Simple<FittedFrequencies>>()
             .with::<FittedBayes>()
+            .with::<FittedEncoded<Classification>>()
             .with::<Ensemble<Classification>>()
     }
 
@@ -164,12 +170,14 @@ impl Library for Regression {
             entry::<_, Mean>("mean", "the mean of the target, whatever the inputs", |spec| {
                 Ok(Box::new(Simple(spec.read::<Mean>()?)))
             }),
+            encoded_entry(),
             stack_entry(),
         ]
     }
 
     fn registry() -> Registry<Self> {
-        Registry::default().with::<Simple<FittedMean>>().with::<Ensemble<Regression>>()
+        Registry::default().with::<Simple<FittedMean>>().with::<FittedEncoded<Regression>>()
+            .with::<Ensemble<Regression>>()
     }
 
     fn usual_members(_rows: usize, _columns: usize) -> Vec<Spec> {
@@ -210,6 +218,19 @@ fn nested(spec: &Spec, name: &str) -> Result<(Spec, Spec)> {
             Err(Error::param(&what, "a model such as gaussian or mixture(components=2)", other))
         }
         None => Err(Error::param(&what, "given", "missing")),
+    }
+}
+
+/// `encoded(of=SPEC, standardise=true, ..)`: inputs through an encoder that is fitted in the fold.
+fn encoded_entry<T: Library>() -> Entry<T> {
+    Entry {
+        kind: "encoded",
+        about: "another learner behind an encoder (standardise, one-hot, impute, bins): of=SPEC",
+        defaults: defaults::<EncoderSpec>(),
+        build: |spec| {
+            let (of, rest) = nested(spec, "of")?;
+            Ok(Box::new(Encoded::new(rest.read()?, T::learner(&of)?)))
+        },
     }
 }
 

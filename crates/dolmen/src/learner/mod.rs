@@ -7,6 +7,7 @@ pub mod baseline;
 pub mod bayes;
 pub mod check;
 pub mod density;
+pub mod encoded;
 pub mod library;
 mod run;
 mod sample;

@@ -14,6 +14,7 @@ use super::points::Points;
 use super::shape::Shape;
 use super::sorted::Moments;
 use super::tree::PairSums;
+use crate::math::bulk;
 
 /// Weighted kernels of one shape and bandwidth on rows.
 #[derive(Clone, Copy)]
@@ -40,7 +41,12 @@ const FEW: usize = 256;
 impl Shortcut {
     /// Prepares for so many queries, if that pays.
     pub(super) fn new(kernels: Kernels<'_>, bandwidth: &[f64], queries: usize) -> Self {
-        let Kernels { points, weights, shape, tolerance } = kernels;
+        let Kernels {
+            points,
+            weights,
+            shape,
+            tolerance,
+        } = kernels;
         if points.len() < FEW || queries < FEW || tolerance == 0.0 {
             return Self::None;
         }
@@ -76,38 +82,47 @@ pub(super) fn log_densities(
     queries: &[f64],
     out: &mut [f64],
 ) {
-    let constant = kernels.shape.constant().ln();
-    let log_constant: f64 = bandwidth.iter().map(|h| constant - h.ln()).sum();
+    let mut refused = Vec::new();
     match shortcut {
-        Shortcut::None => by_rows(kernels, bandwidth, queries, out),
+        Shortcut::None => return by_rows(kernels, bandwidth, queries, out),
         Shortcut::Moments(moments) => {
             for (out, &x) in out.iter_mut().zip(queries) {
-                let sum = moments.sum(kernels.points, kernels.weights, x, kernels.tolerance);
-                *out = sum.ln() + log_constant;
+                *out = moments.sum(kernels.points, kernels.weights, x, kernels.tolerance);
             }
         }
         Shortcut::Grid(grid) => {
             let mut place = Place::default();
-            let mut refused = Vec::new();
-            for (i, (out, query)) in
-                out.iter_mut().zip(queries.chunks_exact(bandwidth.len())).enumerate()
-            {
-                match grid.sum(query, &mut place) {
-                    Some(sum) => *out = sum.ln() + log_constant,
-                    None => refused.push(i),
-                }
+            let rows = queries.chunks_exact(bandwidth.len());
+            for (i, (out, query)) in out.iter_mut().zip(rows).enumerate() {
+                *out = grid.sum(query, &mut place).unwrap_or_else(|| {
+                    refused.push(i);
+                    1.0
+                });
             }
-            let query = |&i: &usize| &queries[i * bandwidth.len()..(i + 1) * bandwidth.len()];
-            let rest: Vec<f64> = refused.iter().flat_map(query).copied().collect();
-            let mut values = vec![0.0; refused.len()];
-            by_rows(kernels, bandwidth, &rest, &mut values);
-            refused.into_iter().zip(values).for_each(|(i, value)| out[i] = value);
         }
+    }
+    let constant = kernels.shape.constant().ln();
+    let log_constant: f64 = bandwidth.iter().map(|h| constant - h.ln()).sum();
+    bulk::ln_in_place(out);
+    for out in &mut *out {
+        *out += log_constant;
+    }
+    let query = |&i: &usize| &queries[i * bandwidth.len()..(i + 1) * bandwidth.len()];
+    let rest: Vec<f64> = refused.iter().flat_map(query).copied().collect();
+    let mut values = vec![0.0; refused.len()];
+    by_rows(kernels, bandwidth, &rest, &mut values);
+    for (i, value) in refused.into_iter().zip(values) {
+        out[i] = value;
     }
 }
 
 fn by_rows(kernels: Kernels<'_>, bandwidth: &[f64], queries: &[f64], out: &mut [f64]) {
     let widths = Widths::single(bandwidth.to_vec());
-    let Kernels { points, weights, shape, tolerance } = kernels;
+    let Kernels {
+        points,
+        weights,
+        shape,
+        tolerance,
+    } = kernels;
     PairSums::new(points, weights, shape, &widths, tolerance).log_densities(queries, out);
 }
