@@ -176,7 +176,9 @@ impl Library for Regression {
     }
 
     fn registry() -> Registry<Self> {
-        Registry::default().with::<Simple<FittedMean>>().with::<FittedEncoded<Regression>>()
+        Registry::default()
+            .with::<Simple<FittedMean>>()
+            .with::<FittedEncoded<Regression>>()
             .with::<Ensemble<Regression>>()
     }
 

@@ -65,11 +65,8 @@ impl Searched<'_> {
         if rows < 2 * TRIAL_ROWS {
             return self.climb_from_multiples(&likelihood, run);
         }
-        let columns: Vec<Vec<f64>> = self
-            .columns
-            .iter()
-            .map(|c| c[..TRIAL_ROWS].to_vec())
-            .collect();
+        let columns: Vec<Vec<f64>> =
+            self.columns.iter().map(|c| c[..TRIAL_ROWS].to_vec()).collect();
         let trial = Searched {
             columns: &columns,
             weights: &self.weights[..TRIAL_ROWS],
@@ -87,18 +84,13 @@ impl Searched<'_> {
     fn climb_from_multiples(&self, likelihood: &Likelihood, run: &Run) -> Result<Peak> {
         let rule = rule_of_thumb(true, self.shape, likelihood.total(), self.columns.len());
         let start = |multiple: &f64| vec![multiple * rule; self.columns.len()];
-        let peaks = MULTIPLES
-            .par_iter()
-            .map(|m| climb(likelihood, &start(m), run));
+        let peaks = MULTIPLES.par_iter().map(|m| climb(likelihood, &start(m), run));
         Ok(highest(peaks.collect::<Result<_>>()?))
     }
 
     /// Kernels of finite support.
     fn kinked(&self, run: &Run) -> Result<Peak> {
-        let smooth = Searched {
-            shape: Shape::Gaussian,
-            ..*self
-        };
+        let smooth = Searched { shape: Shape::Gaussian, ..*self };
         let gaussian = smooth.smooth(run)?.bandwidth;
         let ratio = self.shape.canonical_ratio(self.columns.len());
         let times = |m: &f64| gaussian.iter().map(|h| m * ratio * h).collect::<Vec<f64>>();
@@ -114,9 +106,7 @@ impl Searched<'_> {
         });
         let peaks: Vec<Vec<Peak>> = climbs.collect::<Result<_>>()?;
         let paper = self.sw99(run)?;
-        Ok(highest(
-            peaks.into_iter().flatten().chain([paper]).collect(),
-        ))
+        Ok(highest(peaks.into_iter().flatten().chain([paper]).collect()))
     }
 
     /// Appendix B of \[SmythWolpert1999\]. Where none of its six starts has a positive likelihood, the multiples go on
@@ -134,10 +124,7 @@ impl Searched<'_> {
             starts.push(alone.clone());
         }
         let climbs = starts.par_iter().map(|start| {
-            Ok([
-                climb(&likelihood, start, run)?,
-                climb_columns(&likelihood, start, run)?,
-            ])
+            Ok([climb(&likelihood, start, run)?, climb_columns(&likelihood, start, run)?])
         });
         let peaks: Vec<[Peak; 2]> = climbs.collect::<Result<_>>()?;
         Ok(highest(peaks.into_iter().flatten().collect()))
@@ -182,8 +169,6 @@ fn widened(likelihood: &Likelihood, start: Vec<f64>, run: &Run) -> Result<Vec<f6
 
 /// The highest of several peaks.
 fn highest(peaks: Vec<Peak>) -> Peak {
-    let best = peaks
-        .into_iter()
-        .max_by(|a, b| a.log_likelihood.total_cmp(&b.log_likelihood));
+    let best = peaks.into_iter().max_by(|a, b| a.log_likelihood.total_cmp(&b.log_likelihood));
     best.expect("there is at least one start")
 }
