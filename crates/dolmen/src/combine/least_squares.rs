@@ -142,4 +142,15 @@ impl WeightProblem for LeastSquares {
         });
         (curvature, spread)
     }
+
+    fn with_equal_prior(self, a: f64) -> Result<Self> {
+        if a == 1.0 {
+            return Ok(self);
+        }
+        Err(Error::param("prior", "1 for numbers: a Dirichlet prior belongs to log scores", a))
+    }
+
+    fn as_least_squares(&self) -> Option<&LeastSquares> {
+        Some(self)
+    }
 }

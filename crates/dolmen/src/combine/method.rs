@@ -149,7 +149,7 @@ impl<'a, T: Weighable> Weigher<'a, T> {
         let em = || EmOptions::default();
         let simplex =
             || SimplexOptions { tolerance: self.options.tolerance, ..SimplexOptions::default() };
-        match (self.options.method, T::log_score(&self.problem), T::least_squares(&self.problem)) {
+        match (self.options.method, self.problem.as_log_score(), self.problem.as_least_squares()) {
             (Method::Em, Some(log), _) => log.em(&em(), &self.run),
             (Method::Simplex, Some(log), _) => log.solve(&simplex(), &self.run),
             (Method::NonNegative, _, Some(squares)) => {
@@ -176,7 +176,7 @@ impl<'a, T: Weighable> Weigher<'a, T> {
             Method::Simplex | Method::Em => {
                 return self.problem.optimum(shares, start, allowed);
             }
-            Method::NonNegative => match T::least_squares(&self.problem) {
+            Method::NonNegative => match self.problem.as_least_squares() {
                 Some(squares) => return squares.non_negative_of(shares, allowed),
                 None => start.to_vec(),
             },
@@ -220,11 +220,11 @@ impl Weights {
         let problem = T::problem(oos)?;
         let needs = match self.method {
             Method::Em | Method::PseudoBma | Method::PseudoBmaPlus
-                if T::log_score(&problem).is_none() =>
+                if problem.as_log_score().is_none() =>
             {
                 Some("densities or class probabilities")
             }
-            Method::NonNegative if T::least_squares(&problem).is_none() => Some("a numeric target"),
+            Method::NonNegative if problem.as_least_squares().is_none() => Some("a numeric target"),
             _ => None,
         };
         if let Some(needs) = needs {
@@ -236,7 +236,7 @@ impl Weights {
         {
             return Err(Error::param("measure", format!("one that suits {}", T::NAME), measure));
         }
-        T::with_prior(problem, self.prior)
+        problem.with_equal_prior(self.prior)
     }
 }
 

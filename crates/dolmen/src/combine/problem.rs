@@ -1,6 +1,9 @@
 //! What every problem of finding weights offers, so that rules, errors and reports are written once.
 
 use super::Solution;
+use super::least_squares::LeastSquares;
+use super::simplex::LogScore;
+use crate::error::Result;
 use crate::math::Gram;
 
 /// Members' out-of-sample predictions, seen as a problem whose solution is one weight per member.
@@ -23,6 +26,21 @@ pub trait WeightProblem: Send + Sync {
     /// For members of positive weight: the curvature of the mean loss, and the sum of outer products of the rows'
     /// gradients (each times its share). The two halves of the sandwich estimate.
     fn sandwich(&self, weights: &[f64], support: &[usize]) -> (Gram, Gram);
+
+    /// The problem with a Dirichlet prior on the weights: every exponent `a`, at least 1.
+    fn with_equal_prior(self, a: f64) -> Result<Self>
+    where
+        Self: Sized;
+
+    /// The problem as one of log scores, for the methods that need them.
+    fn as_log_score(&self) -> Option<&LogScore> {
+        None
+    }
+
+    /// The problem as one of squared errors, for the methods that need them.
+    fn as_least_squares(&self) -> Option<&LeastSquares> {
+        None
+    }
 }
 
 /// The mean score of a weighted combination under the problem's own shares.

@@ -228,4 +228,13 @@ impl WeightProblem for LogScore {
         });
         (curvature, spread)
     }
+
+    fn with_equal_prior(self, a: f64) -> Result<Self> {
+        let members = self.members();
+        self.with_prior(&vec![a; members])
+    }
+
+    fn as_log_score(&self) -> Option<&LogScore> {
+        Some(self)
+    }
 }
