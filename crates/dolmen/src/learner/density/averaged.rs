@@ -60,6 +60,14 @@ impl Averaging {
 }
 
 /// A learner whose members are averages of another learner's members, rung by rung.
+///
+/// ```
+/// use dolmen::learner::Learner;
+/// use dolmen::learner::density::{Averaged, Averaging, GaussianMixture};
+///
+/// let bagged = Averaged::new(GaussianMixture::default(), Averaging::default());
+/// assert_eq!(bagged.members(), ["averaged(mixture(k=4), 10 bootstraps)"]);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Averaged {
     learner: Arc<dyn Learner<Density>>,
@@ -68,8 +76,13 @@ pub struct Averaged {
 
 impl Averaged {
     /// Averages fits of `learner`.
-    pub fn new(learner: impl Into<Arc<dyn Learner<Density>>>, averaging: Averaging) -> Self {
-        Self { learner: learner.into(), averaging }
+    pub fn new(learner: impl Learner<Density> + 'static, averaging: Averaging) -> Self {
+        Self::of(Arc::new(learner), averaging)
+    }
+
+    /// Averages fits of a learner that others hold too.
+    pub fn of(learner: Arc<dyn Learner<Density>>, averaging: Averaging) -> Self {
+        Self { learner, averaging }
     }
 
     /// One fit of the learner, on its own rows and random stream.

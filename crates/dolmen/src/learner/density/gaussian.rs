@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::DensityModel;
 use super::mixture::{self, Covariance, Data, FittedMixture, Given, Prior, Stop};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Result};
 use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample};
 use crate::store::{Record, Registry, Stored};
 use crate::table::Rows;
@@ -49,9 +49,6 @@ impl Gaussian {
     /// Fits the Gaussian.
     pub fn fit_gaussian(&self, sample: &Sample<'_, Density>, run: &Run) -> Result<FittedGaussian> {
         self.validate()?;
-        if sample.rows() == 0 {
-            return Err(Error::data(Place::default(), "there are no rows to fit"));
-        }
         run.install(|| {
             let data = Data::new(sample, self.standardise)?;
             let dimension = sample.x().width();

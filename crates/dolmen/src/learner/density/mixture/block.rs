@@ -19,7 +19,7 @@ use crate::table::Rows;
 pub(super) const GROUP: usize = 32;
 
 /// Values of a block: they and what is computed of them stay in the first-level cache.
-const VALUES: usize = 1536;
+const VALUES: usize = 2048;
 
 /// Room for a block of rows and what is computed of it.
 #[derive(Debug)]
@@ -32,6 +32,7 @@ pub(super) struct Block {
     z: Vec<f64>,
     weights: Vec<f64>,
     ln_p: Vec<f64>,
+    total: Vec<f64>,
     /// Log joint densities, then roots of weighted responsibilities, component after component.
     shares: Vec<f64>,
     /// Room for a group's deviations from a mean.
@@ -53,6 +54,7 @@ impl Block {
             z: vec![0.0; dimension * capacity],
             weights: vec![0.0; capacity],
             ln_p: vec![0.0; capacity],
+            total: vec![0.0; capacity],
             shares: vec![0.0; components * capacity],
             deviations: vec![0.0; dimension.next_multiple_of(2) * GROUP],
             completed: Vec::new(),
@@ -141,7 +143,12 @@ impl Block {
         self.log_joint(densities);
         let rows = self.rows;
         let shares = &mut self.shares[..densities.components() * rows];
-        share_out(shares, &self.weights[..rows], &mut self.ln_p[..rows]);
+        share_out(
+            shares,
+            &self.weights[..rows],
+            &mut self.total,
+            &mut self.ln_p[..rows],
+        );
         bulk::dot(&self.weights[..rows], &self.ln_p[..rows])
     }
 

@@ -77,6 +77,9 @@ impl<'a> Data<'a> {
     pub(crate) fn new(sample: &Sample<'a, Density>, standardise: bool) -> Result<Self> {
         let x = sample.x();
         check_kinds(x)?;
+        if x.rows() == 0 {
+            return Err(Error::data(Place::default(), "there are no rows to fit"));
+        }
         let columns = describe(sample)?;
         let mut units = Units::raw(x.width());
         let mut centre: Vec<f64> = columns.iter().map(|c| c.mean).collect();
@@ -84,8 +87,10 @@ impl<'a> Data<'a> {
             units.shift = std::mem::take(&mut centre);
             centre = vec![0.0; x.width()];
             for (j, column) in columns.iter().enumerate() {
-                let deviation = (column.squares / (column.weight - 1.0)).sqrt();
-                if column.lowest < column.highest && deviation > 0.0 && deviation.is_finite() {
+                // Weights that sum to little would make N-1 small or negative: never less than half of N.
+                let divisor = (column.weight - 1.0).max(0.5 * column.weight);
+                let deviation = (column.squares / divisor).sqrt();
+                if column.lowest < column.highest && deviation > 0.0 {
                     units.scale[j] = deviation;
                 }
             }

@@ -209,36 +209,32 @@ fn log_joint_diagonal(z: &[f64], mean: &[f64], factor: &[f64], constant: f64, ou
     "x86_64+avx2+fma",
     "aarch64+neon"
 ))]
-pub(super) fn share_out(shares: &mut [f64], weights: &[f64], ln_p: &mut [f64]) {
+pub(super) fn share_out(shares: &mut [f64], weights: &[f64], total: &mut [f64], ln_p: &mut [f64]) {
     const FMA: bool = target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"));
-    let strips = ln_p.len() / STRIP;
-    let (ln_p, _) = ln_p.as_chunks_mut::<STRIP>();
-    let (weights, _) = weights.as_chunks::<STRIP>();
-    let (shares, _) = shares.as_chunks_mut::<STRIP>();
-    for (strip, (ln_p, weights)) in ln_p.iter_mut().zip(weights).enumerate() {
-        let mut largest = [f64::MIN; STRIP];
-        for share in shares[strip..].iter().step_by(strips) {
-            for i in 0..STRIP {
-                largest[i] = if share[i] > largest[i] { share[i] } else { largest[i] };
-            }
+    let rows = ln_p.len();
+    let (weights, total) = (&weights[..rows], &mut total[..rows]);
+    let largest = ln_p;
+    largest.fill(f64::MIN);
+    for share in shares.chunks_exact(rows) {
+        for (largest, share) in largest.iter_mut().zip(share) {
+            *largest = largest.max(*share);
         }
-        let mut total = [0.0; STRIP];
-        for share in shares[strip..].iter_mut().step_by(strips) {
-            for i in 0..STRIP {
-                share[i] = lane::exp::<FMA>(0.5 * (share[i] - largest[i]));
-                total[i] = lane::fma::<FMA>(share[i], share[i], total[i]);
-            }
+    }
+    total.fill(0.0);
+    for share in shares.chunks_exact_mut(rows) {
+        for ((share, largest), total) in share.iter_mut().zip(&*largest).zip(&mut *total) {
+            *share = lane::exp::<FMA>(0.5 * (*share - largest));
+            *total = lane::fma::<FMA>(*share, *share, *total);
         }
-        let mut scale = [0.0; STRIP];
-        for i in 0..STRIP {
-            ln_p[i] = largest[i] + lane::ln::<FMA>(total[i]);
-            let some = if total[i] > 0.0 { total[i] } else { 1.0 };
-            scale[i] = (weights[i] / some).sqrt();
-        }
-        for share in shares[strip..].iter_mut().step_by(strips) {
-            for i in 0..STRIP {
-                share[i] *= scale[i];
-            }
+    }
+    for ((ln_p, total), weight) in largest.iter_mut().zip(&mut *total).zip(weights) {
+        *ln_p += lane::ln::<FMA>(*total);
+        let some = if *total > 0.0 { *total } else { 1.0 };
+        *total = (weight / some).sqrt();
+    }
+    for share in shares.chunks_exact_mut(rows) {
+        for (share, scale) in share.iter_mut().zip(&*total) {
+            *share *= scale;
         }
     }
 }

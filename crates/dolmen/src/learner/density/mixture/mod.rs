@@ -2,12 +2,12 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | [`prior`] | the prior, its M-step and its part of the log posterior |
+//! | `prior` | the prior, its M-step and its part of the log posterior |
 //! | `start`, `kmeans` | where EM starts |
 //! | `em` | the loop, and the best of several starts |
 //! | `pass`, `block`, `expect`, `moments` | the fused E+M pass over the rows |
 //! | `data`, `missing` | the rows as the fit sees them, and what to do about values that are not there |
-//! | `normals`, [`model`] | the components and the fitted density |
+//! | `normals`, `model` | the components and the fitted density |
 
 mod block;
 mod data;

@@ -45,6 +45,19 @@ pub enum Schedule {
 /// standardised, unless `standardise` is off. Means and covariances of the fitted model are in the units of the data.
 ///
 /// Row weights count as rows. Missing values (NaN) are integrated out: the likelihood is that of the observed values.
+///
+/// ```
+/// use dolmen::learner::density::mixture::{GaussianMixture, OneOrMany};
+/// use dolmen::learner::{Run, Sample};
+/// use dolmen::table::Features;
+/// use dolmen::task::Density;
+///
+/// let x = Features::numeric(vec![0.1, 0.2, 0.4, 5.1, 5.3, 5.2], 1)?;
+/// let learner = GaussianMixture { components: OneOrMany::One(2), ..Default::default() };
+/// let models = learner.fit_mixtures(&Sample::<Density>::new(x.rows(), &())?, &Run::new(0))?;
+/// assert!((models[0].parameters().weights[0] - 0.5).abs() < 1e-3);
+/// # Ok::<(), dolmen::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GaussianMixture {
