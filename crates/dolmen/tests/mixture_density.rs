@@ -53,17 +53,8 @@ fn models(columns: usize) -> Vec<Model> {
         models.extend(learner.fit(&sample, &run()).unwrap());
     }
     models.extend(Gaussian::default().fit(&sample, &run()).unwrap());
-    let mixture = GaussianMixture {
-        components: OneOrMany::One(2),
-        ..Default::default()
-    };
-    let averaged = Averaged::new(
-        mixture,
-        Averaging {
-            fits: 4,
-            ..Default::default()
-        },
-    );
+    let mixture = GaussianMixture { components: OneOrMany::One(2), ..Default::default() };
+    let averaged = Averaged::new(mixture, Averaging { fits: 4, ..Default::default() });
     models.extend(averaged.fit(&sample, &run()).unwrap());
     models
 }
@@ -290,16 +281,10 @@ fn stored_models_say_the_same() {
 fn an_average_is_the_mean_of_its_parts() {
     let x = rows(120, 2);
     let sample = Sample::<Density>::new(x.rows(), &()).unwrap();
-    let ladder: Arc<dyn Learner<Density>> = Arc::new(GaussianMixture {
-        components: OneOrMany::Many(vec![1, 3]),
-        ..Default::default()
-    });
+    let ladder: Arc<dyn Learner<Density>> =
+        Arc::new(GaussianMixture { components: OneOrMany::Many(vec![1, 3]), ..Default::default() });
     for resample in [Resample::Starts, Resample::Subsample, Resample::Bootstrap] {
-        let averaging = Averaging {
-            fits: 5,
-            resample,
-            ..Default::default()
-        };
+        let averaging = Averaging { fits: 5, resample, ..Default::default() };
         let learner = Averaged::of(Arc::clone(&ladder), averaging);
         let models = learner.fit(&sample, &run()).unwrap();
         assert_eq!(models.len(), learner.members().len());
@@ -327,10 +312,7 @@ fn a_bootstrap_of_weighted_rows_is_a_bootstrap() {
     // The parts' means scatter as means of resampled rows do: standard deviation sigma / sqrt(N).
     let x = rows(200, 1);
     let sample = Sample::<Density>::new(x.rows(), &()).unwrap();
-    let averaging = Averaging {
-        fits: 400,
-        ..Default::default()
-    };
+    let averaging = Averaging { fits: 400, ..Default::default() };
     let learner = Averaged::new(Gaussian::default(), averaging);
     let model = learner.fit(&sample, &run()).unwrap().remove(0);
     let registry = Registry::default().with::<FittedGaussian>();

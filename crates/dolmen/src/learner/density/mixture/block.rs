@@ -143,12 +143,7 @@ impl Block {
         self.log_joint(densities);
         let rows = self.rows;
         let shares = &mut self.shares[..densities.components() * rows];
-        share_out(
-            shares,
-            &self.weights[..rows],
-            &mut self.total,
-            &mut self.ln_p[..rows],
-        );
+        share_out(shares, &self.weights[..rows], &mut self.total, &mut self.ln_p[..rows]);
         bulk::dot(&self.weights[..rows], &self.ln_p[..rows])
     }
 
