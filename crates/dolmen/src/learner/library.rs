@@ -79,7 +79,7 @@ impl Library for Density {
                 build: |spec| {
                     let (of, spec) = nested(spec, "of")?;
                     let of: Arc<dyn Learner<Density>> = Density::learner(&of)?.into();
-                    Ok(Box::new(Averaged::new(of, spec.read()?)))
+                    Ok(Box::new(Averaged::of(of, spec.read()?)))
                 },
             },
             encoded_entry(),

@@ -86,7 +86,7 @@ pub fn multiply(x: &[f64], y: &[f64], out: &mut [f64]) {
 ))]
 pub fn max_in_place(y: &mut [f64], x: &[f64]) {
     for (y, x) in y.iter_mut().zip(x) {
-        *y = if *x > *y { *x } else { *y };
+        *y = y.max(*x);
     }
 }
 
