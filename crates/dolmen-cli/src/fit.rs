@@ -73,10 +73,11 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
     let data = Data::read(&fit.data, &fit.columns, &fit.reading, &run)?;
     data.notes.iter().for_each(|text| note(common, text));
     let report = match &data.truth {
-        Truth::None => fit.fit::<Density>(&data, &(), &run)?,
-        Truth::Classes(labels) => fit.fit::<Classification>(&data, labels, &run)?,
-        Truth::Numbers(values) => fit.fit::<Regression>(&data, values, &run)?,
-    };
+        Truth::None => fit.fit::<Density>(&data, &(), &run),
+        Truth::Classes(labels) => fit.fit::<Classification>(&data, labels, &run),
+        Truth::Numbers(values) => fit.fit::<Regression>(&data, values, &run),
+    }
+    .map_err(|error| error.in_file(&fit.data))?;
     drop(run);
     if common.format == Format::Json {
         return output::json(&report, out);

@@ -133,8 +133,15 @@ impl Error {
     /// Names the file in an error about data that does not name one yet.
     #[must_use]
     pub fn in_file(mut self, path: &Path) -> Self {
-        if let Self::Data { place, .. } = &mut self {
-            place.file.get_or_insert_with(|| path.into());
+        match &mut self {
+            Self::Data { place, .. } => {
+                place.file.get_or_insert_with(|| path.into());
+            }
+            Self::Member { source, .. } => {
+                let inner = std::mem::replace(source.as_mut(), Self::Cancelled);
+                **source = inner.in_file(path);
+            }
+            _ => {}
         }
         self
     }

@@ -217,6 +217,12 @@ impl<'a, T: Weighable> Weigher<'a, T> {
 impl Weights {
     /// Poses the task's problem, after a look at whether the method can be used on it.
     fn pose<T: Weighable>(&self, oos: &OutOfSample<T>) -> Result<T::Problem> {
+        if self.method == Method::Greedy && self.rounds == 0 {
+            return Err(Error::param("rounds", "at least 1", self.rounds));
+        }
+        if self.method == Method::PseudoBmaPlus && self.draws == 0 {
+            return Err(Error::param("draws", "at least 1", self.draws));
+        }
         let problem = T::problem(oos)?;
         let needs = match self.method {
             Method::Em | Method::PseudoBma | Method::PseudoBmaPlus

@@ -111,6 +111,10 @@ impl<T: Task> Stack<T> {
         let fitted: Vec<Result<Vec<Box<dyn Fitted<T>>>>> = run.install(|| {
             let fit = |(l, learner): (usize, &dyn Learner<T>)| {
                 run.check()?;
+                if !learner.members().iter().any(|name| matrix.members().contains(name)) {
+                    // All its members were dropped: whether it could be fitted no longer matters.
+                    return Ok(Vec::new());
+                }
                 let name = || learner.members().first().cloned().unwrap_or_default();
                 learner.fit(sample, &refit.child(l as u64)).map_err(|source| match source {
                     Error::Cancelled => Error::Cancelled,
@@ -121,13 +125,13 @@ impl<T: Task> Stack<T> {
             };
             self.learners.par_iter().map(AsRef::as_ref).enumerate().map(fit).collect()
         });
-        let names = self.learners.iter().flat_map(|learner| learner.members());
-        let mut models = Vec::new();
-        for learner in fitted {
-            models.extend(learner?);
+        let mut kept = Vec::new();
+        for (learner, models) in self.learners.iter().zip(fitted) {
+            let named = learner.members().into_iter().zip(models?);
+            let in_matrix = named.filter(|(name, _)| matrix.members().contains(name));
+            kept.extend(in_matrix.map(|(_, model)| model));
         }
-        let kept = names.zip(models).filter(|(name, _)| matrix.members().contains(name));
-        Ok(kept.map(|(_, model)| model).collect())
+        Ok(kept)
     }
 }
 

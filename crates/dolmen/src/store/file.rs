@@ -72,7 +72,7 @@ impl ModelFile {
             let what = path.display().to_string();
             return Err(Error::Version { what, found: format, supported: FORMAT });
         }
-        if number(MAGIC.len() + 4) != crc32fast::hash(body) {
+        if format == 0 || number(MAGIC.len() + 4) != crc32fast::hash(body) {
             return Err(Error::file(path, "the model file is truncated or damaged"));
         }
         rmp_serde::from_slice(body)
@@ -89,6 +89,10 @@ pub fn write_atomically(
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
+    if !folder.is_dir() {
+        let problem = format!("there is no folder '{}' to write it in", folder.display());
+        return Err(Error::file(path, problem));
+    }
     let fail = |e| Error::io(path, e);
     let mut builder = tempfile::Builder::new();
     // Temporary files are private by default; the file that takes the name gets what the umask allows.
