@@ -79,31 +79,34 @@ def numpy() -> tuple[str, Fit]:
 
 
 def iterate(rows: Array, old: Components) -> Components:
-    """One iteration: responsibilities, and moments about the old means."""
+    """One iteration: responsibilities, and moments by products of matrices."""
     k, d = old.means.shape
     mass, first, second = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK]
-        logs = joint_log_densities(block, old)
-        share = np.exp(logs - logs.max(axis=0))
+        share = joint_log_densities(block, old)
+        share -= share.max(axis=0)
+        np.exp(share, out=share)
         share /= share.sum(axis=0)
         mass += share.sum(axis=1)
-        away = block - old.means[:, None, :]
-        weighted = away * share[:, :, None]
-        first += weighted.sum(axis=1)
-        second += weighted.transpose(0, 2, 1) @ away
-    step = first / mass[:, None]
-    covariances = second / mass[:, None, None] - step[:, :, None] * step[:, None, :]
-    return Components(mass / len(rows), old.means + step, covariances)
+        first += share @ block
+        for c in range(k):
+            second[c] += (block * share[c][:, None]).T @ block
+    means = first / mass[:, None]
+    covariances = second / mass[:, None, None] - means[:, :, None] * means[:, None, :]
+    return Components(mass / len(rows), means, covariances)
 
 
 def joint_log_densities(rows: Array, components: Components) -> Array:
-    """The log of weight times density, one row per component."""
+    """The log of weight times density, one row per component; one product of matrices turns the rows for all."""
+    k, d = components.means.shape
     inverses = np.linalg.inv(np.linalg.cholesky(components.covariances))
     roots = np.log(np.diagonal(inverses, axis1=1, axis2=2)).sum(axis=1)
-    constants = np.log(components.weights) + roots - rows.shape[1] / 2 * np.log(2 * np.pi)
-    turned = (rows - components.means[:, None, :]) @ inverses.transpose(0, 2, 1)
-    return constants[:, None] - np.square(turned).sum(axis=2) / 2
+    constants = np.log(components.weights) + roots - d / 2 * np.log(2 * np.pi)
+    turned = inverses.reshape(k * d, d) @ rows.T
+    turned -= (inverses @ components.means[:, :, None]).reshape(k * d, 1)
+    np.square(turned, out=turned)
+    return constants[:, None] - turned.reshape(k, d, len(rows)).sum(axis=1) / 2
 
 
 METHODS = {"scikit-learn": scikit_learn, "onedal": onedal, "numpy": numpy}

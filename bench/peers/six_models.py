@@ -22,7 +22,7 @@ ITERATIONS = 10
 REGULAR = 1e-4
 """What is added to variances, so that no component collapses."""
 FOLDS = 10
-BLOCK = 1 << 15
+BLOCK = 1 << 13
 """Pairs of rows in one block of the kernel: so many that it stays in cache."""
 
 
@@ -45,10 +45,10 @@ def kernel_densities(known: Array, fresh: Array) -> Array:
         block = fresh[start : start + step]
         away = np.abs(block.T[:, :, None] - known_t[:, None, :])
         for m, h in enumerate(BANDWIDTHS):
-            kernel = np.maximum(1 - away[0] / h, 0)
+            kernel = np.maximum(h - away[0], 0)
             for column in away[1:]:
-                kernel *= np.maximum(1 - column / h, 0)
-            out[start : start + step, m] = kernel.sum(axis=1) / (rows * h**columns)
+                kernel *= np.maximum(h - column, 0)
+            out[start : start + step, m] = kernel.sum(axis=1) / (rows * h ** (2 * columns))
     with np.errstate(divide="ignore"):
         return np.log(out) - np.log(spread).sum()
 
