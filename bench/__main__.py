@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import sys
+from collections.abc import Iterable
 
 import race
 import results
@@ -23,14 +24,21 @@ def main() -> int:
     finished = True
     for name in asked.lanes or known:
         print(f"{name}: preparing", file=sys.stderr)
-        lane = importlib.import_module(f"lanes.{name}").lane(asked.scale)
-        standings = race.run(lane)
-        section = results.section(name, lane, standings)
-        print(section)
-        if asked.scale == 1:
-            results.keep(name, section)
-        finished &= standings[race.DOLMEN].best is not None
+        for lane in heats(name, asked.scale):
+            full_name = f"{name}, {lane.heat}" if lane.heat else name
+            standings = race.run(lane)
+            section = results.section(full_name, lane, standings)
+            print(section)
+            if asked.scale == 1:
+                results.keep(full_name, section)
+            finished &= standings[race.DOLMEN].best is not None
     return 0 if finished else 1
+
+
+def heats(name: str, scale: float) -> Iterable[race.Lane]:
+    """The lanes of one file: `lane` makes one, or several heats."""
+    made: race.Lane | Iterable[race.Lane] = importlib.import_module(f"lanes.{name}").lane(scale)
+    return [made] if isinstance(made, race.Lane) else made
 
 
 if __name__ == "__main__":

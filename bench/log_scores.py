@@ -53,7 +53,7 @@ class LogScores:
         runs = [(name, run) for name, those in outcomes.items() for run in those]
         if not runs:
             return {}
-        scores, gaps = self.measure([run.weights for _, run in runs])
+        scores, gaps = self.measure([run.answer for _, run in runs])
         verdicts: dict[str, dict[str, float]] = {}
         for (name, run), score, gap in zip(runs, scores, gaps, strict=True):
             verdict = {SHORT: float(scores.max() - score), GAP: float(gap), **run.quality}

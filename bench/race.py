@@ -2,11 +2,12 @@
 
 A contestant is a command that prints one line of JSON when it is done::
 
-    {"seconds": 0.02, "peak_mb": 31.5, "version": "SciPy 1.17.1", "quality": {"iterations": 9}, "weights": [0.3, 0.7]}
+    {"seconds": 0.02, "peak_mb": 31.5, "version": "SciPy 1.17.1", "quality": {"iterations": 9}, "answer": [0.3, 0.7]}
 
-`seconds` is measured inside the process around the call alone; `peak_mb` is its VmHWM, everything included. `weights`
-and `remark` are optional, and `{"missing": "R package mixsqp"}` says that a peer is not installed. Nothing a
-contestant does (not there, failing, too slow) ends the race: it is shown in the table.
+`seconds` is measured inside the process around the call alone, and so are `cpu_seconds`, which tell more where the
+machine is shared; `peak_mb` is its VmHWM, everything included. `cpu_seconds`, `answer` and `remark` are optional, and
+`{"missing": "R package mixsqp"}` says that a peer is not installed. Nothing a contestant does (not there, failing, too
+slow) ends the race: it is shown in the table.
 """
 
 import functools
@@ -67,8 +68,9 @@ class Outcome:
     peak_mb: float
     version: str
     quality: Quality
-    weights: Sequence[float] = ()
+    answer: Sequence[float] = ()
     remark: str = ""
+    cpu_seconds: float | None = None
 
 
 @dataclass
@@ -92,6 +94,11 @@ class Standing:
     def median(self) -> float | None:
         """Seconds of the median run."""
         return statistics.median(o.seconds for o in self.outcomes) if self.outcomes else None
+
+    @property
+    def cpu(self) -> float | None:
+        """The least processor time of its runs, all threads together."""
+        return min((o.cpu_seconds for o in self.outcomes if o.cpu_seconds is not None), default=None)
 
     @property
     def peak_mb(self) -> float | None:
@@ -136,9 +143,11 @@ class Lane:
     goals: Sequence[Goal]
     rounds: int = 5
     judge: Judge = worst_reported
+    heat: str = ""
+    """What tells the lanes of one file apart: a size, a number of columns."""
 
 
-def dolmen(*arguments: str | int | Path, threads: int = 1, name: str = DOLMEN) -> Contestant:
+def dolmen(*arguments: str | int | float | Path, threads: int = 1, name: str = DOLMEN) -> Contestant:
     """Dolmen's side: the Rust binary `dolmen-bench` with a lane's name and its arguments."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", BENCH.parent / "target"))
     binary = target.absolute() / "release" / "dolmen-bench"

@@ -15,7 +15,8 @@ HEAD = """\
 
 Written by `make bench`; every lane rewrites its own section. Contestants run by turns on the same cores, each in a
 process of its own. Seconds are those of the call alone; ratio is the peer's best time over Dolmen's on as many threads;
-peak is the whole process's VmHWM in 10^6 bytes. Of every quality less is better; weights are judged by one referee.
+CPU is the least processor time of a run, which other work on the machine lengthens less, and the ratio of that; peak is
+the whole process's VmHWM in 10^6 bytes. Of every quality less is better; answers are judged by one referee.
 """
 
 
@@ -54,7 +55,9 @@ def processor() -> str:
 def table(standings: Standings) -> str:
     """The standings as a Markdown table, aligned so that it reads well in a terminal too."""
     qualities = list(dict.fromkeys(key for standing in standings.values() for key in standing.quality))
-    rows = [["contestant", "threads", "best s", "median s", "ratio", *qualities, "peak MB", "remark"]]
+    rows = [
+        ["contestant", "threads", "best s", "median s", "ratio", "CPU s", "CPU ratio", *qualities, "peak MB", "remark"]
+    ]
     rows += [row(standing, standings, qualities) for standing in standings.values()]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     rows.insert(1, ["-" * width for width in widths])
@@ -66,6 +69,7 @@ def row(standing: Standing, standings: Standings, qualities: list[str]) -> list[
     threads = standing.contestant.threads
     alike = [name for name, s in standings.items() if name.startswith(DOLMEN) and s.contestant.threads == threads]
     ratio = race.ratio(standings, standing.contestant.name, alike[0]) if alike else None
+    alike_cpu = standings[alike[0]].cpu if alike else None
     remark = standing.trouble or next((o.remark for o in standing.outcomes if o.remark), "")
     return [
         standing.contestant.name,
@@ -73,6 +77,8 @@ def row(standing: Standing, standings: Standings, qualities: list[str]) -> list[
         number(standing.best),
         number(standing.median),
         ("> " if standing.at_least and ratio else "") + number(ratio, 3),
+        number(standing.cpu),
+        number(standing.cpu / alike_cpu if standing.cpu and alike_cpu else None, 3),
         *(number(standing.quality.get(key), 3) for key in qualities),
         number(standing.peak_mb),
         remark,

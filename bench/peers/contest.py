@@ -5,17 +5,24 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 Answer = TypeVar("Answer")
 
 
-def timed(call: Callable[[], Answer]) -> tuple[Answer, float, float]:
-    """The call's answer, its seconds, and the peak memory of the process so far."""
-    started = time.perf_counter()
+class Cost(NamedTuple):
+    """What a call cost: seconds, those of the processor, and the peak memory of the process so far."""
+
+    seconds: float
+    cpu_seconds: float
+    peak_mb: float
+
+
+def timed(call: Callable[[], Answer]) -> tuple[Answer, Cost]:
+    """The call's answer and its cost."""
+    started, cpu_started = time.perf_counter(), time.process_time()
     answer = call()
-    seconds = time.perf_counter() - started
-    return answer, seconds, peak_mb()
+    return answer, Cost(time.perf_counter() - started, time.process_time() - cpu_started, peak_mb())
 
 
 def peak_mb() -> float:
@@ -26,16 +33,15 @@ def peak_mb() -> float:
 
 
 def tell(
-    seconds: float,
-    peak: float,
+    cost: Cost,
     version: str,
     quality: Mapping[str, float],
-    weights: Sequence[float] = (),
+    answer: Sequence[float] = (),
     remark: str = "",
 ) -> None:
     """Prints the outcome for the harness."""
-    outcome = {"seconds": seconds, "peak_mb": peak, "version": version, "quality": quality}
-    print(json.dumps(outcome | {"weights": list(weights), "remark": remark}))
+    outcome = {**cost._asdict(), "version": version, "quality": quality}
+    print(json.dumps(outcome | {"answer": list(answer), "remark": remark}))
 
 
 def main(contest: Callable[[list[str]], None]) -> None:

@@ -12,7 +12,7 @@ if (!requireNamespace(method, quietly = TRUE)) {
 }
 
 log_density <- matrix(readBin(arguments[2], "double", rows * members, endian = "little"), rows, members)
-started <- proc.time()[["elapsed"]]
+started <- proc.time()
 if (method == "mixsqp") {
   found <- mixsqp::mixsqp(log_density, log = TRUE, control = list(verbose = FALSE))
   weights <- found$x
@@ -22,12 +22,12 @@ if (method == "mixsqp") {
   weights <- as.numeric(loo::stacking_weights(log_density, optim_method = "BFGS"))
   iterations <- NA
 }
-seconds <- proc.time()[["elapsed"]] - started
+spent <- proc.time() - started
 
 status <- readLines("/proc/self/status")
 peak <- as.numeric(gsub("[^0-9]", "", grep("^VmHWM", status, value = TRUE))) * 1024 / 1e6
 version <- sprintf("%s %s on R %s.%s with %s", method, packageVersion(method), R.version$major, R.version$minor,
                    sub("[-.].*", "", basename(La_library())))
 quality <- if (is.na(iterations)) "{}" else sprintf('{"iterations": %d}', iterations)
-cat(sprintf('{"seconds": %.6f, "peak_mb": %.1f, "version": "%s", "quality": %s, "weights": [%s]}\n',
-            seconds, peak, version, quality, paste(sprintf("%.17g", weights), collapse = ", ")))
+cat(sprintf('{"seconds": %.6f, "cpu_seconds": %.6f, "peak_mb": %.1f, "version": "%s", "quality": %s, "answer": [%s]}\n',
+            spent[["elapsed"]], spent[["user.self"]] + spent[["sys.self"]], peak, version, quality, paste(sprintf("%.17g", weights), collapse = ", ")))

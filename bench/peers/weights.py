@@ -220,9 +220,9 @@ def race(arguments: list[str]) -> None:
     # A tiny problem first, so that importing the optimiser is not timed.
     METHODS[method](Mixture.from_log(np.asfortranarray(np.eye(12) - 1), time.perf_counter() + 1))
     deadline = time.perf_counter() + float(limit)
-    found, seconds, peak = contest.timed(lambda: METHODS[method](Mixture.from_log(log_density, deadline)))
+    found, cost = contest.timed(lambda: METHODS[method](Mixture.from_log(log_density, deadline)))
     remark = f"stopped itself after {limit} s" if time.perf_counter() > deadline else ""
-    contest.tell(seconds, peak, version(method), {"iterations": found.iterations}, found.weights.tolist(), remark)
+    contest.tell(cost, version(method), {"iterations": found.iterations}, found.weights.tolist(), remark)
 
 
 def version(method: str) -> str:

@@ -5,7 +5,11 @@
 
 mod columns;
 mod csv;
+mod kernel;
+mod mixture;
 mod outcome;
+mod rows;
+mod six;
 mod weights;
 
 use std::env;
@@ -13,6 +17,8 @@ use std::error::Error;
 use std::io::{self, Write};
 
 use dolmen::learner::Run;
+
+use crate::rows::Rows;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -27,6 +33,25 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         ("csv", [text, numbers, rows, columns]) => {
             csv::race(text.as_ref(), numbers.as_ref(), (rows.parse()?, columns.parse()?), &run)?
+        }
+        ("mixture", [file, rows, fresh, columns, start, iterations]) => {
+            let rows = Rows::read([file, rows, fresh, columns])?;
+            mixture::race(&rows, start, iterations.parse()?, &run)?
+        }
+        ("bagged", [file, rows, fresh, columns, fits, components, iterations]) => {
+            let rows = Rows::read([file, rows, fresh, columns])?;
+            let (components, iterations) = (components.parse()?, iterations.parse()?);
+            mixture::race_bagged(&rows, fits.parse()?, components, iterations, &run)?
+        }
+        ("kernel", [file, rows, fresh, columns, bandwidth, tolerance]) => {
+            let rows = Rows::read([file, rows, fresh, columns])?;
+            kernel::race(&rows, bandwidth.parse()?, tolerance.parse()?, &run)?
+        }
+        ("bandwidth", [file, rows, fresh, columns]) => {
+            kernel::race_bandwidth(&Rows::read([file, rows, fresh, columns])?, &run)?
+        }
+        ("six", [file, rows, fresh, columns]) => {
+            six::race(&Rows::read([file, rows, fresh, columns])?, &run)?
         }
         _ => return Err(format!("no lane '{lane}' with {} arguments", rest.len()).into()),
     };
