@@ -121,7 +121,7 @@ fn row_kernels<const FMA: bool>(
         Profile::Quadratic(2) => product(a, b, i, kernel, |u| bump(u) * bump(u)),
         Profile::Quadratic(_) => product(a, b, i, kernel, |u| bump(u) * bump(u) * bump(u)),
         Profile::Box => {
-            product(a, b, i, kernel, |u| f64::from_bits(mask(u.abs() <= 1.0) & 1.0_f64.to_bits()))
+            product(a, b, i, kernel, |u| f64::from_bits(mask(u.abs() <= 1.0) & 1.0_f64.to_bits()));
         }
     }
 }
