@@ -1,8 +1,9 @@
 //! Weights that minimise the squared error: on the simplex, or merely not negative.
 //!
 //! Simplex: because the weights sum to 1, t - sum_m alpha_m x_m = -sum_m alpha_m (x_m - t), and the squared error is
-//! alpha'H alpha with H the Gram matrix of the members' errors. By homogeneity its minimiser over the simplex is the
-//! minimiser of u'Hu / 2 - sum u over u >= 0, divided by its sum: one exact quadratic program, no multiplier.
+//! alpha'H alpha with H the Gram matrix of the members' errors. Adding a constant s to it moves no minimiser, and by
+//! homogeneity that is the minimiser of u'(H + s 11')u / 2 - sum u over u >= 0, divided by its sum: one exact quadratic
+//! program, no multiplier. Without s it would have no minimum where a combination is perfect, alpha'H alpha = 0.
 
 use super::problem::WeightProblem;
 use super::{Solution, problem};
@@ -106,16 +107,17 @@ impl WeightProblem for LeastSquares {
     /// 2 (alpha'H alpha - min_m (H alpha)_m), as in Frank and Wolfe's method.
     fn optimum(&self, shares: &[f64], start: &[f64], allowed: &[usize]) -> Solution {
         let h = self.errors(shares, allowed);
-        let ones = vec![1.0; allowed.len()];
-        let start: Vec<f64> = allowed.iter().map(|&m| start[m]).collect();
-        let scale = {
-            let curved = h.times(&start);
-            let square: f64 = start.iter().zip(&curved).map(|(s, c)| s * c).sum();
-            let sum: f64 = start.iter().sum();
-            if square > 0.0 { sum / square } else { 0.0 }
+        // The squared error of the best member: of the size of the optimum, and not below it.
+        let lift = (0..allowed.len()).map(|j| h.get(j, j)).fold(f64::INFINITY, f64::min);
+        let mut alpha = if lift > 0.0 {
+            let mut lifted = h.clone();
+            lifted.add(&vec![lift.sqrt(); allowed.len()], 1);
+            minimise_lifted(&lifted, allowed.iter().map(|&m| start[m]).collect())
+        } else {
+            // A perfect member leaves nothing to be mixed.
+            let perfect = (0..allowed.len()).position(|j| h.get(j, j) <= 0.0);
+            problem::unit(allowed.len(), perfect.unwrap_or_default())
         };
-        let start: Vec<f64> = start.iter().map(|s| s * scale).collect();
-        let mut alpha = nonnegative::minimise(&h, &ones, &start).y;
         let total: f64 = alpha.iter().sum();
         if total > 0.0 && total.is_finite() {
             alpha.iter_mut().for_each(|a| *a /= total);
@@ -153,4 +155,12 @@ impl WeightProblem for LeastSquares {
     fn as_least_squares(&self) -> Option<&LeastSquares> {
         Some(self)
     }
+}
+
+/// The minimiser of u'Hu / 2 - sum u over u >= 0, from a start that is brought to the best multiple of itself.
+fn minimise_lifted(h: &Gram, mut start: Vec<f64>) -> Vec<f64> {
+    let square: f64 = start.iter().zip(h.times(&start)).map(|(s, c)| s * c).sum();
+    let scale = if square > 0.0 { start.iter().sum::<f64>() / square } else { 0.0 };
+    start.iter_mut().for_each(|s| *s *= scale);
+    nonnegative::minimise(h, &vec![1.0; start.len()], &start).y
 }
