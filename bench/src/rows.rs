@@ -1,7 +1,8 @@
 //! Rows in files: raw little-endian `f64`, row after row; the first are learned from, the others are fresh.
 
 use std::error::Error;
-use std::fs;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 
 use dolmen::table::Features;
@@ -29,11 +30,16 @@ impl Rows {
     }
 }
 
-fn numbers(file: &Path) -> Result<Vec<f64>, Box<dyn Error>> {
-    let bytes = fs::read(file)?;
-    let (chunks, rest) = bytes.as_chunks::<8>();
-    if !rest.is_empty() {
-        return Err("the file does not hold whole numbers".into());
+/// Reads piece by piece, so that the peak memory told is not that of a second copy.
+fn numbers(file: &Path) -> io::Result<Vec<f64>> {
+    let file = File::open(file)?;
+    let count = file.metadata()?.len() as usize / 8;
+    let mut numbers = Vec::with_capacity(count);
+    let mut file = BufReader::with_capacity(1 << 18, file);
+    let mut bytes = [0; 8];
+    for _ in 0..count {
+        file.read_exact(&mut bytes)?;
+        numbers.push(f64::from_le_bytes(bytes));
     }
-    Ok(chunks.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect())
+    Ok(numbers)
 }
