@@ -117,11 +117,11 @@ impl Reading {
             options.schema.entry(name.to_string()).or_insert(ColumnKind::Categorical);
         }
         if !self.keep.is_empty() {
-            options.keep = self.keep.clone();
+            options.keep.clone_from(&self.keep);
             options.keep.extend(always.iter().map(|&name| name.to_string()));
         }
         if !self.missing.is_empty() {
-            options.missing = self.missing.clone();
+            options.missing.clone_from(&self.missing);
         }
         if let Some(delimiter) = self.delimiter {
             let byte = u8::try_from(delimiter).ok().filter(u8::is_ascii);

@@ -75,9 +75,8 @@ fn read_specs(path: &std::path::Path) -> Result<Vec<Spec>> {
     let one_line = |e: toml::de::Error| e.to_string().replace('\n', " ");
     let mut document: Map<String, Value> =
         toml::from_str(&text).map_err(|e| Error::file(path, one_line(e)))?;
-    let members = match document.remove("member") {
-        Some(Value::Array(members)) => members,
-        _ => return Err(Error::file(path, "there is no [[member]] in it")),
+    let Some(Value::Array(members)) = document.remove("member") else {
+        return Err(Error::file(path, "there is no [[member]] in it"));
     };
     if let Some(other) = document.keys().next() {
         return Err(Error::file(path, format!("unknown key '{other}'; members are [[member]]")));

@@ -66,7 +66,7 @@ pub(crate) fn columns(
         table.add_row(row);
     });
     for (i, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((if i == 0 { 0 } else { 1 }, 1));
+        column.set_padding((u16::from(i != 0), 1));
         let side = if i == 0 { CellAlignment::Left } else { CellAlignment::Right };
         column.set_cell_alignment(side);
     }

@@ -132,7 +132,7 @@ impl Weigh {
         };
         let truth = table.take(target)?;
         if table.names().iter().all(|name| name.contains(':')) && !table.names().is_empty() {
-            return classes(target, truth, table, weights).map(Matrix::Classification);
+            return classes(target, &truth, table, weights).map(Matrix::Classification);
         }
         match truth {
             Column::Numeric(values) => {
@@ -201,7 +201,7 @@ fn numbers(name: &str, column: Column) -> Result<Vec<f64>> {
 /// Columns `member:class`, brought together by member, in the order of the classes.
 fn classes(
     target: &str,
-    truth: Column,
+    truth: &Column,
     table: Table,
     weights: Option<Vec<f64>>,
 ) -> Result<OutOfSample<Classification>> {
@@ -219,7 +219,7 @@ fn classes(
     let missing = truth.first_missing();
     let labels = Labels::from_column(Some(truth.clone()), &names).ok_or_else(|| match missing {
         Some(i) => Error::data(Place::cell(i, target), "the target is missing"),
-        None => unknown_class(target, &truth, &names),
+        None => unknown_class(target, truth, &names),
     })?;
     let mut table = table;
     let mut joined = Vec::new();

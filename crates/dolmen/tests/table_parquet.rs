@@ -1,5 +1,6 @@
 //! Parquet files: what other programs write, what we write, and what is damaged.
 #![cfg(feature = "parquet")]
+#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
