@@ -56,7 +56,7 @@ fn every_density() {
         "mixture(components=2, schedule=sw99)",
         "averaged(of=mixture(components=2), fits=3)",
         "averaged(of=gaussian, fits=3, resample=subsample)",
-        "encoded(of=kernel(bandwidth=[0.3, 0.6]), standardise=true)",
+        "encoded(of=kernel(bandwidth=[0.3, 0.6]))",
         "stack(members=[gaussian, mixture(components=2)])",
         "stack(members=[gaussian, stack(members=[kernel, mixture(components=2)])])",
     ];
