@@ -56,6 +56,7 @@ fn every_density() {
         "mixture(components=2, schedule=sw99)",
         "averaged(of=mixture(components=2), fits=3)",
         "averaged(of=gaussian, fits=3, resample=subsample)",
+        "encoded(of=kernel(bandwidth=[0.3, 0.6]))",
         "stack(members=[gaussian, mixture(components=2)])",
         "stack(members=[gaussian, stack(members=[kernel, mixture(components=2)])])",
     ];
@@ -73,6 +74,7 @@ fn every_classifier() {
         "bayes(density=kernel(bandwidth=[0.3, 0.8]))",
         "bayes(density=mixture(components=2))",
         "bayes(density=averaged(of=mixture(components=2), fits=3))",
+        "encoded(of=bayes(density=gaussian), standardise=true)",
         "stack(members=[class-frequencies, bayes(density=gaussian)])",
     ];
     conform::<Classification>(&specs, &labels);
@@ -81,7 +83,7 @@ fn every_classifier() {
 #[test]
 fn every_regression() {
     let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
-    conform::<Regression>(&["mean", "stack(members=[mean])"], &y);
+    conform::<Regression>(&["mean", "encoded(of=mean)", "stack(members=[mean])"], &y);
 }
 
 /// What the suite says of a regression learner.

@@ -69,7 +69,7 @@ fn random_problem() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>)> {
             }
             match kind {
                 0 => {}
-                1 => target = columns[0].clone(),
+                1 => target.clone_from(&columns[0]),
                 _ => {
                     let share = 1.0 / members as f64;
                     let sum = |i: usize| columns.iter().map(|c| share * c[i]).sum();

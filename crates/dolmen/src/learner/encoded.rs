@@ -5,15 +5,15 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Diagnostics, Fitted, Learner, Run, Sample};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::{Record, Registry, Stored};
 use crate::table::Rows;
 use crate::table::encode::{Encoder, EncoderSpec};
-use crate::task::Task;
+use crate::task::{Density, Task};
 
 /// A learner whose inputs go through an encoder that is fitted on the rows it learns from, and stored with its models.
 ///
-/// For a density the encoder must leave the columns' units alone (imputing does, standardising does not).
+/// For a density the encoder must leave the columns' units alone: imputing does, standardising and bins are refused.
 #[derive(Debug, Clone)]
 pub struct Encoded<T: Task> {
     spec: EncoderSpec,
@@ -33,6 +33,10 @@ impl<T: Task> Learner<T> for Encoded<T> {
     }
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
+        if T::NAME == Density::NAME && (self.spec.standardise || self.spec.bins.is_some()) {
+            let expected = "left out for densities: they would change the units of p(x)";
+            return Err(Error::param("standardise and bins of an encoder", expected, "given"));
+        }
         let encoder = Arc::new(self.spec.fit(sample.x(), sample.weights())?);
         let features = encoder.apply(sample.x())?;
         let encoded = Sample::new(features.rows(), sample.target())?;

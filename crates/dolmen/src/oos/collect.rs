@@ -65,9 +65,8 @@ pub fn collect<T: Task>(
 }
 
 fn stop(member: String, failure: &Failure) -> Error {
-    let source = Error::data(crate::error::Place::default(), failure.message.clone()).with_hint(
-        "mend the data or the member's parameters, or go on without it (on_failure = drop)",
-    );
+    let source = Error::data(crate::error::Place::default(), failure.message.clone())
+        .with_hint("mend the data or the member's parameters, or go on without it (--drop-failed)");
     Error::Member { member, split: Some(failure.split), source: Box::new(source) }
 }
 
