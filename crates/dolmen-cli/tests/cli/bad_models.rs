@@ -89,16 +89,10 @@ fn truth_that_does_not_fit_the_model() {
 
 #[test]
 fn an_unseen_category_is_none_of_the_known_ones() {
-<<<<<<< HEAD
     let mut text = String::from("x,colour,t\n");
     let row = |i: usize| format!("{i},{},{}\n", ["red", "blue"][i % 2], i % 3 % 2);
     text.extend((0..30).map(row));
     let folder = Folder::with("d.csv", text);
-=======
-    let row = |i: usize| format!("{i},{},{}", ["red", "blue"][i % 2], i % 3 % 2);
-    let rows: Vec<String> = (0..30).map(row).collect();
-    let folder = Folder::with("d.csv", format!("x,colour,t\n{}\n", rows.join("\n")));
->>>>>>> wt-tests
     folder.write("new.csv", "x,colour\n1,green\n2,red\n");
     let fit = ["fit", "d.csv", "--target", "t", "--task", "classify", "-o", "m.dolmen"];
     folder.succeeds(&[&fit[..], &["--model", "class-frequencies"]].concat());
