@@ -1,1 +1,60 @@
-fn main() {}
+//! Dolmen's side of the race: `dolmen-bench THREADS LANE ARGUMENTS..` runs one contest and prints one line of JSON.
+//!
+//! The harness in `race.py` says what the line means, and starts a process for every run, so that the peak memory told is
+//! that of the run alone.
+
+mod columns;
+mod csv;
+mod kernel;
+mod mixture;
+mod outcome;
+mod rows;
+mod six;
+mod weights;
+
+use std::env;
+use std::error::Error;
+use std::io::{self, Write};
+
+use dolmen::learner::Run;
+
+use crate::rows::Rows;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let [threads, lane, rest @ ..] = words.as_slice() else {
+        return Err("usage: dolmen-bench THREADS LANE ARGUMENTS..".into());
+    };
+    let run = Run::with_threads(0, threads.parse()?)?;
+    let outcome = match (*lane, rest) {
+        ("weights", [file, rows, members]) => {
+            weights::race(file.as_ref(), rows.parse()?, members.parse()?, &run)?
+        }
+        ("csv", [text, numbers, rows, columns]) => {
+            csv::race(text.as_ref(), numbers.as_ref(), (rows.parse()?, columns.parse()?), &run)?
+        }
+        ("mixture", [file, rows, fresh, columns, start, iterations]) => {
+            let rows = Rows::read([file, rows, fresh, columns])?;
+            mixture::race(&rows, start, iterations.parse()?, &run)?
+        }
+        ("bagged", [file, rows, fresh, columns, fits, components, iterations]) => {
+            let rows = Rows::read([file, rows, fresh, columns])?;
+            let (components, iterations) = (components.parse()?, iterations.parse()?);
+            mixture::race_bagged(&rows, fits.parse()?, components, iterations, &run)?
+        }
+        ("kernel", [file, rows, fresh, columns, bandwidth, tolerance]) => {
+            let rows = Rows::read([file, rows, fresh, columns])?;
+            kernel::race(&rows, bandwidth.parse()?, tolerance.parse()?, &run)?
+        }
+        ("bandwidth", [file, rows, fresh, columns]) => {
+            kernel::race_bandwidth(&Rows::read([file, rows, fresh, columns])?, &run)?
+        }
+        ("six", [file, rows, fresh, columns]) => {
+            six::race(&Rows::read([file, rows, fresh, columns])?, &run)?
+        }
+        _ => return Err(format!("no lane '{lane}' with {} arguments", rest.len()).into()),
+    };
+    writeln!(io::stdout(), "{outcome}")?;
+    Ok(())
+}

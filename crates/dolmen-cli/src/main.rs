@@ -1,1 +1,52 @@
-fn main() {}
+//! `dolmen`: combines models from the command line. One file per verb; results go to stdout, everything else to stderr.
+
+mod args;
+mod compare;
+mod data;
+mod demo;
+mod fit;
+mod inspect;
+mod learners;
+mod members;
+mod model;
+mod output;
+mod predict;
+mod progress;
+mod sample;
+mod score;
+mod weigh;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Arguments, Verb};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut stdout = io::BufWriter::new(io::stdout().lock());
+    let common = &arguments.common;
+    let done = match &arguments.verb {
+        Verb::Demo(demo) => demo::run(demo, common, &mut stdout),
+        Verb::Inspect(inspect) => inspect::run(inspect, common, &mut stdout),
+        Verb::Fit(fit) => fit::run(fit, common, &mut stdout),
+        Verb::Predict(predict) => predict::run(predict, common, &mut stdout),
+        Verb::Score(score) => score::run(score, common, &mut stdout),
+        Verb::Sample(sample) => sample::run(sample, common, &mut stdout),
+        Verb::Weigh(weigh) => weigh::run(weigh, common, &mut stdout),
+        Verb::Compare(compare) => compare::run(compare, common, &mut stdout),
+        Verb::Learners(learners) => learners::run(learners, common, &mut stdout),
+    };
+    match done.and_then(|()| stdout.flush().map_err(output::Failure::from)) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read our output has seen enough: `dolmen ... | head` is no error.
+        Err(output::Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            failure.explain(&mut io::stderr().lock());
+            ExitCode::from(2)
+        }
+    }
+}

@@ -98,45 +98,27 @@ pub enum Error {
 impl Error {
     /// A parameter outside its range.
     pub fn param(name: &str, expected: impl Into<String>, got: impl fmt::Display) -> Self {
-        Self::Param {
-            name: name.into(),
-            expected: expected.into(),
-            got: got.to_string(),
-        }
+        Self::Param { name: name.into(), expected: expected.into(), got: got.to_string() }
     }
 
     /// Sizes that do not fit.
     pub fn shape(what: impl Into<String>, expected: usize, found: usize) -> Self {
-        Self::Shape {
-            what: what.into(),
-            expected,
-            found,
-        }
+        Self::Shape { what: what.into(), expected, found }
     }
 
     /// Data that cannot be used.
     pub fn data(place: Place, problem: impl Into<String>) -> Self {
-        Self::Data {
-            place,
-            problem: problem.into(),
-            hint: None,
-        }
+        Self::Data { place, problem: problem.into(), hint: None }
     }
 
     /// A file that is not what it should be.
     pub fn file(path: &Path, problem: impl Into<String>) -> Self {
-        Self::File {
-            path: path.into(),
-            problem: problem.into(),
-        }
+        Self::File { path: path.into(), problem: problem.into() }
     }
 
     /// The system's refusal, with the file's name.
     pub fn io(path: &Path, source: std::io::Error) -> Self {
-        Self::Io {
-            path: path.into(),
-            source,
-        }
+        Self::Io { path: path.into(), source }
     }
 
     /// Adds the cure to an error about data; other errors stay as they are.
@@ -151,8 +133,15 @@ impl Error {
     /// Names the file in an error about data that does not name one yet.
     #[must_use]
     pub fn in_file(mut self, path: &Path) -> Self {
-        if let Self::Data { place, .. } = &mut self {
-            place.file.get_or_insert_with(|| path.into());
+        match &mut self {
+            Self::Data { place, .. } => {
+                place.file.get_or_insert_with(|| path.into());
+            }
+            Self::Member { source, .. } => {
+                let inner = std::mem::replace(source.as_mut(), Self::Cancelled);
+                **source = inner.in_file(path);
+            }
+            _ => {}
         }
         self
     }
@@ -184,27 +173,17 @@ pub struct Place {
 impl Place {
     /// A column as a whole.
     pub fn column(column: &str) -> Self {
-        Self {
-            column: Some(column.into()),
-            ..Self::default()
-        }
+        Self { column: Some(column.into()), ..Self::default() }
     }
 
     /// One cell; `row` is counted from 0 here and from 1 when shown.
     pub fn cell(row: usize, column: &str) -> Self {
-        Self {
-            row: Some(row + 1),
-            column: Some(column.into()),
-            file: None,
-        }
+        Self { row: Some(row + 1), column: Some(column.into()), file: None }
     }
 
     /// One row; counted from 0 here and from 1 when shown.
     pub fn row(row: usize) -> Self {
-        Self {
-            row: Some(row + 1),
-            ..Self::default()
-        }
+        Self { row: Some(row + 1), ..Self::default() }
     }
 }
 
@@ -223,10 +202,6 @@ impl fmt::Display for Place {
             write!(f, "{separator}column '{column}'")?;
             separator = ", ";
         }
-        if separator.is_empty() {
-            write!(f, "data")
-        } else {
-            Ok(())
-        }
+        if separator.is_empty() { write!(f, "data") } else { Ok(()) }
     }
 }

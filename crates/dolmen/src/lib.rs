@@ -1,6 +1,35 @@
-//! Dolmen combines models.
+//! Dolmen combines models: it fits unlike models, keeps what each said about rows it had not seen, learns how to combine
+//! them, and hands back one model better than its members, with the evidence.
+//!
+//! ```text
+//! table ──► plan ──► learners ──► out-of-sample matrix ──► combiner ──► ensemble ──► report
+//!  rows,     folds,   recipes      rows × members × width   weights       one model     scores, weights,
+//!  schema    groups   (level 0)    kept, saved, reusable                  to save/use   tests
+//!                                         ▲
+//!                                         └── a file of predictions from any tool enters here
+//! ```
+//!
+//! The modules stand in that order: [`table`], [`plan`], [`learner`], [`oos`], [`combine`], [`ensemble`], [`evaluate`].
+//! [`task`] says what one prediction row means; [`store`] saves models; [`stats`] and [`math`] are what it all stands on.
+//!
+//! Weights for predictions made anywhere, with their certificate:
+//!
+//! ```
+//! use dolmen::combine::simplex::{LogScore, SimplexOptions};
+//! use dolmen::learner::Run;
+//!
+//! // ln p of four rows under two models that had not seen them.
+//! let problem = LogScore::from_log(vec![vec![-1.0, -2.0, -9.0, -1.5], vec![-3.0, -2.5, -1.0, -1.2]])?;
+//! let found = problem.solve(&SimplexOptions::default(), &Run::new(0))?;
+//! assert!(found.gap <= 1e-10);
+//! assert!((found.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+//! # Ok::<(), dolmen::Error>(())
+//! ```
 
+pub mod combine;
+pub mod ensemble;
 pub mod error;
+pub mod evaluate;
 pub mod learner;
 pub mod math;
 pub mod oos;
@@ -11,3 +40,8 @@ pub mod table;
 pub mod task;
 
 pub use error::{Error, Result};
+
+/// The README's example is compiled and run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -13,7 +13,11 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::evaluate::Measure;
+use crate::learner::Fitted;
+use crate::learner::density::{DensityModel, FittedAverage};
 use crate::math::log_sum_exp;
+use crate::table::{Categories, Column};
 
 /// A kind of prediction problem.
 pub trait Task: Copy + Debug + Default + Send + Sync + 'static {
@@ -29,6 +33,15 @@ pub trait Task: Copy + Debug + Default + Send + Sync + 'static {
 
     /// The score of one prediction row for row `i` of the target; higher is better.
     fn score(row: &[f64], target: &Self::Target, i: usize) -> f64;
+
+    /// Another measure of one prediction row, higher is better; `None` if it does not suit the task.
+    fn measure(measure: Measure, row: &[f64], target: &Self::Target, i: usize) -> Option<f64>;
+
+    /// A weighted pool of models as a density that can be sampled, marginalised and conditioned; `None` for other tasks
+    /// and for parts that cannot.
+    fn pool(_weights: &[f64], _parts: &[Arc<dyn Fitted<Self>>]) -> Option<Box<dyn DensityModel>> {
+        None
+    }
 
     /// Mixes the members' rows linearly: `out[k] = sum_m weights[m] rows[m][k]`, for logarithms of the mixed quantities
     /// if the task is in log space. Members of weight zero are not looked at, so their `-inf` and NaN do no harm.
@@ -50,25 +63,13 @@ pub trait Task: Copy + Debug + Default + Send + Sync + 'static {
 
 /// `ln sum_m weights[m] exp(log(m))`, looking only at members of positive weight.
 fn log_mix(weights: &[f64], log: impl Fn(usize) -> f64) -> f64 {
-    let terms = || {
-        weights
-            .iter()
-            .enumerate()
-            .filter(|(_, w)| **w > 0.0)
-            .map(|(m, &w)| (w, log(m)))
-    };
+    let terms = || weights.iter().enumerate().filter(|(_, w)| **w > 0.0).map(|(m, &w)| (w, log(m)));
     let shift = terms().fold(f64::NEG_INFINITY, |shift, (_, l)| shift.max(l));
     if !shift.is_finite() {
         // All members say -inf, or one says +inf or NaN: the plain sum says the right thing.
-        return terms()
-            .map(|(_, l)| l)
-            .fold(shift, |a, b| if b.is_nan() { b } else { a });
+        return terms().map(|(_, l)| l).fold(shift, |a, b| if b.is_nan() { b } else { a });
     }
-    shift
-        + terms()
-            .map(|(w, l)| w * (l - shift).exp())
-            .sum::<f64>()
-            .ln()
+    shift + terms().map(|(w, l)| w * (l - shift).exp()).sum::<f64>().ln()
 }
 
 /// What is known of the rows that are learned from: nothing, labels or numbers.
@@ -78,6 +79,18 @@ pub trait Target: Clone + Debug + Send + Sync {
     /// The target of chosen rows, in that order.
     #[must_use]
     fn select(&self, rows: &[usize]) -> Self;
+    /// The classes' names; none unless the target has classes.
+    fn classes(&self) -> &[String] {
+        &[]
+    }
+    /// Classes by which splits of the rows are to be stratified, where there are any.
+    fn strata(&self) -> Option<&[u32]> {
+        None
+    }
+    /// The target as a column of a table, where there is one.
+    fn to_column(&self) -> Option<Column>;
+    /// The target from a column of a table, with classes in the given order; `None` if the column does not fit.
+    fn from_column(column: Option<Column>, classes: &[String]) -> Option<Self>;
 }
 
 /// No target: the density of the rows themselves.
@@ -86,6 +99,12 @@ impl Target for () {
         None
     }
     fn select(&self, _rows: &[usize]) -> Self {}
+    fn to_column(&self) -> Option<Column> {
+        None
+    }
+    fn from_column(column: Option<Column>, _classes: &[String]) -> Option<Self> {
+        column.is_none().then_some(())
+    }
 }
 
 /// Numbers to predict.
@@ -95,6 +114,15 @@ impl Target for Vec<f64> {
     }
     fn select(&self, rows: &[usize]) -> Self {
         rows.iter().map(|&i| self[i]).collect()
+    }
+    fn to_column(&self) -> Option<Column> {
+        Some(Column::Numeric(self.clone()))
+    }
+    fn from_column(column: Option<Column>, _classes: &[String]) -> Option<Self> {
+        match column {
+            Some(Column::Numeric(values)) if values.iter().all(|v| v.is_finite()) => Some(values),
+            _ => None,
+        }
     }
 }
 
@@ -113,11 +141,6 @@ impl Labels {
             return Err(Error::shape("class code", classes.len(), *bad as usize));
         }
         Ok(Self { classes, codes })
-    }
-
-    /// The classes' names.
-    pub fn classes(&self) -> &Arc<[String]> {
-        &self.classes
     }
 
     /// Each row's class.
@@ -140,6 +163,27 @@ impl Target for Labels {
             classes: Arc::clone(&self.classes),
             codes: rows.iter().map(|&i| self.codes[i]).collect(),
         }
+    }
+    fn classes(&self) -> &[String] {
+        &self.classes
+    }
+    fn strata(&self) -> Option<&[u32]> {
+        Some(&self.codes)
+    }
+    fn to_column(&self) -> Option<Column> {
+        let (levels, codes) = (Arc::clone(&self.classes), self.codes.clone());
+        Some(Column::Categorical(Categories { levels, codes }))
+    }
+    fn from_column(column: Option<Column>, classes: &[String]) -> Option<Self> {
+        let spelled: Vec<String> = match column? {
+            Column::Numeric(values) => values.iter().map(f64::to_string).collect(),
+            Column::Categorical(c) => {
+                (0..c.codes.len()).map(|i| c.level(i).map(String::from)).collect::<Option<_>>()?
+            }
+        };
+        let code = |name: &String| classes.iter().position(|c| c == name).map(|c| c as u32);
+        let codes = spelled.iter().map(code).collect::<Option<_>>()?;
+        Labels::new(classes.to_vec(), codes).ok()
     }
 }
 
@@ -170,6 +214,13 @@ impl Task for Density {
     fn score(row: &[f64], (): &(), _i: usize) -> f64 {
         row[0]
     }
+    fn measure(measure: Measure, row: &[f64], (): &(), _i: usize) -> Option<f64> {
+        (measure == Measure::Log).then_some(row[0])
+    }
+    fn pool(weights: &[f64], parts: &[Arc<dyn Fitted<Self>>]) -> Option<Box<dyn DensityModel>> {
+        let pool = FittedAverage::weighted(weights, parts)?;
+        pool.density().is_some().then(|| Box::new(pool) as Box<dyn DensityModel>)
+    }
 }
 
 impl Task for Joint {
@@ -182,11 +233,12 @@ impl Task for Joint {
     }
     fn score(row: &[f64], target: &Labels, i: usize) -> f64 {
         let own = row[target.class(i)];
-        if own == f64::NEG_INFINITY {
-            own
-        } else {
-            own - log_sum_exp(row)
-        }
+        if own == f64::NEG_INFINITY { own } else { own - log_sum_exp(row) }
+    }
+    fn measure(measure: Measure, row: &[f64], target: &Labels, i: usize) -> Option<f64> {
+        let total = log_sum_exp(row);
+        let posterior: Vec<f64> = row.iter().map(|joint| (joint - total).exp()).collect();
+        measure.of_classes(&posterior, target, i)
     }
 }
 
@@ -201,6 +253,9 @@ impl Task for Classification {
     fn score(row: &[f64], target: &Labels, i: usize) -> f64 {
         row[target.class(i)].ln()
     }
+    fn measure(measure: Measure, row: &[f64], target: &Labels, i: usize) -> Option<f64> {
+        measure.of_classes(row, target, i)
+    }
 }
 
 impl Task for Regression {
@@ -214,6 +269,9 @@ impl Task for Regression {
     fn score(row: &[f64], target: &Vec<f64>, i: usize) -> f64 {
         let residual = target[i] - row[0];
         -residual * residual
+    }
+    fn measure(measure: Measure, row: &[f64], target: &Vec<f64>, i: usize) -> Option<f64> {
+        measure.of_number(row[0], target[i])
     }
 }
 
@@ -238,9 +296,6 @@ mod tests {
         let labels = Labels::new(["a".to_string(), "b".to_string()], vec![1]).unwrap();
         let row = [-900.0, -900.0 + 3.0_f64.ln()];
         assert!((Joint::score(&row, &labels, 0) - 0.75_f64.ln()).abs() < 1e-12);
-        assert_eq!(
-            Joint::score(&[-1.0, f64::NEG_INFINITY], &labels, 0),
-            f64::NEG_INFINITY
-        );
+        assert_eq!(Joint::score(&[-1.0, f64::NEG_INFINITY], &labels, 0), f64::NEG_INFINITY);
     }
 }

@@ -35,9 +35,7 @@ fn features(json: &Value) -> Features {
 
 fn normal(rows: usize, columns: usize, seed: u64) -> Features {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let values = (0..rows * columns)
-        .map(|_| StandardNormal.sample(&mut rng))
-        .collect();
+    let values = (0..rows * columns).map(|_| StandardNormal.sample(&mut rng)).collect();
     Features::numeric(values, columns).unwrap()
 }
 
@@ -46,17 +44,11 @@ fn run() -> Run {
 }
 
 fn kernel(shape: Shape, bandwidth: impl Into<Bandwidth>) -> KernelDensity {
-    KernelDensity {
-        shape,
-        bandwidth: bandwidth.into(),
-        ..KernelDensity::default()
-    }
+    KernelDensity { shape, bandwidth: bandwidth.into(), ..KernelDensity::default() }
 }
 
 fn fit(learner: &KernelDensity, x: &Features) -> Vec<Box<dyn Fitted<Density>>> {
-    learner
-        .fit(&Sample::new(x.rows(), &()).unwrap(), &run())
-        .unwrap()
+    learner.fit(&Sample::new(x.rows(), &()).unwrap(), &run()).unwrap()
 }
 
 fn log_density(model: &dyn Fitted<Density>, rows: Vec<f64>, columns: usize) -> Vec<f64> {
@@ -67,10 +59,7 @@ fn log_density(model: &dyn Fitted<Density>, rows: Vec<f64>, columns: usize) -> V
 fn assert_close(ours: &[f64], theirs: &[f64], tolerance: f64) {
     assert_eq!(ours.len(), theirs.len());
     for (a, b) in ours.iter().zip(theirs) {
-        assert!(
-            a == b || (a - b).abs() <= tolerance * (1.0 + b.abs()),
-            "{a} {b}"
-        );
+        assert!(a == b || (a - b).abs() <= tolerance * (1.0 + b.abs()), "{a} {b}");
     }
 }
 
@@ -94,14 +83,11 @@ fn the_out_of_sample_table_equals_the_reference() {
     let plan = dolmen::plan::Plan::in_turn(20, 5);
     let table = golden["table_raw_logpdf"].as_array().unwrap();
     let column = |m: usize| -> Vec<f64> { table.iter().map(|row| numbers(row)[m]).collect() };
-    for (shape, bandwidths, first) in [
-        (Shape::Triangular, vec![0.4, 1.5], 0),
-        (Shape::Gaussian, vec![0.4], 2),
-    ] {
-        let ladder = KernelDensity {
-            scale: Scale::Sample,
-            ..kernel(shape, Bandwidth::Ladder(bandwidths))
-        };
+    for (shape, bandwidths, first) in
+        [(Shape::Triangular, vec![0.4, 1.5], 0), (Shape::Gaussian, vec![0.4], 2)]
+    {
+        let ladder =
+            KernelDensity { scale: Scale::Sample, ..kernel(shape, Bandwidth::Ladder(bandwidths)) };
         let sample = Sample::new(data.rows(), &()).unwrap();
         let block = ladder.out_of_sample(&sample, &plan, &run()).unwrap();
         for (m, ours) in block.columns.iter().enumerate() {
@@ -133,14 +119,11 @@ fn every_shape_integrates_to_one_in_one_and_two_dimensions() {
         let model = &fit(&kernel(shape, 1.1), &plane)[0];
         let steps = 600;
         let density = |nodes: &[f64]| -> Vec<f64> {
-            let pairs = nodes
-                .iter()
-                .flat_map(|x| nodes.iter().flat_map(move |y| [*x, *y]));
+            let pairs = nodes.iter().flat_map(|x| nodes.iter().flat_map(move |y| [*x, *y]));
             let logs = log_density(model.as_ref(), pairs.collect(), 2);
             let width = nodes[1] - nodes[0];
             let rows = logs.chunks(nodes.len());
-            rows.map(|row| row.iter().map(|v| v.exp()).sum::<f64>() * width)
-                .collect()
+            rows.map(|row| row.iter().map(|v| v.exp()).sum::<f64>() * width).collect()
         };
         let mass = integral(-9.0, 9.0, steps, density);
         // A jump on the border costs a share of a cell for each row.
@@ -173,10 +156,7 @@ fn every_shape_integrates_to_one_in_three_dimensions() {
         let mean = ratios.iter().sum::<f64>() / f64::from(draws);
         let square = ratios.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / f64::from(draws);
         let error = (square / f64::from(draws)).sqrt();
-        assert!(
-            (mean - 1.0).abs() < 4.0 * error && error < 0.01,
-            "{shape:?}: {mean} +- {error}"
-        );
+        assert!((mean - 1.0).abs() < 4.0 * error && error < 0.01, "{shape:?}: {mean} +- {error}");
     }
 }
 
@@ -191,10 +171,7 @@ fn a_row_of_weight_two_counts_as_two_rows() {
     for bandwidth in bandwidths {
         for shape in Shape::ALL {
             let learner = kernel(shape, bandwidth.clone());
-            let sample = Sample::new(data.rows(), &())
-                .unwrap()
-                .weighted(&weights)
-                .unwrap();
+            let sample = Sample::new(data.rows(), &()).unwrap().weighted(&weights).unwrap();
             let weighted = learner.fit(&sample, &run()).unwrap();
             let ours = predict(weighted[0].as_ref(), query.rows(), &run()).unwrap();
             let theirs = predict(fit(&learner, &twice)[0].as_ref(), query.rows(), &run()).unwrap();
@@ -210,10 +187,7 @@ fn searched_bandwidths_use_weights_too() {
     let half = data.rows().select(&(0..30).collect::<Vec<_>>());
     for rule in [Rule::Cv, Rule::Loo] {
         let learner = kernel(Shape::Gaussian, rule);
-        let sample = Sample::new(data.rows(), &())
-            .unwrap()
-            .weighted(&weights)
-            .unwrap();
+        let sample = Sample::new(data.rows(), &()).unwrap().weighted(&weights).unwrap();
         let ours = learner.fit(&sample, &run()).unwrap()[0].diagnostics();
         let theirs = fit(&learner, &half)[0].diagnostics();
         assert!(ours.converged == Some(true) && ours.objective == theirs.objective);
@@ -239,17 +213,11 @@ fn marginals_and_conditionals_are_those_of_the_joint_density() {
         // The integral of f over x1 is the marginal.
         let slice = |nodes: &[f64]| {
             let rows = nodes.iter().flat_map(|x1| [0.1, *x1, -0.4]).collect();
-            log_density(fitted[0].as_ref(), rows, 3)
-                .into_iter()
-                .map(f64::exp)
-                .collect()
+            log_density(fitted[0].as_ref(), rows, 3).into_iter().map(f64::exp).collect()
         };
         let mass = integral(-12.0, 12.0, 20_000, slice);
         assert!((mass.ln() - at(&*pair, vec![-0.4, 0.1])).abs() < 1e-6);
-        assert_eq!(
-            (pair.dimension(), given.dimension(), single.dimension()),
-            (2, 2, 1)
-        );
+        assert_eq!((pair.dimension(), given.dimension(), single.dimension()), (2, 2, 1));
         assert!(joint.marginal(&[0, 0]).is_err() && joint.marginal(&[3]).is_err());
         assert!(
             joint.marginal(&[]).is_err()
@@ -262,20 +230,10 @@ fn marginals_and_conditionals_are_those_of_the_joint_density() {
 fn conditioning_far_out_works_in_log_space_and_says_when_there_is_nothing() {
     let data = normal(40, 2, 9);
     let gaussian = fit(&kernel(Shape::Gaussian, 0.2), &data);
-    let far = gaussian[0]
-        .density()
-        .unwrap()
-        .condition(&[(0, 300.0)])
-        .unwrap();
+    let far = gaussian[0].density().unwrap().condition(&[(0, 300.0)]).unwrap();
     assert!((far.cdf(50.0).unwrap() - 1.0).abs() < 1e-12);
     let triangular = fit(&kernel(Shape::Triangular, 0.2), &data);
-    assert!(
-        triangular[0]
-            .density()
-            .unwrap()
-            .condition(&[(0, 300.0)])
-            .is_err()
-    );
+    assert!(triangular[0].density().unwrap().condition(&[(0, 300.0)]).is_err());
 }
 
 #[test]
@@ -331,19 +289,13 @@ fn draws_follow_the_density() {
 fn a_stored_density_is_the_same_to_the_last_bit() {
     let registry = Registry::<Density>::default().with::<FittedKernel>();
     let query = normal(300, 2, 14);
-    for learner in [
-        kernel(Shape::Gaussian, 0.3),
-        kernel(Shape::Triangular, Rule::Loo),
-    ] {
+    for learner in [kernel(Shape::Gaussian, 0.3), kernel(Shape::Triangular, Rule::Loo)] {
         let live = &fit(&learner, &normal(700, 2, 13))[0];
         let record = live.record().unwrap();
         assert_eq!(record.kind(), FittedKernel::KIND);
         let stored = registry.restore(&record).unwrap();
         let ours = predict(live.as_ref(), query.rows(), &run()).unwrap();
-        assert_eq!(
-            ours,
-            predict(stored.as_ref(), query.rows(), &run()).unwrap()
-        );
+        assert_eq!(ours, predict(stored.as_ref(), query.rows(), &run()).unwrap());
         assert_eq!(live.diagnostics(), stored.diagnostics());
     }
 }
@@ -377,15 +329,10 @@ fn the_effective_kernel_is_the_mixture_of_kernels() {
 fn a_search_on_a_part_of_the_rows_comes_near_the_search_on_all() {
     let data = normal(4000, 1, 18);
     let all = kernel(Shape::Gaussian, Rule::Loo);
-    let part = KernelDensity {
-        search_rows: 1000,
-        ..all.clone()
-    };
+    let part = KernelDensity { search_rows: 1000, ..all.clone() };
     let width = |learner: &KernelDensity| {
         let record = fit(learner, &data)[0].record().unwrap();
-        FittedKernel::restore(&record, &Registry::default())
-            .unwrap()
-            .bandwidth()[0]
+        FittedKernel::restore(&record, &Registry::default()).unwrap().bandwidth()[0]
     };
     let ratio = width(&part) / width(&all);
     assert!((0.6..1.6).contains(&ratio), "{ratio}");
@@ -396,14 +343,8 @@ fn random_queries_far_out_stay_finite() {
     let data = normal(300, 2, 19);
     let model = &fit(&kernel(Shape::Gaussian, 0.1), &data)[0];
     let mut rng = ChaCha8Rng::seed_from_u64(20);
-    let rows: Vec<f64> = (0..200)
-        .map(|_| 1e4 * (rng.random::<f64>() - 0.5))
-        .collect();
-    assert!(
-        log_density(model.as_ref(), rows, 2)
-            .iter()
-            .all(|v| v.is_finite())
-    );
+    let rows: Vec<f64> = (0..200).map(|_| 1e4 * (rng.random::<f64>() - 0.5)).collect();
+    assert!(log_density(model.as_ref(), rows, 2).iter().all(|v| v.is_finite()));
 }
 
 #[test]
@@ -412,10 +353,7 @@ fn repeated_values_stop_the_search_at_the_end_of_its_range() {
     for shape in [Shape::Gaussian, Shape::Triangular] {
         let found = fit(&kernel(shape, Rule::Loo), &data)[0].diagnostics();
         assert!(found.objective.unwrap().is_finite());
-        assert!(
-            found.notes[0].contains("'x1'") && found.notes[0].contains("repeat"),
-            "{found:?}"
-        );
+        assert!(found.notes[0].contains("'x1'") && found.notes[0].contains("repeat"), "{found:?}");
     }
 }
 

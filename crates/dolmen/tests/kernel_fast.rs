@@ -46,18 +46,10 @@ fn queries(columns: usize, seed: u64) -> Features {
     let near = clustered(150, columns, seed);
     let mut rng = ChaCha8Rng::seed_from_u64(seed + 1);
     let far = (0..150 * columns).map(|i| {
-        let reach = if (i / columns).is_multiple_of(3) {
-            2000.0
-        } else {
-            30.0
-        };
+        let reach = if (i / columns).is_multiple_of(3) { 2000.0 } else { 30.0 };
         reach * (rng.random::<f64>() - 0.5)
     });
-    Features::numeric(
-        near.rows().values().iter().copied().chain(far).collect(),
-        columns,
-    )
-    .unwrap()
+    Features::numeric(near.rows().values().iter().copied().chain(far).collect(), columns).unwrap()
 }
 
 /// ln f(y) as it is defined, in logarithms.
@@ -71,12 +63,7 @@ fn plain(shape: Shape, h: &[f64], x: &Features, weights: &[f64], query: &[f64]) 
         }
     };
     let term = |(row, w): (&[f64], &f64)| {
-        (w / total).ln()
-            + query
-                .iter()
-                .zip(row.iter().zip(h))
-                .map(log_kernel)
-                .sum::<f64>()
+        (w / total).ln() + query.iter().zip(row.iter().zip(h)).map(log_kernel).sum::<f64>()
     };
     let terms: Vec<f64> = x.rows().iter().zip(weights).map(term).collect();
     log_sum_exp(&terms)
@@ -84,21 +71,14 @@ fn plain(shape: Shape, h: &[f64], x: &Features, weights: &[f64], query: &[f64]) 
 
 fn check(shape: Shape, h: &[f64], x: &Features, queries: &Features, tolerance: f64) {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let weights: Vec<f64> = (0..x.rows().rows())
-        .map(|_| 0.5 + rng.random::<f64>())
-        .collect();
+    let weights: Vec<f64> = (0..x.rows().rows()).map(|_| 0.5 + rng.random::<f64>()).collect();
     let learner = KernelDensity {
         shape,
-        bandwidth: Bandwidth::Absolute {
-            absolute: h.to_vec(),
-        },
+        bandwidth: Bandwidth::Absolute { absolute: h.to_vec() },
         tolerance,
         ..KernelDensity::default()
     };
-    let sample = Sample::<Density>::new(x.rows(), &())
-        .unwrap()
-        .weighted(&weights)
-        .unwrap();
+    let sample = Sample::<Density>::new(x.rows(), &()).unwrap().weighted(&weights).unwrap();
     let model = &learner.fit(&sample, &run(2)).unwrap()[0];
     let ours = predict(model.as_ref(), queries.rows(), &run(2)).unwrap();
     // What is left of the tolerance is rounding: of the logarithm, and of u^2 at hundreds of bandwidths.
@@ -127,10 +107,7 @@ fn gaussian_densities_keep_the_tolerance_near_and_far() {
 
 #[test]
 fn finite_kernels_are_exact() {
-    for shape in Shape::ALL
-        .into_iter()
-        .filter(|shape| *shape != Shape::Gaussian)
-    {
+    for shape in Shape::ALL.into_iter().filter(|shape| *shape != Shape::Gaussian) {
         for columns in 1..=4 {
             let (x, queries) = (clustered(1500, columns, 4), queries(columns, 5));
             for h in [0.3, 6.0] {
@@ -153,24 +130,15 @@ fn many_rows_take_the_grid_and_keep_the_tolerance() {
 fn a_row_is_predicted_alike_alone_and_in_company_on_any_number_of_threads() {
     let (x, queries) = (clustered(3000, 2, 8), queries(2, 9));
     for shape in Shape::ALL {
-        let learner = KernelDensity {
-            shape,
-            bandwidth: 0.2.into(),
-            ..KernelDensity::default()
-        };
+        let learner = KernelDensity { shape, bandwidth: 0.2.into(), ..KernelDensity::default() };
         let sample = Sample::<Density>::new(x.rows(), &()).unwrap();
         let fit = |threads| learner.fit(&sample, &run(threads)).unwrap();
         let (one, two) = (fit(1), fit(2));
         let together = predict(one[0].as_ref(), queries.rows(), &run(1)).unwrap();
-        assert_eq!(
-            together,
-            predict(two[0].as_ref(), queries.rows(), &run(2)).unwrap()
-        );
+        assert_eq!(together, predict(two[0].as_ref(), queries.rows(), &run(2)).unwrap());
         for (i, together) in together.iter().enumerate() {
             let mut alone = [0.0];
-            one[0]
-                .predict_into(queries.rows().slice(i..i + 1), &mut alone)
-                .unwrap();
+            one[0].predict_into(queries.rows().slice(i..i + 1), &mut alone).unwrap();
             assert_eq!(alone[0].to_bits(), together.to_bits());
         }
     }
@@ -192,10 +160,7 @@ fn refitted(learner: &KernelDensity, sample: &Sample<'_, Density>, plan: &Plan) 
             },
             ..learner.clone()
         };
-        oos::refit(&fixed, sample, plan, &run(1))
-            .unwrap()
-            .columns
-            .remove(0)
+        oos::refit(&fixed, sample, plan, &run(1)).unwrap().columns.remove(0)
     };
     fractions.iter().map(refit).collect()
 }
@@ -215,13 +180,9 @@ fn one_pass_over_pairs_equals_refitting_fold_by_fold() {
     let mut rng = ChaCha8Rng::seed_from_u64(10);
     for (rows, columns, folds) in [(90, 2, 10), (300, 1, 4), (1200, 1, 3), (60, 4, 60)] {
         let x = clustered(rows, columns, 11);
-        let weights: Vec<f64> = (0..rows)
-            .map(|i| if i % 11 == 0 { 0.0 } else { rng.random() })
-            .collect();
-        let weighted = Sample::<Density>::new(x.rows(), &())
-            .unwrap()
-            .weighted(&weights)
-            .unwrap();
+        let weights: Vec<f64> =
+            (0..rows).map(|i| if i % 11 == 0 { 0.0 } else { rng.random() }).collect();
+        let weighted = Sample::<Density>::new(x.rows(), &()).unwrap().weighted(&weights).unwrap();
         let plan = Plan::in_turn(rows, folds);
         for sample in [Sample::new(x.rows(), &()).unwrap(), weighted] {
             for shape in Shape::ALL {
@@ -240,10 +201,7 @@ fn one_pass_over_pairs_equals_refitting_fold_by_fold() {
                         for (a, b) in ours.iter().zip(theirs) {
                             // Relative to the density, as far as its logarithm has digits for that.
                             let tolerance = 2e-10 + 1e-13 * b.abs();
-                            assert!(
-                                *a == b || (a - b).abs() <= tolerance,
-                                "{learner:?}: {a} {b}"
-                            );
+                            assert!(*a == b || (a - b).abs() <= tolerance, "{learner:?}: {a} {b}");
                         }
                     }
                 }
@@ -253,28 +211,34 @@ fn one_pass_over_pairs_equals_refitting_fold_by_fold() {
 }
 
 #[test]
+fn plans_that_are_no_partition_are_refitted() {
+    let x = clustered(120, 2, 13);
+    let sample = Sample::new(x.rows(), &()).unwrap();
+    let plan = Plan::bootstrap(120, 6, &run(1)).unwrap();
+    for scale in [Scale::Training, Scale::Sample] {
+        let learner =
+            KernelDensity { bandwidth: [0.2, 0.8].into(), scale, ..KernelDensity::default() };
+        let ours = learner.out_of_sample(&sample, &plan, &run(2)).unwrap().columns;
+        let theirs = refitted(&learner, &sample, &plan);
+        let never = plan.never_held_out();
+        for (a, b) in ours.iter().flatten().zip(theirs.iter().flatten()) {
+            assert!(a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-12 * (1.0 + b.abs()));
+        }
+        assert_eq!(ours[0].iter().filter(|v| v.is_nan()).count(), never.len());
+    }
+}
+
+#[test]
 fn out_of_sample_densities_have_the_same_bits_on_any_number_of_threads() {
     let x = clustered(400, 2, 12);
     let sample = Sample::new(x.rows(), &()).unwrap();
     let plan = Plan::in_turn(400, 7);
     for shape in [Shape::Gaussian, Shape::Triangular] {
-        let learner = KernelDensity {
-            shape,
-            bandwidth: [0.1, 0.4, 1.5].into(),
-            ..KernelDensity::default()
-        };
-        let on = |threads| {
-            learner
-                .out_of_sample(&sample, &plan, &run(threads))
-                .unwrap()
-        };
+        let learner =
+            KernelDensity { shape, bandwidth: [0.1, 0.4, 1.5].into(), ..KernelDensity::default() };
+        let on = |threads| learner.out_of_sample(&sample, &plan, &run(threads)).unwrap();
         let bits = |block: oos::Block| -> Vec<u64> {
-            block
-                .columns
-                .iter()
-                .flatten()
-                .map(|v| v.to_bits())
-                .collect()
+            block.columns.iter().flatten().map(|v| v.to_bits()).collect()
         };
         assert_eq!(bits(on(1)), bits(on(2)));
     }
@@ -287,20 +251,12 @@ fn splits_that_cannot_be_fitted_fail_as_they_do_when_refitted() {
     let x = Features::numeric(values.collect(), 2).unwrap();
     let sample = Sample::new(x.rows(), &()).unwrap();
     let plan = Plan::in_turn(20, 4);
-    let learner = KernelDensity {
-        bandwidth: [0.5, 1.0].into(),
-        ..KernelDensity::default()
-    };
+    let learner = KernelDensity { bandwidth: [0.5, 1.0].into(), ..KernelDensity::default() };
     let ours = learner.out_of_sample(&sample, &plan, &run(2)).unwrap();
     let theirs = oos::refit(&learner, &sample, &plan, &run(2)).unwrap();
     assert_eq!(ours.failures, theirs.failures);
     assert_eq!(ours.failures.len(), 2);
-    for (a, b) in ours
-        .columns
-        .iter()
-        .flatten()
-        .zip(theirs.columns.iter().flatten())
-    {
+    for (a, b) in ours.columns.iter().flatten().zip(theirs.columns.iter().flatten()) {
         assert!(a.is_nan() == b.is_nan() && (a.is_nan() || (a - b).abs() < 1e-10));
     }
 }

@@ -1,1 +1,206 @@
-//! The conformance suite.
+//! The conformance suite: what every learner must satisfy, ours and yours.
+//!
+//! ```
+//! use dolmen::learner::{Sample, Simple, baseline::{FittedMean, Mean}, check};
+//! use dolmen::{store::Registry, table::Features, task::Regression};
+//!
+//! let x = Features::numeric(vec![0.0, 1.0, 2.0, 3.0, 5.0, 8.0], 1)?;
+//! let y = vec![1.0, 2.0, 2.5, 4.0, 5.5, 9.0];
+//! let sample = Sample::<Regression>::new(x.rows(), &y)?;
+//! let registry = Registry::default().with::<Simple<FittedMean>>();
+//! assert_eq!(check::learner(&Simple(Mean {}), &sample, &registry), Vec::<String>::new());
+//! # Ok::<(), dolmen::Error>(())
+//! ```
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::{Fitted, Learner, Run, Sample, predict};
+use crate::error::{Error, Result};
+use crate::plan::Plan;
+use crate::store::Registry;
+use crate::table::Features;
+use crate::task::Task;
+
+/// Tries a learner on a sample it should be able to learn from, and returns what it does wrong: nothing, if it conforms.
+///
+/// Checked: names and number of members; same seed, same bits, on one thread and two; rows predicted one by one or in
+/// another order come out the same; a model read back from its record predicts the same bits; densities are not NaN
+/// and probabilities sum to 1; the out-of-sample block has its shape and covers the plan's rows; no panic on one
+/// row, no rows, equal rows or missing values.
+#[expect(clippy::missing_panics_doc, reason = "one and two threads can always be had")]
+pub fn learner<T: Task>(
+    learner: &dyn Learner<T>,
+    sample: &Sample<'_, T>,
+    registry: &Registry<T>,
+) -> Vec<String> {
+    let mut complaints = Complaints::default();
+    let one = Run::with_threads(1, 1).expect("one thread can be had");
+    let two = Run::with_threads(1, 2).expect("two threads can be had");
+    match learner.fit(sample, &one) {
+        Err(error) => complaints.push(format!("does not fit the sample: {error}")),
+        Ok(models) => {
+            complaints.names(&learner.members(), models.len());
+            complaints.extend(reproducible(learner, &models, sample, &one, &two));
+            for (name, model) in learner.members().iter().zip(&models) {
+                let found = model_complaints(model.as_ref(), sample, registry, &one);
+                complaints.extend(found.into_iter().map(|c| format!("{name}: {c}")));
+            }
+            complaints.extend(out_of_sample(learner, sample, &two));
+        }
+    }
+    complaints.extend(hard_samples(learner, sample, &one));
+    complaints.0
+}
+
+#[derive(Default)]
+struct Complaints(Vec<String>);
+
+impl Complaints {
+    fn push(&mut self, complaint: String) {
+        self.0.push(complaint);
+    }
+
+    fn extend(&mut self, complaints: impl IntoIterator<Item = String>) {
+        self.0.extend(complaints);
+    }
+
+    fn names(&mut self, names: &[String], models: usize) {
+        if names.len() != models {
+            self.push(format!("names {} members but fits {models}", names.len()));
+        }
+        for (i, name) in names.iter().enumerate() {
+            if name.trim().is_empty() || names[..i].contains(name) {
+                self.push(format!("member name '{name}' is empty or used twice"));
+            }
+        }
+    }
+}
+
+/// The same seed must give the same bits, on any number of threads.
+fn reproducible<T: Task>(
+    learner: &dyn Learner<T>,
+    models: &[Box<dyn Fitted<T>>],
+    sample: &Sample<'_, T>,
+    one: &Run,
+    two: &Run,
+) -> Option<String> {
+    let again = match learner.fit(sample, two) {
+        Ok(again) => again,
+        Err(error) => return Some(format!("fits on one thread but not on two: {error}")),
+    };
+    let bits = |models: &[Box<dyn Fitted<T>>], run: &Run| -> Result<Vec<Vec<u64>>> {
+        models.iter().map(|m| Ok(to_bits(&predict(m.as_ref(), sample.x(), run)?))).collect()
+    };
+    match (bits(models, one), bits(&again, two)) {
+        (Ok(a), Ok(b)) if a == b => None,
+        (Ok(_), Ok(_)) => Some("the same seed gives other predictions on two threads".into()),
+        (Err(error), _) | (_, Err(error)) => Some(format!("cannot predict its own rows: {error}")),
+    }
+}
+
+fn model_complaints<T: Task>(
+    model: &dyn Fitted<T>,
+    sample: &Sample<'_, T>,
+    registry: &Registry<T>,
+    run: &Run,
+) -> Vec<String> {
+    let mut complaints = Vec::new();
+    let width = T::width(sample.target());
+    if model.width() != width {
+        complaints.push(format!("predicts {} values a row, not {width}", model.width()));
+        return complaints;
+    }
+    let Ok(all) = predict(model, sample.x(), run) else {
+        return vec!["cannot predict its own rows".into()];
+    };
+    if let Some(row) = all.chunks(width).find(|row| !is_sound::<T>(row)) {
+        complaints.push(format!("predicts the row {row:?}"));
+    }
+    let backwards: Vec<usize> = (0..sample.rows()).rev().collect();
+    let turned = predict(model, sample.x().select(&backwards).rows(), run).unwrap_or_default();
+    let expected: Vec<f64> =
+        backwards.iter().flat_map(|&i| &all[i * width..(i + 1) * width]).copied().collect();
+    let single = predict(model, sample.x().slice(0..1), run).unwrap_or_default();
+    if to_bits(&turned) != to_bits(&expected) || to_bits(&single) != to_bits(&all[..width]) {
+        complaints.push("a row's prediction depends on the rows around it".into());
+    }
+    match model.record().and_then(|record| registry.restore(&record)) {
+        Err(error) => complaints.push(format!("cannot be stored and read back: {error}")),
+        Ok(restored) => {
+            let same = predict(restored.as_ref(), sample.x(), run).unwrap_or_default();
+            if to_bits(&same) != to_bits(&all) {
+                complaints.push("predicts otherwise after being stored and read back".into());
+            }
+        }
+    }
+    complaints
+}
+
+/// Whether a prediction row can be what its task says it is.
+fn is_sound<T: Task>(row: &[f64]) -> bool {
+    let no_nonsense = row.iter().all(|v| !v.is_nan() && *v != f64::INFINITY);
+    if T::LOG_SPACE || row.len() == 1 {
+        return no_nonsense && (T::LOG_SPACE || row[0].is_finite());
+    }
+    let total: f64 = row.iter().sum();
+    row.iter().all(|p| *p >= 0.0) && (total - 1.0).abs() < 1e-9
+}
+
+fn out_of_sample<T: Task>(
+    learner: &dyn Learner<T>,
+    sample: &Sample<'_, T>,
+    run: &Run,
+) -> Option<String> {
+    let plan = Plan::in_turn(sample.rows(), 3.min(sample.rows()));
+    let block = match learner.out_of_sample(sample, &plan, run) {
+        Ok(block) => block,
+        Err(error) => return Some(format!("gives no out-of-sample block: {error}")),
+    };
+    let cells = sample.rows() * T::width(sample.target());
+    if block.columns.len() != learner.members().len()
+        || block.columns.iter().any(|c| c.len() != cells)
+    {
+        return Some("the out-of-sample block has the wrong shape".into());
+    }
+    let uncovered = block.columns.iter().any(|c| c.iter().any(|v| v.is_nan()));
+    (uncovered && block.failures.is_empty())
+        .then(|| "the out-of-sample block misses rows without naming a failure".into())
+}
+
+/// Samples that cannot always be learned from: an error is fine, a panic is not.
+fn hard_samples<T: Task>(
+    learner: &dyn Learner<T>,
+    sample: &Sample<'_, T>,
+    run: &Run,
+) -> Vec<String> {
+    let equal = vec![0; sample.rows()];
+    let hard: [(&str, &[usize]); 3] = [("no rows", &[]), ("one row", &[0]), ("equal rows", &equal)];
+    let mut complaints = Vec::new();
+    for (what, rows) in hard {
+        let chosen = sample.select(rows);
+        complaints.extend(panics(what, || try_sample(learner, &chosen.borrow(), run)));
+    }
+    let mut values = sample.x().values().to_vec();
+    values.iter_mut().step_by(3).for_each(|v| *v = f64::NAN);
+    if let Ok(features) = Features::new(values, sample.x().schema().clone())
+        && let Ok(missing) = Sample::new(features.rows(), sample.target())
+    {
+        complaints.extend(panics("missing values", || try_sample(learner, &missing, run)));
+    }
+    complaints
+}
+
+fn try_sample<T: Task>(learner: &dyn Learner<T>, sample: &Sample<'_, T>, run: &Run) -> Result<()> {
+    for model in learner.fit(sample, run)? {
+        predict(model.as_ref(), sample.x(), run)?;
+    }
+    Ok(())
+}
+
+fn panics(what: &str, work: impl FnOnce() -> Result<(), Error>) -> Option<String> {
+    catch_unwind(AssertUnwindSafe(work)).is_err().then(|| format!("panics on {what}"))
+}
+
+fn to_bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|v| v.to_bits()).collect()
+}

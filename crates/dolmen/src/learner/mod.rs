@@ -4,11 +4,15 @@
 //! unfitted. A learner of one's own goes through the easy door, [`SimpleLearner`] and [`SimpleModel`], in under thirty lines.
 
 pub mod baseline;
+pub mod bayes;
 pub mod check;
 pub mod density;
+pub mod encoded;
+pub mod library;
 mod run;
 mod sample;
 mod simple;
+pub mod spec;
 
 use std::fmt::Debug;
 
@@ -85,13 +89,11 @@ pub fn predict<T: Task>(model: &dyn Fitted<T>, x: Rows<'_>, run: &Run) -> Result
     let width = model.width();
     let mut out = vec![0.0; x.rows() * width];
     run.install(|| {
-        out.par_chunks_mut(PREDICTION_BLOCK * width)
-            .enumerate()
-            .try_for_each(|(block, out)| {
-                run.check()?;
-                let first = block * PREDICTION_BLOCK;
-                model.predict_into(x.slice(first..first + out.len() / width), out)
-            })
+        out.par_chunks_mut(PREDICTION_BLOCK * width).enumerate().try_for_each(|(block, out)| {
+            run.check()?;
+            let first = block * PREDICTION_BLOCK;
+            model.predict_into(x.slice(first..first + out.len() / width), out)
+        })
     })?;
     Ok(out)
 }

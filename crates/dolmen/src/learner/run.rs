@@ -40,6 +40,7 @@ impl Progress for Silent {
 
 impl Run {
     /// A run on all cores with this seed, silent.
+    #[expect(clippy::missing_panics_doc, reason = "as many threads as cores can be had")]
     pub fn new(seed: u64) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Self::with_threads(seed, threads).expect("the default number of threads is positive")
@@ -69,13 +70,16 @@ impl Run {
         self
     }
 
+    /// The same run without progress, for work that is itself one step of a larger piece.
+    #[must_use]
+    pub fn silent(&self) -> Self {
+        Self { progress: Arc::new(Silent), ..self.clone() }
+    }
+
     /// The run of one part of the work: its own random stream, everything else shared.
     #[must_use]
     pub fn child(&self, part: u64) -> Self {
-        Self {
-            key: mix(self.key ^ mix(part.wrapping_add(1))),
-            ..self.clone()
-        }
+        Self { key: mix(self.key ^ mix(part.wrapping_add(1))), ..self.clone() }
     }
 
     /// This run's random numbers, from their beginning.
@@ -105,11 +109,7 @@ impl Run {
 
     /// `Err(Cancelled)` once [`Run::cancel`] was called; long loops ask now and then.
     pub fn check(&self) -> Result<()> {
-        if self.cancelled.load(Ordering::Relaxed) {
-            Err(Error::Cancelled)
-        } else {
-            Ok(())
-        }
+        if self.cancelled.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { Ok(()) }
     }
 }
 
@@ -140,10 +140,7 @@ mod tests {
     fn children_have_streams_of_their_own() {
         let run = Run::with_threads(7, 1).unwrap();
         let draw = |run: &Run| run.rng().random::<u64>();
-        assert_eq!(
-            draw(&run.child(3)),
-            draw(&Run::with_threads(7, 2).unwrap().child(3))
-        );
+        assert_eq!(draw(&run.child(3)), draw(&Run::with_threads(7, 2).unwrap().child(3)));
         assert_ne!(draw(&run.child(3)), draw(&run.child(4)));
         assert_ne!(draw(&run.child(3).child(4)), draw(&run.child(4).child(3)));
     }

@@ -12,6 +12,7 @@ pub struct Sample<'a, T: Task> {
     weights: Option<&'a [f64]>,
 }
 
+#[expect(clippy::expl_impl_clone_on_copy, reason = "a derive would ask for a target that is Copy")]
 impl<T: Task> Clone for Sample<'_, T> {
     fn clone(&self) -> Self {
         *self
@@ -27,11 +28,7 @@ impl<'a, T: Task> Sample<'a, T> {
             Some(rows) if rows != x.rows() => {
                 Err(Error::shape("rows of the target", x.rows(), rows))
             }
-            _ => Ok(Self {
-                x,
-                target,
-                weights: None,
-            }),
+            _ => Ok(Self { x, target, weights: None }),
         }
     }
 
@@ -41,19 +38,13 @@ impl<'a, T: Task> Sample<'a, T> {
             return Err(Error::shape("row weights", self.x.rows(), weights.len()));
         }
         if let Some(i) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
-            let problem = format!(
-                "the row weight is {}, not a number of at least 0",
-                weights[i]
-            );
+            let problem = format!("the row weight is {}, not a number of at least 0", weights[i]);
             return Err(Error::data(Place::row(i), problem));
         }
         if !weights.is_empty() && weights.iter().all(|w| *w == 0.0) {
             return Err(Error::data(Place::default(), "all row weights are 0"));
         }
-        Ok(Self {
-            weights: Some(weights),
-            ..self
-        })
+        Ok(Self { weights: Some(weights), ..self })
     }
 
     /// The inputs.
@@ -107,10 +98,6 @@ pub struct OwnedSample<T: Task> {
 impl<T: Task> OwnedSample<T> {
     /// The borrowed form, which learners take.
     pub fn borrow(&self) -> Sample<'_, T> {
-        Sample {
-            x: self.x.rows(),
-            target: &self.target,
-            weights: self.weights.as_deref(),
-        }
+        Sample { x: self.x.rows(), target: &self.target, weights: self.weights.as_deref() }
     }
 }

@@ -86,7 +86,7 @@ pub fn multiply(x: &[f64], y: &[f64], out: &mut [f64]) {
 ))]
 pub fn max_in_place(y: &mut [f64], x: &[f64]) {
     for (y, x) in y.iter_mut().zip(x) {
-        *y = if *x > *y { *x } else { *y };
+        *y = y.max(*x);
     }
 }
 
@@ -122,9 +122,7 @@ mod tests {
 
     #[test]
     fn exp_is_within_two_units_of_the_standard_library() {
-        let x: Vec<f64> = (0..200_000)
-            .map(|i| -706.9 + 1416.6 * f64::from(i) / 2e5)
-            .collect();
+        let x: Vec<f64> = (0..200_000).map(|i| -706.9 + 1416.6 * f64::from(i) / 2e5).collect();
         let mut y = x.clone();
         exp_in_place(&mut y);
         let worst = x.iter().zip(&y).map(|(x, y)| ulps(x.exp(), *y)).max();
@@ -133,9 +131,8 @@ mod tests {
 
     #[test]
     fn ln_is_within_two_units_of_the_standard_library() {
-        let x: Vec<f64> = (0..200_000)
-            .map(|i| (-740.0 + 1449.0 * f64::from(i) / 2e5).exp())
-            .collect();
+        let x: Vec<f64> =
+            (0..200_000).map(|i| (-740.0 + 1449.0 * f64::from(i) / 2e5).exp()).collect();
         let near_one = (0..1000).map(|i| 1.0 + (f64::from(i) - 500.0) * 1e-6);
         let x: Vec<f64> = x.into_iter().chain(near_one).collect();
         let mut y = x.clone();
@@ -146,14 +143,7 @@ mod tests {
 
     #[test]
     fn the_ends_of_the_line_are_kept() {
-        let mut x = [
-            f64::NEG_INFINITY,
-            -800.0,
-            0.0,
-            709.79,
-            f64::INFINITY,
-            f64::NAN,
-        ];
+        let mut x = [f64::NEG_INFINITY, -800.0, 0.0, 709.79, f64::INFINITY, f64::NAN];
         exp_in_place(&mut x);
         assert_eq!(x[..5], [0.0, 0.0, 1.0, f64::INFINITY, f64::INFINITY]);
         assert!(x[5].is_nan());

@@ -4,6 +4,11 @@
 //! functions compiled for several targets, as in [`super::bulk`]. `FMA` says whether that target has fused multiply-add;
 //! without it `f64::mul_add` would be a call into the C library.
 
+#![expect(
+    clippy::inline_always,
+    reason = "these must be compiled with the features of their caller"
+)]
+
 /// `a * b + c`.
 #[inline(always)]
 pub(crate) fn fma<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
@@ -42,11 +47,7 @@ pub(crate) fn exp<const FMA: bool>(x: f64) -> f64 {
     const LOWEST: f64 = -707.0;
     const OVERFLOWS: f64 = 710.0;
     let inside = if x < LOWEST { LOWEST } else { x };
-    let inside = if inside > OVERFLOWS {
-        OVERFLOWS
-    } else {
-        inside
-    };
+    let inside = if inside > OVERFLOWS { OVERFLOWS } else { inside };
     let rounded = fma::<FMA>(inside, std::f64::consts::LOG2_E, ROUNDER);
     let k = rounded - ROUNDER;
     let r = fma::<FMA>(k, -LN2_LOW, fma::<FMA>(k, -LN2_HIGH, inside));
@@ -102,6 +103,6 @@ pub(crate) fn ln<const FMA: bool>(x: f64) -> f64 {
     // Added to the value, which is finite for any bits: nothing for positive numbers, else what the logarithm is there.
     let zero = mask(x == 0.0) & f64::NEG_INFINITY.to_bits();
     let negative = mask(x < 0.0) & f64::NAN.to_bits();
-    let not_finite = mask(!(x < f64::INFINITY)) & x.to_bits();
+    let not_finite = (mask(x.is_nan()) | mask(x == f64::INFINITY)) & x.to_bits();
     value + f64::from_bits(zero | negative | not_finite)
 }

@@ -1,7 +1,11 @@
 //! The arithmetic everything stands on.
 
 pub mod bulk;
+pub(crate) mod cholesky;
+mod gram;
 pub(crate) mod lane;
 mod log_space;
+pub mod nonnegative;
 
-pub use log_space::log_sum_exp;
+pub use gram::Gram;
+pub use log_space::{first_largest, log_sum_exp};

@@ -1,12 +1,80 @@
 //! Filling the matrix: fit on the rows learned from, predict the rows held out, split by split.
 
-use rayon::prelude::*;
+use std::marker::PhantomData;
 
-use super::{Block, Failure};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::{Block, Failure, OutOfSample};
 use crate::error::{Error, Result};
 use crate::learner::{Fitted, Learner, Run, Sample};
 use crate::plan::{Plan, Split};
-use crate::task::Task;
+use crate::task::{Target, Task};
+
+/// What to do with a member whose fit failed in some split.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnFailure {
+    /// Stop with the error.
+    #[default]
+    Stop,
+    /// Go on without the member; the failure is kept with the matrix and shown in reports.
+    Drop,
+}
+
+/// The out-of-sample matrix of a list of learners, filled in parallel over learners and splits on the run's pool.
+pub fn collect<T: Task>(
+    learners: &[&dyn Learner<T>],
+    sample: &Sample<'_, T>,
+    plan: &Plan,
+    on_failure: OnFailure,
+    run: &Run,
+) -> Result<OutOfSample<T>> {
+    run.progress().plan((learners.len() * plan.splits().len()) as u64);
+    let blocks: Vec<Result<Block>> = run.install(|| {
+        let fit = |(l, learner): (usize, &&dyn Learner<T>)| {
+            learner.out_of_sample(sample, plan, &run.child(l as u64))
+        };
+        learners.par_iter().enumerate().map(fit).collect()
+    });
+    let covered: Vec<usize> =
+        plan.coverage().iter().enumerate().filter(|(_, c)| **c > 0).map(|(i, _)| i).collect();
+    let mut members = Vec::new();
+    let mut failures: Vec<(String, Failure)> = Vec::new();
+    for (learner, block) in learners.iter().zip(blocks) {
+        let block = block?;
+        for (m, (name, column)) in learner.members().into_iter().zip(block.columns).enumerate() {
+            let own: Vec<&Failure> = block.failures.iter().filter(|f| f.member == m).collect();
+            match (own.first(), on_failure) {
+                (None, _) => {
+                    members.push((name, select(&column, &covered, T::width(sample.target()))));
+                }
+                (Some(failure), OnFailure::Stop) => return Err(stop(name, failure)),
+                (Some(_), OnFailure::Drop) => {
+                    failures.extend(own.into_iter().map(|f| (name.clone(), f.clone())));
+                }
+            }
+        }
+    }
+    let weights = sample.weights().map(|w| covered.iter().map(|&i| w[i]).collect());
+    let mut oos = OutOfSample::from_columns(members, sample.target().select(&covered), weights)?;
+    oos.rows = covered;
+    oos.fingerprint = Some(plan.fingerprint());
+    oos.failures = failures;
+    Ok(oos)
+}
+
+fn stop(member: String, failure: &Failure) -> Error {
+    let source = Error::data(crate::error::Place::default(), failure.message.clone()).with_hint(
+        "mend the data or the member's parameters, or go on without it (on_failure = drop)",
+    );
+    Error::Member { member, split: Some(failure.split), source: Box::new(source) }
+}
+
+/// The rows of a column that were held out.
+fn select(column: &[f64], rows: &[usize], width: usize) -> Vec<f64> {
+    rows.iter().flat_map(|&i| &column[i * width..(i + 1) * width]).copied().collect()
+}
 
 /// A learner's out-of-sample block by plain refitting, in parallel over the splits.
 ///
@@ -27,8 +95,7 @@ pub fn refit<T: Task, L: Learner<T> + ?Sized>(
         let fit = |(v, split)| {
             run.check()?;
             let predicted = predict_split(learner, sample, split, &run.child(v as u64));
-            run.progress()
-                .advance(1, members.first().map_or("", String::as_str));
+            run.progress().advance(1, members.first().map_or("", String::as_str));
             predicted
         };
         splits.map(fit).collect()
@@ -46,10 +113,7 @@ pub fn refit<T: Task, L: Learner<T> + ?Sized>(
             })),
         }
     }
-    Ok(Block {
-        columns: mean.finish(),
-        failures,
-    })
+    Ok(Block { columns: mean.columns, failures })
 }
 
 /// Fits one split and predicts its held-out rows: one column per member.
@@ -62,31 +126,26 @@ fn predict_split<T: Task, L: Learner<T> + ?Sized>(
     let train = sample.select(&split.train(sample.rows()));
     let held_out = sample.x().select(split.test());
     let models = learner.fit(&train.borrow(), run)?;
-    let predict = |model: &Box<dyn Fitted<T>>| {
+    let predict = |model: &dyn Fitted<T>| {
         let mut out = vec![0.0; held_out.rows().rows() * model.width()];
         model.predict_into(held_out.rows(), &mut out).map(|()| out)
     };
-    models.iter().map(predict).collect()
+    models.iter().map(AsRef::as_ref).map(predict).collect()
 }
 
-/// The running average of each row's predictions, kept relative to its largest term in log space.
+/// The running average of each row's predictions.
 struct Averages<T: Task> {
     columns: Vec<Vec<f64>>,
     counts: Vec<u32>,
     width: usize,
-    task: T,
+    task: PhantomData<T>,
 }
 
 impl<T: Task> Averages<T> {
     fn new(members: usize, sample: &Sample<'_, T>) -> Self {
         let width = T::width(sample.target());
         let columns = vec![vec![f64::NAN; sample.rows() * width]; members];
-        Self {
-            columns,
-            counts: vec![0; sample.rows()],
-            width,
-            task: T::default(),
-        }
+        Self { columns, counts: vec![0; sample.rows()], width, task: PhantomData }
     }
 
     fn add(&mut self, rows: &[usize], predicted: &[Vec<f64>]) {
@@ -101,12 +160,5 @@ impl<T: Task> Averages<T> {
                 T::mix(&weights, |m| if m == 0 { &kept } else { new }, old);
             }
         }
-    }
-
-    fn finish(self) -> Vec<Vec<f64>> {
-        let Self {
-            columns, task: _, ..
-        } = self;
-        columns
     }
 }

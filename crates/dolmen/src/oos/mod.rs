@@ -1,11 +1,16 @@
 //! The out-of-sample matrix: what every member said about rows it had not seen.
 //!
-//! It is made once, kept with the ensemble, saved, and entered again by every combiner; predictions from any other tool
-//! enter here too.
+//! It is made once ([`collect`]), kept with the ensemble, saved, and entered again by every combiner; predictions from
+//! any other tool enter here too ([`OutOfSample::from_columns`]).
 
 mod collect;
+mod file;
 
-pub use collect::refit;
+pub use collect::{OnFailure, collect, refit};
+pub use file::task_of;
+
+use crate::error::{Error, Place, Result};
+use crate::task::{Target, Task};
 
 /// What one learner's members said about rows they had not seen.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,12 +22,134 @@ pub struct Block {
 }
 
 /// A fit that failed: data, not an error.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Failure {
-    /// The member, as an index into its learner's members.
+    /// The member: in a [`Block`] an index into its learner's members, in [`OutOfSample`] into all of them.
     pub member: usize,
     /// The split in which it failed.
     pub split: usize,
     /// What it said.
     pub message: String,
+}
+
+/// What every member said about rows it had not seen, with what the rows really were.
+#[derive(Debug, Clone)]
+pub struct OutOfSample<T: Task> {
+    members: Vec<String>,
+    /// One column per member: rows x width, row after row.
+    columns: Vec<Vec<f64>>,
+    target: T::Target,
+    weights: Option<Vec<f64>>,
+    /// For each row here, its position in the table; rows never held out are not here.
+    rows: Vec<usize>,
+    fingerprint: Option<String>,
+    failures: Vec<(String, Failure)>,
+    width: usize,
+}
+
+impl<T: Task> OutOfSample<T> {
+    /// The matrix from predictions made anywhere: for each member a name and a column (rows x width, row after row).
+    ///
+    /// NaN is refused everywhere, `+inf` too, `-inf` only where rows do not hold logarithms.
+    pub fn from_columns(
+        members: Vec<(String, Vec<f64>)>,
+        target: T::Target,
+        weights: Option<Vec<f64>>,
+    ) -> Result<Self> {
+        let width = T::width(&target);
+        let Some((_, first)) = members.first() else {
+            return Err(Error::shape("members to combine", 1, 0));
+        };
+        let rows = target.rows().unwrap_or(first.len() / width);
+        if rows == 0 {
+            return Err(Error::shape("rows to combine", 1, 0));
+        }
+        for (name, column) in &members {
+            check_column::<T>(name, column, rows, width)?;
+        }
+        if let Some(weights) = &weights {
+            crate::combine::shares(weights, rows)?;
+        }
+        let (members, columns) = members.into_iter().unzip();
+        Ok(Self {
+            members,
+            columns,
+            target,
+            weights,
+            rows: (0..rows).collect(),
+            fingerprint: None,
+            failures: Vec::new(),
+            width,
+        })
+    }
+
+    /// The members' names.
+    pub fn members(&self) -> &[String] {
+        &self.members
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Each row's position in the table it came from. Rows never held out have no place here.
+    pub fn table_rows(&self) -> &[usize] {
+        &self.rows
+    }
+
+    /// Values in one prediction row.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// A member's column: rows x width, row after row.
+    pub fn column(&self, member: usize) -> &[f64] {
+        &self.columns[member]
+    }
+
+    /// What a member said about row `i`.
+    pub fn row(&self, member: usize, i: usize) -> &[f64] {
+        &self.columns[member][i * self.width..(i + 1) * self.width]
+    }
+
+    /// What the rows really were.
+    pub fn target(&self) -> &T::Target {
+        &self.target
+    }
+
+    /// Row weights, if they are not all 1.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// Identifies the plan by which the matrix was made; `None` for predictions from elsewhere.
+    pub fn fingerprint(&self) -> Option<&str> {
+        self.fingerprint.as_deref()
+    }
+
+    /// Fits that failed, with the names of the members they belong to (which may have been dropped).
+    pub fn failures(&self) -> &[(String, Failure)] {
+        &self.failures
+    }
+
+    /// Each row's score by one member alone.
+    pub fn scores(&self, member: usize) -> Vec<f64> {
+        (0..self.rows()).map(|i| T::score(self.row(member, i), &self.target, i)).collect()
+    }
+}
+
+fn check_column<T: Task>(name: &str, column: &[f64], rows: usize, width: usize) -> Result<()> {
+    if column.len() != rows * width {
+        let what = format!("predictions of member '{name}'");
+        return Err(Error::shape(what, rows * width, column.len()));
+    }
+    let bad = |v: &f64| v.is_nan() || *v == f64::INFINITY || (!T::LOG_SPACE && v.is_infinite());
+    match column.iter().position(bad) {
+        None => Ok(()),
+        Some(at) => {
+            let place = Place::cell(at / width, name);
+            Err(Error::data(place, format!("the prediction is {}", column[at])))
+        }
+    }
 }

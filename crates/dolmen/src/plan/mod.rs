@@ -1,6 +1,42 @@
 //! Plans: which rows are learned from and which are predicted, split by split.
+//!
+//! | scheme | rows held out | rows learned from |
+//! | --- | --- | --- |
+//! | [`KFold`] | each row once, in folds of equal size | all others |
+//! | [`Stratified`] | the same, every class spread evenly over the folds | all others |
+//! | [`Grouped`], [`StratifiedGrouped`] | the same, a group's rows always in one fold | all others |
+//! | [`LeaveOneOut`] | one row at a time | all others |
+//! | [`Repeated`] | any scheme that draws at random, several times | |
+//! | [`TimeOrdered`] | blocks of time, one after another | what came before (or around), up to a gap |
+//! | [`HoldOut`] | one draw | all others |
+//! | [`Subsample`] | what a draw without replacement leaves | the draw |
+//! | [`Bootstrap`] | what a draw with replacement leaves: the out-of-bag rows | the draw, rows repeated |
+//!
+//! A scheme is its parameter struct; [`PlanSpec`] is the choice among them, as it stands in a file. [`Plan`] has a
+//! constructor for each, and takes folds or splits made elsewhere ([`Plan::from_folds`], [`Plan::from_splits`]).
+
+mod fingerprint;
+mod given;
+mod grouped;
+mod k_fold;
+mod resample;
+mod spec;
+mod stratified;
+#[cfg(test)]
+mod tests;
+mod time;
 
 use std::borrow::Cow;
+
+pub use grouped::{Grouped, StratifiedGrouped};
+pub use k_fold::{KFold, LeaveOneOut};
+pub use resample::{Bootstrap, HoldOut, Portion, Subsample};
+pub use spec::{PlanSpec, Repeated, RowKeys};
+pub use stratified::Stratified;
+pub use time::{TimeOrdered, Window};
+
+use crate::error::{Error, Place, Result};
+use crate::learner::Run;
 
 /// One split: the rows predicted, and the rows learned from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,11 +50,24 @@ pub struct Split {
 enum Train {
     /// Every row that is not predicted.
     Others,
-    /// These rows; bootstrap samples hold a row several times.
+    /// These rows, and not just all others once; bootstrap samples hold a row several times.
     Rows(Vec<usize>),
 }
 
 impl Split {
+    /// Predicts these rows, in ascending order, from all others.
+    fn others(test: Vec<usize>) -> Self {
+        Self { test, train: Train::Others }
+    }
+
+    /// Predicts the rows of `test` from those of `train`: both ascending, and no row in both.
+    ///
+    /// All other rows, once each, become [`Train::Others`], so that equal splits are equal however they were made.
+    fn explicit(rows: usize, train: Vec<usize>, test: Vec<usize>) -> Self {
+        let all_others = train.len() + test.len() == rows && train.is_sorted_by(|a, b| a < b);
+        Self { test, train: if all_others { Train::Others } else { Train::Rows(train) } }
+    }
+
     /// The rows predicted, ascending.
     pub fn test(&self) -> &[usize] {
         &self.test
@@ -29,11 +78,21 @@ impl Split {
         match &self.train {
             Train::Rows(train) => Cow::Borrowed(train),
             Train::Others => {
-                let mut held_out = vec![false; rows];
-                self.test.iter().for_each(|&i| held_out[i] = true);
-                Cow::Owned((0..rows).filter(|&i| !held_out[i]).collect())
+                let mut train = Vec::with_capacity(rows.saturating_sub(self.test.len()));
+                let mut next = 0;
+                for &held_out in &self.test {
+                    train.extend(next..held_out);
+                    next = held_out + 1;
+                }
+                train.extend(next..rows);
+                Cow::Owned(train)
             }
         }
+    }
+
+    /// Whether the rows learned from are all those not predicted, once each: what work shared between folds relies on.
+    pub fn learns_from_all_others(&self) -> bool {
+        self.train == Train::Others
     }
 }
 
@@ -41,6 +100,17 @@ impl Split {
 ///
 /// Deterministic from its parameters and seed. The [fingerprint](Plan::fingerprint) proves that two out-of-sample
 /// matrices were made on the same splits.
+///
+/// ```
+/// use dolmen::learner::Run;
+/// use dolmen::plan::Plan;
+///
+/// let plan = Plan::k_fold(100, 10, &Run::with_threads(0, 1)?)?;
+/// assert_eq!(plan.splits().len(), 10);
+/// assert_eq!(plan.splits()[3].test().len(), 10);
+/// assert!(plan.is_partition());
+/// # Ok::<(), dolmen::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     rows: usize,
@@ -67,39 +137,84 @@ impl Plan {
         coverage
     }
 
-    /// 16 hexadecimal digits that identify the splits.
-    pub fn fingerprint(&self) -> String {
-        // FNV-1a over the splits written out as numbers: stable across versions and platforms, unlike std's hashers.
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        let mut write = |value: usize| {
-            for byte in (value as u64).to_le_bytes() {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    /// The rows that no split predicts, ascending: the first stretch of a time-ordered plan, rows in every bootstrap.
+    pub fn never_held_out(&self) -> Vec<usize> {
+        let coverage = self.coverage();
+        (0..self.rows).filter(|&i| coverage[i] == 0).collect()
+    }
+
+    /// Whether the plan is a partition of the rows into folds: each row is predicted exactly once, and each split learns
+    /// from all rows it does not predict.
+    pub fn is_partition(&self) -> bool {
+        self.splits.iter().all(Split::learns_from_all_others)
+            && self.coverage().iter().all(|&times| times == 1)
+    }
+
+    /// The split that predicts each row, if the plan [is a partition](Plan::is_partition).
+    pub fn fold_of_row(&self) -> Option<Vec<u32>> {
+        self.is_partition().then(|| {
+            let mut fold_of_row = vec![0; self.rows];
+            for (fold, split) in (0..).zip(&self.splits) {
+                split.test.iter().for_each(|&i| fold_of_row[i] = fold);
             }
-        };
-        write(self.rows);
-        for split in &self.splits {
-            write(split.test.len());
-            split.test.iter().for_each(|&i| write(i));
-            match &split.train {
-                Train::Others => write(usize::MAX),
-                Train::Rows(train) => {
-                    write(train.len());
-                    train.iter().for_each(|&i| write(i));
-                }
-            }
-        }
-        format!("{hash:016x}")
+            fold_of_row
+        })
     }
 
     /// Rows dealt in turn to `folds` folds, without shuffling: row i is predicted in split i mod `folds`.
+    ///
+    /// Checks nothing: folds beyond the number of rows are empty.
     pub fn in_turn(rows: usize, folds: usize) -> Self {
-        let fold = |v| Split {
-            test: (v..rows).step_by(folds).collect(),
-            train: Train::Others,
-        };
-        Self {
-            rows,
-            splits: (0..folds).map(fold).collect(),
-        }
+        let fold = |v| Split::others((v..rows).step_by(folds).collect());
+        Self { rows, splits: (0..folds).map(fold).collect() }
     }
+
+    /// The partition with these folds, numbered below `folds`.
+    fn partition(fold_of_row: &[u32], folds: usize) -> Self {
+        let mut sizes = vec![0; folds];
+        for &fold in fold_of_row {
+            sizes[fold as usize] += 1;
+        }
+        let mut tests: Vec<_> = sizes.into_iter().map(Vec::with_capacity).collect();
+        for (row, &fold) in fold_of_row.iter().enumerate() {
+            tests[fold as usize].push(row);
+        }
+        Self { rows: fold_of_row.len(), splits: tests.into_iter().map(Split::others).collect() }
+    }
+}
+
+/// The part of a run that plans draw from: a stream of its own ("plan" in ASCII), so that a learner started from the
+/// same run does not see the same numbers.
+fn stream(run: &Run) -> Run {
+    run.child(0x706c_616e)
+}
+
+/// More repeats than this are a slip of the keyboard, and would end in a full memory rather than an error.
+const MOST_REPEATS: usize = 1_000_000;
+
+/// Refuses a number of repetitions that makes no plan.
+fn check_repeats(repeats: usize) -> Result<()> {
+    if (1..=MOST_REPEATS).contains(&repeats) {
+        return Ok(());
+    }
+    Err(Error::param("repeats", format!("between 1 and {MOST_REPEATS}"), repeats))
+}
+
+/// Refuses data that cannot be split at all: both sides need something.
+fn check_enough(count: usize, units: &str) -> Result<()> {
+    if count >= 2 {
+        return Ok(());
+    }
+    let problem = format!("a split needs at least 2 {units}, and there are {count}");
+    Err(Error::data(Place::default(), problem).with_hint("use more data"))
+}
+
+/// Refuses folds that would leave a side empty; `units` says what is dealt to folds, and `count` how many there are.
+fn check_folds(name: &str, folds: usize, count: usize, units: &str) -> Result<()> {
+    check_enough(count, units)?;
+    if !(2..=count).contains(&folds) {
+        let expected = format!("at least 2 and at most the {count} {units}");
+        return Err(Error::param(name, expected, folds));
+    }
+    Ok(())
 }

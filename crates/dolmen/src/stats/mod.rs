@@ -14,8 +14,9 @@ pub trait Accumulator: Send {
     fn merge(&mut self, later: Self);
 }
 
-/// Parts summed at a time: bounds the memory of unmerged parts whatever the number of rows.
-const WAVE: usize = 64;
+/// Parts per thread summed before they are merged: bounds the memory of unmerged parts. The order of merging, and so
+/// the result, does not depend on it.
+const PARTS_PER_THREAD: usize = 4;
 
 /// Sums over `0..rows`: `add` is given consecutive ranges of at most `part` rows, each with an accumulator from `zero`.
 ///
@@ -28,8 +29,9 @@ pub fn accumulate<A: Accumulator>(
 ) -> A {
     let mut total = zero();
     let parts = rows.div_ceil(part);
-    for first in (0..parts).step_by(WAVE) {
-        let last = (first + WAVE).min(parts);
+    let wave = PARTS_PER_THREAD * rayon::current_num_threads();
+    for first in (0..parts).step_by(wave) {
+        let last = (first + wave).min(parts);
         let sums: Vec<A> = (first..last)
             .into_par_iter()
             .map(|p| {

@@ -70,13 +70,9 @@ impl ModelFile {
         let format = number(MAGIC.len());
         if format > FORMAT {
             let what = path.display().to_string();
-            return Err(Error::Version {
-                what,
-                found: format,
-                supported: FORMAT,
-            });
+            return Err(Error::Version { what, found: format, supported: FORMAT });
         }
-        if number(MAGIC.len() + 4) != crc32fast::hash(body) {
+        if format == 0 || number(MAGIC.len() + 4) != crc32fast::hash(body) {
             return Err(Error::file(path, "the model file is truncated or damaged"));
         }
         rmp_serde::from_slice(body)
@@ -93,6 +89,10 @@ pub fn write_atomically(
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
+    if !folder.is_dir() {
+        let problem = format!("there is no folder '{}' to write it in", folder.display());
+        return Err(Error::file(path, problem));
+    }
     let fail = |e| Error::io(path, e);
     let mut builder = tempfile::Builder::new();
     // Temporary files are private by default; the file that takes the name gets what the umask allows.

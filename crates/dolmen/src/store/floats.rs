@@ -16,10 +16,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64
     let bytes: serde_bytes::ByteBuf = serde::Deserialize::deserialize(deserializer)?;
     let (values, rest) = bytes.as_chunks::<8>();
     if !rest.is_empty() {
-        return Err(serde::de::Error::invalid_length(
-            bytes.len(),
-            &"a multiple of 8 bytes",
-        ));
+        return Err(serde::de::Error::invalid_length(bytes.len(), &"a multiple of 8 bytes"));
     }
     Ok(values.iter().map(|v| f64::from_le_bytes(*v)).collect())
 }

@@ -19,11 +19,7 @@ impl Record {
     pub fn new(kind: &str, version: u32, body: &impl Serialize) -> Result<Self> {
         let body = rmp_serde::to_vec_named(body)
             .map_err(|e| Error::param("model", "storable", format!("not: {e}")))?;
-        Ok(Self {
-            kind: kind.into(),
-            version,
-            body,
-        })
+        Ok(Self { kind: kind.into(), version, body })
     }
 
     /// The kind of model.

@@ -28,9 +28,7 @@ pub struct Registry<T: Task> {
 
 impl<T: Task> Default for Registry<T> {
     fn default() -> Self {
-        Self {
-            readers: BTreeMap::new(),
-        }
+        Self { readers: BTreeMap::new() }
     }
 }
 
@@ -46,9 +44,7 @@ impl<T: Task> Registry<T> {
     /// Reads a model of any registered kind.
     pub fn restore(&self, record: &Record) -> Result<Box<dyn Fitted<T>>> {
         let Some((supported, read)) = self.readers.get(record.kind()) else {
-            return Err(Error::UnknownKind {
-                kind: record.kind().into(),
-            });
+            return Err(Error::UnknownKind { kind: record.kind().into() });
         };
         if record.version() > *supported {
             return Err(Error::Version {

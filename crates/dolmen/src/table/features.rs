@@ -22,17 +22,9 @@ impl Features {
             return Err(Error::shape("input columns", 1, 0));
         }
         if !values.len().is_multiple_of(width) {
-            return Err(Error::shape(
-                "values in the last row",
-                width,
-                values.len() % width,
-            ));
+            return Err(Error::shape("values in the last row", width, values.len() % width));
         }
-        Ok(Self {
-            rows: values.len() / width,
-            values,
-            schema,
-        })
+        Ok(Self { rows: values.len() / width, values, schema })
     }
 
     /// Numeric rows from a bare matrix, row after row.
@@ -42,11 +34,7 @@ impl Features {
 
     /// The borrowed form, which learners take.
     pub fn rows(&self) -> Rows<'_> {
-        Rows {
-            values: &self.values,
-            rows: self.rows,
-            schema: &self.schema,
-        }
+        Rows { values: &self.values, count: self.rows, schema: &self.schema }
     }
 }
 
@@ -54,14 +42,14 @@ impl Features {
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
     values: &'a [f64],
-    rows: usize,
+    count: usize,
     schema: &'a Arc<Schema>,
 }
 
 impl<'a> Rows<'a> {
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        self.rows
+        self.count
     }
 
     /// Number of columns.
@@ -96,7 +84,7 @@ impl<'a> Rows<'a> {
         let width = self.width();
         Self {
             values: &self.values[rows.start * width..rows.end * width],
-            rows: rows.len(),
+            count: rows.len(),
             schema: self.schema,
         }
     }
@@ -107,10 +95,6 @@ impl<'a> Rows<'a> {
         for &i in rows {
             values.extend_from_slice(self.row(i));
         }
-        Features {
-            values,
-            rows: rows.len(),
-            schema: Arc::clone(self.schema),
-        }
+        Features { values, rows: rows.len(), schema: Arc::clone(self.schema) }
     }
 }

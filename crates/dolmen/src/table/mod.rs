@@ -3,14 +3,30 @@
 //! A [`Table`] holds columns as they stand in the file (numbers, or categories with their levels; both with missing
 //! values). [`Schema::encode`] turns it into [`Features`]: one `f64` per cell, row after row, a category as the index of
 //! its level. Learners borrow those as [`Rows`]. What has to be *learned* from data (standardising, imputing, one-hot,
-//! bins) is an [`Encoder`](encode::Encoder), fitted on training rows only.
+//! bins) is an [`Encoder`], fitted on training rows only.
 
+mod csv;
+pub mod encode;
 mod features;
+mod levels;
+mod missing;
+mod number;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_parquet.rs"]
+mod parquet;
+mod read;
 mod schema;
 
+pub use csv::write_csv;
+pub use encode::{Encoder, EncoderSpec};
 pub use features::{Features, Rows};
+pub use parquet::{read_parquet, read_parquet_metadata, write_parquet};
+pub use read::{ColumnKind, ReadOptions, read};
 pub use schema::{Field, Kind, Schema};
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::error::{Error, Place, Result};
@@ -57,15 +73,31 @@ impl Column {
         self.len() == 0
     }
 
+    /// The first row without a value.
+    pub fn first_missing(&self) -> Option<usize> {
+        match self {
+            Self::Numeric(values) => values.iter().position(|v| v.is_nan()),
+            Self::Categorical(c) => c.codes.iter().position(|&c| c == Categories::MISSING),
+        }
+    }
+
+    /// The numbers of a column that must hold numbers; `name` is for the error that shows the first cell that is none.
+    pub fn into_numbers(self, name: &str) -> Result<Vec<f64>> {
+        match self {
+            Self::Numeric(values) => Ok(values),
+            Self::Categorical(column) => {
+                let levels = schema::spelled_numbers(name, &column)?;
+                let value = |code: &u32| levels.get(*code as usize).copied().unwrap_or(f64::NAN);
+                Ok(column.codes.iter().map(value).collect())
+            }
+        }
+    }
+
     /// Number of missing values.
     pub fn missing(&self) -> usize {
         match self {
             Self::Numeric(values) => values.iter().filter(|v| v.is_nan()).count(),
-            Self::Categorical(c) => c
-                .codes
-                .iter()
-                .filter(|&&c| c == Categories::MISSING)
-                .count(),
+            Self::Categorical(c) => c.codes.iter().filter(|&&c| c == Categories::MISSING).count(),
         }
     }
 }
@@ -82,29 +114,17 @@ impl Table {
     /// A table of named columns; names must differ and lengths agree.
     pub fn new(columns: Vec<(String, Column)>) -> Result<Self> {
         let rows = columns.first().map_or(0, |(_, c)| c.len());
-        let mut table = Self {
-            names: Vec::new(),
-            columns: Vec::new(),
-            rows,
-        };
-        for (name, column) in columns {
+        let mut seen = HashSet::new();
+        for (name, column) in &columns {
             if column.len() != rows {
-                return Err(Error::shape(
-                    format!("rows of column '{name}'"),
-                    rows,
-                    column.len(),
-                ));
+                return Err(Error::shape(format!("rows of column '{name}'"), rows, column.len()));
             }
-            if table.names.contains(&name) {
-                let problem = "two columns have this name";
-                return Err(
-                    Error::data(Place::column(&name), problem).with_hint("rename one of them")
-                );
+            if !seen.insert(name) {
+                return Err(two_columns_named(name));
             }
-            table.names.push(name);
-            table.columns.push(column);
         }
-        Ok(table)
+        let (names, columns) = columns.into_iter().unzip();
+        Ok(Self { names, columns, rows })
     }
 
     /// Number of rows.
@@ -140,21 +160,22 @@ impl Table {
     }
 
     fn position(&self, name: &str) -> Result<usize> {
-        self.names.iter().position(|n| n == name).ok_or_else(|| {
-            let hint = match self.nearest_name(name) {
-                Some(near) => format!("did you mean '{near}'?"),
-                None => format!("the columns are: {}", self.names.join(", ")),
-            };
-            Error::data(Place::default(), format!("there is no column '{name}'")).with_hint(hint)
-        })
+        let position = self.names.iter().position(|n| n == name);
+        position.ok_or_else(|| no_such_column(name, &self.names))
     }
+}
 
-    /// A column whose name differs only in case or surrounding spaces.
-    fn nearest_name(&self, name: &str) -> Option<&str> {
-        let plain = |s: &str| s.trim().to_lowercase();
-        self.names
-            .iter()
-            .find(|n| plain(n) == plain(name))
-            .map(String::as_str)
-    }
+/// The error of a name that two columns have.
+fn two_columns_named(name: &str) -> Error {
+    Error::data(Place::column(name), "two columns have this name").with_hint("rename one of them")
+}
+
+/// The error of a column that is not there.
+fn no_such_column(name: &str, names: &[String]) -> Error {
+    let plain = |s: &str| s.trim().to_lowercase();
+    let hint = match names.iter().find(|n| plain(n) == plain(name)) {
+        Some(near) => format!("did you mean '{near}'?"),
+        None => format!("the columns are: {}", names.join(", ")),
+    };
+    Error::data(Place::default(), format!("there is no column '{name}'")).with_hint(hint)
 }

@@ -1,6 +1,14 @@
 //! Density learners, and what density models can do beyond saying ln p(x).
 
+pub mod averaged;
+pub mod gaussian;
 pub mod kernel;
+pub mod mixture;
+
+pub use averaged::{Averaged, Averaging, FittedAverage, Resample};
+pub use gaussian::{FittedGaussian, Gaussian};
+pub use kernel::{FittedKernel, KernelDensity};
+pub use mixture::{FittedMixture, GaussianMixture};
 
 use rand_chacha::ChaCha8Rng;
 
@@ -47,11 +55,7 @@ pub trait DensityModel: Fitted<Density> {
             if middle <= low || middle >= high {
                 return Ok(high);
             }
-            if self.cdf(middle)? < p {
-                low = middle
-            } else {
-                high = middle
-            }
+            if self.cdf(middle)? < p { low = middle } else { high = middle }
         }
     }
 }

@@ -77,11 +77,7 @@ impl Bandwidth {
             Self::Rule(_) => return Ok(()),
         };
         if values.is_empty() {
-            return Err(Error::param(
-                "bandwidth",
-                "a list of at least one number",
-                "empty",
-            ));
+            return Err(Error::param("bandwidth", "a list of at least one number", "empty"));
         }
         match values.iter().find(|h| !(**h > 0.0 && h.is_finite())) {
             Some(bad) => Err(Error::param("bandwidth", "above 0 and finite", bad)),
@@ -113,10 +109,7 @@ pub(super) struct Widths {
 impl Widths {
     /// One member with these bandwidths.
     pub(super) fn single(bandwidths: Vec<f64>) -> Self {
-        Self {
-            scale: bandwidths,
-            factors: vec![1.0],
-        }
+        Self { scale: bandwidths, factors: vec![1.0] }
     }
 
     /// The bandwidths of a member.
@@ -187,9 +180,7 @@ impl Training<'_> {
             }
             if !(deviation.is_finite() && deviation > f64::MIN_POSITIVE) {
                 let problem = format!("the standard deviation {deviation} is out of range");
-                return Err(self
-                    .column_error(j, &problem)
-                    .with_hint("rescale the column"));
+                return Err(self.column_error(j, &problem).with_hint("rescale the column"));
             }
             Ok(deviation)
         };
@@ -204,10 +195,7 @@ impl Training<'_> {
     }
 
     fn column_error(&self, column: usize, problem: &str) -> Error {
-        Error::data(
-            Place::column(&self.x.schema().fields()[column].name),
-            problem,
-        )
+        Error::data(Place::column(&self.x.schema().fields()[column].name), problem)
     }
 }
 

@@ -97,19 +97,12 @@ impl Point {
                 *slope = 0.0;
             }
         }
-        Self {
-            log_bandwidth,
-            value,
-        }
+        Self { log_bandwidth, value }
     }
 
     /// The steepest slope, per row.
     fn slope(&self, likelihood: &Likelihood) -> f64 {
-        let steepest = self
-            .value
-            .gradient
-            .iter()
-            .fold(0.0, |most, g| f64::max(most, g.abs()));
+        let steepest = self.value.gradient.iter().fold(0.0, |most, g| f64::max(most, g.abs()));
         steepest / likelihood.total()
     }
 }
@@ -123,9 +116,7 @@ fn step(likelihood: &Likelihood, at: &Point, direction: &[f64]) -> (Option<Point
     let mut tried = 0;
     while length > SHORTEST {
         let moved = at.log_bandwidth.iter().zip(direction);
-        let moved: Vec<f64> = moved
-            .map(|(v, d)| (v + length * d).clamp(low, high))
-            .collect();
+        let moved: Vec<f64> = moved.map(|(v, d)| (v + length * d).clamp(low, high)).collect();
         let promised: f64 = moved
             .iter()
             .zip(&at.log_bandwidth)
@@ -158,29 +149,17 @@ struct Metric {
 
 impl Metric {
     fn new(dimension: usize) -> Self {
-        let row = |i| {
-            (0..dimension)
-                .map(|j| f64::from(u8::from(i == j)))
-                .collect()
-        };
-        Self {
-            inverse: (0..dimension).map(row).collect(),
-            fresh: true,
-        }
+        let row = |i| (0..dimension).map(|j| f64::from(u8::from(i == j))).collect();
+        Self { inverse: (0..dimension).map(row).collect(), fresh: true }
     }
 
     /// The ascent direction, no longer than [`LONGEST`].
     fn direction(&self, gradient: &[f64], total: f64) -> Vec<f64> {
         // The curvature in ln h of a row's log density is of the order of 1.
         let unit = if self.fresh { 1.0 / total } else { 1.0 };
-        let mut direction: Vec<f64> = self
-            .inverse
-            .iter()
-            .map(|row| unit * dot(row, gradient))
-            .collect();
-        let longest = direction
-            .iter()
-            .fold(0.0, |most, d| f64::max(most, d.abs()));
+        let mut direction: Vec<f64> =
+            self.inverse.iter().map(|row| unit * dot(row, gradient)).collect();
+        let longest = direction.iter().fold(0.0, |most, d| f64::max(most, d.abs()));
         if longest > LONGEST {
             for d in &mut direction {
                 *d *= LONGEST / longest;

@@ -37,7 +37,7 @@ pub(super) fn out_of_sample(
         Scale::Training => None,
     };
     let searches = matches!(learner.bandwidth, Bandwidth::Rule(Rule::Cv | Rule::Loo));
-    match (fold_of_row(plan), &fixed) {
+    match (plan.fold_of_row(), &fixed) {
         (Some(folds), Some(_)) => Pass::new(learner, sample, folds, fixed, run)?.run(run),
         (Some(folds), None) if !searches => Pass::new(learner, sample, folds, None, run)?.run(run),
         (None, Some(fixed)) => oos::refit(fixed, sample, plan, run),
@@ -55,11 +55,7 @@ struct FixedBandwidths {
 impl FixedBandwidths {
     fn of(learner: &KernelDensity, sample: &Sample<'_, Density>, run: &Run) -> Result<Self> {
         let rows = weighted_rows(sample)?;
-        let training = Training {
-            x: sample.x(),
-            rows: &rows,
-            weights: sample.weights(),
-        };
+        let training = Training { x: sample.x(), rows: &rows, weights: sample.weights() };
         let (widths, _) = run.install(|| learner.widths(&training, run))?;
         let learner = learner.clone();
         Ok(Self { learner, widths })
@@ -77,20 +73,11 @@ impl Learner<Density> for FixedBandwidths {
         run: &Run,
     ) -> Result<Vec<Box<dyn Fitted<Density>>>> {
         let rows = weighted_rows(sample)?;
-        let training = Training {
-            x: sample.x(),
-            rows: &rows,
-            weights: sample.weights(),
-        };
-        let KernelDensity {
-            shape, tolerance, ..
-        } = self.learner;
+        let training = Training { x: sample.x(), rows: &rows, weights: sample.weights() };
+        let KernelDensity { shape, tolerance, .. } = self.learner;
         let found = Diagnostics::default();
         let models = run.install(|| models(shape, tolerance, &training, &self.widths, &found));
-        Ok(models
-            .into_iter()
-            .map(|model| Box::new(model) as _)
-            .collect())
+        Ok(models.into_iter().map(|model| Box::new(model) as _).collect())
     }
 }
 
@@ -115,28 +102,17 @@ impl<'a> Pass<'a> {
         run: &Run,
     ) -> Result<Self> {
         let rows = weighted_rows(sample)?;
-        let training = Training {
-            x: sample.x(),
-            rows: &rows,
-            weights: sample.weights(),
-        };
+        let training = Training { x: sample.x(), rows: &rows, weights: sample.weights() };
         let scale = match &fixed {
             Some(fixed) => fixed.widths.scale.clone(),
             // Only the order of the rows depends on it.
-            None => training
-                .standard_deviations()
-                .unwrap_or_else(|_| vec![1.0; sample.x().width()]),
+            None => {
+                training.standard_deviations().unwrap_or_else(|_| vec![1.0; sample.x().width()])
+            }
         };
         let (points, order) = run.install(|| training.points(&scale));
         let order = order.into_iter().map(|i| rows[i]).collect();
-        Ok(Self {
-            learner,
-            sample,
-            folds,
-            fixed,
-            points,
-            order,
-        })
+        Ok(Self { learner, sample, folds, fixed, points, order })
     }
 
     fn run(&self, run: &Run) -> Result<Block> {
@@ -171,13 +147,11 @@ impl<'a> Pass<'a> {
                     }
                 }
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
-                Err(error) => block
-                    .failures
-                    .extend((0..names.len()).map(|member| Failure {
-                        member,
-                        split,
-                        message: error.to_string(),
-                    })),
+                Err(error) => block.failures.extend((0..names.len()).map(|member| Failure {
+                    member,
+                    split,
+                    message: error.to_string(),
+                })),
             }
         }
         Ok(block)
@@ -190,22 +164,14 @@ impl<'a> Pass<'a> {
         if rows.is_empty() {
             return Err(super::no_rows());
         }
-        let training = Training {
-            x: self.sample.x(),
-            rows: &rows,
-            weights: self.sample.weights(),
-        };
+        let training = Training { x: self.sample.x(), rows: &rows, weights: self.sample.weights() };
         let widths = match &self.fixed {
             Some(fixed) => fixed.widths.clone(),
             None => self.learner.widths(&training, run)?.0,
         };
         let total = training.total_weight();
         let weight = |i: &usize| {
-            if learned(i) {
-                training.weight(*i) / total
-            } else {
-                0.0
-            }
+            if learned(i) { training.weight(*i) / total } else { 0.0 }
         };
         let weights: Vec<f64> = self.order.iter().map(weight).collect();
         let kernels = Kernels {
@@ -218,15 +184,13 @@ impl<'a> Pass<'a> {
         let queries = self.sample.x().select(held_out);
         let members = ladder.members();
         let mut out = vec![0.0; held_out.len() * members];
-        out.par_chunks_mut(PIECE * members)
-            .enumerate()
-            .try_for_each(|(piece, out)| {
-                run.check()?;
-                let first = piece * PIECE;
-                let rows = queries.rows().slice(first..first + out.len() / members);
-                ladder.log_densities(rows.values(), out);
-                Ok(())
-            })?;
+        out.par_chunks_mut(PIECE * members).enumerate().try_for_each(|(piece, out)| {
+            run.check()?;
+            let first = piece * PIECE;
+            let rows = queries.rows().slice(first..first + out.len() / members);
+            ladder.log_densities(rows.values(), out);
+            Ok(())
+        })?;
         Ok(out)
     }
 }
@@ -245,20 +209,12 @@ impl<'a> Ladder<'a> {
     fn new(kernels: Kernels<'a>, widths: Widths, queries: usize) -> Self {
         let shortcut = |m| Shortcut::new(kernels, &widths.of(m).collect::<Vec<f64>>(), queries);
         let shortcuts: Vec<Shortcut> = (0..widths.factors.len()).map(shortcut).collect();
-        let plain: Vec<usize> = (0..shortcuts.len())
-            .filter(|&m| shortcuts[m].is_none())
-            .collect();
+        let plain: Vec<usize> = (0..shortcuts.len()).filter(|&m| shortcuts[m].is_none()).collect();
         let plain_widths = Widths {
             scale: widths.scale.clone(),
             factors: plain.iter().map(|&m| widths.factors[m]).collect(),
         };
-        Self {
-            kernels,
-            widths,
-            shortcuts,
-            plain,
-            plain_widths,
-        }
+        Self { kernels, widths, shortcuts, plain, plain_widths }
     }
 
     fn members(&self) -> usize {
@@ -270,12 +226,7 @@ impl<'a> Ladder<'a> {
         let members = self.members();
         let rows = out.len() / members;
         let mut values = vec![0.0; rows];
-        for (m, shortcut) in self
-            .shortcuts
-            .iter()
-            .enumerate()
-            .filter(|(_, s)| !s.is_none())
-        {
+        for (m, shortcut) in self.shortcuts.iter().enumerate().filter(|(_, s)| !s.is_none()) {
             let bandwidth: Vec<f64> = self.widths.of(m).collect();
             evaluate::log_densities(self.kernels, &bandwidth, shortcut, queries, &mut values);
             out.iter_mut()
@@ -287,12 +238,7 @@ impl<'a> Ladder<'a> {
         if self.plain.is_empty() {
             return;
         }
-        let Kernels {
-            points,
-            weights,
-            shape,
-            tolerance,
-        } = self.kernels;
+        let Kernels { points, weights, shape, tolerance } = self.kernels;
         let mut values = vec![0.0; rows * self.plain.len()];
         PairSums::new(points, weights, shape, &self.plain_widths, tolerance)
             .log_densities(queries, &mut values);
@@ -305,25 +251,4 @@ impl<'a> Ladder<'a> {
                 .for_each(|(out, value)| *out = *value);
         }
     }
-}
-
-/// Each row's split, if every row is predicted once and learned from in all other splits.
-fn fold_of_row(plan: &Plan) -> Option<Vec<u32>> {
-    const NONE: u32 = u32::MAX;
-    let mut folds = vec![NONE; plan.rows()];
-    for (v, split) in plan.splits().iter().enumerate() {
-        for &i in split.test() {
-            if folds[i] != NONE {
-                return None;
-            }
-            folds[i] = v as u32;
-        }
-    }
-    let all_others = |(v, split): (usize, &crate::plan::Split)| {
-        let train = split.train(plan.rows());
-        let others = (0..plan.rows()).filter(|&i| folds[i] != v as u32);
-        train.iter().copied().eq(others)
-    };
-    let partition = !folds.contains(&NONE) && plan.splits().iter().enumerate().all(all_others);
-    partition.then_some(folds)
 }

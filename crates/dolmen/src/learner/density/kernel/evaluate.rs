@@ -41,12 +41,7 @@ const FEW: usize = 256;
 impl Shortcut {
     /// Prepares for so many queries, if that pays.
     pub(super) fn new(kernels: Kernels<'_>, bandwidth: &[f64], queries: usize) -> Self {
-        let Kernels {
-            points,
-            weights,
-            shape,
-            tolerance,
-        } = kernels;
+        let Kernels { points, weights, shape, tolerance } = kernels;
         if points.len() < FEW || queries < FEW || tolerance == 0.0 {
             return Self::None;
         }
@@ -118,11 +113,6 @@ pub(super) fn log_densities(
 
 fn by_rows(kernels: Kernels<'_>, bandwidth: &[f64], queries: &[f64], out: &mut [f64]) {
     let widths = Widths::single(bandwidth.to_vec());
-    let Kernels {
-        points,
-        weights,
-        shape,
-        tolerance,
-    } = kernels;
+    let Kernels { points, weights, shape, tolerance } = kernels;
     PairSums::new(points, weights, shape, &widths, tolerance).log_densities(queries, out);
 }

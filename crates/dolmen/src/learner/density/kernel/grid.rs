@@ -16,10 +16,7 @@
 //! cell of half-width 1 interpolation is off by at most e = 2 (1/2)^p / p! of that, and by (1 + L) e in both variables
 //! together, with L the Lebesgue constant of the nodes. Cells more than [`REACH`] apart are left out and counted as error.
 
-#![expect(
-    clippy::inline_always,
-    reason = "the lanes take the instruction set of their caller"
-)]
+#![expect(clippy::inline_always, reason = "the lanes take the instruction set of their caller")]
 
 use std::f64::consts::PI;
 
@@ -151,10 +148,7 @@ impl Layout {
 
     /// Combines the moments of neighbouring cells along one axis.
     fn combine(&self, axis: usize, kernels: &[Vec<f64>], input: &[f64]) -> Vec<f64> {
-        let inner: usize = self.cells[axis + 1..]
-            .iter()
-            .map(|n| n * self.nodes)
-            .product();
+        let inner: usize = self.cells[axis + 1..].iter().map(|n| n * self.nodes).product();
         let (cells, nodes) = (self.cells[axis], self.nodes);
         let mut output = vec![0.0; input.len()];
         let slabs = input.chunks_exact(cells * nodes * inner);
@@ -196,9 +190,8 @@ impl Layout {
         let error =
             |distance| interpolation * greatest(distance).sqrt() + ROUNDING * greatest(distance);
         let error: Vec<f64> = (0..=REACH).map(error).collect();
-        let bound: Vec<f64> = (0..=REACH)
-            .map(|distance| greatest(distance) + error[distance])
-            .collect();
+        let bound: Vec<f64> =
+            (0..=REACH).map(|distance| greatest(distance) + error[distance]).collect();
         let (mut bounds, mut errors) = (weights, vec![0.0; self.cells.iter().product()]);
         for axis in 0..self.axes() {
             let inner: usize = self.cells[axis + 1..].iter().product();
@@ -240,12 +233,7 @@ impl Grid {
             coefficients = layout.combine(axis, &kernels, &coefficients);
         }
         let errors = layout.error_bounds(cell_weights);
-        Self {
-            layout,
-            coefficients,
-            errors,
-            tolerance,
-        }
+        Self { layout, coefficients, errors, tolerance }
     }
 
     /// `sum_i w_i prod_k exp(-u_ik^2/2)`, or `None` where the tolerance cannot be promised.
@@ -287,9 +275,7 @@ fn interaction(nodes: usize) -> Vec<Vec<f64>> {
         let share = if m == 0 { 1.0 } else { 2.0 } / nodes as f64;
         share * (m as f64 * angle(k)).cos()
     };
-    let fit: Vec<Vec<f64>> = (0..nodes)
-        .map(|m| (0..nodes).map(|k| fit(m, k)).collect())
-        .collect();
+    let fit: Vec<Vec<f64>> = (0..nodes).map(|m| (0..nodes).map(|k| fit(m, k)).collect()).collect();
     let mut kernels = vec![vec![0.0; WINDOW * nodes]; nodes];
     for w in 0..WINDOW {
         let shift = 2.0 * (REACH as f64 - w as f64);

@@ -4,10 +4,7 @@
 //! differences of the values as they are: rows exactly one bandwidth apart (values rounded to a grid) are then treated
 //! alike by every way of evaluation.
 
-#![expect(
-    clippy::inline_always,
-    reason = "the lanes take the instruction set of their caller"
-)]
+#![expect(clippy::inline_always, reason = "the lanes take the instruction set of their caller")]
 
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
@@ -102,10 +99,7 @@ pub(super) fn squared_distances(row: &[f64], block: &[f64], out: &mut [f64]) {
             *out = lane::fma::<FMA>(row[0] - y, row[0] - y, (row[1] - z) * (row[1] - z));
         }
     }
-    for (x, columns) in row[start..]
-        .chunks_exact(2)
-        .zip(block.chunks_exact(2 * len))
-    {
+    for (x, columns) in row[start..].chunks_exact(2).zip(block.chunks_exact(2 * len)) {
         let (first, second) = columns.split_at(len);
         for ((out, y), z) in out.iter_mut().zip(first).zip(second) {
             let square = lane::fma::<FMA>(x[1] - z, x[1] - z, *out);
@@ -154,11 +148,7 @@ pub(super) fn product_sum(
     product: &mut [f64],
 ) -> f64 {
     product.copy_from_slice(weights);
-    for ((&x, &inverse), column) in row
-        .iter()
-        .zip(inverse)
-        .zip(block.chunks_exact(weights.len()))
-    {
+    for ((&x, &inverse), column) in row.iter().zip(inverse).zip(block.chunks_exact(weights.len())) {
         let pairs = product.iter_mut().zip(column);
         match profile {
             Profile::Linear => {

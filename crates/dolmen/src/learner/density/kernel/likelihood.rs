@@ -51,26 +51,16 @@ impl Likelihood {
                 lanes
             };
             Block {
-                columns: columns
-                    .iter()
-                    .map(|column| fill(&|i| column[i], 0.0))
-                    .collect(),
+                columns: columns.iter().map(|column| fill(&|i| column[i], 0.0)).collect(),
                 weights: fill(&|i| weights[i], 0.0),
                 folds: fill(&|i| f64::from(folds[i]), f64::from(u32::MAX)),
             }
         };
         let total: f64 = weights.iter().sum();
         let mut in_fold = vec![0.0; folds.iter().max().map_or(0, |&f| f as usize + 1)];
-        folds
-            .iter()
-            .zip(weights)
-            .for_each(|(&f, w)| in_fold[f as usize] += w);
+        folds.iter().zip(weights).for_each(|(&f, w)| in_fold[f as usize] += w);
         let log_others = |(&f, &w): (&u32, &f64)| {
-            if w > 0.0 {
-                w * (total - in_fold[f as usize]).ln()
-            } else {
-                0.0
-            }
+            if w > 0.0 { w * (total - in_fold[f as usize]).ln() } else { 0.0 }
         };
         Self {
             shape,
@@ -119,10 +109,7 @@ impl Likelihood {
         let constant = self.shape.constant().ln();
         let log_widths: f64 = bandwidth.iter().map(|h| constant - h.ln()).sum();
         value.log_likelihood += self.total * log_widths - self.log_others;
-        value
-            .gradient
-            .iter_mut()
-            .for_each(|slope| *slope -= self.total);
+        value.gradient.iter_mut().for_each(|slope| *slope -= self.total);
         value
     }
 
@@ -139,14 +126,7 @@ impl Likelihood {
             .collect();
         for round in rounds(blocks.len()) {
             let mut tiles: Vec<(usize, usize, Sums, Sums)> = round
-                .map(|(a, b)| {
-                    (
-                        a,
-                        b,
-                        std::mem::take(&mut sums[a]),
-                        std::mem::take(&mut sums[b]),
-                    )
-                })
+                .map(|(a, b)| (a, b, std::mem::take(&mut sums[a]), std::mem::take(&mut sums[b])))
                 .collect();
             tiles.par_iter_mut().for_each(|(a, b, first, second)| {
                 tile(profile, &blocks[*a], &blocks[*b], first, second);
@@ -167,14 +147,10 @@ fn add_far_row(blocks: &[Block], (b, l): (usize, usize), value: &mut Value) {
         own.columns.iter().zip(&other.columns).map(square).sum()
     };
     let others = || {
-        let all = blocks
-            .iter()
-            .flat_map(|block| (0..BLOCK).map(move |m| (block, m)));
+        let all = blocks.iter().flat_map(|block| (0..BLOCK).map(move |m| (block, m)));
         all.filter(|(other, m)| other.weights[*m] > 0.0 && own.separates(l, other, *m))
     };
-    let nearest = others()
-        .map(|(o, m)| squares(o, m))
-        .fold(f64::INFINITY, f64::min);
+    let nearest = others().map(|(o, m)| squares(o, m)).fold(f64::INFINITY, f64::min);
     let mut sum = 0.0;
     let mut slopes = vec![0.0; value.gradient.len()];
     for (other, m) in others() {
@@ -194,11 +170,7 @@ fn add_far_row(blocks: &[Block], (b, l): (usize, usize), value: &mut Value) {
 /// The rounds of a tournament in which every team meets every other once, and no team plays twice in a round.
 fn rounds(teams: usize) -> impl Iterator<Item = impl Iterator<Item = (usize, usize)>> {
     // One team stays, the others move around a circle; with an odd number of teams the one that stays is a bye.
-    let circle = if teams.is_multiple_of(2) {
-        teams.saturating_sub(1)
-    } else {
-        teams
-    };
+    let circle = if teams.is_multiple_of(2) { teams.saturating_sub(1) } else { teams };
     (0..circle).map(move |round| {
         let met =
             (1..=circle / 2).map(move |i| ((round + i) % circle, (round + circle - i) % circle));

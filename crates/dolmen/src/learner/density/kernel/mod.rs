@@ -116,25 +116,12 @@ impl Learner<Density> for KernelDensity {
         self.validate()?;
         check_rows(sample.x())?;
         let rows = weighted_rows(sample)?;
-        let training = Training {
-            x: sample.x(),
-            rows: &rows,
-            weights: sample.weights(),
-        };
+        let training = Training { x: sample.x(), rows: &rows, weights: sample.weights() };
         let models = run.install(|| {
             let (widths, diagnostics) = self.widths(&training, run)?;
-            Ok(models(
-                self.shape,
-                self.tolerance,
-                &training,
-                &widths,
-                &diagnostics,
-            ))
+            Ok(models(self.shape, self.tolerance, &training, &widths, &diagnostics))
         })?;
-        Ok(models
-            .into_iter()
-            .map(|model| Box::new(model) as _)
-            .collect())
+        Ok(models.into_iter().map(|model| Box::new(model) as _).collect())
     }
 
     fn out_of_sample(&self, sample: &Sample<'_, Density>, plan: &Plan, run: &Run) -> Result<Block> {
@@ -147,11 +134,7 @@ impl KernelDensity {
     fn validate(&self) -> Result<()> {
         self.bandwidth.validate()?;
         if !(0.0..1.0).contains(&self.tolerance) {
-            return Err(Error::param(
-                "tolerance",
-                "at least 0 and below 1",
-                self.tolerance,
-            ));
+            return Err(Error::param("tolerance", "at least 0 and below 1", self.tolerance));
         }
         if self.folds < 2 {
             return Err(Error::param("folds", "at least 2", self.folds));
@@ -167,11 +150,9 @@ impl KernelDensity {
         let dimension = training.x.width();
         let found = |scale, factors| Ok((Widths { scale, factors }, Diagnostics::default()));
         match &self.bandwidth {
-            Bandwidth::Absolute { absolute } if absolute.len() != dimension => Err(Error::shape(
-                "absolute bandwidths",
-                dimension,
-                absolute.len(),
-            )),
+            Bandwidth::Absolute { absolute } if absolute.len() != dimension => {
+                Err(Error::shape("absolute bandwidths", dimension, absolute.len()))
+            }
             Bandwidth::Absolute { absolute } => found(absolute.clone(), vec![1.0]),
             Bandwidth::Fraction(fraction) => {
                 found(training.standard_deviations()?, vec![*fraction])
@@ -201,39 +182,23 @@ impl KernelDensity {
         let mut rows = training.rows.to_vec();
         rows.shuffle(&mut run.rng());
         rows.truncate(self.search_rows);
-        let folds = if leave_one_out {
-            rows.len()
-        } else {
-            self.folds
-        };
+        let folds = if leave_one_out { rows.len() } else { self.folds };
         if folds > rows.len() {
             let expected = format!("at most the number of rows, {}", rows.len());
             return Err(Error::param("folds", expected, folds));
         }
         let first = training.x.row(rows[0]);
-        let column = |k: usize| {
-            rows.iter()
-                .map(|&i| (training.x.row(i)[k] - first[k]) / scale[k])
-                .collect()
-        };
+        let column =
+            |k: usize| rows.iter().map(|&i| (training.x.row(i)[k] - first[k]) / scale[k]).collect();
         let columns: Vec<Vec<f64>> = (0..scale.len()).map(column).collect();
         let weights: Vec<f64> = rows.iter().map(|&i| training.weight(i)).collect();
         let folds: Vec<u32> = (0..rows.len()).map(|i| (i % folds) as u32).collect();
-        let searched = Searched {
-            shape: self.shape,
-            columns: &columns,
-            weights: &weights,
-            folds: &folds,
-        };
+        let searched =
+            Searched { shape: self.shape, columns: &columns, weights: &weights, folds: &folds };
         let peak = searched.search(self.search, run)?;
         let drawn: f64 = weights.iter().sum();
         let log_scale: f64 = scale.iter().map(|s| s.ln()).sum();
-        let names = training
-            .x
-            .schema()
-            .fields()
-            .iter()
-            .map(|field| field.name.as_str());
+        let names = training.x.schema().fields().iter().map(|field| field.name.as_str());
         let diagnostics = Diagnostics {
             converged: Some(peak.converged),
             iterations: Some(peak.evaluations),
@@ -241,10 +206,7 @@ impl KernelDensity {
             notes: peak.notes(names),
         };
         let shrink = (drawn / training.total_weight()).powf(1.0 / (scale.len() as f64 + 4.0));
-        scale
-            .iter_mut()
-            .zip(&peak.bandwidth)
-            .for_each(|(s, h)| *s *= h * shrink);
+        scale.iter_mut().zip(&peak.bandwidth).for_each(|(s, h)| *s *= h * shrink);
         Ok((Widths::single(scale), diagnostics))
     }
 }
@@ -301,14 +263,8 @@ fn bad_value(place: Place, value: f64) -> Error {
 
 /// The rows that count.
 fn weighted_rows(sample: &Sample<'_, Density>) -> Result<Vec<usize>> {
-    let rows: Vec<usize> = (0..sample.rows())
-        .filter(|&i| sample.weight(i) > 0.0)
-        .collect();
-    if rows.is_empty() {
-        Err(no_rows())
-    } else {
-        Ok(rows)
-    }
+    let rows: Vec<usize> = (0..sample.rows()).filter(|&i| sample.weight(i) > 0.0).collect();
+    if rows.is_empty() { Err(no_rows()) } else { Ok(rows) }
 }
 
 fn no_rows() -> Error {

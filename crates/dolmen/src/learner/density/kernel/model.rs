@@ -112,18 +112,10 @@ impl FittedKernel {
     fn check_columns(&self, columns: &[usize]) -> Result<()> {
         for (i, &column) in columns.iter().enumerate() {
             if column >= self.dimension() {
-                return Err(Error::shape(
-                    "columns of the density",
-                    self.dimension(),
-                    column + 1,
-                ));
+                return Err(Error::shape("columns of the density", self.dimension(), column + 1));
             }
             if columns[..i].contains(&column) {
-                return Err(Error::param(
-                    "columns",
-                    "different",
-                    format!("{column} twice"),
-                ));
+                return Err(Error::param("columns", "different", format!("{column} twice")));
             }
         }
         Ok(())
@@ -138,11 +130,7 @@ impl Fitted<Density> for FittedKernel {
     /// An infinite value has density 0; a missing one is an error.
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
         if x.width() != self.dimension() {
-            return Err(Error::shape(
-                "columns of the density",
-                self.dimension(),
-                x.width(),
-            ));
+            return Err(Error::shape("columns of the density", self.dimension(), x.width()));
         }
         if let Some(at) = x.values().iter().position(|v| v.is_nan()) {
             // Rows are predicted in pieces, so that their numbers are not known here.
@@ -188,9 +176,7 @@ impl DensityModel for FittedKernel {
     fn sample_into(&self, rng: &mut ChaCha8Rng, out: &mut [f64]) {
         let cumulative = self.cumulative();
         let share = rng.random::<f64>() * cumulative.last().copied().unwrap_or(1.0);
-        let row = cumulative
-            .partition_point(|c| *c <= share)
-            .min(cumulative.len() - 1);
+        let row = cumulative.partition_point(|c| *c <= share).min(cumulative.len() - 1);
         for (k, (out, h)) in out.iter_mut().zip(&self.bandwidth).enumerate() {
             *out = self.points.column(k)[row] + h * self.shape.draw(rng);
         }
@@ -208,15 +194,9 @@ impl DensityModel for FittedKernel {
     fn condition(&self, given: &[(usize, f64)]) -> Result<Box<dyn DensityModel>> {
         let columns: Vec<usize> = given.iter().map(|(column, _)| *column).collect();
         self.check_columns(&columns)?;
-        let rest: Vec<usize> = (0..self.dimension())
-            .filter(|k| !columns.contains(k))
-            .collect();
+        let rest: Vec<usize> = (0..self.dimension()).filter(|k| !columns.contains(k)).collect();
         if rest.is_empty() {
-            return Err(Error::param(
-                "given",
-                "fewer columns than the density has",
-                columns.len(),
-            ));
+            return Err(Error::param("given", "fewer columns than the density has", columns.len()));
         }
         if let Some((column, value)) = given.iter().find(|(_, value)| !value.is_finite()) {
             return Err(Error::param(
@@ -239,11 +219,7 @@ impl DensityModel for FittedKernel {
         let mut weights: Vec<f64> = (0..self.points.len()).map(log_weight).collect();
         let greatest = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if greatest == f64::NEG_INFINITY {
-            return Err(Error::param(
-                "given",
-                "values of positive density",
-                "values of density 0",
-            ));
+            return Err(Error::param("given", "values of positive density", "values of density 0"));
         }
         for weight in &mut weights {
             *weight = (*weight - greatest).exp();
@@ -253,31 +229,16 @@ impl DensityModel for FittedKernel {
 
     fn cdf(&self, x: f64) -> Result<f64> {
         if self.dimension() != 1 {
-            return Err(Error::shape(
-                "columns of a density with a cdf",
-                1,
-                self.dimension(),
-            ));
+            return Err(Error::shape("columns of a density with a cdf", 1, self.dimension()));
         }
         let (values, h) = (self.points.column(0), self.bandwidth[0]);
         // Rows are sorted: those far below count whole, those far above not at all.
-        let (whole, nothing) = if self.shape == Shape::Gaussian {
-            (9.0, 39.0)
-        } else {
-            (1.0, 1.0)
-        };
+        let (whole, nothing) = if self.shape == Shape::Gaussian { (9.0, 39.0) } else { (1.0, 1.0) };
         let low = values.partition_point(|v| *v < x - whole * h);
         let high = values.partition_point(|v| *v <= x + nothing * h);
-        let below = if low == 0 {
-            0.0
-        } else {
-            self.cumulative()[low - 1]
-        };
+        let below = if low == 0 { 0.0 } else { self.cumulative()[low - 1] };
         let near = values[low..high].iter().zip(&self.weights[low..high]);
-        Ok(below
-            + near
-                .map(|(v, w)| w * self.shape.cdf((x - v) / h))
-                .sum::<f64>())
+        Ok(below + near.map(|(v, w)| w * self.shape.cdf((x - v) / h)).sum::<f64>())
     }
 
     fn boxed(&self) -> Box<dyn DensityModel> {
@@ -345,26 +306,15 @@ pub fn effective_kernel(
         return Err(Error::param("members", "at least one", "none"));
     };
     if alpha.len() != members.len() {
-        return Err(Error::shape(
-            "weights of kernel members",
-            members.len(),
-            alpha.len(),
-        ));
+        return Err(Error::shape("weights of kernel members", members.len(), alpha.len()));
     }
     first.check_columns(&[column])?;
     let same_rows = |other: &&FittedKernel| {
         Arc::ptr_eq(&other.points, &first.points)
             || other.points.columns() == first.points.columns()
     };
-    if !others
-        .iter()
-        .all(|other| other.shape == first.shape && same_rows(other))
-    {
-        return Err(Error::param(
-            "members",
-            "kernels of one shape on the same rows",
-            "not",
-        ));
+    if !others.iter().all(|other| other.shape == first.shape && same_rows(other)) {
+        return Err(Error::param("members", "kernels of one shape on the same rows", "not"));
     }
     let at = |&u: &f64| {
         let kernel = |(member, alpha): (&&FittedKernel, &f64)| {

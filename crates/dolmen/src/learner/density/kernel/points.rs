@@ -52,13 +52,7 @@ impl Points {
         };
         let low = fold(f64::INFINITY, f64::min);
         let high = fold(f64::NEG_INFINITY, f64::max);
-        Self {
-            columns,
-            dimension,
-            len,
-            low,
-            high,
-        }
+        Self { columns, dimension, len, low, high }
     }
 
     /// Number of rows.
@@ -122,9 +116,7 @@ fn split(columns: &[Vec<f64>], order: &mut [usize], scale: &[f64]) {
     let longest = extents.max_by(|a, b| a.1.total_cmp(&b.1));
     let column = &columns[longest.map_or(0, |(k, _)| k)];
     let cut = blocks / 2 * BLOCK;
-    order.select_nth_unstable_by(cut, |&a, &b| {
-        column[a].total_cmp(&column[b]).then(a.cmp(&b))
-    });
+    order.select_nth_unstable_by(cut, |&a, &b| column[a].total_cmp(&column[b]).then(a.cmp(&b)));
     let (left, right) = order.split_at_mut(cut);
     split(columns, left, scale);
     split(columns, right, scale);

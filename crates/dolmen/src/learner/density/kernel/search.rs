@@ -64,9 +64,7 @@ impl Searched<'_> {
         let from_multiples = |likelihood: &Likelihood| {
             let d = self.columns.len();
             let rule = rule_of_thumb(true, self.shape, likelihood.total(), d);
-            let climbs = MULTIPLES
-                .par_iter()
-                .map(|m| climb(likelihood, &vec![m * rule; d], run));
+            let climbs = MULTIPLES.par_iter().map(|m| climb(likelihood, &vec![m * rule; d], run));
             Ok(highest(climbs.collect::<Result<_>>()?))
         };
         if self.weights.len() < 2 * TRIAL_ROWS {
@@ -81,10 +79,7 @@ impl Searched<'_> {
     /// Kernels of finite support: from where Gaussian kernels end, and the peaks of appendix B. The best of the many
     /// maxima may be any of these.
     fn kinked(&self, run: &Run) -> Result<Peak> {
-        let smooth = Searched {
-            shape: Shape::Gaussian,
-            ..*self
-        };
+        let smooth = Searched { shape: Shape::Gaussian, ..*self };
         let gaussian = smooth.smooth(run)?.bandwidth;
         let ratio = self.shape.canonical_ratio(self.columns.len());
         let times = |m: &f64| gaussian.iter().map(|h| m * ratio * h).collect::<Vec<f64>>();
@@ -135,10 +130,7 @@ impl Searched<'_> {
             starts.push(alone.clone());
         }
         let climbs = starts.par_iter().map(|start| {
-            Ok([
-                climb(&likelihood, start, run)?,
-                climb_columns(&likelihood, start, run)?,
-            ])
+            Ok([climb(&likelihood, start, run)?, climb_columns(&likelihood, start, run)?])
         });
         let peaks: Vec<[Peak; 2]> = climbs.collect::<Result<_>>()?;
         Ok(peaks.into_iter().flatten().collect())
@@ -189,8 +181,6 @@ fn climb_both_ways(likelihood: &Likelihood, start: &[f64], run: &Run) -> Result<
 
 /// The highest of several peaks.
 fn highest(peaks: Vec<Peak>) -> Peak {
-    let best = peaks
-        .into_iter()
-        .max_by(|a, b| a.log_likelihood.total_cmp(&b.log_likelihood));
+    let best = peaks.into_iter().max_by(|a, b| a.log_likelihood.total_cmp(&b.log_likelihood));
     best.expect("there is at least one start")
 }

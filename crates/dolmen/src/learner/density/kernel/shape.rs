@@ -204,10 +204,7 @@ mod tests {
                 let step = 1e-5;
                 let slope = (shape.cdf(u + step) - shape.cdf(u - step)) / (2.0 * step);
                 let smooth = (u.abs() - 1.0).abs() > 1e-3;
-                assert!(
-                    !smooth || (slope - shape.value(u)).abs() < 1e-5,
-                    "{shape:?} {u}"
-                );
+                assert!(!smooth || (slope - shape.value(u)).abs() < 1e-5, "{shape:?} {u}");
             }
             assert!(shape.cdf(-20.0) < 1e-80 && (shape.cdf(20.0) - 1.0).abs() < 1e-15);
         }

@@ -52,11 +52,7 @@ impl Moments {
         };
         let mut running = Running::default();
         for (i, (&value, &weight)) in values.iter().zip(weights).enumerate() {
-            if moments
-                .starts
-                .last()
-                .is_none_or(|&s| (value - values[s]) >= 2.0 * width)
-            {
+            if moments.starts.last().is_none_or(|&s| (value - values[s]) >= 2.0 * width) {
                 moments.starts.push(i);
                 running = Running::default();
             }
@@ -93,20 +89,11 @@ impl Moments {
             return total.sum;
         }
         let mut product = [0.0; 256];
-        let pieces = values[low..high]
-            .chunks(256)
-            .zip(weights[low..high].chunks(256));
+        let pieces = values[low..high].chunks(256).zip(weights[low..high].chunks(256));
         pieces
             .map(|(values, weights)| {
                 let product = &mut product[..values.len()];
-                lanes::product_sum(
-                    self.profile,
-                    &[x],
-                    &[self.inverse],
-                    values,
-                    weights,
-                    product,
-                )
+                lanes::product_sum(self.profile, &[x], &[self.inverse], values, weights, product)
             })
             .sum()
     }

@@ -27,9 +27,7 @@ fn numbers(json: &Json) -> Vec<f64> {
 /// The columns of a list of rows.
 fn columns(json: &Json) -> Vec<Vec<f64>> {
     let rows: Vec<Vec<f64>> = json.as_array().unwrap().iter().map(numbers).collect();
-    (0..rows[0].len())
-        .map(|k| rows.iter().map(|row| row[k]).collect())
-        .collect()
+    (0..rows[0].len()).map(|k| rows.iter().map(|row| row[k]).collect()).collect()
 }
 
 fn close(a: f64, b: f64, tolerance: f64) -> bool {
@@ -67,18 +65,12 @@ fn plain_likelihood(
 fn cross_validated_likelihood_and_gradient_equal_the_reference() {
     let golden = &golden()["cv_bandwidth"];
     let columns = columns(&golden["data"]);
-    let folds: Vec<u32> = numbers(&golden["folds"])
-        .iter()
-        .map(|f| *f as u32)
-        .collect();
+    let folds: Vec<u32> = numbers(&golden["folds"]).iter().map(|f| *f as u32).collect();
     let likelihood = Likelihood::new(Shape::Triangular, &columns, &[1.0; 20], &folds);
     let expected = numbers(&golden["cv_loglik"]);
     for (case, h) in golden["h"].as_array().unwrap().iter().enumerate() {
         let value = likelihood.at(&numbers(h), true);
-        assert!(
-            close(value.log_likelihood, expected[case], 1e-10),
-            "{value:?}"
-        );
+        assert!(close(value.log_likelihood, expected[case], 1e-10), "{value:?}");
         if expected[case].is_finite() {
             let gradient = numbers(&golden["grad_log_h"][case]);
             for (ours, theirs) in value.gradient.iter().zip(gradient) {
@@ -92,10 +84,7 @@ fn cross_validated_likelihood_and_gradient_equal_the_reference() {
 fn both_searches_reach_the_reference_value() {
     let golden = &golden()["cv_bandwidth"];
     let columns = columns(&golden["data"]);
-    let folds: Vec<u32> = numbers(&golden["folds"])
-        .iter()
-        .map(|f| *f as u32)
-        .collect();
+    let folds: Vec<u32> = numbers(&golden["folds"]).iter().map(|f| *f as u32).collect();
     let searched = Searched {
         shape: Shape::Triangular,
         columns: &columns,
@@ -115,15 +104,8 @@ fn likelihood_equals_its_definition_for_every_shape_with_weights() {
     let n = 150;
     let columns = [normal(n, 1), normal(n, 2), normal(n, 3)];
     let mut rng = ChaCha8Rng::seed_from_u64(4);
-    let weights: Vec<f64> = (0..n)
-        .map(|i| {
-            if i % 17 == 0 {
-                0.0
-            } else {
-                rng.random::<f64>()
-            }
-        })
-        .collect();
+    let weights: Vec<f64> =
+        (0..n).map(|i| if i % 17 == 0 { 0.0 } else { rng.random::<f64>() }).collect();
     let by_fold: Vec<u32> = (0..n as u32).map(|i| i * 7 % 4).collect();
     let by_row: Vec<u32> = (0..n as u32).collect();
     for folds in [by_fold, by_row] {
@@ -141,10 +123,7 @@ fn likelihood_equals_its_definition_for_every_shape_with_weights() {
                     at(&h)
                 };
                 let slope = (moved(1e-5) - moved(-1e-5)) / 2e-5;
-                assert!(
-                    !differs || close(value.gradient[k], slope, 1e-5),
-                    "{shape:?} {k}"
-                );
+                assert!(!differs || close(value.gradient[k], slope, 1e-5), "{shape:?} {k}");
             }
         }
     }
@@ -168,9 +147,7 @@ fn the_likelihood_has_the_same_bits_on_any_number_of_threads() {
     let folds: Vec<u32> = (0..1000).collect();
     let likelihood = Likelihood::new(Shape::Gaussian, &columns, &[1.0; 1000], &folds);
     let on = |threads| {
-        Run::with_threads(0, threads)
-            .unwrap()
-            .install(|| likelihood.at(&[0.3, 0.4], true))
+        Run::with_threads(0, threads).unwrap().install(|| likelihood.at(&[0.3, 0.4], true))
     };
     assert_eq!(on(1), on(2));
     assert_eq!(on(1), on(3));
@@ -185,10 +162,7 @@ fn a_climb_ends_where_the_gradient_is_level() {
     let peak = climb(&likelihood, &[2.0, 0.1], &run).unwrap();
     assert!(peak.converged);
     let gradient = likelihood.at(&peak.bandwidth, true).gradient;
-    assert!(
-        gradient.iter().all(|slope| slope.abs() < 300.0 * 1e-4),
-        "{gradient:?}"
-    );
+    assert!(gradient.iter().all(|slope| slope.abs() < 300.0 * 1e-4), "{gradient:?}");
 }
 
 #[test]
@@ -202,18 +176,11 @@ fn the_default_search_is_at_least_as_good_as_the_papers() {
         }
         let folds: Vec<u32> = (0..n as u32).map(|i| i % 10).collect();
         for shape in [Shape::Gaussian, Shape::Triangular, Shape::Epanechnikov] {
-            let searched = Searched {
-                shape,
-                columns: &columns,
-                weights: &[1.0; 120],
-                folds: &folds,
-            };
+            let searched =
+                Searched { shape, columns: &columns, weights: &[1.0; 120], folds: &folds };
             let ours = searched.search(Search::Climb, &run).unwrap();
             let paper = searched.search(Search::Sw99, &run).unwrap();
-            assert!(
-                ours.log_likelihood > paper.log_likelihood - 1e-6,
-                "{shape:?}"
-            );
+            assert!(ours.log_likelihood > paper.log_likelihood - 1e-6, "{shape:?}");
         }
     }
 }
@@ -238,17 +205,14 @@ fn the_grid_keeps_its_promise_or_refuses() {
             let h = vec![h; dimension];
             let (points, _) = Points::build(&columns, &h);
             let mut rng = ChaCha8Rng::seed_from_u64(9);
-            let weights: Vec<f64> = (0..n)
-                .map(|_| rng.random::<f64>() * 2.0 / n as f64)
-                .collect();
+            let weights: Vec<f64> = (0..n).map(|_| rng.random::<f64>() * 2.0 / n as f64).collect();
             let layout = Layout::new(&points, &h, tolerance).unwrap();
             let grid = Grid::new(layout, &points, &weights, tolerance);
             let mut place = Place::default();
             let mut accepted = 0;
             for _ in 0..400 {
-                let query: Vec<f64> = (0..dimension)
-                    .map(|_| rng.random::<f64>() * 9.0 - 4.5)
-                    .collect();
+                let query: Vec<f64> =
+                    (0..dimension).map(|_| rng.random::<f64>() * 9.0 - 4.5).collect();
                 if let Some(sum) = grid.sum(&query, &mut place) {
                     let exact = plain_sum(&points, &weights, Shape::Gaussian, &h, &query);
                     assert!(
@@ -265,33 +229,24 @@ fn the_grid_keeps_its_promise_or_refuses() {
 
 #[test]
 fn power_sums_equal_direct_sums_at_the_edge_of_the_support_too() {
-    for shape in Shape::ALL
-        .into_iter()
-        .filter(|shape| *shape != Shape::Gaussian)
-    {
+    for shape in Shape::ALL.into_iter().filter(|shape| *shape != Shape::Gaussian) {
         // A far-off common offset, ties, and clusters narrower and wider than the bandwidth.
         let wide = normal(400, 11);
         let narrow = normal(400, 12).into_iter().map(|v| 5.0 + 0.01 * v);
         let tied = (0..100).map(|i| f64::from(i / 10));
         let values = wide.into_iter().chain(narrow).chain(tied);
         let values: Vec<f64> = values.map(|v| v + 1e6).collect();
-        let weights: Vec<f64> = (0..900)
-            .map(|i| (1.0 + f64::from(i % 3)) / 1800.0)
-            .collect();
+        let weights: Vec<f64> = (0..900).map(|i| (1.0 + f64::from(i % 3)) / 1800.0).collect();
         let (points, _) = Points::build(std::slice::from_ref(&values), &[1.0]);
         for h in [0.03, 0.5, 7.0] {
             let moments = Moments::new(&points, &weights, shape, h).unwrap();
-            let edges = values
-                .iter()
-                .flat_map(|v| [v + h * (1.0 - 1e-7), v - h * (1.0 - 1e-4), v + h]);
+            let edges =
+                values.iter().flat_map(|v| [v + h * (1.0 - 1e-7), v - h * (1.0 - 1e-4), v + h]);
             let inside = (0..500).map(|i| 1e6 - 5.0 + f64::from(i) * 0.03);
             for x in edges.chain(inside) {
                 let sum = moments.sum(&points, &weights, x, 1e-10);
                 let exact = plain_sum(&points, &weights, shape, &[h], &[x]);
-                assert!(
-                    (sum - exact).abs() <= 1e-10 * exact,
-                    "{shape:?} {h} {x}: {sum} {exact}"
-                );
+                assert!((sum - exact).abs() <= 1e-10 * exact, "{shape:?} {h} {x}: {sum} {exact}");
             }
         }
     }

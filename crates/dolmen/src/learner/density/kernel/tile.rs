@@ -1,9 +1,6 @@
 //! All pairs of rows of two blocks: kernels, and slopes with respect to the bandwidths, added to the sums of both.
 
-#![expect(
-    clippy::inline_always,
-    reason = "the lanes take the instruction set of their caller"
-)]
+#![expect(clippy::inline_always, reason = "the lanes take the instruction set of their caller")]
 
 use std::f64::consts::LOG2_E;
 
@@ -51,10 +48,7 @@ impl Block {
     /// The rows in units of the bandwidths.
     pub(super) fn scaled(&self, bandwidth: &[f64]) -> Self {
         let in_units = |(column, h): (&Lanes, &f64)| column.map(|v| v / h);
-        Self {
-            columns: self.columns.iter().zip(bandwidth).map(in_units).collect(),
-            ..*self
-        }
+        Self { columns: self.columns.iter().zip(bandwidth).map(in_units).collect(), ..*self }
     }
 
     /// Whether row l and row m of another block are in different folds.
@@ -105,12 +99,7 @@ pub(super) fn tile(profile: Profile, a: &Block, b: &Block, of_a: &mut Sums, of_b
         add_kernels(&to_a, &to_b, &mut of_a.partial[0][i], &mut of_b.whole[0]);
         let slopes_of = of_a.partial[1..].iter_mut().zip(&mut of_b.whole[1..]);
         for ((of_a, of_b), (x, column)) in slopes_of.zip(a.columns.iter().zip(&b.columns)) {
-            let pairs = Pairs {
-                x: x[i],
-                column,
-                to_a: &to_a,
-                to_b: &to_b,
-            };
+            let pairs = Pairs { x: x[i], column, to_a: &to_a, to_b: &to_b };
             pairs.add_slopes::<FMA>(profile, &mut of_a[i], of_b);
         }
     }
@@ -131,9 +120,9 @@ fn row_kernels<const FMA: bool>(
         Profile::Quadratic(1) => product(a, b, i, kernel, bump),
         Profile::Quadratic(2) => product(a, b, i, kernel, |u| bump(u) * bump(u)),
         Profile::Quadratic(_) => product(a, b, i, kernel, |u| bump(u) * bump(u) * bump(u)),
-        Profile::Box => product(a, b, i, kernel, |u| {
-            f64::from_bits(mask(u.abs() <= 1.0) & 1.0_f64.to_bits())
-        }),
+        Profile::Box => {
+            product(a, b, i, kernel, |u| f64::from_bits(mask(u.abs() <= 1.0) & 1.0_f64.to_bits()));
+        }
     }
 }
 

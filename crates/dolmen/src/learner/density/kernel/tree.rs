@@ -60,13 +60,7 @@ impl<'a> PairSums<'a> {
         widths: &'a Widths,
         tolerance: f64,
     ) -> Self {
-        Self {
-            points,
-            weights,
-            shape,
-            widths,
-            tolerance,
-        }
+        Self { points, weights, shape, widths, tolerance }
     }
 
     /// The log density at each query (row after row): one value per member, query after query.
@@ -81,9 +75,7 @@ impl<'a> PairSums<'a> {
             pairs: vec![0.0; BLOCK],
         };
         let scaled = (self.shape == Shape::Gaussian).then(|| Scaled::new(self));
-        let pieces = queries
-            .chunks(QUERIES * dimension)
-            .zip(out.chunks_mut(QUERIES * members));
+        let pieces = queries.chunks(QUERIES * dimension).zip(out.chunks_mut(QUERIES * members));
         for (queries, out) in pieces {
             out.fill(0.0);
             match &scaled {
@@ -96,9 +88,7 @@ impl<'a> PairSums<'a> {
             bulk::ln_in_place(out);
         }
         for out in out.chunks_exact_mut(members) {
-            out.iter_mut()
-                .zip(&constants)
-                .for_each(|(out, constant)| *out += constant);
+            out.iter_mut().zip(&constants).for_each(|(out, constant)| *out += constant);
         }
     }
 
@@ -113,16 +103,10 @@ impl<'a> PairSums<'a> {
         let dimension = self.points.dimension();
         let members = self.widths.factors.len();
         // A little more than the support: the distance to a box is rounded otherwise than that to a row.
-        let support: Vec<f64> = self
-            .widths
-            .factors
-            .iter()
-            .map(|f| f * (1.0 + 1e-12))
-            .collect();
+        let support: Vec<f64> = self.widths.factors.iter().map(|f| f * (1.0 + 1e-12)).collect();
         let widest = support.iter().copied().fold(0.0, f64::max);
-        let inverse: Vec<Vec<f64>> = (0..members)
-            .map(|m| self.widths.of(m).map(|h| 1.0 / h).collect())
-            .collect();
+        let inverse: Vec<Vec<f64>> =
+            (0..members).map(|m| self.widths.of(m).map(|h| 1.0 / h).collect()).collect();
         for (q, query) in queries.chunks_exact(dimension).enumerate() {
             scratch.distances.fill(0.0);
             for (k, (&x, scale)) in query.iter().zip(&self.widths.scale).enumerate() {
@@ -138,9 +122,7 @@ impl<'a> PairSums<'a> {
             let rows = self.points.block(b);
             scratch.block.clear();
             for k in 0..dimension {
-                scratch
-                    .block
-                    .extend_from_slice(&self.points.column(k)[rows.clone()]);
+                scratch.block.extend_from_slice(&self.points.column(k)[rows.clone()]);
             }
             let weights = &self.weights[rows.clone()];
             let pairs = &mut scratch.pairs[..rows.len()];
@@ -193,18 +175,11 @@ impl<'a> Scaled<'a> {
         let range = |k| sums.points.range(k);
         let mut scaled = Self {
             sums,
-            centre: (0..dimension)
-                .map(|k| f64::midpoint(range(k).0, range(k).1))
-                .collect(),
+            centre: (0..dimension).map(|k| f64::midpoint(range(k).0, range(k).1)).collect(),
             inverse: sums.widths.scale.iter().map(|s| 1.0 / s).collect(),
             low: Vec::new(),
             high: Vec::new(),
-            exponents: sums
-                .widths
-                .factors
-                .iter()
-                .map(|f| -0.5 * LOG2_E / (f * f))
-                .collect(),
+            exponents: sums.widths.factors.iter().map(|f| -0.5 * LOG2_E / (f * f)).collect(),
         };
         for k in 0..dimension {
             let (low, high) = sums.points.bounds(k);
@@ -225,17 +200,12 @@ impl<'a> Scaled<'a> {
         let (dimension, members) = (self.centre.len(), self.exponents.len());
         scratch.queries.clear();
         scratch.reach.clear();
-        let coordinates = queries
-            .iter()
-            .enumerate()
-            .map(|(i, &v)| self.coordinate(i % dimension, v));
+        let coordinates =
+            queries.iter().enumerate().map(|(i, &v)| self.coordinate(i % dimension, v));
         scratch.queries.extend(coordinates);
         for q in 0..queries.len() / dimension {
             self.find_reach(q, scratch);
-            let widest = scratch.reach[q * members..]
-                .iter()
-                .copied()
-                .fold(0.0, f64::max);
+            let widest = scratch.reach[q * members..].iter().copied().fold(0.0, f64::max);
             scratch.admit(q, widest);
         }
         for b in 0..scratch.visitors.len() {
@@ -270,9 +240,7 @@ impl<'a> Scaled<'a> {
         lanes::squared_distances(query, &scratch.block, squares);
         for &exponent in &self.exponents {
             let least = lanes::power_sum(squares, exponent, &self.sums.weights[rows.clone()]);
-            scratch
-                .reach
-                .push((self.sums.tolerance * least).log2() / exponent);
+            scratch.reach.push((self.sums.tolerance * least).log2() / exponent);
         }
     }
 

@@ -1,0 +1,136 @@
+//! The arguments every verb shares.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use dolmen::error::Result;
+use dolmen::learner::Run;
+use dolmen::table::{self, ColumnKind, ReadOptions, Table};
+
+use crate::compare::Compare;
+use crate::demo::Demo;
+use crate::fit::Fit;
+use crate::inspect::Inspect;
+use crate::learners::Learners;
+use crate::predict::Predict;
+use crate::progress::Bar;
+use crate::sample::Sample;
+use crate::score::Score;
+use crate::weigh::Weigh;
+
+/// Combines models: exact, certified weights for densities, classes and numbers.
+#[derive(Debug, Parser)]
+#[command(name = "dolmen", version, propagate_version = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    Demo(Demo),
+    Inspect(Inspect),
+    Fit(Box<Fit>),
+    Predict(Predict),
+    Score(Score),
+    Sample(Sample),
+    Weigh(Box<Weigh>),
+    Compare(Box<Compare>),
+    Learners(Learners),
+}
+
+/// How results are shown and work is done.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// How results are written to stdout.
+    #[arg(long, value_enum, default_value_t = Format::Text, global = true)]
+    pub(crate) format: Format,
+    /// Seed of everything random: same seed, same result.
+    #[arg(long, default_value_t = 0, global = true)]
+    pub(crate) seed: u64,
+    /// Threads to use; all cores if not given. Results do not depend on it.
+    #[arg(long, global = true)]
+    pub(crate) threads: Option<usize>,
+    /// Say nothing on stderr but errors.
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+/// How results are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Tables to read.
+    Text,
+    /// One JSON document.
+    Json,
+}
+
+impl Common {
+    /// The run these arguments ask for, with a progress bar if stderr is a terminal.
+    pub(crate) fn run(&self) -> Result<Run> {
+        let run = match self.threads {
+            Some(threads) => Run::with_threads(self.seed, threads)?,
+            None => Run::new(self.seed),
+        };
+        Ok(if self.quiet { run } else { run.reporting(Bar::shared()) })
+    }
+}
+
+/// Which columns of a data file are read, and how.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct Reading {
+    /// Types of columns: `age=numeric,zip=categorical`, or a file of them (CSV `column,type` or JSON).
+    #[arg(long, value_name = "TYPES")]
+    pub(crate) schema: Option<String>,
+    /// A column to leave out; may be given several times.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) drop: Vec<String>,
+    /// A column to use, if not all; may be given several times.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) keep: Vec<String>,
+    /// A word that means a missing value; may be given several times. [default: empty NA NaN nan N/A null NULL ?]
+    #[arg(long, value_name = "WORD")]
+    pub(crate) missing: Vec<String>,
+    /// The character between the cells of a CSV file. [default: comma; tab for .tsv]
+    #[arg(long, value_name = "CHARACTER")]
+    pub(crate) delimiter: Option<char>,
+}
+
+impl Reading {
+    /// Reads a table; `always` are columns that `--keep` need not name, `classes` one that holds classes even if they are
+    /// spelled like numbers.
+    pub(crate) fn read(
+        &self,
+        path: &Path,
+        always: &[&str],
+        classes: Option<&str>,
+        run: &Run,
+    ) -> Result<Table> {
+        let mut options = ReadOptions { drop: self.drop.clone(), ..ReadOptions::default() };
+        if let Some(schema) = &self.schema {
+            options.schema = ReadOptions::parse_schema(schema)?;
+        }
+        if let Some(name) = classes {
+            options.schema.entry(name.to_string()).or_insert(ColumnKind::Categorical);
+        }
+        if !self.keep.is_empty() {
+            options.keep = self.keep.clone();
+            options.keep.extend(always.iter().map(|&name| name.to_string()));
+        }
+        if !self.missing.is_empty() {
+            options.missing = self.missing.clone();
+        }
+        if let Some(delimiter) = self.delimiter {
+            let byte = u8::try_from(delimiter).ok().filter(u8::is_ascii);
+            let refuse = || dolmen::Error::param("delimiter", "one ASCII character", delimiter);
+            options.delimiter = Some(byte.ok_or_else(refuse)?);
+        }
+        table::read(path, &options, run)
+    }
+}
+
+/// A data file: CSV or Parquet by its extension, `-` for CSV from standard input.
+pub(crate) type DataFile = PathBuf;

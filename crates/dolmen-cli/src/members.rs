@@ -1,0 +1,90 @@
+//! The members of a stack, as the command line names them.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dolmen::error::{Error, Result};
+use dolmen::learner::library::Library;
+use dolmen::learner::spec::Spec;
+use dolmen::learner::{Learner, Sample};
+use serde_json::{Map, Value};
+
+/// Which learners are stacked.
+#[derive(Debug, Args)]
+pub(crate) struct Members {
+    /// A member: a learner with its parameters; may be given several times. `dolmen learners` lists them.
+    #[arg(long = "model", value_name = "SPEC")]
+    models: Vec<String>,
+    /// A TOML file of members: `[[member]]` tables with `kind` and parameters.
+    #[arg(long, value_name = "TOML", conflicts_with = "models")]
+    spec: Option<PathBuf>,
+}
+
+impl Members {
+    /// The learners named, or the usual ones for a table of this size.
+    pub(crate) fn learners<T: Library>(
+        &self,
+        sample: &Sample<'_, T>,
+        has_missing: bool,
+    ) -> Result<Vec<Box<dyn Learner<T>>>> {
+        let mut specs = self.named()?;
+        if specs.is_empty() {
+            specs = T::usual_members(sample.rows(), sample.x().width());
+            // Kernel densities need whole rows; mixtures do not.
+            specs.retain(|spec| !(has_missing && spec.kind == "kernel"));
+        }
+        build(&specs)
+    }
+
+    /// The learners named, or others.
+    pub(crate) fn named_or<T: Library>(&self, others: &[&str]) -> Result<Vec<Box<dyn Learner<T>>>> {
+        let mut specs = self.named()?;
+        if specs.is_empty() {
+            specs = others.iter().map(|text| Spec::parse(text)).collect::<Result<_>>()?;
+        }
+        build(&specs)
+    }
+
+    fn named(&self) -> Result<Vec<Spec>> {
+        match &self.spec {
+            Some(path) => read_specs(path),
+            None => self.models.iter().map(|text| Spec::parse(text)).collect(),
+        }
+    }
+}
+
+fn build<T: Library>(specs: &[Spec]) -> Result<Vec<Box<dyn Learner<T>>>> {
+    let learners = specs.iter().map(T::learner).collect::<Result<Vec<_>>>()?;
+    unique_names(&learners)?;
+    Ok(learners)
+}
+
+/// Weights and reports go by member name: two members must not share one.
+fn unique_names<T: Library>(learners: &[Box<dyn Learner<T>>]) -> Result<()> {
+    let names: Vec<String> = learners.iter().flat_map(|learner| learner.members()).collect();
+    match names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+        None => Ok(()),
+        Some((_, name)) => {
+            Err(Error::param("members", "different from one another", format!("twice '{name}'")))
+        }
+    }
+}
+
+fn read_specs(path: &std::path::Path) -> Result<Vec<Spec>> {
+    let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+    let one_line = |e: toml::de::Error| e.to_string().replace('\n', " ");
+    let mut document: Map<String, Value> =
+        toml::from_str(&text).map_err(|e| Error::file(path, one_line(e)))?;
+    let members = match document.remove("member") {
+        Some(Value::Array(members)) => members,
+        _ => return Err(Error::file(path, "there is no [[member]] in it")),
+    };
+    if let Some(other) = document.keys().next() {
+        return Err(Error::file(path, format!("unknown key '{other}'; members are [[member]]")));
+    }
+    let spec = |member: Value| match member {
+        Value::Object(object) => Spec::from_object(object),
+        other => Err(Error::file(path, format!("a member is a table, not {other}"))),
+    };
+    members.into_iter().map(spec).collect()
+}

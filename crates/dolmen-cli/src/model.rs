@@ -1,0 +1,88 @@
+//! A model file, opened: the model of whatever task it is for, and new rows read as it expects them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use dolmen::ensemble::Ensemble;
+use dolmen::error::{Error, Result};
+use dolmen::learner::Run;
+use dolmen::learner::library::Library;
+use dolmen::store::{ModelFile, Stored};
+use dolmen::table::{self, Column, ColumnKind, Features, ReadOptions, Schema, Table};
+use dolmen::task::{Classification, Density, Regression, Target};
+
+use crate::data::check_finite;
+
+/// A fitted ensemble of any task.
+pub(crate) enum Model {
+    Density(Ensemble<Density>),
+    Classification(Ensemble<Classification>),
+    Regression(Ensemble<Regression>),
+}
+
+pub(crate) struct Opened {
+    pub(crate) file: ModelFile,
+    pub(crate) model: Model,
+}
+
+impl Opened {
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let file = ModelFile::read(path)?;
+        let model = if file.is::<Density>() {
+            Model::Density(restore(&file)?)
+        } else if file.is::<Classification>() {
+            Model::Classification(restore(&file)?)
+        } else if file.is::<Regression>() {
+            Model::Regression(restore(&file)?)
+        } else {
+            return Err(Error::file(path, format!("a model of an unknown task '{}'", file.task)));
+        };
+        Ok(Self { file, model })
+    }
+
+    /// Reads the columns the model needs, in the types it expects; the truth too, if it is wanted.
+    pub(crate) fn read_rows(
+        &self,
+        path: &Path,
+        with_truth: bool,
+        run: &Run,
+    ) -> Result<(Features, Table)> {
+        let mut options = ReadOptions::matching(&self.file.schema);
+        if with_truth && let Some(target) = &self.file.target {
+            let kind = if self.file.classes.is_empty() {
+                ColumnKind::Numeric
+            } else {
+                ColumnKind::Categorical
+            };
+            options.keep.push(target.clone());
+            options.schema.insert(target.clone(), kind);
+        }
+        let table = table::read(path, &options, run)?;
+        let schema: Arc<Schema> = Arc::new(self.file.schema.clone());
+        let features = schema.encode(&table).map_err(|e| e.in_file(path))?;
+        check_finite(&features).map_err(|e| e.in_file(path))?;
+        Ok((features, table))
+    }
+
+    /// The truth of new rows, as the model's task sees it.
+    pub(crate) fn truth<T: Target>(&self, table: &mut Table, path: &Path) -> Result<T> {
+        let column: Option<Column> =
+            self.file.target.as_ref().map(|name| table.take(name)).transpose()?;
+        let name = self.file.target.clone().unwrap_or_default();
+        let missing = column.as_ref().and_then(Column::first_missing);
+        T::from_column(column, &self.file.classes).ok_or_else(|| {
+            let problem = match missing {
+                Some(i) => format!("row {}, column '{name}': the target is missing", i + 1),
+                None => format!(
+                    "column '{name}': the target does not fit the model's ({})",
+                    self.file.task
+                ),
+            };
+            Error::file(path, problem)
+        })
+    }
+}
+
+fn restore<T: Library>(file: &ModelFile) -> Result<Ensemble<T>> {
+    Ensemble::restore(&file.model, &T::registry())
+}

@@ -1,0 +1,108 @@
+//! Results as tables, numbers as people read them, failures as two lines.
+
+use std::io::{self, Write};
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, Table};
+use dolmen::Error;
+use dolmen::combine::inference::Estimate;
+use serde::Serialize;
+
+use crate::args::Common;
+
+/// Why a verb did not end well.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The work could not be done.
+    Work(Error),
+    /// The result could not be written to stdout.
+    Output(io::Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Work(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+pub(crate) type Done = Result<(), Failure>;
+
+impl Failure {
+    /// Writes `error:` and, where the cure is known, `hint:`.
+    pub(crate) fn explain(&self, out: &mut dyn Write) {
+        let (problem, hint) = match self {
+            Self::Work(error) => (error.to_string(), error.hint()),
+            Self::Output(error) => (format!("the result cannot be written: {error}"), None),
+        };
+        // If stderr is closed too there is nobody left to tell.
+        let _ = writeln!(out, "error: {problem}");
+        if let Some(hint) = hint {
+            let _ = writeln!(out, "hint: {hint}");
+        }
+    }
+}
+
+/// Writes a result as one JSON document.
+pub(crate) fn json(result: &impl Serialize, out: &mut dyn Write) -> Done {
+    serde_json::to_writer_pretty(&mut *out, result).map_err(io::Error::from)?;
+    Ok(writeln!(out)?)
+}
+
+/// Writes aligned columns: the first to the left, the others to the right.
+pub(crate) fn columns(
+    header: &[&str],
+    rows: impl IntoIterator<Item = Vec<String>>,
+    out: &mut dyn Write,
+) -> Done {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_header(header.iter().map(ToString::to_string));
+    rows.into_iter().for_each(|row| {
+        table.add_row(row);
+    });
+    for (i, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((if i == 0 { 0 } else { 1 }, 1));
+        let side = if i == 0 { CellAlignment::Left } else { CellAlignment::Right };
+        column.set_cell_alignment(side);
+    }
+    for line in table.to_string().lines() {
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+/// A number with as many digits as people compare: four decimals, or powers of ten outside their reach.
+pub(crate) fn number(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 || !value.is_finite() {
+        format!("{value}")
+    } else if (1e-3..1e7).contains(&size) {
+        format!("{value:.4}")
+    } else {
+        format!("{value:.2e}")
+    }
+}
+
+/// A number that may be missing.
+pub(crate) fn maybe(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".into(), number)
+}
+
+/// A signed difference with its standard error.
+pub(crate) fn difference(estimate: &Estimate) -> String {
+    let sign = if estimate.mean > 0.0 { "+" } else { "" };
+    format!("{sign}{} (se {})", number(estimate.mean), maybe(estimate.se))
+}
+
+/// Tells the user something on stderr that is no result.
+pub(crate) fn note(common: &Common, text: &str) {
+    if !common.quiet {
+        // If stderr is closed there is nobody to tell.
+        let _ = writeln!(io::stderr().lock(), "note: {text}");
+    }
+}

@@ -1,0 +1,77 @@
+//! `dolmen predict`: what a model says about new rows.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use dolmen::error::Result;
+use dolmen::learner::{Run, predict};
+use dolmen::math::first_largest;
+use dolmen::store::write_atomically;
+use dolmen::table::{Categories, Column, Features, Table, write_csv, write_parquet};
+
+use crate::args::{Common, DataFile};
+use crate::model::{Model, Opened};
+use crate::output::Done;
+
+/// Predict new rows: log_density; or class and p(class) columns; or mean.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  dolmen predict geyser.dolmen new.csv > densities.csv
+  dolmen predict iris.dolmen new.parquet -o classes.parquet")]
+pub(crate) struct Predict {
+    /// A model file made by `dolmen fit`.
+    model: PathBuf,
+    /// The rows to predict: CSV or Parquet; `-` reads CSV from standard input.
+    data: DataFile,
+    /// Where predictions go: CSV or Parquet by extension. [default: CSV to stdout]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Predict, common: &Common, out: &mut dyn Write) -> Done {
+    let run = common.run()?;
+    let opened = Opened::read(&arguments.model)?;
+    let (features, _) = opened.read_rows(&arguments.data, false, &run)?;
+    let table = predictions(&opened, &features, &run)?;
+    drop(run);
+    match &arguments.output {
+        None => write_csv(&table, out)?,
+        Some(path) if path.extension().is_some_and(|e| e == "parquet" || e == "pq") => {
+            write_parquet(path, &table, &[])?;
+        }
+        Some(path) => write_atomically(path, |out| write_csv(&table, out))?,
+    }
+    Ok(())
+}
+
+fn predictions(opened: &Opened, features: &Features, run: &Run) -> Result<Table> {
+    let rows = features.rows();
+    match &opened.model {
+        Model::Density(model) => {
+            let logs = predict(model, rows, run)?;
+            Table::new(vec![("log_density".into(), Column::Numeric(logs))])
+        }
+        Model::Regression(model) => {
+            let means = predict(model, rows, run)?;
+            Table::new(vec![("mean".into(), Column::Numeric(means))])
+        }
+        Model::Classification(model) => {
+            let probabilities = predict(model, rows, run)?;
+            Table::new(class_columns(&opened.file.classes, &probabilities))
+        }
+    }
+}
+
+/// The most probable class, and a column `p(class)` for each.
+fn class_columns(classes: &[String], probabilities: &[f64]) -> Vec<(String, Column)> {
+    let width = classes.len();
+    let codes = probabilities.chunks_exact(width).map(|row| first_largest(row) as u32).collect();
+    let class = Column::Categorical(Categories { levels: classes.to_vec().into(), codes });
+    let mut columns = vec![("class".to_string(), class)];
+    for (c, name) in classes.iter().enumerate() {
+        let values = probabilities.iter().skip(c).step_by(width).copied().collect();
+        columns.push((format!("p({name})"), Column::Numeric(values)));
+    }
+    columns
+}

@@ -1,0 +1,10 @@
+//! The program as its users meet it: arguments and files in, text, JSON, exit codes and files out.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod bad_input;
+mod bad_models;
+mod compare;
+mod folder;
+mod weigh;
+mod whole_way;

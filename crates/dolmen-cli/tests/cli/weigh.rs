@@ -1,0 +1,210 @@
+//! `dolmen weigh`: every form of predictions, every method, and the report's shape.
+
+use std::fmt::Write;
+
+use crate::folder::{Folder, assert_close, keys, weights};
+
+const DENSITIES: &str = "a,b,c
+0.50,0.10,0.30
+0.20,0.40,0.30
+0.30,0.30,0.10
+0.90,0.20,0.30
+0.10,0.80,0.30
+0.05,0.60,0.20
+0.70,0.10,0.10
+0.40,0.20,0.30
+0.10,0.10,0.90
+0.20,0.30,0.40
+0.60,0.50,0.10
+0.30,0.20,0.20
+";
+
+/// The densities' rows as numbers.
+fn rows() -> Vec<Vec<f64>> {
+    let row = |line: &str| line.split(',').map(|cell| cell.parse().unwrap()).collect();
+    DENSITIES.lines().skip(1).map(row).collect()
+}
+
+#[test]
+fn the_text_report() {
+    let text = Folder::with("d.csv", DENSITIES).succeeds(&["weigh", "d.csv"]);
+    // The last digits of the gap differ between processors.
+    let (before, rest) = text.split_once("certified gap ").unwrap();
+    let (gap, after) = rest.split_once(' ').unwrap();
+    assert!(gap.parse::<f64>().unwrap() <= 1e-10, "{gap}");
+    insta::assert_snapshot!(format!("{before}certified gap GAP {after}"));
+}
+
+#[test]
+fn the_weights_meet_the_optimality_conditions() {
+    let found = weights(&Folder::with("d.csv", DENSITIES).json(&["weigh", "d.csv"]));
+    assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    // At the optimum the mean of L_m / mixture is 1 for members in use, and at most 1 for the others.
+    let rows = rows();
+    for (m, weight) in found.iter().enumerate() {
+        let mixture = |row: &[f64]| row.iter().zip(&found).map(|(l, w)| l * w).sum::<f64>();
+        let pull = rows.iter().map(|row| row[m] / mixture(row)).sum::<f64>() / rows.len() as f64;
+        assert!(if *weight > 0.0 { (pull - 1.0).abs() < 1e-6 } else { pull < 1.0 + 1e-6 });
+    }
+}
+
+#[test]
+fn logarithms_say_the_same() {
+    let mut logs = String::from("a,b,c\n");
+    for row in rows() {
+        let cells: Vec<String> = row.iter().map(|v| v.ln().to_string()).collect();
+        writeln!(logs, "{}", cells.join(",")).unwrap();
+    }
+    let folder = Folder::with("d.csv", DENSITIES);
+    folder.write("l.csv", logs);
+    let plain = folder.json(&["weigh", "d.csv"]);
+    let log = folder.json(&["weigh", "l.csv", "--log"]);
+    assert_close(&weights(&plain), &weights(&log), 1e-9);
+    let scores = [&plain, &log].map(|report| report["score"].as_f64().unwrap());
+    assert!((scores[0] - scores[1]).abs() < 1e-12);
+}
+
+/// The densities as p(true class) of two-class members, with the truth spelled in two ways.
+fn class_table(names: [&str; 2]) -> String {
+    let [x, y] = names;
+    let mut text = format!("truth,a:{x},a:{y},b:{x},b:{y},c:{x},c:{y}\n");
+    for (i, row) in rows().iter().enumerate() {
+        let truth = i % 2;
+        write!(text, "{}", names[truth]).unwrap();
+        for p in row {
+            let pair = if truth == 0 { [*p, 1.0 - p] } else { [1.0 - p, *p] };
+            write!(text, ",{},{}", pair[0], pair[1]).unwrap();
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[test]
+fn class_probabilities_are_weighed_by_those_of_the_true_class() {
+    let folder = Folder::with("d.csv", DENSITIES);
+    folder.write("text.csv", class_table(["yes", "no"]));
+    folder.write("numbers.csv", class_table(["1", "0"]));
+    let expected = weights(&folder.json(&["weigh", "d.csv"]));
+    for file in ["text.csv", "numbers.csv"] {
+        let report = folder.json(&["weigh", file, "--target", "truth"]);
+        assert_eq!(report["task"], "classification", "{file}");
+        assert_close(&weights(&report), &expected, 1e-9);
+    }
+}
+
+#[test]
+fn numbers_that_are_a_mixture_of_the_members_give_its_weights() {
+    let mut text = String::from("y,a,b,c\n");
+    for i in 0..20 {
+        let (a, b, c) = (f64::from(i), f64::from(i * i % 7), f64::from(i % 3) - 9.0);
+        writeln!(text, "{},{a},{b},{c}", 0.3 * a + 0.7 * b).unwrap();
+    }
+    let folder = Folder::with("r.csv", text);
+    for method in ["simplex", "non-negative"] {
+        let report = folder.json(&["weigh", "r.csv", "--target", "y", "--method", method]);
+        assert_eq!(report["task"], "regression");
+        assert_close(&weights(&report), &[0.3, 0.7, 0.0], 1e-9);
+        assert!(report["score"].as_f64().unwrap().abs() < 1e-15);
+    }
+    folder
+        .refuses_naming(&["weigh", "r.csv", "--target", "y", "--method", "em"], &["method", "em"]);
+}
+
+#[test]
+fn a_row_of_weight_two_is_a_row_twice() {
+    let mut weighted = String::new();
+    let mut twice = String::new();
+    for (i, line) in DENSITIES.lines().enumerate() {
+        let weight = if i == 0 {
+            "w"
+        } else if i < 4 {
+            "2"
+        } else {
+            "1"
+        };
+        writeln!(weighted, "{line},{weight}").unwrap();
+        writeln!(twice, "{line}").unwrap();
+        if (1..4).contains(&i) {
+            writeln!(twice, "{line}").unwrap();
+        }
+    }
+    let folder = Folder::with("weighted.csv", weighted);
+    folder.write("twice.csv", twice);
+    let one = folder.json(&["weigh", "weighted.csv", "--weights", "w"]);
+    let two = folder.json(&["weigh", "twice.csv"]);
+    assert_close(&weights(&one), &weights(&two), 1e-9);
+    for key in ["score", "gain_over_best", "gain_over_uniform"] {
+        let value = |report: &serde_json::Value| {
+            report[key].as_f64().or_else(|| report[key]["mean"].as_f64()).unwrap()
+        };
+        assert!((value(&one) - value(&two)).abs() < 1e-12, "{key}");
+    }
+}
+
+#[test]
+fn every_method_gives_weights_on_the_simplex_and_none_beats_simplex() {
+    let folder = Folder::with("d.csv", DENSITIES);
+    let score = |method: &str| {
+        let report = folder.json(&["weigh", "d.csv", "--method", method]);
+        assert_eq!(report["method"], method);
+        let weights = weights(&report);
+        assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{method}: {weights:?}");
+        assert!(weights.iter().all(|w| *w >= 0.0), "{method}: {weights:?}");
+        report["score"].as_f64().unwrap()
+    };
+    let exact = score("simplex");
+    for method in ["em", "uniform", "best", "greedy", "pseudo-bma", "pseudo-bma+"] {
+        assert!(score(method) <= exact + 1e-12, "{method}");
+    }
+    folder.refuses_naming(&["weigh", "d.csv", "--method", "non-negative"], &["non-negative"]);
+}
+
+#[test]
+fn the_keys_of_the_json_report() {
+    let report = Folder::with("d.csv", DENSITIES).json(&["weigh", "d.csv"]);
+    let top = [
+        "best",
+        "converged",
+        "cross_validated",
+        "errors",
+        "gain_over_best",
+        "gain_over_uniform",
+        "gap",
+        "interchangeable",
+        "iterations",
+        "members",
+        "method",
+        "rows",
+        "score",
+        "task",
+        "uninformative_rows",
+    ];
+    assert_eq!(keys(&report), top);
+    assert_eq!(
+        keys(&report["members"][0]),
+        ["interval", "loo_loss", "name", "score", "se", "weight"]
+    );
+    assert_eq!(keys(&report["gain_over_best"]), ["mean", "se"]);
+    assert_eq!(keys(&report["gain_over_uniform"]), ["mean", "se"]);
+    assert_eq!(report["members"][2]["name"], "c");
+}
+
+#[test]
+fn standard_input_and_the_number_of_threads_change_nothing() {
+    let folder = Folder::with("d.csv", DENSITIES);
+    let expected = folder.succeeds(&["weigh", "d.csv", "--threads", "1", "--format", "json"]);
+    let two = folder.succeeds(&["weigh", "d.csv", "--threads", "2", "--format", "json"]);
+    assert_eq!(two, expected);
+    let piped = folder.piped(&["weigh", "-", "--format", "json"], DENSITIES);
+    assert_eq!((piped.code, piped.stdout), (0, expected));
+}
+
+#[test]
+fn every_verb_has_help_with_examples() {
+    let folder = Folder::new();
+    for verb in ["weigh", "fit", "predict", "score", "sample", "compare", "inspect", "learners"] {
+        let help = folder.succeeds(&[verb, "--help"]);
+        assert!(help.contains("Example") && help.contains(&format!("dolmen {verb}")), "{help}");
+    }
+}

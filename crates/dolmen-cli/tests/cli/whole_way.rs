@@ -1,0 +1,174 @@
+//! From a table to a model to its uses: fit, predict, score, sample, weigh; and the verbs that only show.
+
+use crate::folder::{Folder, IRIS, assert_close, keys, weights};
+
+/// The numbers of a CSV column.
+fn column(csv: &str, name: &str) -> Vec<f64> {
+    let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    let at = header.iter().position(|cell| *cell == name).unwrap();
+    csv.lines().skip(1).map(|line| line.split(',').nth(at).unwrap().parse().unwrap()).collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[test]
+fn a_stacked_density() {
+    let folder = Folder::new();
+    let fit = ["fit", IRIS, "--drop", "Species", "-o", "m.dolmen", "--oos", "m.parquet"];
+    let fitted = folder.json(&fit);
+    assert_eq!(fitted["task"], "density");
+    assert_eq!(folder.names(), ["m.dolmen", "m.parquet"]);
+
+    // The kept matrix is weighed to the same weights, without a word about its task.
+    let weighed = folder.json(&["weigh", "m.parquet"]);
+    assert_eq!(weights(&weighed), weights(&fitted));
+    assert_eq!(weighed["score"], fitted["score"]);
+
+    // score is the mean of what predict says, in every form of output.
+    let printed = folder.succeeds(&["predict", "m.dolmen", IRIS]);
+    let logs = column(&printed, "log_density");
+    let scored = folder.json(&["score", "m.dolmen", IRIS]);
+    assert_eq!((logs.len(), scored["rows"].as_u64()), (150, Some(150)));
+    assert!((mean(&logs) - scored["score"].as_f64().unwrap()).abs() < 1e-12);
+    assert_eq!(weights(&scored), weights(&fitted));
+    folder.succeeds(&["predict", "m.dolmen", IRIS, "-o", "p.csv"]);
+    assert_eq!(folder.read("p.csv"), printed);
+    folder.succeeds(&["predict", "m.dolmen", IRIS, "-o", "p.parquet"]);
+    assert_eq!(folder.json(&["inspect", "p.parquet"])["rows"], 150);
+}
+
+#[test]
+fn rows_drawn_from_a_density_are_like_the_data() {
+    let folder = Folder::new();
+    folder.succeeds(&["fit", IRIS, "-q", "--model", "mixture(components=3)", "-o", "m.dolmen"]);
+    let draw = |seed| folder.succeeds(&["sample", "m.dolmen", "--rows", "2000", "--seed", seed]);
+    let drawn = draw("7");
+    assert_eq!(drawn, draw("7"));
+    assert_ne!(drawn, draw("8"));
+    let iris = std::fs::read_to_string(IRIS).unwrap();
+    for name in ["Sepal.Length", "Sepal.Width", "Petal.Length", "Petal.Width"] {
+        let (data, draws) = (column(&iris, name), column(&drawn, name));
+        let centre = mean(&data);
+        let spread = mean(&data.iter().map(|v| (v - centre).powi(2)).collect::<Vec<_>>()).sqrt();
+        // Five standard errors of the mean of 2000 draws, and a little for the prior of the mixture.
+        assert!((mean(&draws) - centre).abs() < spread * (5.0 / 2000_f64.sqrt() + 0.01), "{name}");
+    }
+}
+
+#[test]
+fn a_stacked_classifier() {
+    let folder = Folder::new();
+    let fit = ["fit", IRIS, "--target", "Species", "-o", "m.dolmen", "--oos", "m.parquet"];
+    let fitted = folder.json(&fit);
+    assert_eq!(fitted["task"], "classification");
+    assert_eq!(weights(&folder.json(&["weigh", "m.parquet"])), weights(&fitted));
+
+    let printed = folder.succeeds(&["predict", "m.dolmen", IRIS]);
+    let iris = std::fs::read_to_string(IRIS).unwrap();
+    let last = |line: &str| line.rsplit(',').next().unwrap().to_string();
+    let truth: Vec<String> = iris.lines().skip(1).map(last).collect();
+    let said: Vec<&str> =
+        printed.lines().skip(1).map(|line| line.split(',').next().unwrap()).collect();
+    let wrong = truth.iter().zip(&said).filter(|(t, s)| t != s).count();
+    assert!(wrong <= 6, "{wrong} of 150 flowers are taken for others");
+
+    let classes = ["p(setosa)", "p(versicolor)", "p(virginica)"];
+    let columns = classes.map(|name| column(&printed, name));
+    let own = |i: usize| {
+        let at = ["setosa", "versicolor", "virginica"].iter().position(|c| **c == truth[i]);
+        assert!((columns.iter().map(|c| c[i]).sum::<f64>() - 1.0).abs() < 1e-9);
+        columns[at.unwrap()][i].ln()
+    };
+    let score = mean(&(0..150).map(own).collect::<Vec<_>>());
+    let scored = folder.json(&["score", "m.dolmen", IRIS]);
+    assert!((score - scored["score"].as_f64().unwrap()).abs() < 1e-9);
+}
+
+#[test]
+fn a_regression() {
+    let folder = Folder::new();
+    let fit = ["fit", IRIS, "--target", "Sepal.Length", "--drop", "Species", "-o", "m.dolmen"];
+    assert_eq!(folder.json(&fit)["task"], "regression");
+    let iris = std::fs::read_to_string(IRIS).unwrap();
+    let expected = mean(&column(&iris, "Sepal.Length"));
+    let means = column(&folder.succeeds(&["predict", "m.dolmen", IRIS]), "mean");
+    assert_close(&means, &[expected; 150], 1e-12);
+}
+
+#[test]
+fn the_keys_of_the_reports_of_fit_and_score() {
+    let folder = Folder::new();
+    let model = ["--model", "gaussian", "--model", "mixture(components=2)", "-o", "m.dolmen"];
+    let fitted = folder.json(&[&["fit", IRIS, "-q"], &model[..]].concat());
+    let scored = folder.json(&["score", "m.dolmen", IRIS]);
+    for report in [&fitted, &scored] {
+        for key in ["task", "rows", "members", "score", "gain_over_best"] {
+            assert!(keys(report).contains(&key), "{key}");
+        }
+        assert_eq!(keys(&report["gain_over_best"]), ["mean", "se"]);
+    }
+    for key in ["name", "weight", "se", "score"] {
+        assert!(keys(&fitted["members"][0]).contains(&key), "{key}");
+    }
+    assert_eq!(keys(&scored["members"][0]), ["gain", "name", "score", "weight"]);
+}
+
+#[test]
+fn same_seed_same_file_on_any_number_of_threads() {
+    let folder = Folder::new();
+    let fit = |threads: &str, seed: &str, model: &str| {
+        let arguments =
+            ["fit", IRIS, "-q", "--threads", threads, "--seed", seed, "-o", model, "--format"];
+        folder.succeeds(&[&arguments[..], &["json"]].concat());
+        std::fs::read(folder.path(model)).unwrap()
+    };
+    let one = fit("1", "3", "one.dolmen");
+    assert!(one == fit("2", "3", "two.dolmen"), "two threads give another model");
+    assert!(one != fit("2", "4", "other.dolmen"), "the seed changes nothing");
+}
+
+#[test]
+fn the_demo_in_both_forms() {
+    let folder = Folder::new();
+    let text = folder.succeeds(&["demo"]);
+    assert!(text.contains("mixture(k=4)") && text.contains("30 other flowers"), "{text}");
+    let report = folder.json(&["demo", "density"]);
+    assert_eq!(report["members"].as_array().unwrap().len(), 6);
+    assert!(report["gain_over_best"]["mean"].as_f64().unwrap() > 0.0);
+    assert!(folder.names().is_empty());
+}
+
+#[test]
+fn the_learners_are_listed() {
+    let folder = Folder::new();
+    let listed = folder.json(&["learners"]);
+    let named = |name: &str| listed.as_array().unwrap().iter().any(|l| l["name"] == name);
+    for name in ["gaussian", "kernel", "mixture", "averaged", "stack", "bayes", "mean"] {
+        assert!(named(name), "{name}");
+    }
+    let text = folder.succeeds(&["learners"]);
+    assert!(text.contains("combiners: simplex, em"), "{text}");
+    let mixture = folder.succeeds(&["learners", "mixture"]);
+    assert!(mixture.contains("components") && !mixture.contains("bandwidth"), "{mixture}");
+}
+
+#[test]
+fn a_table_is_inspected() {
+    insta::assert_snapshot!(Folder::new().succeeds(&["inspect", IRIS]), @r"
+    column               type  missing            values
+    Sepal.Length      numeric        0  4.3000 to 7.9000
+    Sepal.Width       numeric        0  2.0000 to 4.4000
+    Petal.Length      numeric        0  1.0000 to 6.9000
+    Petal.Width       numeric        0  0.1000 to 2.5000
+    Species       categorical        0          3 levels
+
+    150 rows
+    ");
+    let folder = Folder::with("gaps.csv", "a,b\n1,x\n,y\n3,\n");
+    let report = folder.json(&["inspect", "gaps.csv"]);
+    let missing = |c: usize| report["columns"][c]["missing"].as_u64().unwrap();
+    assert_eq!((missing(0), missing(1)), (1, 1));
+    assert_eq!(report["columns"][1]["type"], "categorical");
+}

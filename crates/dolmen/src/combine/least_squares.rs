@@ -1,0 +1,166 @@
+//! Weights that minimise the squared error: on the simplex, or merely not negative.
+//!
+//! Simplex: because the weights sum to 1, t - sum_m alpha_m x_m = -sum_m alpha_m (x_m - t), and the squared error is
+//! alpha'H alpha with H the Gram matrix of the members' errors. Adding a constant s to it moves no minimiser, and by
+//! homogeneity that is the minimiser of u'(H + s 11')u / 2 - sum u over u >= 0, divided by its sum: one exact quadratic
+//! program, no multiplier. Without s it would have no minimum where a combination is perfect, alpha'H alpha = 0.
+
+use super::problem::WeightProblem;
+use super::{Solution, problem};
+use crate::error::{Error, Place, Result};
+use crate::math::{Gram, bulk, nonnegative};
+
+/// The members' predictions of numbers, ready for solving.
+#[derive(Debug, Clone)]
+pub struct LeastSquares {
+    columns: Vec<Vec<f64>>,
+    target: Vec<f64>,
+    shares: Vec<f64>,
+}
+
+impl LeastSquares {
+    /// From the members' predictions, one column each, and what they should have been.
+    pub fn new(columns: Vec<Vec<f64>>, target: Vec<f64>) -> Result<Self> {
+        let rows = target.len();
+        if rows == 0 || columns.is_empty() {
+            return Err(Error::shape("rows and members to combine", 1, 0));
+        }
+        for (m, column) in columns.iter().chain([&target]).enumerate() {
+            if column.len() != rows {
+                return Err(Error::shape("rows of a member's column", rows, column.len()));
+            }
+            if let Some(i) = column.iter().position(|v| !v.is_finite()) {
+                let name = if m < columns.len() { format!("{}", m + 1) } else { "target".into() };
+                return Err(Error::data(
+                    Place::cell(i, &name),
+                    format!("the value is {}", column[i]),
+                ));
+            }
+        }
+        Ok(Self { shares: vec![1.0 / rows as f64; rows], columns, target })
+    }
+
+    /// The same problem with row weights: finite, not negative, not all zero.
+    pub fn weighted(mut self, weights: &[f64]) -> Result<Self> {
+        self.shares = super::shares(weights, self.target.len())?;
+        Ok(self)
+    }
+
+    /// Non-negative weights of any sum. The gap is the largest violation of the optimality conditions.
+    pub fn non_negative(&self) -> Solution {
+        let allowed: Vec<usize> = (0..self.columns.len()).collect();
+        self.non_negative_of(&self.shares, &allowed)
+    }
+
+    /// Non-negative weights of the allowed members for other row shares.
+    pub(super) fn non_negative_of(&self, shares: &[f64], allowed: &[usize]) -> Solution {
+        let target = allowed.len();
+        let gram = Gram::over_rows(shares.len(), target + 1, |j, i| {
+            let column = allowed.get(j).map_or(&self.target, |&m| &self.columns[m]);
+            column[i] * shares[i].sqrt()
+        });
+        let c: Vec<f64> = (0..target).map(|j| gram.get(j, target)).collect();
+        let found = nonnegative::minimise(&gram.leading(target), &c, &vec![0.0; target]);
+        self.solution(allowed, &found.y, found.residual)
+    }
+
+    /// The Gram matrix of the members' errors.
+    fn errors(&self, shares: &[f64], members: &[usize]) -> Gram {
+        Gram::over_rows(shares.len(), members.len(), |j, i| {
+            (self.columns[members[j]][i] - self.target[i]) * shares[i].sqrt()
+        })
+    }
+
+    fn solution(&self, allowed: &[usize], y: &[f64], gap: f64) -> Solution {
+        let mut weights = vec![0.0; self.columns.len()];
+        allowed.iter().zip(y).for_each(|(&m, y)| weights[m] = *y);
+        Solution {
+            score: problem::mean_score(self, &weights),
+            weights,
+            gap,
+            iterations: 1,
+            uninformative_rows: 0,
+            converged: gap <= 1e-6,
+        }
+    }
+}
+
+impl WeightProblem for LeastSquares {
+    fn members(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn shares(&self) -> &[f64] {
+        &self.shares
+    }
+
+    fn row_scores(&self, weights: &[f64]) -> Vec<f64> {
+        let mut residual: Vec<f64> = self.target.iter().map(|t| -t).collect();
+        for (column, &weight) in self.columns.iter().zip(weights).filter(|(_, w)| **w != 0.0) {
+            bulk::add_scaled(&mut residual, weight, column);
+        }
+        residual.iter_mut().for_each(|r| *r = -*r * *r);
+        residual
+    }
+
+    /// Simplex least squares. The gap bounds how much the mean squared error lies above its minimum:
+    /// 2 (alpha'H alpha - min_m (H alpha)_m), as in Frank and Wolfe's method.
+    fn optimum(&self, shares: &[f64], start: &[f64], allowed: &[usize]) -> Solution {
+        let h = self.errors(shares, allowed);
+        // The squared error of the best member: of the size of the optimum, and not below it.
+        let lift = (0..allowed.len()).map(|j| h.get(j, j)).fold(f64::INFINITY, f64::min);
+        let mut alpha = if lift > 0.0 {
+            let mut lifted = h.clone();
+            lifted.add(&vec![lift.sqrt(); allowed.len()], 1);
+            minimise_lifted(&lifted, allowed.iter().map(|&m| start[m]).collect())
+        } else {
+            // A perfect member leaves nothing to be mixed.
+            let perfect = (0..allowed.len()).position(|j| h.get(j, j) <= 0.0);
+            problem::unit(allowed.len(), perfect.unwrap_or_default())
+        };
+        let total: f64 = alpha.iter().sum();
+        if total > 0.0 && total.is_finite() {
+            alpha.iter_mut().for_each(|a| *a /= total);
+        } else {
+            alpha.fill(1.0 / allowed.len() as f64);
+        }
+        let pull = h.times(&alpha);
+        let mean: f64 = alpha.iter().zip(&pull).map(|(a, p)| a * p).sum();
+        let least = pull.iter().copied().fold(f64::INFINITY, f64::min);
+        self.solution(allowed, &alpha, (2.0 * (mean - least)).max(0.0))
+    }
+
+    fn sandwich(&self, weights: &[f64], support: &[usize]) -> (Gram, Gram) {
+        let error = |m: usize, i: usize| self.columns[m][i] - self.target[i];
+        let curvature = Gram::over_rows(self.target.len(), support.len(), |j, i| {
+            error(support[j], i) * (2.0 * self.shares[i]).sqrt()
+        });
+        // A row's gradient is 2 r e_m, with r the error of the combination.
+        let combined: Vec<f64> = (0..self.target.len())
+            .map(|i| support.iter().map(|&m| weights[m] * error(m, i)).sum())
+            .collect();
+        let spread = Gram::over_rows(self.target.len(), support.len(), |j, i| {
+            2.0 * combined[i] * error(support[j], i) * self.shares[i]
+        });
+        (curvature, spread)
+    }
+
+    fn with_equal_prior(self, a: f64) -> Result<Self> {
+        if a == 1.0 {
+            return Ok(self);
+        }
+        Err(Error::param("prior", "1 for numbers: a Dirichlet prior belongs to log scores", a))
+    }
+
+    fn as_least_squares(&self) -> Option<&LeastSquares> {
+        Some(self)
+    }
+}
+
+/// The minimiser of u'Hu / 2 - sum u over u >= 0, from a start that is brought to the best multiple of itself.
+fn minimise_lifted(h: &Gram, mut start: Vec<f64>) -> Vec<f64> {
+    let square: f64 = start.iter().zip(h.times(&start)).map(|(s, c)| s * c).sum();
+    let scale = if square > 0.0 { start.iter().sum::<f64>() / square } else { 0.0 };
+    start.iter_mut().for_each(|s| *s *= scale);
+    nonnegative::minimise(h, &vec![1.0; start.len()], &start).y
+}

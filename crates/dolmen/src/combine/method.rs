@@ -1,0 +1,263 @@
+//! The methods that give each member a weight, behind one combiner.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::problem::{self, WeightProblem};
+use super::simplex::{EmOptions, SimplexOptions};
+use super::{Combination, Combiner, LinearPool, Solution, Weighable, greedy, pseudo_bma};
+use crate::error::{Error, Result};
+use crate::evaluate::Measure;
+use crate::learner::Run;
+use crate::math::first_largest;
+use crate::oos::OutOfSample;
+use crate::table::Rows;
+
+/// How weights are found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// The exact optimum on the simplex: of the log score, or of the squared error for numbers.
+    #[default]
+    Simplex,
+    /// The papers' EM with their stopping rule (log scores).
+    Em,
+    /// Non-negative least squares: weights of any sum (numbers).
+    NonNegative,
+    /// The same weight for all.
+    Uniform,
+    /// All weight on the member with the best score.
+    Best,
+    /// Greedy selection with replacement, for any measure.
+    Greedy,
+    /// Weights proportional to exp(total log score).
+    PseudoBma,
+    /// Pseudo-BMA averaged over Bayesian bootstraps of the rows.
+    #[serde(rename = "pseudo-bma+")]
+    PseudoBmaPlus,
+}
+
+impl Method {
+    /// All methods, in the order of their usefulness.
+    pub const ALL: [Self; 8] = [
+        Self::Simplex,
+        Self::Em,
+        Self::NonNegative,
+        Self::Uniform,
+        Self::Best,
+        Self::Greedy,
+        Self::PseudoBma,
+        Self::PseudoBmaPlus,
+    ];
+
+    /// The name users write.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Simplex => "simplex",
+            Self::Em => "em",
+            Self::NonNegative => "non-negative",
+            Self::Uniform => "uniform",
+            Self::Best => "best",
+            Self::Greedy => "greedy",
+            Self::PseudoBma => "pseudo-bma",
+            Self::PseudoBmaPlus => "pseudo-bma+",
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|m| m.name() == text).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|m| m.name()).collect();
+            Error::param("method", format!("one of {}", names.join(", ")), text)
+        })
+    }
+}
+
+/// The combiner that gives each member one weight.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Weights {
+    /// How they are found.
+    pub method: Method,
+    /// Dirichlet exponent of each weight: 1 is none, CM05 uses 2 (`simplex` and `em` on log scores).
+    pub prior: f64,
+    /// The certified gap `simplex` reaches; `em` stops at a total change of 0.001 as its paper does.
+    pub tolerance: f64,
+    /// Rounds of `greedy`.
+    pub rounds: usize,
+    /// What `greedy` measures; the task's own score if not given.
+    pub measure: Option<Measure>,
+    /// Bayesian bootstraps of `pseudo-bma+`.
+    pub draws: usize,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        let tolerance = SimplexOptions::default().tolerance;
+        Self {
+            method: Method::Simplex,
+            prior: 1.0,
+            tolerance,
+            rounds: 50,
+            measure: None,
+            draws: 1000,
+        }
+    }
+}
+
+impl From<Method> for Weights {
+    fn from(method: Method) -> Self {
+        Self { method, ..Self::default() }
+    }
+}
+
+/// A method applied to a matrix: it can be asked for its weights again with other row shares or fewer members.
+pub(super) struct Weigher<'a, T: Weighable> {
+    pub(super) options: &'a Weights,
+    pub(super) oos: &'a OutOfSample<T>,
+    pub(super) problem: T::Problem,
+    /// Row scores of each member alone, for the methods that use nothing else.
+    member_scores: Vec<Vec<f64>>,
+    run: Run,
+}
+
+impl<'a, T: Weighable> Weigher<'a, T> {
+    pub(super) fn new(options: &'a Weights, oos: &'a OutOfSample<T>, run: &Run) -> Result<Self> {
+        let problem = run.install(|| options.pose(oos))?;
+        let needs_scores =
+            matches!(options.method, Method::Best | Method::PseudoBma | Method::PseudoBmaPlus);
+        let members = problem.members();
+        let alone = |m| problem.row_scores(&problem::unit(members, m));
+        let member_scores =
+            if needs_scores { (0..members).map(alone).collect() } else { Vec::new() };
+        Ok(Self { options, oos, problem, member_scores, run: run.clone() })
+    }
+
+    /// The weights on all rows and members.
+    pub(super) fn solution(&self) -> Result<Solution> {
+        let em = || EmOptions::default();
+        let simplex =
+            || SimplexOptions { tolerance: self.options.tolerance, ..SimplexOptions::default() };
+        match (self.options.method, self.problem.as_log_score(), self.problem.as_least_squares()) {
+            (Method::Em, Some(log), _) => log.em(&em(), &self.run),
+            (Method::Simplex, Some(log), _) => log.solve(&simplex(), &self.run),
+            (Method::NonNegative, _, Some(squares)) => {
+                Ok(self.run.install(|| squares.non_negative()))
+            }
+            _ => {
+                let all: Vec<usize> = (0..self.problem.members()).collect();
+                let start = vec![1.0 / all.len() as f64; all.len()];
+                Ok(self.run.install(|| self.again(self.problem.shares(), &start, &all)))
+            }
+        }
+    }
+
+    /// The weights for other shares of the rows, and for the allowed members only.
+    pub(super) fn again(&self, shares: &[f64], start: &[f64], allowed: &[usize]) -> Solution {
+        let members = self.problem.members();
+        let effective_rows = self.problem.shares().iter().filter(|s| **s > 0.0).count() as f64;
+        let only_allowed = |mut scores: Vec<Vec<f64>>| {
+            let banned = (0..members).filter(|m| !allowed.contains(m));
+            banned.for_each(|m| scores[m].fill(f64::NEG_INFINITY));
+            scores
+        };
+        let weights = match self.options.method {
+            Method::Simplex | Method::Em => {
+                return self.problem.optimum(shares, start, allowed);
+            }
+            Method::NonNegative => match self.problem.as_least_squares() {
+                Some(squares) => return squares.non_negative_of(shares, allowed),
+                None => start.to_vec(),
+            },
+            Method::Uniform => {
+                let mut weights = vec![0.0; members];
+                allowed.iter().for_each(|&m| weights[m] = 1.0 / allowed.len() as f64);
+                weights
+            }
+            Method::Best => {
+                let score = |&m: &usize| problem::weighted_mean(&self.member_scores[m], shares);
+                let scores: Vec<f64> = allowed.iter().map(score).collect();
+                problem::unit(members, allowed[first_largest(&scores)])
+            }
+            Method::Greedy => {
+                let measure = self.options.measure;
+                greedy::select(self.oos, shares, allowed, self.options.rounds, |row, i| {
+                    let target = self.oos.target();
+                    let measured = measure.and_then(|measure| T::measure(measure, row, target, i));
+                    measured.unwrap_or_else(|| T::score(row, target, i))
+                })
+            }
+            Method::PseudoBma => {
+                pseudo_bma::plain(&only_allowed(self.member_scores.clone()), shares, effective_rows)
+            }
+            Method::PseudoBmaPlus => pseudo_bma::bootstrapped(
+                &only_allowed(self.member_scores.clone()),
+                shares,
+                effective_rows,
+                self.options.draws,
+                &self.run,
+            ),
+        };
+        let score = problem::weighted_mean(&self.problem.row_scores(&weights), shares);
+        Solution { weights, gap: 0.0, iterations: 0, score, uninformative_rows: 0, converged: true }
+    }
+}
+
+impl Weights {
+    /// Poses the task's problem, after a look at whether the method can be used on it.
+    fn pose<T: Weighable>(&self, oos: &OutOfSample<T>) -> Result<T::Problem> {
+        if self.method == Method::Greedy && self.rounds == 0 {
+            return Err(Error::param("rounds", "at least 1", self.rounds));
+        }
+        if self.method == Method::PseudoBmaPlus && self.draws == 0 {
+            return Err(Error::param("draws", "at least 1", self.draws));
+        }
+        let problem = T::problem(oos)?;
+        let needs = match self.method {
+            Method::Em | Method::PseudoBma | Method::PseudoBmaPlus
+                if problem.as_log_score().is_none() =>
+            {
+                Some("densities or class probabilities")
+            }
+            Method::NonNegative if problem.as_least_squares().is_none() => Some("a numeric target"),
+            _ => None,
+        };
+        if let Some(needs) = needs {
+            let expected = format!("one that suits {} (this one needs {needs})", T::NAME);
+            return Err(Error::param("method", expected, self.method));
+        }
+        if let Some(measure) = self.measure
+            && T::measure(measure, oos.row(0, 0), oos.target(), 0).is_none()
+        {
+            return Err(Error::param("measure", format!("one that suits {}", T::NAME), measure));
+        }
+        problem.with_equal_prior(self.prior)
+    }
+}
+
+impl<T: Weighable> Combiner<T> for Weights {
+    fn name(&self) -> String {
+        self.method.to_string()
+    }
+
+    fn fit(
+        &self,
+        oos: &OutOfSample<T>,
+        _x: Option<Rows<'_>>,
+        run: &Run,
+    ) -> Result<Box<dyn Combination<T>>> {
+        let solution = Weigher::new(self, oos, run)?.solution()?;
+        Ok(Box::new(LinearPool::new(solution.weights)))
+    }
+}

@@ -1,0 +1,49 @@
+//! Pseudo-BMA and pseudo-BMA+ weights [Yao, Vehtari, Simpson & Gelman 2018, section 3.4].
+
+use rand_distr::{Distribution, Exp1};
+
+use crate::learner::Run;
+use crate::math::log_sum_exp;
+
+/// Weights proportional to exp(total log score). It selects rather than combines: with many rows all goes to one member.
+pub(super) fn plain(row_scores: &[Vec<f64>], shares: &[f64], rows: f64) -> Vec<f64> {
+    let totals = |column: &Vec<f64>| rows * super::problem::weighted_mean(column, shares);
+    soft_max(&row_scores.iter().map(totals).collect::<Vec<f64>>())
+}
+
+/// Pseudo-BMA averaged over `draws` Bayesian bootstraps of the rows, which takes the totals' uncertainty into account.
+pub(super) fn bootstrapped(
+    row_scores: &[Vec<f64>],
+    shares: &[f64],
+    rows: f64,
+    draws: usize,
+    run: &Run,
+) -> Vec<f64> {
+    let mut mean = vec![0.0; row_scores.len()];
+    for draw in 0..draws {
+        let weights = plain(row_scores, &bootstrap_shares(shares, &run.child(draw as u64)), rows);
+        mean.iter_mut().zip(&weights).for_each(|(mean, w)| *mean += w / draws as f64);
+    }
+    mean
+}
+
+/// One Bayesian bootstrap of the rows: Dirichlet(1, ..., 1) shares [Rubin 1981], times the rows' own.
+pub(super) fn bootstrap_shares(shares: &[f64], run: &Run) -> Vec<f64> {
+    let mut rng = run.rng();
+    let mut exponential = || -> f64 { Exp1.sample(&mut rng) };
+    let mut drawn: Vec<f64> = shares.iter().map(|share| share * exponential()).collect();
+    let total: f64 = drawn.iter().sum();
+    if total > 0.0 {
+        drawn.iter_mut().for_each(|d| *d /= total);
+    }
+    drawn
+}
+
+/// exp(x) / sum exp(x); equal weights if all x are `-inf`.
+fn soft_max(x: &[f64]) -> Vec<f64> {
+    let total = log_sum_exp(x);
+    if total == f64::NEG_INFINITY {
+        return vec![1.0 / x.len() as f64; x.len()];
+    }
+    x.iter().map(|x| (x - total).exp()).collect()
+}

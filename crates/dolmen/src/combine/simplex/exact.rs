@@ -1,0 +1,286 @@
+//! The exact solver: Newton on a working set of members, new members by their price, a certificate at the end.
+//!
+//! 1. With many rows, a problem of every sixteenth row is solved first; its solution is where the full one begins.
+//! 2. Newton's method solves the problem restricted to a working set ([`super::newton`]), reading only those columns.
+//! 3. One pass prices every member: g_m = sum_i w_i L[i,m] / (L alpha)_i. Members with g_m > 1 would raise the objective;
+//!    those among them that suit some row best join the set. If there are none, max_m g_m - 1 bounds what any weights
+//!    could still gain: the certificate [Lindsay 1983]. Few members ever enter, so ten thousand cost little more
+//!    than a hundred.
+
+use serde::{Deserialize, Serialize};
+
+use super::newton;
+use super::pass::View;
+use crate::error::{Error, Result};
+
+/// How exactly, and how long, the solver works.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SimplexOptions {
+    /// The certified gap to reach.
+    pub tolerance: f64,
+    /// Passes over the rows before giving up.
+    pub max_iterations: usize,
+}
+
+impl Default for SimplexOptions {
+    fn default() -> Self {
+        Self { tolerance: 1e-10, max_iterations: 1000 }
+    }
+}
+
+impl SimplexOptions {
+    pub(super) fn validate(&self) -> Result<()> {
+        if self.tolerance.is_nan() || self.tolerance < 0.0 {
+            return Err(Error::param("tolerance", "at least 0", self.tolerance));
+        }
+        Ok(())
+    }
+}
+
+/// What a solver found.
+pub(super) struct Found {
+    pub(super) weights: Vec<f64>,
+    pub(super) gap: f64,
+    pub(super) iterations: usize,
+    pub(super) converged: bool,
+}
+
+/// Members that all enter the working set at once; above that they are priced first.
+const FEW_MEMBERS: usize = 32;
+/// Members that may join the working set after one pricing.
+const JOINING: usize = 24;
+/// Rows from which on a subsample is solved first.
+const MANY_ROWS: usize = 16_384;
+/// Every so manieth row is in the subsample.
+const STRIDE: usize = 16;
+
+/// Solves from a cold start.
+pub(super) fn solve(view: &View<'_>, options: &SimplexOptions) -> Found {
+    let all: Vec<usize> = (0..view.columns.len()).collect();
+    let (x, set) = first_set(view, &all, options);
+    iterate(view, options, x, set, &all)
+}
+
+/// Solves from given weights, using only the allowed members. Rows that none of them covers are left out.
+pub(super) fn solve_from(
+    view: &View<'_>,
+    options: &SimplexOptions,
+    start: &[f64],
+    allowed: &[usize],
+) -> Found {
+    let mut x = vec![0.0; start.len()];
+    allowed.iter().for_each(|&m| x[m] = start[m]);
+    let reachable = reachable_weights(view, allowed);
+    let view = View { weights: reachable.as_deref().unwrap_or(view.weights), ..*view };
+    let few = allowed.len() <= FEW_MEMBERS;
+    let set = allowed.iter().copied().filter(|&m| x[m] > 0.0 || few).collect();
+    let (x, set) = covered(&view, x, set, allowed);
+    iterate(&view, options, x, set, allowed)
+}
+
+/// Row weights without the rows that no allowed member covers; `None` if there are no such rows.
+fn reachable_weights(view: &View<'_>, allowed: &[usize]) -> Option<Vec<f64>> {
+    let mut equal = vec![0.0; view.columns.len()];
+    allowed.iter().for_each(|&m| equal[m] = 1.0);
+    let mixture = view.mixture(&equal);
+    let hopeless = |i: usize| mixture[i] <= 0.0 && view.weights[i] > 0.0;
+    if !(0..mixture.len()).any(hopeless) {
+        return None;
+    }
+    let kept = |i: usize| if hopeless(i) { 0.0 } else { view.weights[i] };
+    let mut weights: Vec<f64> = (0..mixture.len()).map(kept).collect();
+    let total: f64 = weights.iter().sum();
+    weights.iter_mut().for_each(|w| *w /= total.max(f64::MIN_POSITIVE));
+    Some(weights)
+}
+
+/// Newton, pricing, joining, until the tolerance is reached or rounding ends it; the gap found is certified either way.
+fn iterate(
+    view: &View<'_>,
+    options: &SimplexOptions,
+    mut x: Vec<f64>,
+    mut set: Vec<usize>,
+    allowed: &[usize],
+) -> Found {
+    let mut passes = 0;
+    let mut previous_gap = f64::INFINITY;
+    // While members are still to join, the restricted problem need only be solved as well as the set is known.
+    let everyone_is_in = set.len() == allowed.len();
+    let mut coarse: f64 = if everyone_is_in { 0.0 } else { 1e-3 };
+    loop {
+        let left = options.max_iterations.saturating_sub(passes).max(1);
+        // A restricted gap well below the tolerance leaves room for the price of the others.
+        let restricted = newton::solve(view, &set, x, coarse.max(0.1 * options.tolerance), left);
+        x = restricted.x;
+        passes += restricted.passes;
+        if everyone_is_in {
+            let (gap, converged) = (restricted.gap.max(0.0), restricted.gap <= options.tolerance);
+            return Found { weights: x, gap, iterations: passes, converged };
+        }
+        let prices = prices(view, &x, allowed);
+        passes += 1;
+        let gap = prices.iter().map(|(_, price)| *price).fold(0.0, f64::max);
+        let joined = join(view, &mut set, &x, &prices, options.tolerance);
+        let converged = gap <= options.tolerance;
+        let stuck = !joined && gap >= previous_gap && coarse <= options.tolerance;
+        let exhausted = passes >= options.max_iterations || stuck;
+        if converged || exhausted {
+            return Found { weights: x, gap, iterations: passes, converged };
+        }
+        previous_gap = gap;
+        coarse = if joined { 0.02 * gap.min(coarse) } else { 0.0 };
+    }
+}
+
+/// The certificate: how much any weights on the members could still gain over `x`.
+///
+/// max_m d_m - sum_m x_m d_m with d the gradient of the concave objective: the value of its linear model at the best
+/// corner of the simplex, which lies above the objective everywhere.
+pub(super) fn gap(view: &View<'_>, x: &[f64], allowed: &[usize]) -> f64 {
+    prices(view, x, allowed).iter().map(|(_, price)| *price).fold(0.0, f64::max)
+}
+
+/// What each allowed member would gain, per unit of weight moved to it from the mixture.
+fn prices(view: &View<'_>, x: &[f64], allowed: &[usize]) -> Vec<(usize, f64)> {
+    let gradient = view.gradient(x, allowed).gradient;
+    let pull = |m: usize, g: f64| {
+        if view.prior[m] > 0.0 { g + view.prior[m] / x[m] } else { g }
+    };
+    let pulls: Vec<f64> = allowed.iter().zip(&gradient).map(|(&m, &g)| pull(m, g)).collect();
+    let mean: f64 =
+        allowed.iter().zip(&pulls).filter(|(m, _)| x[**m] > 0.0).map(|(&m, p)| x[m] * p).sum();
+    allowed.iter().copied().zip(pulls.into_iter().map(|p| p - mean)).collect()
+}
+
+/// Keeps the members in use and lets wanted others join; says whether any did.
+fn join(
+    view: &View<'_>,
+    set: &mut Vec<usize>,
+    x: &[f64],
+    prices: &[(usize, f64)],
+    tolerance: f64,
+) -> bool {
+    let is_wanted = |(m, price): &(usize, f64)| *price > 0.5 * tolerance && !set.contains(m);
+    let wanted: Vec<(usize, f64)> = prices.iter().copied().filter(is_wanted).collect();
+    let joining = dearest(champions(view, wanted), JOINING);
+    let joined = !joining.is_empty();
+    if joined && set.len() > FEW_MEMBERS {
+        set.retain(|&m| x[m] > 0.0);
+    }
+    set.extend(joining);
+    set.sort_unstable();
+    joined
+}
+
+/// Of the candidates, those that give some row the largest value among them.
+///
+/// The dearest candidates alone are often near copies of one another; champions of different rows are not.
+fn champions(view: &View<'_>, candidates: Vec<(usize, f64)>) -> Vec<(usize, f64)> {
+    if candidates.len() <= JOINING / 2 {
+        return candidates;
+    }
+    let mut champion = vec![0; view.weights.len()];
+    let mut largest = vec![f64::NEG_INFINITY; view.weights.len()];
+    for (c, (m, _)) in candidates.iter().enumerate() {
+        for ((value, largest), champion) in
+            view.columns[*m].iter().zip(&mut largest).zip(&mut champion)
+        {
+            if value > largest {
+                (*largest, *champion) = (*value, c);
+            }
+        }
+    }
+    champion.sort_unstable();
+    champion.dedup();
+    champion.into_iter().map(|c| candidates[c]).collect()
+}
+
+/// The first weights and working set of a cold start.
+fn first_set(
+    view: &View<'_>,
+    allowed: &[usize],
+    options: &SimplexOptions,
+) -> (Vec<f64>, Vec<usize>) {
+    if view.weights.len() >= MANY_ROWS {
+        return from_subsample(view, allowed, options);
+    }
+    let mut x = vec![0.0; view.columns.len()];
+    let has_prior = allowed.iter().any(|&m| view.prior[m] > 0.0);
+    let mut set = allowed.to_vec();
+    if allowed.len() > FEW_MEMBERS && !has_prior {
+        allowed.iter().for_each(|&m| x[m] = 1.0 / allowed.len() as f64);
+        set = dearest(champions(view, prices(view, &x, allowed)), FEW_MEMBERS);
+        x.fill(0.0);
+    }
+    set.iter().for_each(|&m| x[m] = 1.0);
+    covered(view, x, set, allowed)
+}
+
+/// Solves a problem of every sixteenth row and begins at its solution.
+fn from_subsample(
+    view: &View<'_>,
+    allowed: &[usize],
+    options: &SimplexOptions,
+) -> (Vec<f64>, Vec<usize>) {
+    let thin = |v: &[f64]| v.iter().step_by(STRIDE).copied().collect::<Vec<f64>>();
+    let mut columns = vec![Vec::new(); view.columns.len()];
+    allowed.iter().for_each(|&m| columns[m] = thin(&view.columns[m]));
+    let mut weights = thin(view.weights);
+    let total: f64 = weights.iter().sum();
+    weights.iter_mut().for_each(|w| *w /= total.max(f64::MIN_POSITIVE));
+    let sub = View { columns: &columns, weights: &weights, prior: view.prior };
+    // The sample's own error is of this order: solving it further would be wasted.
+    let error = 1.0 / (weights.len() as f64).sqrt();
+    let loose = SimplexOptions { tolerance: 1e-3 * error * error, ..options.clone() };
+    let (x, set) = first_set(&sub, allowed, &loose);
+    let x = iterate(&sub, &loose, x, set, allowed).weights;
+    // Members whose price the sample cannot tell from zero are the likeliest to be needed.
+    let mut near = prices(&sub, &x, allowed);
+    near.retain(|(m, price)| x[*m] == 0.0 && *price > -2.0 * error);
+    let mut set: Vec<usize> = allowed.iter().copied().filter(|&m| x[m] > 0.0).collect();
+    set.extend(dearest(near, JOINING));
+    set.sort_unstable();
+    covered(view, x, set, allowed)
+}
+
+/// The `count` members of highest price.
+fn dearest(mut prices: Vec<(usize, f64)>, count: usize) -> Vec<usize> {
+    prices.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    prices.truncate(count);
+    prices.into_iter().map(|(m, _)| m).collect()
+}
+
+/// Gives a little weight to further members until every row has a positive mixture, and makes the weights sum to 1.
+///
+/// Finite-support densities leave rows at zero; an objective of -inf has no gradient to follow. In each row some member
+/// has the value 1 (values are relative to the row's largest): that member covers the row.
+fn covered(
+    view: &View<'_>,
+    mut x: Vec<f64>,
+    mut set: Vec<usize>,
+    allowed: &[usize],
+) -> (Vec<f64>, Vec<usize>) {
+    let mixture = view.mixture(&x);
+    let total: f64 = x.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+    let mut added: Vec<usize> = Vec::new();
+    for i in (0..mixture.len()).filter(|&i| view.weights[i] > 0.0 && mixture[i] <= 0.0) {
+        if !added.iter().any(|&m| view.columns[m][i] > 0.0) {
+            let best = allowed
+                .iter()
+                .copied()
+                .max_by(|&a, &b| view.columns[a][i].total_cmp(&view.columns[b][i]).then(b.cmp(&a)));
+            added.extend(best.filter(|&m| view.columns[m][i] > 0.0));
+        }
+    }
+    added.iter().for_each(|&m| x[m] += 1e-3 * total);
+    if added.is_empty() && x.iter().all(|x| *x == 0.0) {
+        set.iter().for_each(|&m| x[m] = 1.0);
+    }
+    let total: f64 = x.iter().sum();
+    x.iter_mut().for_each(|x| *x /= total);
+    set.extend(added);
+    set.sort_unstable();
+    set.dedup();
+    (x, set)
+}

@@ -1,0 +1,240 @@
+//! Weights on the simplex that maximise the log score: stacking of densities and LMD mixtures of classifiers.
+//!
+//! maximise  sum_i w_i ln sum_m alpha_m L[i,m]  +  sum_m (a_m - 1) ln alpha_m     over the simplex
+//! [SmythWolpert1999 section 2.3; CerquidesMantaras2005 section 3]
+//!
+//! L[i,m] is what member m gave to row i (a density, or the probability of the true class) when it had not seen it, w the
+//! row weights, a the exponents of a Dirichlet prior (none: a = 1). The problem is concave. [`LogScore::solve`] finds
+//! its maximum with a certificate; [`LogScore::em`] is the papers' EM with their stopping rule.
+//!
+//! Everything is kept relative to each row's largest L, so densities of 1e-400 and 1e+300 both survive. A row to which
+//! every member gives zero carries no information on alpha: it is counted and left out.
+
+mod em;
+mod exact;
+mod newton;
+mod pass;
+
+use rayon::prelude::*;
+
+pub use em::EmOptions;
+pub use exact::SimplexOptions;
+
+use super::Solution;
+use super::problem::{self, WeightProblem};
+use crate::error::{Error, Place, Result};
+use crate::learner::Run;
+use crate::math::{Gram, bulk};
+use pass::{BLOCK, View};
+
+/// The members' log scores, ready for solving.
+#[derive(Debug, Clone)]
+pub struct LogScore {
+    /// One column per member: L[i,m] divided by the row's largest.
+    columns: Vec<Vec<f64>>,
+    /// The logarithm of each row's largest L; `-inf` for rows without information.
+    shift: Vec<f64>,
+    /// Row weights, summing to 1; 0 for rows without information.
+    weights: Vec<f64>,
+    /// (a_m - 1) in units of the total row weight.
+    prior: Vec<f64>,
+    /// The row weights' sum before they were divided by it.
+    total_weight: f64,
+    uninformative_rows: usize,
+}
+
+impl LogScore {
+    /// From columns of ln L, one per member. They are converted in place: no second matrix is made.
+    pub fn from_log(columns: Vec<Vec<f64>>) -> Result<Self> {
+        Self::build(columns, |block, shift| {
+            shift.fill(f64::NEG_INFINITY);
+            block.iter().for_each(|column| bulk::max_in_place(shift, column));
+            // A row of only -inf must become a row of zeros, not of NaN.
+            let scale: Vec<f64> = shift.iter().map(|s| s.max(f64::MIN)).collect();
+            for column in block.iter_mut() {
+                bulk::exp_shifted_in_place(column, &scale);
+            }
+        })
+    }
+
+    /// From columns of L, one per member: not negative.
+    pub fn from_likelihood(columns: Vec<Vec<f64>>) -> Result<Self> {
+        if let Some((m, i)) = find(&columns, |v| v < 0.0) {
+            let problem = format!("a likelihood is {}, less than 0", columns[m][i]);
+            return Err(Error::data(Place::cell(i, &format!("{}", m + 1)), problem));
+        }
+        Self::build(columns, |block, shift| {
+            shift.fill(0.0);
+            block.iter().for_each(|column| bulk::max_in_place(shift, column));
+            for column in block.iter_mut() {
+                column.iter_mut().zip(&*shift).for_each(|(v, s)| *v /= s.max(f64::MIN_POSITIVE));
+            }
+            bulk::ln_in_place(shift);
+        })
+    }
+
+    fn build(
+        mut columns: Vec<Vec<f64>>,
+        normalise: impl Fn(&mut [&mut [f64]], &mut [f64]) + Sync,
+    ) -> Result<Self> {
+        let rows = columns.first().map_or(0, Vec::len);
+        if rows == 0 {
+            return Err(Error::shape("rows and members to combine", 1, 0));
+        }
+        if let Some(other) = columns.iter().find(|c| c.len() != rows) {
+            return Err(Error::shape("rows of a member's column", rows, other.len()));
+        }
+        if let Some((m, i)) = find(&columns, |v| v.is_nan() || v == f64::INFINITY) {
+            let problem = format!("the value is {}", columns[m][i]);
+            return Err(Error::data(Place::cell(i, &format!("{}", m + 1)), problem));
+        }
+        let mut shift = vec![0.0; rows];
+        let mut blocks: Vec<Vec<&mut [f64]>> =
+            (0..rows.div_ceil(BLOCK)).map(|_| Vec::new()).collect();
+        for column in &mut columns {
+            blocks.iter_mut().zip(column.chunks_mut(BLOCK)).for_each(|(b, c)| b.push(c));
+        }
+        blocks
+            .par_iter_mut()
+            .zip(shift.par_chunks_mut(BLOCK))
+            .for_each(|(block, shift)| normalise(block, shift));
+        drop(blocks);
+        let members = columns.len();
+        let problem = Self {
+            columns,
+            shift,
+            weights: vec![1.0; rows],
+            prior: vec![0.0; members],
+            total_weight: 0.0,
+            uninformative_rows: 0,
+        };
+        Ok(problem.normalised())
+    }
+
+    /// The same problem with row weights: finite, not negative.
+    pub fn weighted(mut self, weights: &[f64]) -> Result<Self> {
+        if weights.len() != self.rows() {
+            return Err(Error::shape("row weights", self.rows(), weights.len()));
+        }
+        if let Some(i) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+            let problem = format!("the row weight is {}, not a number of at least 0", weights[i]);
+            return Err(Error::data(Place::row(i), problem));
+        }
+        self.weights.copy_from_slice(weights);
+        Ok(self.normalised())
+    }
+
+    /// The same problem with a Dirichlet prior: exponents `a` of at least 1 (CM05 uses 2).
+    pub fn with_prior(mut self, a: &[f64]) -> Result<Self> {
+        if a.len() != self.members() {
+            return Err(Error::shape("prior exponents", self.members(), a.len()));
+        }
+        if let Some(bad) = a.iter().find(|a| !(a.is_finite() && **a >= 1.0)) {
+            return Err(Error::param("a prior exponent", "at least 1", bad));
+        }
+        let unit = self.total_weight.max(f64::MIN_POSITIVE);
+        self.prior = a.iter().map(|a| (a - 1.0) / unit).collect();
+        Ok(self)
+    }
+
+    /// Removes the weight of rows without information and makes the rest sum to 1.
+    fn normalised(mut self) -> Self {
+        for (shift, weight) in self.shift.iter().zip(&mut self.weights) {
+            if *shift == f64::NEG_INFINITY {
+                *weight = 0.0;
+            }
+        }
+        self.uninformative_rows = self.shift.iter().filter(|s| **s == f64::NEG_INFINITY).count();
+        let total: f64 = self.weights.iter().sum();
+        if total > 0.0 {
+            self.weights.iter_mut().for_each(|w| *w /= total);
+        }
+        self.total_weight = total;
+        self
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.shift.len()
+    }
+
+    /// The exact solution.
+    pub fn solve(&self, options: &SimplexOptions, run: &Run) -> Result<Solution> {
+        options.validate()?;
+        Ok(self.report(run.install(|| exact::solve(&self.view(), options))))
+    }
+
+    /// The papers' EM.
+    pub fn em(&self, options: &EmOptions, run: &Run) -> Result<Solution> {
+        options.validate()?;
+        Ok(self.report(run.install(|| em::solve(&self.view(), options))))
+    }
+
+    fn view(&self) -> View<'_> {
+        View { columns: &self.columns, weights: &self.weights, prior: &self.prior }
+    }
+
+    fn report(&self, found: exact::Found) -> Solution {
+        Solution {
+            score: problem::mean_score(self, &found.weights),
+            weights: found.weights,
+            gap: found.gap,
+            iterations: found.iterations,
+            uninformative_rows: self.uninformative_rows,
+            converged: found.converged,
+        }
+    }
+}
+
+/// The first cell with a property: column, row.
+fn find(columns: &[Vec<f64>], is: impl Fn(f64) -> bool + Sync) -> Option<(usize, usize)> {
+    let search =
+        |(m, column): (usize, &Vec<f64>)| column.iter().position(|v| is(*v)).map(|i| (m, i));
+    columns.par_iter().enumerate().find_map_first(search)
+}
+
+impl WeightProblem for LogScore {
+    fn members(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn shares(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// ln sum_m weights_m L[i,m]; `-inf` where that is zero and for rows without information.
+    fn row_scores(&self, weights: &[f64]) -> Vec<f64> {
+        let mut scores = self.view().mixture(weights);
+        scores.par_chunks_mut(BLOCK).for_each(bulk::ln_in_place);
+        scores.iter_mut().zip(&self.shift).for_each(|(score, shift)| *score += shift);
+        scores
+    }
+
+    fn optimum(&self, shares: &[f64], start: &[f64], allowed: &[usize]) -> Solution {
+        let view = View { weights: shares, ..self.view() };
+        self.report(exact::solve_from(&view, &SimplexOptions::default(), start, allowed))
+    }
+
+    fn sandwich(&self, weights: &[f64], support: &[usize]) -> (Gram, Gram) {
+        let mixture = self.view().mixture(weights);
+        let relative = |m: usize, i: usize| self.columns[m][i] / mixture[i].max(f64::MIN_POSITIVE);
+        let curvature = self.view().moments(weights, support).curvature;
+        let spread = Gram::over_rows(self.rows(), support.len(), |j, i| {
+            if self.weights[i] > 0.0 {
+                (relative(support[j], i) - 1.0) * self.weights[i]
+            } else {
+                0.0
+            }
+        });
+        (curvature, spread)
+    }
+
+    fn with_equal_prior(self, a: f64) -> Result<Self> {
+        let members = self.members();
+        self.with_prior(&vec![a; members])
+    }
+
+    fn as_log_score(&self) -> Option<&LogScore> {
+        Some(self)
+    }
+}

@@ -1,0 +1,170 @@
+//! Newton's method on a set of members, with non-negativity kept by a quadratic program.
+//!
+//! Minimises  phi(x) = -sum_i w_i ln (Lx)_i - sum_m p_m ln x_m + (1 + P) sum_m x_m,  x >= 0,  P = sum_m p_m.
+//! Along a ray phi is least where sum x = 1, so its minimiser lies on the simplex and is the maximiser of the
+//! original problem; the constraint sum x = 1 needs no multiplier [Kim, Carbonetto, Stephens & Anitescu 2020, "mixsqp"].
+
+use super::pass::{Moments, View};
+use crate::math::nonnegative;
+
+/// Newton steps are cut so that a member with a prior keeps at least this share of its weight: ln x has a pole at 0.
+const KEPT_SHARE: f64 = 0.1;
+/// Halvings of a step before the arithmetic is taken to be at its end.
+const HALVINGS: usize = 30;
+
+/// The state after a restricted solve.
+pub(super) struct Restricted {
+    /// Weights of all members, summing to 1.
+    pub(super) x: Vec<f64>,
+    /// What any weights on the set could still gain.
+    pub(super) gap: f64,
+    /// Passes over the rows used.
+    pub(super) passes: usize,
+}
+
+/// Improves `x` over the members of `set` until the gap within the set is at most `tolerance`, or rounding ends it.
+pub(super) fn solve(
+    view: &View<'_>,
+    set: &[usize],
+    x: Vec<f64>,
+    tolerance: f64,
+    max_passes: usize,
+) -> Restricted {
+    let problem = Problem::new(view, set);
+    let mut here = problem.point(x);
+    let mut passes = 1;
+    let mut gap = problem.gap(&here);
+    while gap > tolerance && passes < max_passes {
+        let step = problem.step(&here);
+        // What the step promises is about the square of the gap: soon less than the objective can resolve. Then the
+        // full step is taken on trust, as long as it narrows the gap.
+        let in_the_dark = step.promise < problem.resolution(&here);
+        let (next, used) = if in_the_dark {
+            (Some(problem.along(&here, &step.direction, 1.0)), 1)
+        } else {
+            problem.search(&here, &step, max_passes - passes)
+        };
+        passes += used;
+        let Some(next) = next else { break };
+        let next_gap = problem.gap(&next);
+        if in_the_dark && next_gap >= gap {
+            break;
+        }
+        (here, gap) = (next, next_gap);
+    }
+    Restricted { x: here.x, gap, passes }
+}
+
+/// The restricted problem.
+struct Problem<'a> {
+    view: &'a View<'a>,
+    set: &'a [usize],
+    /// p_m for the members of the set.
+    prior: Vec<f64>,
+    /// 1 + P.
+    mass: f64,
+}
+
+/// A point on the simplex and what a pass found there.
+struct Point {
+    /// Weights of all members.
+    x: Vec<f64>,
+    /// Weights of the set.
+    inside: Vec<f64>,
+    moments: Moments,
+    /// The gradient of the objective, prior included.
+    pull: Vec<f64>,
+    /// The objective, prior included.
+    value: f64,
+}
+
+struct Step {
+    direction: Vec<f64>,
+    /// How much the objective rises at first order.
+    promise: f64,
+}
+
+impl<'a> Problem<'a> {
+    fn new(view: &'a View<'a>, set: &'a [usize]) -> Self {
+        let prior: Vec<f64> = set.iter().map(|&m| view.prior[m]).collect();
+        let mass = 1.0 + prior.iter().sum::<f64>();
+        Self { view, set, prior, mass }
+    }
+
+    fn point(&self, x: Vec<f64>) -> Point {
+        let moments = self.view.moments(&x, self.set);
+        let inside: Vec<f64> = self.set.iter().map(|&m| x[m]).collect();
+        let with_prior = self.prior.iter().zip(&inside);
+        let pull = moments
+            .gradient
+            .iter()
+            .zip(with_prior.clone())
+            .map(|(g, (&p, &x))| g + per_weight(p, x));
+        let log_prior: f64 = with_prior.filter(|(p, _)| **p > 0.0).map(|(p, x)| p * x.ln()).sum();
+        Point { pull: pull.collect(), value: moments.objective + log_prior, x, inside, moments }
+    }
+
+    /// What any weights on the set could still gain.
+    fn gap(&self, here: &Point) -> f64 {
+        here.pull.iter().copied().fold(f64::NEG_INFINITY, f64::max) - self.mass
+    }
+
+    /// The smallest rise of the objective that is not rounding.
+    fn resolution(&self, here: &Point) -> f64 {
+        16.0 * f64::EPSILON * (self.mass + here.value.abs())
+    }
+
+    /// The minimiser of the quadratic model of phi over x >= floor.
+    fn step(&self, here: &Point) -> Step {
+        let members = 0..self.set.len();
+        let mut curvature = here.moments.curvature.clone();
+        for s in members.clone() {
+            let x = here.inside[s];
+            curvature.add_diagonal(s, per_weight(per_weight(self.prior[s], x), x));
+        }
+        let floor = |s: usize| {
+            if self.prior[s] > 0.0 { KEPT_SHARE * here.inside[s] } else { 0.0 }
+        };
+        let above: Vec<f64> = members.clone().map(|s| here.inside[s] - floor(s)).collect();
+        let target: Vec<f64> = curvature
+            .times(&above)
+            .iter()
+            .zip(&here.pull)
+            .map(|(curved, pull)| curved + pull - self.mass)
+            .collect();
+        let found = nonnegative::minimise(&curvature, &target, &above);
+        let direction: Vec<f64> = members.map(|s| found.y[s] - above[s]).collect();
+        let promise =
+            direction.iter().zip(&here.pull).map(|(d, pull)| d * (pull - self.mass)).sum();
+        Step { direction, promise }
+    }
+
+    /// The point a share `length` along the way, divided by its sum, which only raises the objective.
+    fn along(&self, here: &Point, direction: &[f64], length: f64) -> Point {
+        let mut x = here.x.clone();
+        for (&m, d) in self.set.iter().zip(direction) {
+            x[m] = (x[m] + length * d).max(0.0);
+        }
+        let total: f64 = x.iter().sum();
+        x.iter_mut().for_each(|x| *x /= total);
+        self.point(x)
+    }
+
+    /// Halves the step until the objective rises by a part of what was promised; also the passes used.
+    fn search(&self, here: &Point, step: &Step, max_passes: usize) -> (Option<Point>, usize) {
+        let mut length = 1.0;
+        for halving in 0..HALVINGS.min(max_passes) {
+            let next = self.along(here, &step.direction, length);
+            if next.value - here.value >= 1e-4 * length * step.promise {
+                return (Some(next), halving + 1);
+            }
+            length /= 2.0;
+        }
+        (None, HALVINGS.min(max_passes))
+    }
+}
+
+/// p / x, which is zero without a prior whatever the weight.
+fn per_weight(p: f64, x: f64) -> f64 {
+    if p > 0.0 { p / x } else { 0.0 }
+}

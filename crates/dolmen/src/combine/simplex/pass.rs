@@ -1,0 +1,139 @@
+//! One pass over the rows: the objective, its gradient and its Hessian at given weights.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::math::{Gram, bulk};
+use crate::stats::{Accumulator, accumulate};
+
+/// Rows worked on at a time: the columns of a block stay in the cache between the mixture and the gradient.
+pub(super) const BLOCK: usize = 512;
+/// Rows summed into one accumulator.
+const PART: usize = 16 * BLOCK;
+
+/// A problem as the solvers see it.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    /// L[i,m] relative to the row's largest.
+    pub(super) columns: &'a [Vec<f64>],
+    /// Row weights, summing to 1.
+    pub(super) weights: &'a [f64],
+    /// Prior exponents less 1, in units of the total row weight.
+    pub(super) prior: &'a [f64],
+}
+
+/// What a pass finds at a point x, with f = Lx.
+pub(super) struct Moments {
+    /// sum_i w_i ln f_i.
+    pub(super) objective: f64,
+    /// sum_i w_i L[i,m] / f_i for each wanted member m.
+    pub(super) gradient: Vec<f64>,
+    /// sum_i w_i L[i,m] L[i,k] / f_i^2 for wanted members, if asked for.
+    pub(super) curvature: Gram,
+}
+
+impl Accumulator for Moments {
+    fn merge(&mut self, later: Self) {
+        self.objective += later.objective;
+        self.gradient.iter_mut().zip(&later.gradient).for_each(|(a, b)| *a += b);
+        self.curvature.merge(later.curvature);
+    }
+}
+
+/// Buffers of one part's work.
+struct Scratch {
+    mixture: Vec<f64>,
+    logs: Vec<f64>,
+    scaled: Vec<f64>,
+}
+
+impl View<'_> {
+    /// Objective, gradient and curvature at `x` (all members; zeros are skipped), for the wanted members.
+    pub(super) fn moments(&self, x: &[f64], wanted: &[usize]) -> Moments {
+        self.pass(x, wanted, wanted.len())
+    }
+
+    /// Objective and gradient only.
+    pub(super) fn gradient(&self, x: &[f64], wanted: &[usize]) -> Moments {
+        self.pass(x, wanted, 0)
+    }
+
+    fn pass(&self, x: &[f64], wanted: &[usize], curved: usize) -> Moments {
+        let support = support(x);
+        let zero = || Moments {
+            objective: 0.0,
+            gradient: vec![0.0; wanted.len()],
+            curvature: Gram::zero(curved),
+        };
+        accumulate(self.weights.len(), PART, zero, |sum, rows| {
+            let mut scratch = Scratch {
+                mixture: vec![0.0; BLOCK],
+                logs: vec![0.0; BLOCK],
+                scaled: vec![0.0; BLOCK * curved],
+            };
+            for first in rows.clone().step_by(BLOCK) {
+                let block = first..(first + BLOCK).min(rows.end);
+                self.add_block(sum, block, &support, wanted, &mut scratch);
+            }
+        })
+    }
+
+    fn add_block(
+        &self,
+        sum: &mut Moments,
+        rows: Range<usize>,
+        support: &[(usize, f64)],
+        wanted: &[usize],
+        scratch: &mut Scratch,
+    ) {
+        let weights = &self.weights[rows.clone()];
+        let mixture = &mut scratch.mixture[..rows.len()];
+        let logs = &mut scratch.logs[..rows.len()];
+        self.mix(rows.clone(), support, mixture);
+        logs.copy_from_slice(mixture);
+        // A row of weight zero may have a mixture of zero, and 0 * -inf would spoil the sum.
+        logs.iter_mut().zip(weights).for_each(|(f, w)| *f = if *w > 0.0 { *f } else { 1.0 });
+        bulk::ln_in_place(logs);
+        sum.objective += bulk::dot(logs, weights);
+        let ratios = logs;
+        for ((ratio, f), w) in ratios.iter_mut().zip(&*mixture).zip(weights) {
+            *ratio = if *w > 0.0 { w / f } else { 0.0 };
+        }
+        for (g, &m) in sum.gradient.iter_mut().zip(wanted) {
+            *g += bulk::dot(&self.columns[m][rows.clone()], ratios);
+        }
+        if sum.curvature.order() > 0 {
+            // w / f^2 is split evenly over the two factors.
+            ratios.iter_mut().zip(weights).for_each(|(r, w)| *r /= w.max(f64::MIN_POSITIVE).sqrt());
+            let scaled = &mut scratch.scaled[..rows.len() * wanted.len()];
+            for (z, &m) in scaled.chunks_exact_mut(rows.len()).zip(wanted) {
+                bulk::multiply(&self.columns[m][rows.clone()], ratios, z);
+            }
+            sum.curvature.add(scaled, rows.len());
+        }
+    }
+
+    /// f = Lx for some rows.
+    fn mix(&self, rows: Range<usize>, support: &[(usize, f64)], out: &mut [f64]) {
+        out.fill(0.0);
+        for &(m, x) in support {
+            bulk::add_scaled(out, x, &self.columns[m][rows.clone()]);
+        }
+    }
+
+    /// f = Lx for all rows.
+    pub(super) fn mixture(&self, x: &[f64]) -> Vec<f64> {
+        let support = support(x);
+        let mut out = vec![0.0; self.weights.len()];
+        out.par_chunks_mut(BLOCK).enumerate().for_each(|(block, out)| {
+            self.mix(block * BLOCK..block * BLOCK + out.len(), &support, out);
+        });
+        out
+    }
+}
+
+/// The positive weights.
+fn support(x: &[f64]) -> Vec<(usize, f64)> {
+    x.iter().copied().enumerate().filter(|(_, x)| *x > 0.0).collect()
+}

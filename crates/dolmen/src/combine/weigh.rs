@@ -1,0 +1,269 @@
+//! Weighing: the weights of a matrix's members, with everything there is to say about them.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::inference::{self, Absence, Estimate, WeightError};
+use super::method::Weigher;
+use super::problem::{self, WeightProblem};
+use super::{Method, Solution, Weighable, Weights};
+use crate::error::{Error, Result};
+use crate::learner::Run;
+use crate::math::first_largest;
+use crate::oos::OutOfSample;
+
+/// How the weights' standard errors are found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Errors {
+    /// The bootstrap for small matrices, the sandwich for large ones.
+    #[default]
+    Auto,
+    /// Bayesian bootstrap of the rows: honest at zero weights too, and gives intervals.
+    Bootstrap,
+    /// The sandwich estimate on the face of positive weights: one pass.
+    Sandwich,
+    /// No standard errors, no leave-one-out losses, no cross-validation: weights and scores only.
+    None,
+}
+
+/// What is computed beside the weights.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WeighOptions {
+    /// How the weights are found.
+    pub weights: Weights,
+    /// How their errors are found.
+    pub errors: Errors,
+    /// Bootstrap draws.
+    pub draws: usize,
+}
+
+impl Default for WeighOptions {
+    fn default() -> Self {
+        Self { weights: Weights::default(), errors: Errors::Auto, draws: 200 }
+    }
+}
+
+/// Cells of the matrix up to which `auto` means the bootstrap: some seconds of work.
+const BOOTSTRAP_CELLS: usize = 2_000_000;
+/// Members in use up to which each is left out in turn.
+const MOST_LEFT_OUT: usize = 200;
+/// Folds over the rows for the honest score of the weights.
+const FOLDS: usize = 5;
+
+/// Everything there is to say about the weights. In JSON, `-inf` and missing numbers are `null`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Weighing {
+    /// The task.
+    pub task: &'static str,
+    /// The method.
+    pub method: Method,
+    /// Rows of the matrix.
+    pub rows: usize,
+    /// Rows to which every member gives zero: they say nothing about the weights and are left out of all scores.
+    pub uninformative_rows: usize,
+    /// The members, in the order of the matrix.
+    pub members: Vec<WeighedMember>,
+    /// Certificate: no weights of the same kind score better by more than this.
+    pub gap: f64,
+    /// Passes over the rows.
+    pub iterations: usize,
+    /// Whether the tolerance was reached.
+    pub converged: bool,
+    /// Mean score of the combination on the rows its weights were found on.
+    pub score: f64,
+    /// The member with the best score.
+    pub best: String,
+    /// Score of the combination less that of the best member.
+    pub gain_over_best: Estimate,
+    /// Score of the combination less that of equal weights.
+    pub gain_over_uniform: Estimate,
+    /// The same with weights (and best member) found on other rows than those scored.
+    pub cross_validated: Option<CrossValidated>,
+    /// Members that can stand in for one another.
+    pub interchangeable: Vec<Vec<String>>,
+    /// How the standard errors were found: bootstrap, sandwich or none.
+    pub errors: Errors,
+}
+
+/// One member's part.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WeighedMember {
+    /// Its name.
+    pub name: String,
+    /// Its weight.
+    pub weight: f64,
+    /// The weight's standard error.
+    pub se: Option<f64>,
+    /// The central 90 % of the weight's bootstrap.
+    pub interval: Option<[f64; 2]>,
+    /// Its mean score alone.
+    pub score: f64,
+    /// What the combination loses in mean score without it.
+    pub loo_loss: Option<f64>,
+}
+
+/// Scores of rows by weights that were found on other rows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CrossValidated {
+    /// Folds over the rows, dealt in turn.
+    pub folds: usize,
+    /// Mean score of the combination.
+    pub score: f64,
+    /// Gain over the member that was best on the other rows.
+    pub gain_over_best: Estimate,
+    /// Gain over equal weights.
+    pub gain_over_uniform: Estimate,
+}
+
+/// Weighs the members of an out-of-sample matrix.
+pub fn weigh<T: Weighable>(
+    oos: &OutOfSample<T>,
+    options: &WeighOptions,
+    run: &Run,
+) -> Result<Weighing> {
+    if options.draws < 2 && options.errors == Errors::Bootstrap {
+        return Err(Error::param("draws", "at least 2", options.draws));
+    }
+    let weigher = Weigher::new(&options.weights, oos, run)?;
+    let solution = weigher.solution()?;
+    let members = oos.members().len();
+    let problem = &weigher.problem;
+    let shares = problem.shares();
+    let scores = run.install(|| problem::member_scores(problem, shares));
+    let best = first_largest(&scores);
+    let row_scores = problem.row_scores(&solution.weights);
+    let gain = |weights: &[f64]| {
+        Estimate::of_difference(&row_scores, &problem.row_scores(weights), shares)
+    };
+    let errors = resolve(options, oos, members);
+    let inferred = infer(&weigher, &solution, &row_scores, errors, options.draws, run)?;
+    let member = |m: usize| WeighedMember {
+        name: oos.members()[m].clone(),
+        weight: solution.weights[m],
+        se: inferred.weights[m].se,
+        interval: inferred.weights[m].interval,
+        score: scores[m],
+        loo_loss: inferred.absences[m].as_ref().map(|absence| absence.loss.mean),
+    };
+    let names = |group: Vec<usize>| group.into_iter().map(|m| oos.members()[m].clone()).collect();
+    Ok(Weighing {
+        task: T::NAME,
+        method: options.weights.method,
+        rows: oos.rows(),
+        uninformative_rows: solution.uninformative_rows,
+        members: (0..members).map(member).collect(),
+        gap: solution.gap,
+        iterations: solution.iterations,
+        converged: solution.converged,
+        score: solution.score,
+        best: oos.members()[best].clone(),
+        gain_over_best: gain(&problem::unit(members, best)),
+        gain_over_uniform: gain(&vec![1.0 / members as f64; members]),
+        cross_validated: inferred.cross_validated,
+        interchangeable: inference::interchangeable(&inferred.absences)
+            .into_iter()
+            .map(names)
+            .collect(),
+        errors,
+    })
+}
+
+/// Which errors are computed.
+fn resolve<T: Weighable>(options: &WeighOptions, oos: &OutOfSample<T>, members: usize) -> Errors {
+    let smooth = matches!(options.weights.method, Method::Simplex | Method::Em);
+    match options.errors {
+        Errors::Auto if oos.rows() * members <= BOOTSTRAP_CELLS => Errors::Bootstrap,
+        Errors::Auto | Errors::Sandwich if smooth => Errors::Sandwich,
+        Errors::Auto => Errors::None,
+        // The sandwich knows only optima on the simplex.
+        Errors::Sandwich => Errors::Bootstrap,
+        other => other,
+    }
+}
+
+struct Inferred {
+    weights: Vec<WeightError>,
+    absences: Vec<Option<Absence>>,
+    cross_validated: Option<CrossValidated>,
+}
+
+fn infer<T: Weighable>(
+    weigher: &Weigher<'_, T>,
+    solution: &Solution,
+    row_scores: &[f64],
+    errors: Errors,
+    draws: usize,
+    run: &Run,
+) -> Result<Inferred> {
+    let members = solution.weights.len();
+    let nothing = vec![WeightError { se: None, interval: None }; members];
+    let in_use: Vec<usize> = (0..members).filter(|&m| solution.weights[m] != 0.0).collect();
+    let leave_out = errors != Errors::None && members > 1 && in_use.len() <= MOST_LEFT_OUT;
+    let steps = if leave_out { in_use.len() } else { 0 };
+    run.progress().plan((steps + if errors == Errors::Bootstrap { draws } else { 0 }) as u64);
+    let weights = match errors {
+        Errors::Bootstrap => inference::bootstrap(weigher, &solution.weights, draws, run)?,
+        Errors::Sandwich => {
+            run.install(|| inference::sandwich(&weigher.problem, &solution.weights))
+        }
+        Errors::Auto | Errors::None => nothing,
+    };
+    let mut absences = vec![None; members];
+    if leave_out {
+        let unused = Absence { loss: Estimate { mean: 0.0, se: Some(0.0) }, heir: None };
+        absences.fill(Some(unused));
+        let found: Vec<Absence> = run.install(|| {
+            let leave = |&m: &usize| {
+                run.progress().advance(1, "leave one out");
+                inference::without(weigher, &solution.weights, row_scores, m)
+            };
+            in_use.par_iter().map(leave).collect()
+        });
+        in_use.iter().zip(found).for_each(|(&m, absence)| absences[m] = Some(absence));
+    }
+    let cross_validated = (errors != Errors::None)
+        .then(|| run.install(|| cross_validate(weigher, &solution.weights)))
+        .flatten();
+    run.check()?;
+    Ok(Inferred { weights, absences, cross_validated })
+}
+
+/// Scores each fold of rows by the weights found on the others.
+fn cross_validate<T: Weighable>(
+    weigher: &Weigher<'_, T>,
+    weights: &[f64],
+) -> Option<CrossValidated> {
+    let problem = &weigher.problem;
+    let shares = problem.shares();
+    let members = weights.len();
+    if shares.iter().filter(|s| **s > 0.0).count() < 2 * FOLDS {
+        return None;
+    }
+    let all: Vec<usize> = (0..members).collect();
+    let start: Vec<f64> = weights.iter().map(|w| w + 1e-3 / members as f64).collect();
+    let folds: Vec<(Vec<f64>, Vec<f64>)> = (0..FOLDS)
+        .into_par_iter()
+        .map(|fold| {
+            let mut others = shares.to_vec();
+            others.iter_mut().skip(fold).step_by(FOLDS).for_each(|share| *share = 0.0);
+            let total: f64 = others.iter().sum();
+            others.iter_mut().for_each(|share| *share /= total.max(f64::MIN_POSITIVE));
+            let alone = problem::member_scores(problem, &others);
+            let best = first_largest(&alone);
+            let found = weigher.again(&others, &start, &all);
+            let stacked = problem.row_scores(&found.weights);
+            (stacked, problem.row_scores(&problem::unit(members, best)))
+        })
+        .collect();
+    let (stacked, best): (Vec<f64>, Vec<f64>) =
+        (0..shares.len()).map(|i| (folds[i % FOLDS].0[i], folds[i % FOLDS].1[i])).unzip();
+    let uniform = problem.row_scores(&vec![1.0 / members as f64; members]);
+    Some(CrossValidated {
+        folds: FOLDS,
+        score: problem::weighted_mean(&stacked, shares),
+        gain_over_best: Estimate::of_difference(&stacked, &best, shares),
+        gain_over_uniform: Estimate::of_difference(&stacked, &uniform, shares),
+    })
+}

@@ -1,0 +1,7 @@
+//! Ensembles: learners made of learners.
+
+mod stack;
+mod stacked;
+
+pub use stack::Stack;
+pub use stacked::Ensemble;

@@ -1,0 +1,8 @@
+//! Evaluation: measures of predictions, paired tests, and the comparison of ways to combine.
+
+pub mod compare;
+mod measure;
+mod paired;
+
+pub use measure::Measure;
+pub use paired::{Wilcoxon, wilcoxon};

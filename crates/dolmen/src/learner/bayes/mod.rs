@@ -1,0 +1,5 @@
+//! Generative classifiers.
+
+mod classifier;
+
+pub use classifier::{BayesClassifier, FittedBayes};

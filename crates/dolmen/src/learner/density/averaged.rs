@@ -1,0 +1,344 @@
+//! Averages of densities: several fits of one learner, mixed uniformly (Ormoneit & Tresp 1995, section 4).
+
+use std::sync::Arc;
+
+use rand::RngExt;
+use rand::seq::index;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::DensityModel;
+use crate::error::{Error, Result};
+use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample};
+use crate::math::log_sum_exp;
+use crate::store::{Record, Registry, Stored};
+use crate::table::{Features, Rows};
+use crate::task::{Density, Task};
+
+/// What the fits of an average differ in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Resample {
+    /// Their random numbers only: the same rows, other starts.
+    Starts,
+    /// Their rows: a share of them, drawn without replacement.
+    Subsample,
+    /// Their rows: as many as there are, drawn with replacement (bagging).
+    #[default]
+    Bootstrap,
+}
+
+/// How densities are averaged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Averaging {
+    /// Number of fits.
+    pub fits: usize,
+    /// What they differ in.
+    pub resample: Resample,
+    /// Share of the rows in a subsample.
+    pub fraction: f64,
+}
+
+impl Default for Averaging {
+    fn default() -> Self {
+        Self { fits: 10, resample: Resample::Bootstrap, fraction: 0.7 }
+    }
+}
+
+impl Averaging {
+    fn validate(&self) -> Result<()> {
+        if self.fits == 0 {
+            return Err(Error::param("fits", "at least 1", self.fits));
+        }
+        if !(self.fraction > 0.0 && self.fraction <= 1.0) {
+            return Err(Error::param("fraction", "above 0 and at most 1", self.fraction));
+        }
+        Ok(())
+    }
+}
+
+/// A learner whose members are averages of another learner's members, rung by rung.
+///
+/// ```
+/// use dolmen::learner::Learner;
+/// use dolmen::learner::density::{Averaged, Averaging, GaussianMixture};
+///
+/// let bagged = Averaged::new(GaussianMixture::default(), Averaging::default());
+/// assert_eq!(bagged.members(), ["averaged(mixture(k=4), 10 bootstraps)"]);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Averaged {
+    learner: Arc<dyn Learner<Density>>,
+    averaging: Averaging,
+}
+
+impl Averaged {
+    /// Averages fits of `learner`.
+    pub fn new(learner: impl Learner<Density> + 'static, averaging: Averaging) -> Self {
+        Self::of(Arc::new(learner), averaging)
+    }
+
+    /// Averages fits of a learner that others hold too.
+    pub fn of(learner: Arc<dyn Learner<Density>>, averaging: Averaging) -> Self {
+        Self { learner, averaging }
+    }
+
+    /// One fit of the learner, on its own rows and random stream.
+    fn fit_one(
+        &self,
+        sample: &Sample<'_, Density>,
+        run: &Run,
+    ) -> Result<Vec<Box<dyn Fitted<Density>>>> {
+        run.check()?;
+        let rows = sample.rows();
+        let mut rng = run.rng();
+        let run = run.child(0);
+        match self.averaging.resample {
+            Resample::Starts => self.learner.fit(sample, &run),
+            Resample::Subsample => {
+                let share = (self.averaging.fraction * rows as f64).round() as usize;
+                let mut chosen =
+                    index::sample(&mut rng, rows, share.clamp(rows.min(1), rows)).into_vec();
+                chosen.sort_unstable();
+                self.learner.fit(&sample.select(&chosen).borrow(), &run)
+            }
+            Resample::Bootstrap => {
+                let (x, weights) = bootstrap(sample, &mut rng);
+                self.learner.fit(&Sample::new(x.rows(), &())?.weighted(&weights)?, &run)
+            }
+        }
+    }
+}
+
+/// As many rows as there are, drawn with replacement: each row once, weighted by how often it was drawn. A row of weight w
+/// counts as w rows for every learner, so the fit is that of the repeated rows, on two thirds of the work.
+fn bootstrap(sample: &Sample<'_, Density>, rng: &mut ChaCha8Rng) -> (Features, Vec<f64>) {
+    let rows = sample.rows();
+    let mut times = vec![0_u32; rows];
+    for _ in 0..rows {
+        times[rng.random_range(0..rows)] += 1;
+    }
+    let drawn: Vec<usize> = (0..rows).filter(|&i| times[i] > 0).collect();
+    let weights = drawn.iter().map(|&i| f64::from(times[i]) * sample.weight(i));
+    (sample.x().select(&drawn), weights.collect())
+}
+
+impl Learner<Density> for Averaged {
+    fn members(&self) -> Vec<String> {
+        let how = match self.averaging.resample {
+            Resample::Starts => "starts",
+            Resample::Subsample => "subsamples",
+            Resample::Bootstrap => "bootstraps",
+        };
+        let fits = self.averaging.fits;
+        let name = |member: String| format!("averaged({member}, {fits} {how})");
+        self.learner.members().into_iter().map(name).collect()
+    }
+
+    fn fit(
+        &self,
+        sample: &Sample<'_, Density>,
+        run: &Run,
+    ) -> Result<Vec<Box<dyn Fitted<Density>>>> {
+        self.averaging.validate()?;
+        let fits: Vec<Result<Vec<Box<dyn Fitted<Density>>>>> = run.install(|| {
+            let fit = |number: usize| self.fit_one(sample, &run.child(number as u64));
+            (0..self.averaging.fits).into_par_iter().map(fit).collect()
+        });
+        let mut rungs: Vec<Vec<Arc<dyn Fitted<Density>>>> = Vec::new();
+        for fit in fits {
+            let models = fit?;
+            rungs.resize_with(models.len(), Vec::new);
+            rungs.iter_mut().zip(models).for_each(|(rung, model)| rung.push(model.into()));
+        }
+        let average = |parts| Box::new(FittedAverage::uniform(parts)) as _;
+        Ok(rungs.into_iter().map(average).collect())
+    }
+}
+
+/// A mixture of fitted densities, `p(x) = sum_k weight_k p_k(x)`.
+#[derive(Debug, Clone)]
+pub struct FittedAverage {
+    /// Positive, summing to 1. Uniform for an average as fitted; conditioning changes them.
+    weights: Vec<f64>,
+    parts: Vec<Arc<dyn Fitted<Density>>>,
+}
+
+/// The stored form.
+#[derive(Debug, Serialize, Deserialize)]
+struct Body {
+    #[serde(with = "crate::store::floats")]
+    weights: Vec<f64>,
+    parts: Vec<Record>,
+}
+
+/// Rows predicted at a time: bounds the memory of the parts' predictions.
+const BLOCK: usize = 256;
+
+impl FittedAverage {
+    fn uniform(parts: Vec<Arc<dyn Fitted<Density>>>) -> Self {
+        let weights = vec![1.0 / parts.len() as f64; parts.len()];
+        Self { weights, parts }
+    }
+
+    /// The mixture of the parts with a positive weight; `None` if there are none.
+    pub(crate) fn weighted(weights: &[f64], parts: &[Arc<dyn Fitted<Density>>]) -> Option<Self> {
+        let used = || weights.iter().zip(parts).filter(|(weight, _)| **weight > 0.0);
+        let total: f64 = used().map(|(weight, _)| weight).sum();
+        let weights: Vec<f64> = used().map(|(weight, _)| weight / total).collect();
+        let parts = used().map(|(_, part)| Arc::clone(part)).collect();
+        (!weights.is_empty()).then_some(Self { weights, parts })
+    }
+
+    /// The densities averaged.
+    pub fn parts(&self) -> &[Arc<dyn Fitted<Density>>] {
+        &self.parts
+    }
+
+    /// The parts as densities that can do more than say ln p(x); `None` if one cannot.
+    fn densities(&self) -> Option<Vec<&dyn DensityModel>> {
+        self.parts.iter().map(|part| part.density()).collect()
+    }
+
+    /// The same, where [`Fitted::density`] was asked before.
+    fn able(&self) -> Result<Vec<&dyn DensityModel>> {
+        let missing =
+            || Error::param("parts of the average", "sampled and marginalised", "not all able to");
+        self.densities().ok_or_else(missing)
+    }
+}
+
+impl Fitted<Density> for FittedAverage {
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
+        let mut logs = vec![0.0; self.parts.len() * BLOCK.min(x.rows())];
+        for (block, out) in out.chunks_mut(BLOCK).enumerate() {
+            let first = block * BLOCK;
+            let rows = x.slice(first..first + out.len());
+            for (part, logs) in self.parts.iter().zip(logs.chunks_exact_mut(out.len())) {
+                part.predict_into(rows, logs)?;
+            }
+            for (i, out) in out.chunks_exact_mut(1).enumerate() {
+                let (logs, step) = (&logs, rows.rows());
+                Density::mix(&self.weights, |k| &logs[k * step + i..][..1], out);
+            }
+        }
+        Ok(())
+    }
+
+    fn record(&self) -> Result<Record> {
+        let parts: Result<Vec<Record>> = self.parts.iter().map(|part| part.record()).collect();
+        let body = Body { weights: self.weights.clone(), parts: parts? };
+        Record::new(Self::KIND, Self::VERSION, &body)
+    }
+
+    /// Converged if all parts did; iterations are those of all parts together.
+    fn diagnostics(&self) -> Diagnostics {
+        let parts: Vec<Diagnostics> = self.parts.iter().map(|part| part.diagnostics()).collect();
+        let converged: Option<Vec<bool>> = parts.iter().map(|part| part.converged).collect();
+        let iterations: Option<Vec<usize>> = parts.iter().map(|part| part.iterations).collect();
+        let notes = parts.iter().enumerate().flat_map(|(k, part)| {
+            part.notes.iter().map(move |note| format!("fit {}: {note}", k + 1))
+        });
+        Diagnostics {
+            converged: converged.map(|all| all.iter().all(|c| *c)),
+            iterations: iterations.map(|all| all.iter().sum()),
+            objective: None,
+            notes: notes.collect(),
+        }
+    }
+
+    fn density(&self) -> Option<&dyn DensityModel> {
+        self.densities().map(|_| self as _)
+    }
+}
+
+impl DensityModel for FittedAverage {
+    fn dimension(&self) -> usize {
+        let first = self.parts.first().and_then(|part| part.density());
+        first.map_or(0, DensityModel::dimension)
+    }
+
+    fn sample_into(&self, rng: &mut ChaCha8Rng, out: &mut [f64]) {
+        let mut left = rng.random::<f64>();
+        let mut chosen = 0;
+        for (k, weight) in self.weights.iter().enumerate().filter(|(_, w)| **w > 0.0) {
+            chosen = k;
+            left -= weight;
+            if left < 0.0 {
+                break;
+            }
+        }
+        if let Some(part) = self.parts[chosen].density() {
+            part.sample_into(rng, out);
+        }
+    }
+
+    fn marginal(&self, columns: &[usize]) -> Result<Box<dyn DensityModel>> {
+        let marginal = |part: &&dyn DensityModel| Ok(erase(part.marginal(columns)?));
+        let parts: Result<_> = self.able()?.iter().map(marginal).collect();
+        Ok(Box::new(Self { weights: self.weights.clone(), parts: parts? }))
+    }
+
+    /// Each part is conditioned, and weighs by the density it gives to the values given.
+    fn condition(&self, given: &[(usize, f64)]) -> Result<Box<dyn DensityModel>> {
+        let columns: Vec<usize> = given.iter().map(|(j, _)| *j).collect();
+        let values: Vec<f64> = given.iter().map(|(_, value)| *value).collect();
+        let mut logs = Vec::with_capacity(self.parts.len());
+        let mut parts = Vec::with_capacity(self.parts.len());
+        for (part, weight) in self.able()?.iter().zip(&self.weights) {
+            let mut log = [0.0];
+            let row = Features::numeric(values.clone(), columns.len())?;
+            part.marginal(&columns)?.predict_into(row.rows(), &mut log)?;
+            // A part that gives the values no density cannot be conditioned on them, and has no weight.
+            if *weight > 0.0 && log[0] > f64::NEG_INFINITY {
+                logs.push(weight.ln() + log[0]);
+                parts.push(erase(part.condition(given)?));
+            }
+        }
+        let total = log_sum_exp(&logs);
+        if !total.is_finite() {
+            return Err(Error::param("given values", "of positive density", "of density 0"));
+        }
+        let weights = logs.iter().map(|log| (log - total).exp()).collect();
+        Ok(Box::new(Self { weights, parts }))
+    }
+
+    fn cdf(&self, x: f64) -> Result<f64> {
+        let mut sum = 0.0;
+        for (part, weight) in self.able()?.iter().zip(&self.weights) {
+            sum += weight * part.cdf(x)?;
+        }
+        Ok(sum)
+    }
+
+    fn boxed(&self) -> Box<dyn DensityModel> {
+        Box::new(self.clone())
+    }
+}
+
+/// Forgets what a density can do beyond being a fitted model; [`Fitted::density`] finds it again.
+fn erase(density: Box<dyn DensityModel>) -> Arc<dyn Fitted<Density>> {
+    let fitted: Box<dyn Fitted<Density>> = density;
+    fitted.into()
+}
+
+impl Stored<Density> for FittedAverage {
+    const KIND: &'static str = "averaged";
+    const VERSION: u32 = 1;
+
+    fn restore(record: &Record, registry: &Registry<Density>) -> Result<Self> {
+        let Body { weights, parts } = record.read()?;
+        if weights.len() != parts.len() || weights.is_empty() {
+            return Err(Error::param("model file", "a readable 'averaged'", "damaged"));
+        }
+        let restore = |part: &Record| Ok(registry.restore(part)?.into());
+        let parts: Result<_> = parts.iter().map(restore).collect();
+        Ok(Self { weights, parts: parts? })
+    }
+}

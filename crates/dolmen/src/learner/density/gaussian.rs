@@ -1,0 +1,155 @@
+//! A single Gaussian.
+
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use super::DensityModel;
+use super::mixture::{self, Covariance, Data, FittedMixture, Given, Prior, Stop};
+use crate::error::{Error, Result};
+use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample};
+use crate::store::{Record, Registry, Stored};
+use crate::table::Rows;
+use crate::task::Density;
+
+/// One Gaussian: by maximum likelihood (divisor N), or MAP with `beta` above 0.
+///
+/// It is a mixture of one component: MAP is the M-step of OT95 eq. 7, and rows with missing values are fitted by EM.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Gaussian {
+    /// Which covariance matrices are allowed: full, diagonal or spherical.
+    pub covariance: Covariance,
+    /// The prior's knob, `Sigma = (scatter + 2 beta I) / (N + 1)`; 0 is maximum likelihood.
+    pub beta: f64,
+    /// Whether `beta` and `spherical` speak of the data in units of their mean and standard deviation (N-1).
+    pub standardise: bool,
+}
+
+impl Default for Gaussian {
+    fn default() -> Self {
+        Self { covariance: Covariance::Full, beta: 0.0, standardise: true }
+    }
+}
+
+/// EM for rows with missing values; complete rows need no iteration.
+const WITH_MISSING: Stop = Stop { tolerance: 1e-9, iterations: 1000 };
+const COMPLETE: Stop = Stop { tolerance: 0.0, iterations: 0 };
+
+impl Gaussian {
+    fn validate(&self) -> Result<()> {
+        if self.covariance == Covariance::Tied {
+            return Err(Error::param("covariance", "full, diagonal or spherical", "tied"));
+        }
+        if !(self.beta >= 0.0 && self.beta.is_finite()) {
+            return Err(Error::param("beta", "at least 0", self.beta));
+        }
+        Ok(())
+    }
+
+    /// Fits the Gaussian.
+    pub fn fit_gaussian(&self, sample: &Sample<'_, Density>, run: &Run) -> Result<FittedGaussian> {
+        self.validate()?;
+        run.install(|| {
+            let data = Data::new(sample, self.standardise)?;
+            let dimension = sample.x().width();
+            let prior = if self.beta > 0.0 {
+                Prior::neutral(self.covariance, dimension, self.beta)
+            } else {
+                Prior::flat(self.covariance, dimension)
+            };
+            let stop = if data.is_complete() { COMPLETE } else { WITH_MISSING };
+            let start = mixture::overall(&data, &prior);
+            let mut climb = mixture::climb(&data, &prior, start, stop, run)?;
+            if data.is_complete() {
+                climb.diagnostics.iterations = None;
+            }
+            let model = FittedMixture::new(data.into_units(), climb.normals, climb.diagnostics);
+            Ok(FittedGaussian(model.map_err(mixture::singular)?))
+        })
+    }
+}
+
+impl Learner<Density> for Gaussian {
+    fn members(&self) -> Vec<String> {
+        vec![match self.covariance {
+            Covariance::Full => "gaussian".into(),
+            other => format!("gaussian({})", other.name()),
+        }]
+    }
+
+    fn fit(
+        &self,
+        sample: &Sample<'_, Density>,
+        run: &Run,
+    ) -> Result<Vec<Box<dyn Fitted<Density>>>> {
+        Ok(vec![Box::new(self.fit_gaussian(sample, run)?)])
+    }
+}
+
+/// A fitted Gaussian. A row with missing values gets the density of the values it has.
+#[derive(Debug, Clone)]
+pub struct FittedGaussian(FittedMixture);
+
+impl FittedGaussian {
+    /// Mean and covariance, in the units of the data, as a component of weight 1.
+    pub fn parameters(&self) -> Given {
+        self.0.parameters()
+    }
+}
+
+impl Fitted<Density> for FittedGaussian {
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
+        self.0.predict_into(x, out)
+    }
+
+    fn record(&self) -> Result<Record> {
+        self.0.record_as(Self::KIND, Self::VERSION)
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        self.0.diagnostics()
+    }
+
+    fn density(&self) -> Option<&dyn DensityModel> {
+        Some(self)
+    }
+}
+
+impl DensityModel for FittedGaussian {
+    fn dimension(&self) -> usize {
+        self.0.dimension()
+    }
+
+    fn sample_into(&self, rng: &mut ChaCha8Rng, out: &mut [f64]) {
+        self.0.sample_into(rng, out);
+    }
+
+    fn marginal(&self, columns: &[usize]) -> Result<Box<dyn DensityModel>> {
+        Ok(Box::new(Self(self.0.marginal_of(columns)?)))
+    }
+
+    fn condition(&self, given: &[(usize, f64)]) -> Result<Box<dyn DensityModel>> {
+        Ok(Box::new(Self(self.0.condition_on(given)?)))
+    }
+
+    fn cdf(&self, x: f64) -> Result<f64> {
+        self.0.cdf(x)
+    }
+
+    fn boxed(&self) -> Box<dyn DensityModel> {
+        Box::new(self.clone())
+    }
+}
+
+impl Stored<Density> for FittedGaussian {
+    const KIND: &'static str = "gaussian";
+    const VERSION: u32 = 1;
+
+    fn restore(record: &Record, _registry: &Registry<Density>) -> Result<Self> {
+        Ok(Self(FittedMixture::restore_from(record)?))
+    }
+}

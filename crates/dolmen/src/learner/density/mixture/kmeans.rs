@@ -1,0 +1,197 @@
+//! Lloyd's k-means and k-means++ seeds, for starts.
+//!
+//! Missing values stand at their column's mean here: a start has to be near, not exact.
+
+use std::ops::Range;
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use super::block::Block;
+use super::data::{Data, PART};
+use super::expect::Densities;
+use crate::stats::{self, Accumulator};
+
+/// Rows given to their nearest centre.
+#[derive(Debug)]
+pub(super) struct Clusters {
+    /// Centre after centre.
+    pub(super) centres: Vec<f64>,
+    pub(super) labels: Vec<u32>,
+}
+
+/// Sums over the rows of each cluster; labels in the order of the rows.
+struct Assignment {
+    mass: Vec<f64>,
+    sums: Vec<f64>,
+    labels: Vec<u32>,
+}
+
+impl Accumulator for Assignment {
+    fn merge(&mut self, later: Self) {
+        self.mass.iter_mut().zip(later.mass).for_each(|(sum, x)| *sum += x);
+        self.sums.iter_mut().zip(later.sums).for_each(|(sum, x)| *sum += x);
+        self.labels.extend(later.labels);
+    }
+}
+
+/// Lloyd's iterations until the labels stop changing, or so many. Ties go to the lower index; a cluster without rows keeps
+/// its centre.
+pub(super) fn lloyd(data: &Data<'_>, mut centres: Vec<f64>, limit: usize) -> Clusters {
+    let d = data.x.width();
+    let mut labels = Vec::new();
+    for _ in 0..limit.max(1) {
+        let assigned = assign(data, &centres);
+        let settled = assigned.labels == labels;
+        labels = assigned.labels;
+        if settled {
+            break;
+        }
+        let sums = assigned.sums.chunks_exact(d).zip(&assigned.mass);
+        for (centre, (sum, &mass)) in centres.chunks_exact_mut(d).zip(sums) {
+            if mass > 0.0 {
+                centre.iter_mut().zip(sum).for_each(|(centre, sum)| *centre = sum / mass);
+            }
+        }
+    }
+    Clusters { centres, labels }
+}
+
+/// Every row to its nearest centre.
+fn assign(data: &Data<'_>, centres: &[f64]) -> Assignment {
+    let d = data.x.width();
+    let k = centres.len() / d;
+    let densities = Densities::around(centres, d);
+    let zero = || Assignment { mass: vec![0.0; k], sums: vec![0.0; k * d], labels: Vec::new() };
+    stats::accumulate(data.x.rows(), PART, zero, |sums, range| {
+        let mut block = Block::new(k, d, range.len());
+        for rows in block.cut(range) {
+            block.load_filled(data, rows.clone());
+            let known = sums.labels.len();
+            block.nearest(&densities, rows.len(), &mut sums.labels);
+            for (at, &label) in sums.labels[known..].iter().enumerate() {
+                let weight = data.weight(rows.start + at);
+                sums.mass[label as usize] += weight;
+                let sums = &mut sums.sums[label as usize * d..][..d];
+                block.row(at).zip(sums).for_each(|(z, sum)| *sum += weight * z);
+            }
+        }
+    })
+}
+
+/// Greedy k-means++ seeds (Arthur & Vassilvitskii 2007, section 7): rows are drawn with probability proportional to their
+/// weight times their squared distance from the centres so far; of a few drawn, the one that leaves the smallest sum of
+/// distances becomes the next centre.
+pub(super) fn seeds(data: &Data<'_>, components: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
+    let d = data.x.width();
+    let candidates = 2 + (components as f64).ln() as usize;
+    let mut masses: Vec<f64> = (0..data.x.rows()).map(|i| data.weight(i)).collect();
+    let mut centres = centres_at(data, &[draw(&masses, rng)]);
+    let mut distances = vec![f64::INFINITY; masses.len()];
+    for component in 1..components {
+        approach(data, &centres[(component - 1) * d..], &mut distances);
+        for (i, (mass, distance)) in masses.iter_mut().zip(&distances).enumerate() {
+            *mass = data.weight(i) * distance;
+        }
+        let drawn: Vec<usize> = (0..candidates).map(|_| draw(&masses, rng)).collect();
+        let drawn = centres_at(data, &drawn);
+        let left = sums_of_distances(data, &drawn, &distances);
+        let best = (1..candidates).fold(0, |best, c| if left[c] < left[best] { c } else { best });
+        centres.extend_from_slice(&drawn[best * d..][..d]);
+    }
+    centres
+}
+
+/// Rows as centres.
+pub(super) fn centres_at(data: &Data<'_>, rows: &[usize]) -> Vec<f64> {
+    let d = data.x.width();
+    let mut centres = vec![0.0; rows.len() * d];
+    for (centre, &row) in centres.chunks_exact_mut(d).zip(rows) {
+        data.filled_row(row, centre);
+    }
+    centres
+}
+
+/// Lowers squared distances to those from a new centre where it is nearer.
+fn approach(data: &Data<'_>, centre: &[f64], distances: &mut [f64]) {
+    let densities = Densities::around(centre, centre.len());
+    distances.par_chunks_mut(PART).enumerate().for_each(|(part, distances)| {
+        let first = part * PART;
+        let mut block = Block::new(1, centre.len(), distances.len());
+        for rows in block.cut(first..first + distances.len()) {
+            block.load_filled(data, rows.clone());
+            block.log_joint(&densities);
+            let distances = &mut distances[rows.start - first..rows.end - first];
+            for (distance, half) in distances.iter_mut().zip(block.shares(0)) {
+                *distance = distance.min(-2.0 * half);
+            }
+        }
+    });
+}
+
+/// For each of some centres the weighted sum of squared distances if it were one more.
+fn sums_of_distances(data: &Data<'_>, centres: &[f64], distances: &[f64]) -> Vec<f64> {
+    let d = data.x.width();
+    let count = centres.len() / d;
+    let densities = Densities::around(centres, d);
+    let zero = || Left(vec![0.0; count]);
+    let part = |sums: &mut Left, range: Range<usize>| {
+        let mut block = Block::new(count, d, range.len());
+        for rows in block.cut(range) {
+            block.load_filled(data, rows.clone());
+            block.log_joint(&densities);
+            for (c, sum) in sums.0.iter_mut().enumerate() {
+                for (i, half) in rows.clone().zip(block.shares(c)) {
+                    *sum += data.weight(i) * distances[i].min(-2.0 * half);
+                }
+            }
+        }
+    };
+    stats::accumulate(data.x.rows(), PART, zero, part).0
+}
+
+/// Sums of distances, one per centre.
+struct Left(Vec<f64>);
+
+impl Accumulator for Left {
+    fn merge(&mut self, later: Self) {
+        self.0.iter_mut().zip(later.0).for_each(|(sum, x)| *sum += x);
+    }
+}
+
+/// Draws an index with probability proportional to its mass; any index if there is no mass (fewer different rows than
+/// components).
+fn draw(masses: &[f64], rng: &mut ChaCha8Rng) -> usize {
+    let total: f64 = masses.iter().sum();
+    if total <= 0.0 {
+        return rng.random_range(0..masses.len());
+    }
+    let mut left = rng.random::<f64>() * total;
+    let mut last = 0;
+    for (i, mass) in masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
+        last = i;
+        left -= mass;
+        if left < 0.0 {
+            break;
+        }
+    }
+    last
+}
+
+/// Distinct rows, drawn with probability proportional to their weights (Efraimidis & Spirakis 2006: the largest
+/// `ln(u) / weight` win).
+pub(super) fn random_rows(data: &Data<'_>, count: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    let mut keys: Vec<(f64, usize)> = (0..data.x.rows())
+        .map(|i| (rng.random::<f64>().ln() / data.weight(i), i))
+        .filter(|(key, _)| !key.is_nan())
+        .collect();
+    let count = count.min(keys.len());
+    let largest_first = |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0);
+    if count < keys.len() {
+        keys.select_nth_unstable_by(count, largest_first);
+    }
+    keys.truncate(count);
+    keys.sort_unstable_by(largest_first);
+    keys.into_iter().map(|(_, i)| i).collect()
+}

@@ -1,0 +1,280 @@
+//! Weighted normal components: their parameters, factors, marginals and conditionals.
+
+use serde::{Deserialize, Serialize};
+
+use crate::math::cholesky;
+
+/// ln(2 pi).
+const LN_TWO_PI: f64 = 1.837_877_066_409_345_5;
+
+/// How covariances are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Shape {
+    /// One d x d matrix per component.
+    Full,
+    /// One d x d matrix for all components.
+    Tied,
+    /// d variances per component.
+    Diagonal,
+}
+
+/// Components `sum_i kappa_i N(x | mu_i, Sigma_i)`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Normals {
+    pub(super) dimension: usize,
+    pub(super) shape: Shape,
+    /// kappa_i.
+    #[serde(with = "crate::store::floats")]
+    pub(super) weights: Vec<f64>,
+    /// mu_i, one after the other.
+    #[serde(with = "crate::store::floats")]
+    pub(super) means: Vec<f64>,
+    /// Sigma_i, one after the other, as the shape says.
+    #[serde(with = "crate::store::floats")]
+    pub(super) covariances: Vec<f64>,
+}
+
+/// The inverse Cholesky factors W of covariances: `Sigma^-1 = W' W`; reciprocal deviations for diagonal ones.
+#[derive(Debug, Clone)]
+pub(crate) struct Factors {
+    inverse: Vec<f64>,
+    size: usize,
+}
+
+/// A component whose covariance is not positive definite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Collapse {
+    pub(super) component: usize,
+    /// The first column that adds no spread of its own.
+    pub(super) column: usize,
+}
+
+/// The distribution of some columns given others: `E[x_r | x_g] = mu_r + A (x_g - mu_g)`, `Cov = C`.
+#[derive(Debug)]
+pub(super) struct Regression {
+    /// A, rest x given.
+    pub(super) coefficients: Vec<f64>,
+    /// C, rest x rest; its diagonal if the covariance is diagonal.
+    pub(super) residual: Vec<f64>,
+}
+
+impl Shape {
+    /// Numbers in one covariance.
+    pub(super) fn size(self, dimension: usize) -> usize {
+        match self {
+            Self::Full | Self::Tied => dimension * dimension,
+            Self::Diagonal => dimension,
+        }
+    }
+
+    /// Covariances kept for so many components.
+    pub(super) fn count(self, components: usize) -> usize {
+        match self {
+            Self::Tied => 1,
+            Self::Full | Self::Diagonal => components,
+        }
+    }
+}
+
+impl Normals {
+    /// Number of components.
+    pub(crate) fn components(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Number of columns.
+    pub(crate) fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    pub(super) fn mean(&self, component: usize) -> &[f64] {
+        &self.means[component * self.dimension..][..self.dimension]
+    }
+
+    pub(super) fn covariance(&self, component: usize) -> &[f64] {
+        entry(&self.covariances, self.size(), component)
+    }
+
+    /// One entry of a component's covariance matrix.
+    pub(super) fn covariance_at(&self, component: usize, i: usize, j: usize) -> f64 {
+        let covariance = self.covariance(component);
+        match self.shape {
+            Shape::Full | Shape::Tied => covariance[i * self.dimension + j],
+            Shape::Diagonal if i == j => covariance[i],
+            Shape::Diagonal => 0.0,
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.shape.size(self.dimension)
+    }
+
+    /// Whether the arrays have the lengths that belong together; read from a file they might not.
+    pub(super) fn is_consistent(&self) -> bool {
+        let (k, d) = (self.components(), self.dimension);
+        k > 0
+            && d > 0
+            && self.means.len() == k * d
+            && self.covariances.len() == self.shape.count(k) * self.size()
+            && self.means.iter().all(|m| m.is_finite())
+            && self.weights.iter().all(|w| (0.0..=1.0).contains(w))
+    }
+
+    /// Factorises every covariance.
+    pub(crate) fn factorise(&self) -> Result<Factors, Collapse> {
+        let (d, size) = (self.dimension, self.size());
+        let mut inverse = self.covariances.clone();
+        // A row may have no value at all: a density of no columns.
+        for (component, covariance) in inverse.chunks_exact_mut(size.max(1)).enumerate() {
+            let collapsed = |column| Collapse { component, column };
+            match self.shape {
+                Shape::Full | Shape::Tied => {
+                    cholesky::factorise(covariance, d).map_err(collapsed)?;
+                    cholesky::invert_lower(covariance, d);
+                }
+                Shape::Diagonal => {
+                    let usable = |v: &f64| *v > 0.0 && v.is_finite();
+                    if let Some(column) = covariance.iter().position(|v| !usable(v)) {
+                        return Err(collapsed(column));
+                    }
+                    for v in covariance {
+                        *v = 1.0 / v.sqrt();
+                    }
+                }
+            }
+        }
+        Ok(Factors { inverse, size })
+    }
+
+    /// The components of chosen columns, in that order.
+    pub(super) fn marginal(&self, columns: &[usize]) -> Self {
+        let mut means = Vec::with_capacity(self.components() * columns.len());
+        for component in 0..self.components() {
+            means.extend(columns.iter().map(|&j| self.mean(component)[j]));
+        }
+        let mut covariances = Vec::new();
+        for component in 0..self.shape.count(self.components()) {
+            let covariance = self.covariance(component);
+            match self.shape {
+                Shape::Diagonal => covariances.extend(columns.iter().map(|&j| covariance[j])),
+                Shape::Full | Shape::Tied => covariances.extend(columns.iter().flat_map(|&i| {
+                    let row = &covariance[i * self.dimension..][..self.dimension];
+                    columns.iter().map(|&j| row[j])
+                })),
+            }
+        }
+        Self {
+            dimension: columns.len(),
+            shape: self.shape,
+            weights: self.weights.clone(),
+            means,
+            covariances,
+        }
+    }
+
+    /// How `rest` depends on `given` in one component; `factors` are those of the marginal of `given`.
+    ///
+    /// With `T = W Sigma_gr`: `A = T' W`, `C = Sigma_rr - T' T`.
+    pub(super) fn regress(
+        &self,
+        component: usize,
+        given: &[usize],
+        rest: &[usize],
+        factors: &Factors,
+    ) -> Regression {
+        let at = |i: usize, j: usize| self.covariance_at(component, i, j);
+        if self.shape == Shape::Diagonal {
+            return Regression {
+                coefficients: vec![0.0; rest.len() * given.len()],
+                residual: rest.iter().map(|&j| at(j, j)).collect(),
+            };
+        }
+        let (g, r) = (given.len(), rest.len());
+        let w = factors.of(component);
+        let mut t = vec![0.0; r * g];
+        for (t, &j) in t.chunks_exact_mut(g.max(1)).zip(rest) {
+            for (i, t) in t.iter_mut().enumerate() {
+                let row = w[i * g..=i * g + i].iter();
+                *t = row.zip(given).map(|(w, &k)| w * at(k, j)).sum();
+            }
+        }
+        let mut coefficients = vec![0.0; r * g];
+        for (a, t) in coefficients.chunks_exact_mut(g.max(1)).zip(t.chunks_exact(g.max(1))) {
+            for (i, t) in t.iter().enumerate() {
+                for (a, w) in a.iter_mut().zip(&w[i * g..=i * g + i]) {
+                    *a += t * w;
+                }
+            }
+        }
+        let mut residual = vec![0.0; r * r];
+        for (i, &p) in rest.iter().enumerate() {
+            for (j, &q) in rest.iter().enumerate() {
+                let explained = t[i * g..][..g].iter().zip(&t[j * g..][..g]);
+                residual[i * r + j] = at(p, q) - explained.map(|(x, y)| x * y).sum::<f64>();
+            }
+        }
+        Regression { coefficients, residual }
+    }
+}
+
+impl Factors {
+    /// W of one component.
+    pub(super) fn of(&self, component: usize) -> &[f64] {
+        entry(&self.inverse, self.size, component)
+    }
+
+    /// `-1/2 ln |Sigma|` of one component.
+    pub(super) fn ln_root(&self, component: usize, dimension: usize) -> f64 {
+        let step = if self.size == dimension { 1 } else { dimension + 1 };
+        self.of(component).iter().step_by(step).map(|w| w.ln()).sum()
+    }
+
+    /// `W v`, entry by entry, for one component.
+    pub(super) fn times<'a>(
+        &'a self,
+        component: usize,
+        v: &'a [f64],
+    ) -> impl Iterator<Item = f64> + 'a {
+        let w = self.of(component);
+        let d = v.len();
+        let diagonal = self.size == d;
+        (0..d).map(move |i| {
+            if diagonal {
+                w[i] * v[i]
+            } else {
+                w[i * d..=i * d + i].iter().zip(v).map(|(w, v)| w * v).sum()
+            }
+        })
+    }
+
+    /// `ln N(x | mu, Sigma)` of one component at a deviation `x - mu`.
+    pub(super) fn ln_density(&self, component: usize, deviation: &[f64]) -> f64 {
+        let d = deviation.len();
+        let distance: f64 = self.times(component, deviation).map(|y| y * y).sum();
+        ln_normaliser(d) + self.ln_root(component, d) - 0.5 * distance
+    }
+
+    /// Replaces `z` by `Sigma^1/2 z`: standard normal numbers become deviations from the mean.
+    pub(super) fn spread(&self, component: usize, z: &mut [f64]) {
+        let w = self.of(component);
+        let d = z.len();
+        for i in 0..d {
+            if self.size == d {
+                z[i] /= w[i];
+            } else {
+                let known: f64 = w[i * d..i * d + i].iter().zip(&*z).map(|(w, z)| w * z).sum();
+                z[i] = (z[i] - known) / w[i * d + i];
+            }
+        }
+    }
+}
+
+/// `-d/2 ln(2 pi)`.
+pub(super) fn ln_normaliser(dimension: usize) -> f64 {
+    -0.5 * dimension as f64 * LN_TWO_PI
+}
+
+/// The entry of a component in an array of one entry per component, or of one for all.
+fn entry(all: &[f64], size: usize, component: usize) -> &[f64] {
+    if all.len() == size { all } else { &all[component * size..][..size] }
+}

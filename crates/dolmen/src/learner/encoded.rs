@@ -1,0 +1,93 @@
+//! Any learner behind an encoder: what is learned from the inputs (means, levels, bins) is learned in the fold.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Diagnostics, Fitted, Learner, Run, Sample};
+use crate::error::Result;
+use crate::store::{Record, Registry, Stored};
+use crate::table::Rows;
+use crate::table::encode::{Encoder, EncoderSpec};
+use crate::task::Task;
+
+/// A learner whose inputs go through an encoder that is fitted on the rows it learns from, and stored with its models.
+///
+/// For a density the encoder must leave the columns' units alone (imputing does, standardising does not).
+#[derive(Debug, Clone)]
+pub struct Encoded<T: Task> {
+    spec: EncoderSpec,
+    learner: Arc<dyn Learner<T>>,
+}
+
+impl<T: Task> Encoded<T> {
+    /// Encodes the inputs of `learner`.
+    pub fn new(spec: EncoderSpec, learner: impl Into<Arc<dyn Learner<T>>>) -> Self {
+        Self { spec, learner: learner.into() }
+    }
+}
+
+impl<T: Task> Learner<T> for Encoded<T> {
+    fn members(&self) -> Vec<String> {
+        self.learner.members()
+    }
+
+    fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
+        let encoder = Arc::new(self.spec.fit(sample.x(), sample.weights())?);
+        let features = encoder.apply(sample.x())?;
+        let encoded = Sample::new(features.rows(), sample.target())?;
+        let encoded = match sample.weights() {
+            Some(weights) => encoded.weighted(weights)?,
+            None => encoded,
+        };
+        let models = self.learner.fit(&encoded, run)?.into_iter();
+        Ok(models
+            .map(|model| {
+                let encoder = Arc::clone(&encoder);
+                Box::new(FittedEncoded { encoder, model }) as Box<dyn Fitted<T>>
+            })
+            .collect())
+    }
+}
+
+/// A model behind its encoder.
+#[derive(Debug)]
+pub struct FittedEncoded<T: Task> {
+    encoder: Arc<Encoder>,
+    model: Box<dyn Fitted<T>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Body {
+    encoder: Encoder,
+    model: Record,
+}
+
+impl<T: Task> Fitted<T> for FittedEncoded<T> {
+    fn width(&self) -> usize {
+        self.model.width()
+    }
+
+    fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
+        self.model.predict_into(self.encoder.apply(x)?.rows(), out)
+    }
+
+    fn record(&self) -> Result<Record> {
+        let body = Body { encoder: Encoder::clone(&self.encoder), model: self.model.record()? };
+        Record::new(Self::KIND, Self::VERSION, &body)
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        self.model.diagnostics()
+    }
+}
+
+impl<T: Task> Stored<T> for FittedEncoded<T> {
+    const KIND: &'static str = "encoded";
+    const VERSION: u32 = 1;
+
+    fn restore(record: &Record, registry: &Registry<T>) -> Result<Self> {
+        let body: Body = record.read()?;
+        Ok(Self { encoder: Arc::new(body.encoder), model: registry.restore(&body.model)? })
+    }
+}

@@ -1,0 +1,125 @@
+//! The matrix as a Parquet file: one column per member (per member and class), the target, weights and table rows.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Failure, OutOfSample};
+use crate::error::{Error, Result};
+use crate::learner::Run;
+use crate::table::{self, Column, ReadOptions, Table};
+use crate::task::{Target, Task};
+
+/// The key under which the file's description stands.
+const KEY: &str = "dolmen.out_of_sample";
+/// The version of the layout.
+const VERSION: u32 = 1;
+const TARGET: &str = "target";
+const WEIGHT: &str = "row weight";
+const ROW: &str = "table row";
+
+/// What a file says of itself, beside its columns.
+#[derive(Debug, Serialize, Deserialize)]
+struct Description {
+    version: u32,
+    task: String,
+    members: Vec<String>,
+    classes: Vec<String>,
+    fingerprint: Option<String>,
+    failures: Vec<(String, Failure)>,
+}
+
+/// The task's name if a file holds an out-of-sample matrix.
+pub fn task_of(path: &Path) -> Result<Option<String>> {
+    Ok(describe(path)?.map(|description| description.task))
+}
+
+fn describe(path: &Path) -> Result<Option<Description>> {
+    let metadata = table::read_parquet_metadata(path)?;
+    let Some((_, text)) = metadata.into_iter().find(|(key, _)| key == KEY) else {
+        return Ok(None);
+    };
+    let damaged = |e| Error::file(path, format!("the description of the matrix is damaged: {e}"));
+    let description: Description = serde_json::from_str(&text).map_err(damaged)?;
+    if description.version > VERSION {
+        let what = path.display().to_string();
+        return Err(Error::Version { what, found: description.version, supported: VERSION });
+    }
+    Ok(Some(description))
+}
+
+impl<T: Task> OutOfSample<T> {
+    /// Writes the matrix as Parquet.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let classes = self.target.classes().to_vec();
+        let description = Description {
+            version: VERSION,
+            task: T::NAME.into(),
+            members: self.members.clone(),
+            classes: classes.clone(),
+            fingerprint: self.fingerprint.clone(),
+            failures: self.failures.clone(),
+        };
+        let rows = self.rows.iter().map(|&i| i as f64).collect();
+        let mut columns = vec![(ROW.to_string(), Column::Numeric(rows))];
+        columns.extend(self.target.to_column().map(|column| (TARGET.to_string(), column)));
+        columns.extend(self.weights.clone().map(|w| (WEIGHT.to_string(), Column::Numeric(w))));
+        for (name, column) in self.members.iter().zip(&self.columns) {
+            for k in 0..self.width {
+                let values = column.iter().skip(k).step_by(self.width).copied().collect();
+                columns.push((column_name(name, &classes, k), Column::Numeric(values)));
+            }
+        }
+        let text = serde_json::to_string(&description)
+            .map_err(|e| Error::file(path, format!("the matrix cannot be described: {e}")))?;
+        table::write_parquet(path, &Table::new(columns)?, &[(KEY.to_string(), text)])
+    }
+
+    /// Reads a matrix written by [`OutOfSample::write`].
+    pub fn read(path: &Path, run: &Run) -> Result<Self> {
+        let Some(description) = describe(path)? else {
+            return Err(Error::file(path, "not an out-of-sample matrix"));
+        };
+        if description.task != T::NAME {
+            let problem = format!("a matrix of task {}, not {}", description.task, T::NAME);
+            return Err(Error::file(path, problem));
+        }
+        let mut table = table::read(path, &ReadOptions::default(), run)?;
+        let numbers = |table: &mut Table, name: &str| match table.take(name)? {
+            Column::Numeric(values) => Ok(values),
+            Column::Categorical(_) => {
+                Err(Error::file(path, format!("column '{name}' is not numeric")))
+            }
+        };
+        let target_column = table.take(TARGET).ok();
+        let Some(target) = T::Target::from_column(target_column, &description.classes) else {
+            return Err(Error::file(path, "the target column does not fit the task"));
+        };
+        let weights = match table.column(WEIGHT) {
+            Ok(_) => Some(numbers(&mut table, WEIGHT)?),
+            Err(_) => None,
+        };
+        let rows = numbers(&mut table, ROW)?.into_iter().map(|i| i as usize).collect();
+        let width = T::width(&target);
+        let mut members = Vec::new();
+        for name in description.members {
+            let classes = &description.classes;
+            let parts: Vec<Vec<f64>> = (0..width)
+                .map(|k| numbers(&mut table, &column_name(&name, classes, k)))
+                .collect::<Result<_>>()?;
+            let height = parts.first().map_or(0, Vec::len);
+            let column = (0..height * width).map(|at| parts[at % width][at / width]).collect();
+            members.push((name, column));
+        }
+        let mut oos = Self::from_columns(members, target, weights)?;
+        oos.rows = rows;
+        oos.fingerprint = description.fingerprint;
+        oos.failures = description.failures;
+        Ok(oos)
+    }
+}
+
+/// The column of a member's k-th value: the member's name, and the class's where there are classes.
+fn column_name(member: &str, classes: &[String], k: usize) -> String {
+    classes.get(k).map_or_else(|| member.to_string(), |class| format!("{member}:{class}"))
+}

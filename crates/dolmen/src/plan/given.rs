@@ -1,0 +1,70 @@
+//! Plans made elsewhere: folds by number, or splits row by row.
+
+use super::{Plan, Split, check_folds};
+use crate::error::{Error, Place, Result};
+
+impl Plan {
+    /// The partition in which row i is predicted in split `fold_of_row[i]`. Folds are numbered 0, 1, 2, .. without gaps.
+    pub fn from_folds(fold_of_row: &[usize]) -> Result<Self> {
+        let rows = fold_of_row.len();
+        let folds = fold_of_row.iter().max().map_or(0, |last| last.saturating_add(1));
+        let mut found = vec![false; folds.min(rows)];
+        for &fold in fold_of_row {
+            // A number beyond the rows leaves a gap below it, which is found next.
+            if let Some(found) = found.get_mut(fold) {
+                *found = true;
+            }
+        }
+        if let Some(missing) = found.iter().position(|found| !found) {
+            let problem =
+                format!("no row is in fold {missing}, but some are in fold {}", folds - 1);
+            let cure = "number the folds 0, 1, 2, .. without gaps";
+            return Err(Error::data(Place::default(), problem).with_hint(cure));
+        }
+        check_folds("folds", folds, rows, "rows")?;
+        let fold_of_row: Vec<u32> = fold_of_row.iter().map(|&fold| fold as u32).collect();
+        Ok(Self::partition(&fold_of_row, folds))
+    }
+
+    /// The splits given as pairs of (rows learned from, rows predicted), in any order within a side. A row may be
+    /// learned from several times; it may not be on both sides of a split, nor be predicted twice in it.
+    pub fn from_splits(
+        rows: usize,
+        splits: impl IntoIterator<Item = (Vec<usize>, Vec<usize>)>,
+    ) -> Result<Self> {
+        let split = |(number, (train, test))| {
+            let wrong = |problem| format!("split {number} of the plan {problem}");
+            checked(rows, train, test)
+                .map_err(|problem| Error::data(Place::default(), wrong(problem)))
+        };
+        let splits = (1..).zip(splits).map(split).collect::<Result<Vec<_>>>()?;
+        if splits.is_empty() {
+            return Err(Error::data(Place::default(), "the plan has no splits"));
+        }
+        Ok(Self { rows, splits })
+    }
+}
+
+/// The split, or what is wrong with it.
+fn checked(rows: usize, mut train: Vec<usize>, mut test: Vec<usize>) -> Result<Split, String> {
+    train.sort_unstable();
+    test.sort_unstable();
+    let (Some(&last_train), Some(&last_test)) = (train.last(), test.last()) else {
+        let empty = if test.is_empty() { "predicts no row" } else { "learns from no row" };
+        return Err(empty.into());
+    };
+    let last = last_train.max(last_test);
+    if last >= rows {
+        return Err(format!(
+            "names row {last}, but the rows are counted from 0 to {}",
+            rows.saturating_sub(1)
+        ));
+    }
+    if let Some([twice, _]) = test.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(format!("predicts row {twice} twice"));
+    }
+    if let Some(both) = test.iter().find(|row| train.binary_search(row).is_ok()) {
+        return Err(format!("learns from row {both} and predicts it"));
+    }
+    Ok(Split::explicit(rows, train, test))
+}

@@ -1,0 +1,73 @@
+//! Folds of equal size: k-fold cross-validation and its extreme, leave-one-out.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::stratified::shuffled_by_class;
+use super::{Plan, Split, check_folds, stream};
+use crate::error::Result;
+use crate::learner::Run;
+
+/// Each row is held out once, in one of `folds` folds whose sizes differ by at most one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct KFold {
+    /// Number of folds: from 2 to the number of rows.
+    pub folds: usize,
+    /// Whether rows are dealt to folds at random; otherwise the folds are consecutive stretches of rows.
+    pub shuffle: bool,
+}
+
+impl Default for KFold {
+    fn default() -> Self {
+        Self { folds: 10, shuffle: true }
+    }
+}
+
+/// Each row is held out by itself: as many splits as rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeaveOneOut {}
+
+impl Plan {
+    /// Shuffled folds whose sizes differ by at most one.
+    pub fn k_fold(rows: usize, folds: usize, run: &Run) -> Result<Self> {
+        KFold { folds, shuffle: true }.plan(rows, run)
+    }
+
+    /// As many splits as rows, each predicting one.
+    pub fn leave_one_out(rows: usize) -> Result<Self> {
+        check_folds("folds", rows, rows, "rows")?;
+        Ok(Self { rows, splits: (0..rows).map(|row| Split::others(vec![row])).collect() })
+    }
+
+    /// Deals the rows to folds in this order, as one deals cards: any stretch of the order, such as the rows of one
+    /// class, is spread over the folds to within one row.
+    pub(super) fn dealt(order: &[usize], folds: usize) -> Self {
+        let mut fold_of_row = vec![0; order.len()];
+        for (turn, &row) in order.iter().enumerate() {
+            fold_of_row[row] = (turn % folds) as u32;
+        }
+        Self::partition(&fold_of_row, folds)
+    }
+}
+
+impl KFold {
+    pub(super) fn plan(self, rows: usize, run: &Run) -> Result<Plan> {
+        check_folds("folds", self.folds, rows, "rows")?;
+        if self.shuffle {
+            let order = shuffled_by_class(rows, None, &mut stream(run).rng());
+            return Ok(Plan::dealt(&order, self.folds));
+        }
+        let splits = consecutive(rows, self.folds).map(|fold| Split::others(fold.collect()));
+        Ok(Plan { rows, splits: splits.collect() })
+    }
+}
+
+/// Consecutive stretches of `count` things, the longer ones first; lengths differ by at most one.
+pub(super) fn consecutive(count: usize, stretches: usize) -> impl Iterator<Item = Range<usize>> {
+    let (length, longer) = (count / stretches, count % stretches);
+    let start = move |v: usize| v * length + v.min(longer);
+    (0..stretches).map(move |v| start(v)..start(v + 1))
+}

@@ -1,0 +1,154 @@
+//! A column from its pieces: numbers or categories, and the column itself.
+
+use super::parse::{Numbers, Parsed, Piece, Texts};
+use crate::error::Result;
+use crate::table::levels::{Dictionary, Seen};
+use crate::table::read::{Wanted, not_a_number};
+use crate::table::{Categories, Column, number};
+
+/// What becomes of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Decision {
+    Ignored,
+    Numeric,
+    Categorical,
+}
+
+impl Parsed {
+    /// Puts the pieces of another reading of the same rows in the place of these.
+    pub(super) fn replace(&mut self, other: Parsed) {
+        for (piece, other) in self.pieces.iter_mut().zip(other.pieces) {
+            if !matches!(other, Piece::Skipped) {
+                *piece = other;
+            }
+        }
+    }
+}
+
+/// How many cells of a column are numbers and how many are not, missing ones aside.
+#[derive(Debug, Default)]
+struct Tally {
+    numbers: usize,
+    texts: usize,
+    /// The first cell that is not a number, with its row.
+    first_text: Option<(usize, Box<[u8]>)>,
+}
+
+impl Tally {
+    /// Adds a piece whose first row is `row`.
+    fn add(&mut self, row: usize, piece: &Piece) {
+        match piece {
+            Piece::Skipped => {}
+            Piece::Numbers(Numbers { values, texts, first_text }) => {
+                self.numbers += values.iter().filter(|v| !v.is_nan()).count();
+                self.add_texts(*texts, first_text.as_ref().map(|(r, text)| (row + r, &**text)));
+            }
+            Piece::Texts(Texts { dictionary, .. }) => {
+                for (text, seen) in dictionary.levels() {
+                    match number::parse(text) {
+                        None => self.add_texts(seen.count, Some((row + seen.first_row, text))),
+                        Some(value) if value.is_nan() => {}
+                        Some(_) => self.numbers += seen.count,
+                    }
+                }
+            }
+        }
+    }
+
+    fn add_texts(&mut self, count: usize, first: Option<(usize, &[u8])>) {
+        self.texts += count;
+        if let Some((row, text)) = first
+            && self.first_text.as_ref().is_none_or(|(earliest, _)| row < *earliest)
+        {
+            self.first_text = Some((row, text.into()));
+        }
+    }
+
+    /// Whether the texts are few enough to be mistakes: a tenth or less.
+    fn is_mostly_numbers(&self) -> bool {
+        self.numbers >= 9 * self.texts
+    }
+}
+
+/// Whether the cells of a piece read as numbers had better be read as texts.
+pub(super) fn is_mostly_text(piece: &Piece) -> bool {
+    let Piece::Numbers(Numbers { texts: 1.., .. }) = piece else {
+        return false;
+    };
+    let mut tally = Tally::default();
+    tally.add(0, piece);
+    !tally.is_mostly_numbers()
+}
+
+/// Whether a column holds numbers or categories; `pieces` come with their number of rows.
+pub(super) fn decide<'a>(
+    name: &str,
+    wanted: Wanted,
+    pieces: impl Iterator<Item = (usize, &'a Piece)> + Clone,
+) -> Result<Decision> {
+    match wanted {
+        Wanted::Ignored => return Ok(Decision::Ignored),
+        Wanted::Categorical => return Ok(Decision::Categorical),
+        Wanted::Numeric | Wanted::Inferred => {}
+    }
+    let all_numbers = |piece: &Piece| matches!(piece, Piece::Numbers(Numbers { texts: 0, .. }));
+    if pieces.clone().all(|(_, piece)| all_numbers(piece)) {
+        return Ok(Decision::Numeric);
+    }
+    let mut tally = Tally::default();
+    let mut first_row = 0;
+    for (rows, piece) in pieces {
+        tally.add(first_row, piece);
+        first_row += rows;
+    }
+    match tally.first_text {
+        None => Ok(Decision::Numeric),
+        Some((row, text)) if wanted == Wanted::Numeric => {
+            Err(not_a_number(row, name, &text, wanted))
+        }
+        Some((row, ref text)) if tally.is_mostly_numbers() => {
+            Err(not_a_number(row, name, text, wanted))
+        }
+        Some(_) => Ok(Decision::Categorical),
+    }
+}
+
+/// The column; `pieces` come with their number of rows.
+pub(super) fn assemble(
+    name: &str,
+    pieces: Vec<(usize, Piece)>,
+    decision: Decision,
+) -> Result<Option<Column>> {
+    match decision {
+        Decision::Ignored => Ok(None),
+        Decision::Numeric => Ok(Some(Column::Numeric(join_numbers(pieces)))),
+        Decision::Categorical => join_texts(name, pieces).map(|c| Some(Column::Categorical(c))),
+    }
+}
+
+fn join_numbers(pieces: Vec<(usize, Piece)>) -> Vec<f64> {
+    let mut values = Vec::with_capacity(pieces.iter().map(|(rows, _)| rows).sum());
+    for (_, piece) in pieces {
+        if let Piece::Numbers(numbers) = piece {
+            values.extend_from_slice(&numbers.values);
+        }
+    }
+    values
+}
+
+fn join_texts(name: &str, pieces: Vec<(usize, Piece)>) -> Result<Categories> {
+    let mut codes = Vec::with_capacity(pieces.iter().map(|(rows, _)| rows).sum());
+    let mut dictionary = Dictionary::default();
+    for (_, piece) in pieces {
+        let Piece::Texts(texts) = piece else { continue };
+        let first_row = codes.len();
+        let recode = |(text, seen): (&[u8], Seen)| {
+            dictionary.code(text, Seen { first_row: first_row + seen.first_row, ..seen })
+        };
+        let recoded: Option<Vec<u32>> = texts.dictionary.levels().map(recode).collect();
+        let recoded = recoded.ok_or_else(|| Categories::too_many(name))?;
+        let code = |c: &u32| recoded.get(*c as usize).copied().unwrap_or(Categories::MISSING);
+        codes.extend(texts.codes.iter().map(code));
+    }
+    dictionary.into_categories(name, codes)
+}

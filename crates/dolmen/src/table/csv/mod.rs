@@ -1,0 +1,300 @@
+//! CSV: read in chunks of whole records, parsed in parallel, put together column by column.
+//!
+//! Types are not known before the last row. Each chunk therefore reads a column as numbers until it meets texts; a column
+//! that turns out to hold categories is read again as text in those chunks that took it for numbers, which in most files
+//! are none or the first few. The file is never held whole, and neither the table nor an error depends on the size of the
+//! chunks or the number of threads.
+
+mod chunks;
+mod column;
+mod parse;
+mod scan;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use self::chunks::{Chunk, Chunks, Extent};
+use self::column::Decision;
+
+use self::parse::{Fault, Parsed, Piece, Reading};
+use self::scan::Scanner;
+use super::missing::Missing;
+use super::read::{ReadOptions, Wanted};
+use super::{Column, Table};
+use crate::error::{Error, Place, Result};
+use crate::learner::Run;
+
+pub(super) use chunks::Source;
+pub use write::write_csv;
+
+/// Bytes read at a time: they stay in a core's own cache from reading to parsing.
+const CHUNK: usize = 1 << 20;
+
+/// What is read, and how its cells are told apart.
+pub(super) struct Input<'a> {
+    pub(super) source: &'a mut dyn Source,
+    /// Names the source in errors.
+    pub(super) file: &'a Path,
+    pub(super) delimiter: u8,
+}
+
+/// Reads a table.
+pub(super) fn read(input: Input<'_>, options: &ReadOptions, run: &Run) -> Result<Table> {
+    read_in_chunks(input, options, CHUNK, run)
+}
+
+/// Every record of a small text, cell by cell.
+pub(super) fn records(text: &[u8], delimiter: u8) -> Result<Vec<Vec<String>>> {
+    let mut scanner = Scanner::new(text, delimiter);
+    let mut records = Vec::new();
+    while scanner.next_record() {
+        records.push(record(&mut scanner)?);
+    }
+    Ok(records)
+}
+
+/// The cells of the record at which the scanner stands.
+fn record(scanner: &mut Scanner<'_>) -> Result<Vec<String>> {
+    let mut cells = Vec::new();
+    while !scanner.ended() {
+        let cell = scanner.cell().map_err(|_| Error::data(Place::default(), OPEN_QUOTE))?;
+        let cell = std::str::from_utf8(cell)
+            .map_err(|_| Error::data(Place::default(), "the text is not UTF-8"))?;
+        cells.push(cell.to_string());
+    }
+    Ok(cells)
+}
+
+const OPEN_QUOTE: &str = "a quoted cell does not end";
+
+/// What is known from the header and the options.
+struct Layout<'a> {
+    file: &'a Path,
+    names: Vec<String>,
+    wanted: Vec<Wanted>,
+    delimiter: u8,
+    missing: Missing,
+}
+
+/// A parsed chunk, and where it stands in the file.
+struct Part {
+    extent: Extent,
+    parsed: Parsed,
+}
+
+/// Why reading a chunk stopped.
+enum Stop {
+    Fault(Fault),
+    Error(Error),
+}
+
+/// [`read`] with chunks of this size: how the file is cut must not show in the table.
+fn read_in_chunks(
+    input: Input<'_>,
+    options: &ReadOptions,
+    size: usize,
+    run: &Run,
+) -> Result<Table> {
+    let Input { source, file, delimiter } = input;
+    let start = chunks::skip_mark(source).map_err(|e| Error::io(file, e))?;
+    let mut chunks = Chunks::new(source, start, delimiter, size);
+    let in_file = |error: Error| error.in_file(file);
+    let (names, first) = read_header(&mut chunks, file, delimiter).map_err(in_file)?;
+    let wanted = options.choose(&names).map_err(in_file)?;
+    let missing = Missing::new(&options.missing);
+    let layout = Layout { file, names, wanted, delimiter, missing };
+    let parts = layout.first_pass(first, &mut chunks, run);
+    layout.finish(parts, source, run).map_err(in_file)
+}
+
+/// The column names, and the rest of the chunk in which they stand.
+fn read_header(
+    chunks: &mut Chunks<'_>,
+    file: &Path,
+    delimiter: u8,
+) -> Result<(Vec<String>, Chunk)> {
+    while let Some(mut chunk) = chunks.next_chunk().map_err(|e| Error::io(file, e))? {
+        let mut scanner = Scanner::new(&chunk.text, delimiter);
+        if scanner.next_record() {
+            let names = record(&mut scanner)?;
+            let position = scanner.position();
+            chunk.skip(position);
+            return Ok((names, chunk));
+        }
+    }
+    Err(Error::data(Place::default(), "the file is empty")
+        .with_hint("the first line must name the columns"))
+}
+
+impl Layout<'_> {
+    /// Parses every chunk, until the file ends or some chunk cannot be read.
+    fn first_pass(
+        &self,
+        first: Chunk,
+        chunks: &mut Chunks<'_>,
+        run: &Run,
+    ) -> Vec<(usize, Result<Part, Stop>)> {
+        let holds_text: Vec<AtomicBool> =
+            self.names.iter().map(|_| AtomicBool::new(false)).collect();
+        let stopped = AtomicBool::new(false);
+        let rest = std::iter::from_fn(|| chunks.next_chunk().transpose());
+        let all = std::iter::once(Ok(first)).chain(rest).enumerate();
+        // Chunks are handed out in order, so that all chunks before one that fails are read, whoever is faster.
+        let all = all.take_while(|_| !stopped.load(Ordering::Relaxed));
+        let parse = |(i, chunk): (usize, std::io::Result<Chunk>)| {
+            let chunk = run.check().and(chunk.map_err(|e| Error::io(self.file, e)));
+            let part = chunk
+                .map_err(Stop::Error)
+                .and_then(|chunk| self.parse(&chunk, &holds_text).map_err(Stop::Fault));
+            stopped.fetch_or(part.is_err(), Ordering::Relaxed);
+            (i, part)
+        };
+        run.install(|| all.par_bridge().map(parse).collect())
+    }
+
+    /// Parses a chunk; columns in which other chunks found texts are read as texts at once.
+    fn parse(&self, chunk: &Chunk, holds_text: &[AtomicBool]) -> Result<Part, Fault> {
+        let readings: Vec<Reading> = self
+            .wanted
+            .iter()
+            .zip(holds_text)
+            .map(|(wanted, text)| match wanted {
+                Wanted::Ignored => Reading::Skip,
+                Wanted::Categorical => Reading::Texts,
+                Wanted::Inferred if text.load(Ordering::Relaxed) => Reading::Texts,
+                Wanted::Inferred | Wanted::Numeric => Reading::Numbers,
+            })
+            .collect();
+        let mut parsed = self.parse_as(chunk, &readings)?;
+        let again: Vec<Reading> = self
+            .wanted
+            .iter()
+            .zip(&parsed.pieces)
+            .map(|(wanted, piece)| match wanted {
+                Wanted::Inferred if column::is_mostly_text(piece) => Reading::Texts,
+                _ => Reading::Skip,
+            })
+            .collect();
+        if again.contains(&Reading::Texts) {
+            for (text, reading) in holds_text.iter().zip(&again) {
+                text.fetch_or(*reading == Reading::Texts, Ordering::Relaxed);
+            }
+            parsed.replace(self.parse_as(chunk, &again)?);
+        }
+        Ok(Part { extent: chunk.extent, parsed })
+    }
+
+    fn parse_as(&self, chunk: &Chunk, readings: &[Reading]) -> Result<Parsed, Fault> {
+        parse::parse(&chunk.text, self.delimiter, &self.missing, readings)
+    }
+
+    /// Makes the table of what the first pass read.
+    fn finish(
+        self,
+        parts: Vec<(usize, Result<Part, Stop>)>,
+        source: &mut dyn Source,
+        run: &Run,
+    ) -> Result<Table> {
+        let mut parts = self.in_row_order(parts)?;
+        if parts.iter().all(|part| part.parsed.rows == 0) {
+            return Err(Error::data(Place::default(), "there are no rows below the header"));
+        }
+        let decisions = self.decide(&parts)?;
+        self.second_pass(&mut parts, &decisions, source, run)?;
+        self.assemble(parts, &decisions, run)
+    }
+
+    /// The chunks in the order of their rows, or the fault that comes first in the file.
+    fn in_row_order(&self, mut parts: Vec<(usize, Result<Part, Stop>)>) -> Result<Vec<Part>> {
+        parts.sort_unstable_by_key(|(i, _)| *i);
+        let mut rows = 0;
+        let in_order = parts.into_iter().map(|(_, part)| match part {
+            Ok(part) => {
+                rows += part.parsed.rows;
+                Ok(part)
+            }
+            Err(Stop::Error(error)) => Err(error),
+            Err(Stop::Fault(Fault::OpenQuote { row })) => {
+                Err(Error::data(Place::row(rows + row), OPEN_QUOTE))
+            }
+            Err(Stop::Fault(Fault::Width { row, found })) => {
+                let expected = self.names.len();
+                let problem = format!("expected {expected} cells as in the header, found {found}");
+                let error = Error::data(Place::row(rows + row), problem);
+                let quotes = "a cell that holds the delimiter must stand in quotes";
+                Err(if found > expected { error.with_hint(quotes) } else { error })
+            }
+        });
+        in_order.collect()
+    }
+
+    /// Whether each column holds numbers or categories, from all of its cells.
+    fn decide(&self, parts: &[Part]) -> Result<Vec<Decision>> {
+        let columns = self.names.iter().zip(&self.wanted).enumerate();
+        let decide = |(j, (name, wanted)): (usize, (&String, &Wanted))| {
+            let pieces = parts.iter().map(|part| (part.parsed.rows, &part.parsed.pieces[j]));
+            column::decide(name, *wanted, pieces)
+        };
+        columns.map(decide).collect()
+    }
+
+    /// Reads categories again as text where a chunk took them for numbers.
+    fn second_pass(
+        &self,
+        parts: &mut [Part],
+        decisions: &[Decision],
+        source: &mut dyn Source,
+        run: &Run,
+    ) -> Result<()> {
+        let readings = |part: &Part| -> Vec<Reading> {
+            let again = |(decision, piece): (&Decision, &Piece)| match (decision, piece) {
+                (Decision::Categorical, Piece::Numbers(_)) => Reading::Texts,
+                _ => Reading::Skip,
+            };
+            decisions.iter().zip(&part.parsed.pieces).map(again).collect()
+        };
+        let reread = parts.iter_mut().filter_map(|part| {
+            let readings = readings(part);
+            let needed = readings.contains(&Reading::Texts);
+            needed.then(|| (chunks::read_again(source, part.extent), readings, part))
+        });
+        run.install(|| {
+            reread.par_bridge().try_for_each(|(chunk, readings, part)| {
+                run.check()?;
+                let changed =
+                    || Error::data(Place::default(), "the file changed while it was read");
+                let chunk = chunk.map_err(|e| Error::io(self.file, e))?;
+                let texts = self.parse_as(&chunk, &readings).map_err(|_| changed())?;
+                if texts.rows != part.parsed.rows {
+                    return Err(changed());
+                }
+                part.parsed.replace(texts);
+                Ok(())
+            })
+        })
+    }
+
+    /// Puts the pieces of each column together.
+    fn assemble(self, parts: Vec<Part>, decisions: &[Decision], run: &Run) -> Result<Table> {
+        let mut columns: Vec<Vec<(usize, Piece)>> = self.names.iter().map(|_| Vec::new()).collect();
+        for part in parts {
+            for (column, piece) in columns.iter_mut().zip(part.parsed.pieces) {
+                column.push((part.parsed.rows, piece));
+            }
+        }
+        let columns: Vec<Result<Option<Column>>> = run.install(|| {
+            let named = self.names.par_iter().zip(columns).zip(decisions);
+            named.map(|((name, pieces), d)| column::assemble(name, pieces, *d)).collect()
+        });
+        let mut kept = Vec::new();
+        for (name, column) in self.names.into_iter().zip(columns) {
+            kept.extend(column?.map(|column| (name, column)));
+        }
+        Table::new(kept)
+    }
+}

@@ -1,0 +1,107 @@
+//! How one column is encoded.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::cuts::bin;
+use crate::table::{Field, Kind};
+
+/// A column's learned encoding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) enum Coding {
+    /// A number for a number: `(value - centre) / scale`.
+    Number {
+        /// What stands in for a missing value.
+        fill: Option<f64>,
+        centre: f64,
+        scale: f64,
+    },
+    /// One of some levels.
+    Level(LevelCoding),
+}
+
+/// A column's learned levels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct LevelCoding {
+    pub(super) origin: Origin,
+    pub(super) levels: Arc<[String]>,
+    /// The code of a missing value; the number of levels if it counts as unknown, `None` if it stays missing.
+    pub(super) missing: Option<usize>,
+    pub(super) one_hot: bool,
+}
+
+/// What the levels were before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) enum Origin {
+    /// So many levels of the input, under the same codes.
+    Levels(usize),
+    /// These values, ascending.
+    Values(Vec<f64>),
+    /// The intervals between these cuts.
+    Cuts(Vec<f64>),
+}
+
+impl Coding {
+    /// Number of columns made.
+    pub(super) fn width(&self) -> usize {
+        match self {
+            Self::Level(coding) if coding.one_hot => coding.levels.len(),
+            Self::Level(_) | Self::Number { .. } => 1,
+        }
+    }
+
+    /// The columns made of the column `name`.
+    pub(super) fn fields(&self, name: &str) -> Vec<Field> {
+        let numeric = |name: String| Field { name, kind: Kind::Numeric };
+        match self {
+            Self::Number { .. } => vec![numeric(name.to_string())],
+            Self::Level(coding) if coding.one_hot => {
+                coding.levels.iter().map(|level| numeric(format!("{name}={level}"))).collect()
+            }
+            Self::Level(coding) => {
+                let kind = Kind::Categorical { levels: Arc::clone(&coding.levels) };
+                vec![Field { name: name.to_string(), kind }]
+            }
+        }
+    }
+
+    /// Encodes a value into as many cells as the coding has columns.
+    pub(super) fn write(&self, value: f64, cells: &mut [f64]) {
+        match self {
+            Self::Number { fill, centre, scale } => {
+                let value = if value.is_nan() { fill.unwrap_or(value) } else { value };
+                cells[0] = (value - centre) / scale;
+            }
+            Self::Level(coding) => match (coding.code(value), coding.one_hot) {
+                (Some(code), false) => cells[0] = code as f64,
+                (Some(code), true) => {
+                    cells.fill(0.0);
+                    if let Some(cell) = cells.get_mut(code) {
+                        *cell = 1.0;
+                    }
+                }
+                (None, _) => cells.fill(f64::NAN),
+            },
+        }
+    }
+}
+
+impl LevelCoding {
+    /// The level of a value: the number of levels if it is unknown, `None` if it stays missing.
+    fn code(&self, value: f64) -> Option<usize> {
+        if value.is_nan() {
+            return self.missing;
+        }
+        let unknown = self.levels.len();
+        Some(match &self.origin {
+            Origin::Levels(known) if value < *known as f64 => value as usize,
+            Origin::Levels(_) => unknown,
+            Origin::Cuts(cuts) => bin(cuts, value),
+            Origin::Values(values) => {
+                // Adding zero makes one of the two zeros.
+                values.binary_search_by(|v| v.total_cmp(&(value + 0.0))).unwrap_or(unknown)
+            }
+        })
+    }
+}

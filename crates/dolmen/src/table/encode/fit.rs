@@ -1,0 +1,191 @@
+//! Learning each column's encoding from training rows.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::coding::{Coding, LevelCoding, Origin};
+use super::cuts::{self, Weighted};
+use super::{EncoderSpec, ImputeCategories, ImputeNumbers};
+use crate::error::{Error, Place, Result};
+use crate::table::number::Spelled;
+use crate::table::{Field, Kind, Rows};
+
+/// The encoding of every column.
+pub(super) fn columns(
+    spec: &EncoderSpec,
+    rows: Rows<'_>,
+    weights: Option<&[f64]>,
+) -> Result<Vec<Coding>> {
+    let weights = weights.map(|weights| counting(weights, rows.rows())).transpose()?;
+    let fields = rows.schema().fields().par_iter().enumerate();
+    let fit = |(j, field)| Cells { rows, j, weights: weights.as_deref() }.fit(spec, field);
+    let columns: Vec<Result<Coding>> = fields.map(fit).collect();
+    columns.into_iter().collect()
+}
+
+/// Weights that count rows: as they are if all are whole numbers, else scaled to sum to the number of positive ones.
+fn counting(weights: &[f64], rows: usize) -> Result<Cow<'_, [f64]>> {
+    if weights.len() != rows {
+        return Err(Error::shape("row weights", rows, weights.len()));
+    }
+    if let Some(i) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+        let problem = format!("the row weight is {}, not a number of at least 0", weights[i]);
+        return Err(Error::data(Place::row(i), problem));
+    }
+    if weights.iter().all(|w| w.fract() == 0.0) {
+        return Ok(Cow::Borrowed(weights));
+    }
+    let positive = weights.iter().filter(|w| **w > 0.0).count() as f64;
+    let scale = positive / weights.iter().sum::<f64>();
+    Ok(Cow::Owned(weights.iter().map(|w| w * scale).collect()))
+}
+
+/// One column of the training rows.
+#[derive(Clone, Copy)]
+struct Cells<'a> {
+    rows: Rows<'a>,
+    j: usize,
+    weights: Option<&'a [f64]>,
+}
+
+impl Cells<'_> {
+    fn fit(&self, spec: &EncoderSpec, field: &Field) -> Result<Coding> {
+        match &field.kind {
+            Kind::Categorical { levels } => Ok(self.fit_categories(spec, levels)),
+            Kind::Numeric => match spec.bins {
+                Some(bins) => self.fit_bins(spec, bins, &field.name),
+                None => self.fit_numbers(spec, &field.name),
+            },
+        }
+    }
+
+    /// The values and weights of the rows that count.
+    fn all(&self) -> impl Iterator<Item = Weighted> {
+        let weight = |i: usize| self.weights.map_or(1.0, |w| w[i]);
+        let cells = self.rows.iter().enumerate().map(move |(i, row)| (row[self.j], weight(i)));
+        cells.filter(|(_, weight)| *weight > 0.0)
+    }
+
+    /// Those that are not missing, which must be finite.
+    fn finite(&self, name: &str) -> Result<Vec<Weighted>> {
+        if let Some(i) = self.rows.iter().position(|row| row[self.j].is_infinite()) {
+            let problem = "the value is infinite, which can be neither averaged nor binned";
+            return Err(Error::data(Place::cell(i, name), problem));
+        }
+        Ok(self.all().filter(|(value, _)| !value.is_nan()).collect())
+    }
+
+    fn misses_some(&self) -> bool {
+        self.all().any(|(value, _)| value.is_nan())
+    }
+
+    fn fit_numbers(&self, spec: &EncoderSpec, name: &str) -> Result<Coding> {
+        if !spec.standardise && spec.impute.numbers == ImputeNumbers::Leave {
+            return Ok(Coding::Number { fill: None, centre: 0.0, scale: 1.0 });
+        }
+        let mut cells = self.finite(name)?;
+        let centre = mean(&cells);
+        let scale = if spec.standardise { standard_deviation(&cells, centre) } else { 1.0 };
+        let fill = match spec.impute.numbers {
+            ImputeNumbers::Leave => None,
+            ImputeNumbers::Mean => Some(centre),
+            ImputeNumbers::Median if cells.is_empty() => Some(0.0),
+            ImputeNumbers::Median => {
+                cuts::sort(&mut cells);
+                Some(cuts::quantile(&cells, 0.5))
+            }
+        };
+        Ok(Coding::Number { fill, centre: if spec.standardise { centre } else { 0.0 }, scale })
+    }
+
+    fn fit_bins(&self, spec: &EncoderSpec, bins: usize, name: &str) -> Result<Coding> {
+        let mut cells = self.finite(name)?;
+        cuts::sort(&mut cells);
+        // Adding zero makes one of the two zeros.
+        let mut values: Vec<f64> = cells.iter().map(|(value, _)| value + 0.0).collect();
+        values.dedup();
+        let (levels, origin) = if values.len() <= bins {
+            (values.iter().map(|v| Spelled(*v).to_string()).collect(), Origin::Values(values))
+        } else {
+            let cuts = cuts::cuts(&cells, bins);
+            (interval_names(&cuts), Origin::Cuts(cuts))
+        };
+        Ok(self.with_missing_level(origin, levels, spec.one_hot))
+    }
+
+    fn fit_categories(&self, spec: &EncoderSpec, levels: &Arc<[String]>) -> Coding {
+        let origin = Origin::Levels(levels.len());
+        let missing = match spec.impute.categories {
+            ImputeCategories::OwnLevel => {
+                return self.with_missing_level(origin, levels.to_vec(), spec.one_hot);
+            }
+            ImputeCategories::Leave => None,
+            ImputeCategories::MostFrequent => Some(self.most_frequent(levels.len())),
+        };
+        let levels = Arc::clone(levels);
+        Coding::Level(LevelCoding { origin, levels, missing, one_hot: spec.one_hot })
+    }
+
+    fn with_missing_level(&self, origin: Origin, mut levels: Vec<String>, one_hot: bool) -> Coding {
+        let missing = Some(levels.len());
+        if self.misses_some() {
+            let mut name = "(missing)".to_string();
+            while levels.contains(&name) {
+                name.push('\'');
+            }
+            levels.push(name);
+        }
+        Coding::Level(LevelCoding { origin, levels: levels.into(), missing, one_hot })
+    }
+
+    fn most_frequent(&self, levels: usize) -> usize {
+        let mut counts = vec![0.0; levels];
+        for (value, weight) in self.all().filter(|(value, _)| *value < levels as f64) {
+            counts[value as usize] += weight;
+        }
+        let mut best = 0;
+        for (level, count) in counts.iter().enumerate() {
+            if *count > counts[best] {
+                best = level;
+            }
+        }
+        best
+    }
+}
+
+/// The weighted mean; 0 of no numbers at all.
+fn mean(cells: &[Weighted]) -> f64 {
+    match cells {
+        [] => 0.0,
+        // The sum of equal numbers is rounded, and would leave a constant column with a tiny spread.
+        [(first, _), ..] if cells.iter().all(|(value, _)| value.total_cmp(first).is_eq()) => *first,
+        _ => {
+            let total: f64 = cells.iter().map(|(_, weight)| weight).sum();
+            cells.iter().map(|(value, weight)| weight / total * value).sum()
+        }
+    }
+}
+
+/// The standard deviation (N - 1) about the mean; 1 if all numbers are equal, so that one can divide by it.
+fn standard_deviation(cells: &[Weighted], mean: f64) -> f64 {
+    let total: f64 = cells.iter().map(|(_, weight)| weight).sum();
+    let divisor = if total > 1.0 { total - 1.0 } else { total };
+    // Relative to the largest deviation, whose square might be out of range.
+    let largest = cells.iter().map(|(value, _)| (value - mean).abs()).fold(0.0, f64::max);
+    let relative = |(value, weight): &Weighted| weight * ((value - mean) / largest).powi(2);
+    let deviation = largest * (cells.iter().map(relative).sum::<f64>() / divisor).sqrt();
+    if deviation > 0.0 && deviation.is_finite() { deviation } else { 1.0 }
+}
+
+/// The intervals between cuts, in words.
+fn interval_names(cuts: &[f64]) -> Vec<String> {
+    let spelled: Vec<String> = cuts.iter().map(|cut| Spelled(*cut).to_string()).collect();
+    let (Some(first), Some(last)) = (spelled.first(), spelled.last()) else {
+        return vec!["all".into()];
+    };
+    let between = spelled.windows(2).map(|pair| format!("({}, {}]", pair[0], pair[1]));
+    let ends = (format!("<= {first}"), format!("> {last}"));
+    std::iter::once(ends.0).chain(between).chain([ends.1]).collect()
+}

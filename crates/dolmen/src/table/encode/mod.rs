@@ -1,0 +1,179 @@
+//! What has to be learned before rows suit a learner: scales, levels, cuts, stand-ins for missing values.
+//!
+//! An [`EncoderSpec`] says what is wanted; fitted on training rows it becomes an [`Encoder`], which is saved with the model
+//! and turns any rows of the same columns into the learner's own features. Nothing is learned from the rows it is applied
+//! to.
+//!
+//! Weights that are all whole numbers count rows: weight 2 is the row twice. Other weights are relative, and are first
+//! scaled to sum to the number of rows that have any.
+
+mod coding;
+mod cuts;
+mod fit;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use self::coding::Coding;
+use super::{Features, Field, Rows, Schema};
+use crate::error::{Error, Place, Result};
+
+pub use cuts::{bin, equal_frequency_cuts};
+
+/// What an encoder is to do; the default leaves rows as they are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EncoderSpec {
+    /// Numbers minus their mean, divided by their standard deviation (N - 1). A constant column is divided by 1.
+    pub standardise: bool,
+    /// One column of 0 and 1 per level in place of a category. An unknown level is 0 in all of them; a missing value that
+    /// is not imputed stays missing in all of them.
+    pub one_hot: bool,
+    /// What stands in for missing values.
+    pub impute: Impute,
+    /// Numbers become categories: that many intervals with equal numbers of rows, as far as ties allow. A column with no
+    /// more different values than that keeps them as its levels. Missing values get a level of their own.
+    pub bins: Option<usize>,
+}
+
+/// What stands in for missing values.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Impute {
+    /// In columns of numbers.
+    pub numbers: ImputeNumbers,
+    /// In columns of categories.
+    pub categories: ImputeCategories,
+}
+
+/// What stands in for a missing number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ImputeNumbers {
+    /// Nothing.
+    #[default]
+    Leave,
+    /// The mean of the training rows; 0 if all are missing.
+    Mean,
+    /// The median of the training rows; 0 if all are missing.
+    Median,
+}
+
+/// What stands in for a missing category.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ImputeCategories {
+    /// Nothing.
+    #[default]
+    Leave,
+    /// The most frequent level of the training rows; of equally frequent ones the first.
+    MostFrequent,
+    /// A level of its own, if any training row misses its value; else missing values count as an unknown level.
+    OwnLevel,
+}
+
+impl EncoderSpec {
+    /// For learners that need complete numbers on one scale: everything numeric, standardised, nothing missing.
+    pub fn dense() -> Self {
+        Self {
+            standardise: true,
+            one_hot: true,
+            impute: Impute { numbers: ImputeNumbers::Mean, categories: ImputeCategories::OwnLevel },
+            bins: None,
+        }
+    }
+
+    /// For learners that count: everything categorical, numbers in that many bins, missing values one more level.
+    pub fn discrete(bins: usize) -> Self {
+        let categories = ImputeCategories::OwnLevel;
+        let impute = Impute { categories, ..Impute::default() };
+        Self { bins: Some(bins), impute, ..Self::default() }
+    }
+
+    /// Learns the encoding from training rows.
+    pub fn fit(&self, rows: Rows<'_>, weights: Option<&[f64]>) -> Result<Encoder> {
+        if let Some(bins @ 0..2) = self.bins {
+            return Err(Error::param("bins", "at least 2", bins));
+        }
+        let columns = fit::columns(self, rows, weights)?;
+        Ok(Encoder::new(Arc::clone(rows.schema()), columns))
+    }
+}
+
+/// A learned encoding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
+pub struct Encoder {
+    input: Arc<Schema>,
+    columns: Vec<Coding>,
+    /// Follows from the others.
+    #[serde(skip_serializing)]
+    output: Arc<Schema>,
+}
+
+/// An encoder as it is stored.
+#[derive(Deserialize)]
+struct Stored {
+    input: Arc<Schema>,
+    columns: Vec<Coding>,
+}
+
+impl TryFrom<Stored> for Encoder {
+    type Error = Error;
+
+    fn try_from(stored: Stored) -> Result<Self> {
+        if stored.columns.len() != stored.input.len() {
+            let (expected, found) = (stored.input.len(), stored.columns.len());
+            return Err(Error::shape("columns of the encoder", expected, found));
+        }
+        Ok(Self::new(stored.input, stored.columns))
+    }
+}
+
+impl Encoder {
+    fn new(input: Arc<Schema>, columns: Vec<Coding>) -> Self {
+        let named = input.fields().iter().zip(&columns);
+        let fields: Vec<Field> = named.flat_map(|(f, coding)| coding.fields(&f.name)).collect();
+        Self { input, columns, output: Arc::new(Schema::new(fields)) }
+    }
+
+    /// The columns it reads.
+    pub fn input(&self) -> &Arc<Schema> {
+        &self.input
+    }
+
+    /// The columns it makes: a number or category under its old name, an indicator as `colour=red`.
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.output
+    }
+
+    /// Number of columns it makes.
+    pub fn width(&self) -> usize {
+        self.output.len()
+    }
+
+    /// Encodes rows of the columns it was fitted on.
+    pub fn apply(&self, rows: Rows<'_>) -> Result<Features> {
+        if !Arc::ptr_eq(rows.schema(), &self.input) && **rows.schema() != *self.input {
+            let problem = "the columns are not those that the encoder was fitted on";
+            return Err(Error::data(Place::default(), problem));
+        }
+        let mut values = vec![0.0; rows.rows() * self.width()];
+        for (row, out) in rows.iter().zip(values.chunks_exact_mut(self.width().max(1))) {
+            self.apply_into(row, out);
+        }
+        Features::new(values, Arc::clone(&self.output))
+    }
+
+    /// Encodes one row into `out`, which has room for [`width`](Encoder::width) values.
+    pub fn apply_into(&self, row: &[f64], mut out: &mut [f64]) {
+        for (coding, &value) in self.columns.iter().zip(row) {
+            let (cells, rest) = out.split_at_mut(coding.width());
+            coding.write(value, cells);
+            out = rest;
+        }
+    }
+}

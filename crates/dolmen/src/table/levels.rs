@@ -1,0 +1,159 @@
+//! From the texts of a column to numbered levels in an order that does not depend on the rows.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::{Categories, number};
+use crate::error::{Error, Place, Result};
+
+/// The distinct texts of a column, numbered as they were first seen.
+#[derive(Debug, Default)]
+pub(super) struct Dictionary {
+    codes: HashMap<Arc<[u8]>, u32, BuildHasherDefault<TextHasher>>,
+    levels: Vec<(Arc<[u8]>, Seen)>,
+}
+
+/// Where a text was first seen, and how often.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen {
+    pub(super) first_row: usize,
+    pub(super) count: usize,
+}
+
+impl Dictionary {
+    /// The number of a text, which is seen here; `None` if it is new and there are no numbers left.
+    pub(super) fn code(&mut self, text: &[u8], seen: Seen) -> Option<u32> {
+        if let Some(&code) = self.codes.get(text) {
+            self.levels[code as usize].1.count += seen.count;
+            return Some(code);
+        }
+        let code = u32::try_from(self.levels.len()).ok().filter(|c| *c != Categories::MISSING)?;
+        let text: Arc<[u8]> = text.into();
+        self.codes.insert(Arc::clone(&text), code);
+        self.levels.push((text, seen));
+        Some(code)
+    }
+
+    /// The texts in the order of their numbers.
+    pub(super) fn levels(&self) -> impl ExactSizeIterator<Item = (&[u8], Seen)> {
+        self.levels.iter().map(|(text, seen)| (&**text, *seen))
+    }
+
+    /// The column `name` whose rows have these numbers.
+    pub(super) fn into_categories(self, name: &str, codes: Vec<u32>) -> Result<Categories> {
+        // Levels are numbered as they were first seen, so the first that is not UTF-8 is the first in the file.
+        let level = |(text, seen): (&[u8], Seen)| match std::str::from_utf8(text) {
+            Ok(text) => Ok(text.to_string()),
+            Err(_) => Err(Error::data(Place::cell(seen.first_row, name), "the text is not UTF-8")),
+        };
+        let levels: Result<Vec<String>> = self.levels().map(level).collect();
+        Ok(Categories::in_order(levels?, codes))
+    }
+}
+
+/// Rotate, add, multiply, eight bytes at a time. The standard hasher withstands chosen collisions; millions of short texts
+/// need speed more.
+#[derive(Default)]
+struct TextHasher(u64);
+
+impl Hasher for TextHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.write_u64(u64::from_le_bytes(*word));
+        }
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        self.write_u64(u64::from_le_bytes(last));
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.write_u64(word as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        // The multiplication leaves the low bits, by which the table looks first, nearly unmixed.
+        self.0 ^ (self.0 >> 32)
+    }
+}
+
+impl Categories {
+    /// Categories from the rows' texts, `None` where a value is missing.
+    pub fn new<'a>(texts: impl IntoIterator<Item = Option<&'a str>>) -> Self {
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
+        let mut levels = Vec::new();
+        let mut code_of = |text: &'a str| {
+            *numbers.entry(text).or_insert_with(|| {
+                levels.push(text.to_string());
+                levels.len() as u32 - 1
+            })
+        };
+        let codes = texts.into_iter().map(|t| t.map_or(Self::MISSING, &mut code_of)).collect();
+        Self::in_order(levels, codes)
+    }
+
+    /// The error of a column with more levels than codes.
+    pub(super) fn too_many(name: &str) -> Error {
+        Error::data(Place::column(name), "there are more levels than can be numbered")
+    }
+
+    /// Categories from distinct levels in any order: brings them into the order of values or spellings.
+    pub(super) fn in_order(levels: Vec<String>, mut codes: Vec<u32>) -> Self {
+        let order = level_order(&levels);
+        let mut places = vec![0; levels.len()];
+        for (place, &level) in order.iter().enumerate() {
+            places[level] = place as u32;
+        }
+        for code in codes.iter_mut().filter(|c| **c != Self::MISSING) {
+            *code = places[*code as usize];
+        }
+        let mut levels: Vec<Option<String>> = levels.into_iter().map(Some).collect();
+        let levels: Arc<[String]> =
+            order.iter().filter_map(|&level| levels[level].take()).collect();
+        Self { levels, codes }
+    }
+}
+
+/// The levels' indices, by value if all levels are numbers, else by spelling.
+fn level_order(levels: &[String]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..levels.len()).collect();
+    let values: Option<Vec<f64>> = levels.iter().map(|l| number::parse(l.as_bytes())).collect();
+    if let Some(values) = values {
+        let by_value = |a: usize, b: usize| values[a].total_cmp(&values[b]);
+        order.par_sort_unstable_by(|&a, &b| by_value(a, b).then_with(|| levels[a].cmp(&levels[b])));
+        return order;
+    }
+    // The first bytes decide most comparisons without a look at the text itself.
+    let begin = |level: &String| {
+        let mut first = [0; 8];
+        first.iter_mut().zip(level.bytes()).for_each(|(to, byte)| *to = byte);
+        u64::from_be_bytes(first)
+    };
+    let begins: Vec<u64> = levels.iter().map(begin).collect();
+    order.par_sort_unstable_by(|&a, &b| {
+        begins[a].cmp(&begins[b]).then_with(|| levels[a].cmp(&levels[b]))
+    });
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_ordered_by_value_if_all_are_numbers_else_by_spelling() {
+        let numbers = Categories::new([Some("10"), None, Some("9"), Some("-inf"), Some("10.0")]);
+        assert_eq!(*numbers.levels, ["-inf", "9", "10", "10.0"]);
+        assert_eq!(numbers.codes, [2, Categories::MISSING, 1, 0, 3]);
+        let words = Categories::new([Some("9"), Some("10"), Some("x"), Some("9")]);
+        assert_eq!(*words.levels, ["10", "9", "x"]);
+        assert_eq!(words.codes, [1, 0, 2, 1]);
+    }
+}

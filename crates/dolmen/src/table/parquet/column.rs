@@ -1,0 +1,186 @@
+//! A column from its batches.
+
+use std::fmt::{Display, Write};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_schema::DataType;
+
+use crate::error::{Error, Place, Result};
+use crate::table::levels::{Dictionary, Seen};
+use crate::table::missing::Missing;
+use crate::table::number::{self, Spelled};
+use crate::table::read::{Wanted, not_a_number};
+use crate::table::{Categories, Column};
+
+/// What a column is read as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holds {
+    Numbers,
+    Categories,
+}
+
+impl Holds {
+    /// What a stored type is read as if nothing else is said.
+    pub(super) fn natural(stored: &DataType) -> Self {
+        match stored {
+            DataType::Utf8 | DataType::Boolean => Self::Categories,
+            _ => Self::Numbers,
+        }
+    }
+}
+
+/// Gathers a column.
+pub(super) struct Builder<'a> {
+    name: &'a str,
+    missing: Missing,
+    cells: Cells,
+}
+
+enum Cells {
+    Numbers(Vec<f64>),
+    Categories { dictionary: Dictionary, codes: Vec<u32> },
+}
+
+impl<'a> Builder<'a> {
+    /// Whether columns of this stored type can be read.
+    pub(super) fn reads(stored: &DataType) -> bool {
+        stored.is_integer()
+            || stored.is_floating()
+            || matches!(stored, DataType::Utf8 | DataType::Boolean | DataType::Null)
+    }
+
+    /// A column that will have so many rows, if the file is right.
+    pub(super) fn new(
+        name: &'a str,
+        holds: Holds,
+        rows: usize,
+        missing: &[String],
+    ) -> Result<Self> {
+        let (mut values, mut codes) = (Vec::new(), Vec::new());
+        let reserved = match holds {
+            Holds::Numbers => values.try_reserve_exact(rows),
+            Holds::Categories => codes.try_reserve_exact(rows),
+        };
+        let too_many =
+            |_| Error::data(Place::column(name), format!("{rows} rows do not fit memory"));
+        reserved.map_err(too_many)?;
+        let cells = match holds {
+            Holds::Numbers => Cells::Numbers(values),
+            Holds::Categories => Cells::Categories { dictionary: Dictionary::default(), codes },
+        };
+        Ok(Self { name, missing: Missing::new(missing), cells })
+    }
+
+    /// Adds the rows of a batch, whose type must be one of those that can be read.
+    pub(super) fn add(&mut self, array: &ArrayRef) -> Result<()> {
+        macro_rules! add_integers {
+            ($type:ty, $number:expr) => {
+                self.add_numbers::<$type, _>(array, $number, |v| v)
+            };
+        }
+        macro_rules! add_floats {
+            ($type:ty) => {
+                self.add_numbers::<$type, _>(array, f64::from, |v| Spelled(f64::from(v)))
+            };
+        }
+        match array.data_type() {
+            DataType::Int8 => add_integers!(Int8Type, f64::from),
+            DataType::Int16 => add_integers!(Int16Type, f64::from),
+            DataType::Int32 => add_integers!(Int32Type, f64::from),
+            DataType::Int64 => add_integers!(Int64Type, |v| v as f64),
+            DataType::UInt8 => add_integers!(UInt8Type, f64::from),
+            DataType::UInt16 => add_integers!(UInt16Type, f64::from),
+            DataType::UInt32 => add_integers!(UInt32Type, f64::from),
+            DataType::UInt64 => add_integers!(UInt64Type, |v| v as f64),
+            DataType::Float16 => add_floats!(Float16Type),
+            DataType::Float32 => add_floats!(Float32Type),
+            DataType::Float64 => add_floats!(Float64Type),
+            DataType::Boolean => self.add_truth_values(array),
+            DataType::Utf8 => self.add_texts(array.as_string()),
+            _ => self.add_nulls(array.len()),
+        }
+    }
+
+    fn add_numbers<T: ArrowPrimitiveType, D: Display>(
+        &mut self,
+        array: &ArrayRef,
+        number: impl Fn(T::Native) -> f64,
+        text: impl Fn(T::Native) -> D,
+    ) -> Result<()> {
+        let array = array.as_primitive::<T>();
+        if let Cells::Numbers(values) = &mut self.cells {
+            values.extend(array.iter().map(|v| v.map_or(f64::NAN, &number)));
+            return Ok(());
+        }
+        let mut spelled = String::new();
+        for value in array {
+            let value = value.filter(|v| !number(*v).is_nan());
+            spelled.clear();
+            if let Some(value) = value {
+                // Writing to a string cannot fail.
+                let _ = write!(spelled, "{}", text(value));
+            }
+            self.add_category(value.map(|_| spelled.as_str()))?;
+        }
+        Ok(())
+    }
+
+    fn add_truth_values(&mut self, array: &ArrayRef) -> Result<()> {
+        let truths = array.as_boolean().iter();
+        if let Cells::Numbers(values) = &mut self.cells {
+            values.extend(truths.map(|v| v.map_or(f64::NAN, f64::from)));
+            return Ok(());
+        }
+        let spelled = |truth| if truth { "true" } else { "false" };
+        truths.into_iter().try_for_each(|v| self.add_category(v.map(spelled)))
+    }
+
+    fn add_texts(&mut self, array: &StringArray) -> Result<()> {
+        let Cells::Numbers(values) = &mut self.cells else {
+            return array.iter().try_for_each(|text| self.add_category(text));
+        };
+        for text in array {
+            let text = text.map(str::as_bytes).filter(|t| !self.missing.contains(t));
+            let value = text.map_or(Some(f64::NAN), number::parse);
+            let fault =
+                || not_a_number(values.len(), self.name, text.unwrap_or_default(), Wanted::Numeric);
+            values.push(value.ok_or_else(fault)?);
+        }
+        Ok(())
+    }
+
+    fn add_nulls(&mut self, rows: usize) -> Result<()> {
+        if let Cells::Numbers(values) = &mut self.cells {
+            values.resize(values.len() + rows, f64::NAN);
+            return Ok(());
+        }
+        (0..rows).try_for_each(|_| self.add_category(None))
+    }
+
+    fn add_category(&mut self, text: Option<&str>) -> Result<()> {
+        let Cells::Categories { dictionary, codes } = &mut self.cells else { return Ok(()) };
+        let seen = Seen { first_row: codes.len(), count: 1 };
+        let code = match text {
+            Some(text) => dictionary.code(text.as_bytes(), seen),
+            None => Some(Categories::MISSING),
+        };
+        let too_many = || Categories::too_many(self.name);
+        codes.push(code.ok_or_else(too_many)?);
+        Ok(())
+    }
+
+    /// The column.
+    pub(super) fn finish(self) -> Result<Column> {
+        match self.cells {
+            Cells::Numbers(values) => Ok(Column::Numeric(values)),
+            Cells::Categories { dictionary, codes } => {
+                dictionary.into_categories(self.name, codes).map(Column::Categorical)
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Parquet: columns read in parallel, a batch of rows at a time.
+//!
+//! Whole numbers and floating-point numbers become numeric columns (whole numbers beyond 2^53 are rounded); texts, truth
+//! values and everything dictionary-encoded become categories; nulls are missing values. Numbers are written with missing
+//! values as nulls, so that `-inf` and missing both survive.
+
+mod column;
+mod guard;
+mod read;
+mod write;
+
+pub(super) use read::read;
+pub use read::{read_parquet, read_parquet_metadata};
+pub use write::write_parquet;
+
+use std::fmt::Display;
+use std::path::Path;
+
+use ::parquet::errors::ParquetError;
+
+use crate::error::Error;
+
+/// The error of a file that is no Parquet.
+fn unreadable(path: &Path, error: &ParquetError) -> Error {
+    Error::file(path, format!("not readable as Parquet: {}", first_line(error)))
+}
+
+/// The error of a file that began well.
+fn damaged(path: &Path, error: &dyn Display) -> Error {
+    Error::file(path, format!("the file is damaged: {}", first_line(error)))
+}
+
+fn first_line(error: &dyn Display) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_string()
+}

@@ -1,0 +1,132 @@
+//! Reading Parquet.
+
+use std::fs::File;
+use std::path::Path;
+
+use arrow_schema::DataType;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, ProjectionMask};
+use rayon::prelude::*;
+
+use super::column::{Builder, Holds};
+use super::guard::guarded;
+use super::{damaged, unreadable};
+use crate::error::{Error, Place, Result};
+use crate::learner::Run;
+use crate::table::read::{ReadOptions, Wanted};
+use crate::table::{Column, Table};
+
+/// Rows decoded at a time: the memory needed beside the table itself.
+const BATCH: usize = 1 << 16;
+
+/// Reads all columns of a Parquet file, on all cores.
+pub fn read_parquet(path: &Path) -> Result<Table> {
+    read(path, &ReadOptions::default(), &Run::new(0))
+}
+
+/// Reads a table.
+pub(in crate::table) fn read(path: &Path, options: &ReadOptions, run: &Run) -> Result<Table> {
+    let file = ParquetFile::open(path)?;
+    let wanted = options.choose(&file.names()).map_err(|e| e.in_file(path))?;
+    if file.rows == 0 {
+        return Err(Error::data(Place::default(), "there are no rows").in_file(path));
+    }
+    let columns: Vec<Result<Option<(String, Column)>>> = run.install(|| {
+        let wanted = wanted.into_par_iter().enumerate();
+        wanted.map(|(j, wanted)| file.read_column(j, wanted, options, run)).collect()
+    });
+    let mut kept = Vec::new();
+    for column in columns {
+        kept.extend(column.map_err(|e| e.in_file(path))?);
+    }
+    Table::new(kept).map_err(|e| damaged(path, &e))
+}
+
+/// The texts that [`write_parquet`](super::write_parquet) put into a file's metadata.
+pub fn read_parquet_metadata(path: &Path) -> Result<Vec<(String, String)>> {
+    let file = ParquetFile::open(path)?;
+    let entries = file.declared.metadata().file_metadata().key_value_metadata();
+    let own = entries.into_iter().flatten().filter(|e| e.key != ARROW_SCHEMA_META_KEY);
+    Ok(own.map(|e| (e.key.clone(), e.value.clone().unwrap_or_default())).collect())
+}
+
+/// A Parquet file's description of itself.
+struct ParquetFile<'a> {
+    path: &'a Path,
+    /// The columns as their writer declared them: says which are dictionaries.
+    declared: ArrowReaderMetadata,
+    /// The columns as they are stored: few types, however they were declared.
+    stored: ArrowReaderMetadata,
+    rows: usize,
+}
+
+impl<'a> ParquetFile<'a> {
+    fn open(path: &'a Path) -> Result<Self> {
+        let file = File::open(path).map_err(|e| Error::io(path, e))?;
+        guarded(path, || Self::describe(path, &file))
+    }
+
+    fn describe(path: &'a Path, file: &File) -> Result<Self> {
+        let fail = |e| unreadable(path, &e);
+        let declared = ArrowReaderMetadata::load(file, ArrowReaderOptions::new()).map_err(fail)?;
+        let plain = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let metadata = declared.metadata().clone();
+        let stored = ArrowReaderMetadata::try_new(metadata, plain).map_err(fail)?;
+        let rows = usize::try_from(stored.metadata().file_metadata().num_rows()).map_err(|_| {
+            Error::file(path, "the file is damaged: its number of rows is negative")
+        })?;
+        Ok(Self { path, declared, stored, rows })
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.stored.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// Reads one column, unless it is not wanted.
+    fn read_column(
+        &self,
+        j: usize,
+        wanted: Wanted,
+        options: &ReadOptions,
+        run: &Run,
+    ) -> Result<Option<(String, Column)>> {
+        let field = self.stored.schema().field(j);
+        let declared = self.declared.schema().field(j).data_type();
+        let holds = match (wanted, declared) {
+            (Wanted::Ignored, _) => return Ok(None),
+            (Wanted::Categorical, _) | (Wanted::Inferred, DataType::Dictionary(..)) => {
+                Holds::Categories
+            }
+            (Wanted::Numeric, _) => Holds::Numbers,
+            (Wanted::Inferred, _) => Holds::natural(field.data_type()),
+        };
+        if !Builder::reads(field.data_type()) {
+            let problem = format!("the type {declared} is neither numbers nor categories");
+            return Err(Error::data(Place::column(field.name()), problem)
+                .with_hint(format!("leave it out with --drop '{}'", field.name())));
+        }
+        let mut builder = Builder::new(field.name(), holds, self.rows, &options.missing)?;
+        guarded(self.path, || {
+            for batch in self.batches(j)? {
+                run.check()?;
+                builder.add(batch.map_err(|e| damaged(self.path, &e))?.column(0))?;
+            }
+            Ok(())
+        })?;
+        Ok(Some((field.name().clone(), builder.finish()?)))
+    }
+
+    /// The batches of one column. Each column opens the file by itself: clones would share one position in it.
+    fn batches(&self, j: usize) -> Result<ParquetRecordBatchReader> {
+        let file = File::open(self.path).map_err(|e| Error::io(self.path, e))?;
+        let mask = ProjectionMask::roots(self.stored.parquet_schema(), [j]);
+        ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.stored.clone())
+            .with_projection(mask)
+            .with_batch_size(BATCH)
+            .build()
+            .map_err(|e| unreadable(self.path, &e))
+    }
+}

@@ -1,0 +1,239 @@
+//! Reading a table from a file: which reader, which columns, which kinds.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{self, File};
+use std::io::{self, Cursor, Read};
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::csv::{self, Input, Source};
+use super::{Kind, Schema, Table, no_such_column, parquet, two_columns_named};
+use crate::error::{Error, Place, Result};
+use crate::learner::Run;
+
+/// How a table is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Columns whose kind is known; that of the others is inferred.
+    pub schema: BTreeMap<String, ColumnKind>,
+    /// The words that mean a missing value, in CSV and in Parquet texts that are read as numbers.
+    pub missing: Vec<String>,
+    /// The byte between the cells of a CSV file; `None`: a tab for `.tsv`, else a comma.
+    pub delimiter: Option<u8>,
+    /// The columns to read, if not all. They come in the order of the file.
+    pub keep: Vec<String>,
+    /// Columns not to read.
+    pub drop: Vec<String>,
+}
+
+/// What a column is declared to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ColumnKind {
+    /// Numbers.
+    Numeric,
+    /// Categories.
+    Categorical,
+    /// Not read.
+    Ignore,
+}
+
+impl FromStr for ColumnKind {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self> {
+        match word.trim().to_ascii_lowercase().as_str() {
+            "numeric" | "number" => Ok(Self::Numeric),
+            "categorical" | "nominal" => Ok(Self::Categorical),
+            "ignore" => Ok(Self::Ignore),
+            _ => Err(Error::param("a column's type", "numeric, categorical or ignore", word)),
+        }
+    }
+}
+
+/// What becomes of a column of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Ignored,
+    Numeric,
+    Categorical,
+    Inferred,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        let missing = ["", "NA", "NaN", "nan", "N/A", "null", "NULL", "?"];
+        Self {
+            schema: BTreeMap::new(),
+            missing: missing.map(String::from).into(),
+            delimiter: None,
+            keep: Vec::new(),
+            drop: Vec::new(),
+        }
+    }
+}
+
+impl ReadOptions {
+    /// Reads exactly the columns of a model, each as the kind the model expects.
+    pub fn matching(schema: &Schema) -> Self {
+        let kind = |kind: &Kind| match kind {
+            Kind::Numeric => ColumnKind::Numeric,
+            Kind::Categorical { .. } => ColumnKind::Categorical,
+        };
+        let fields = schema.fields();
+        Self {
+            schema: fields.iter().map(|f| (f.name.clone(), kind(&f.kind))).collect(),
+            keep: fields.iter().map(|f| f.name.clone()).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// The kinds of columns from text such as `age=numeric,zip=categorical`, or from the file of that name: CSV with the
+    /// columns `column` and `type`, or a JSON object such as `{"age": "numeric"}`.
+    pub fn parse_schema(text: &str) -> Result<BTreeMap<String, ColumnKind>> {
+        let path = Path::new(text);
+        if path.is_file() {
+            let bytes = fs::read(path).map_err(|e| Error::io(path, e))?;
+            return schema_from_file(&bytes).map_err(|e| e.in_file(path));
+        }
+        let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+        let entry = |entry: &str| {
+            let Some((column, kind)) = entry.rsplit_once('=') else {
+                let expected = "COLUMN=TYPE, or the name of a file of columns and types";
+                return Err(Error::param("schema", expected, format!("'{entry}'")));
+            };
+            Ok((column.trim().to_string(), kind.parse()?))
+        };
+        entries.map(entry).collect()
+    }
+
+    /// What becomes of each column of a file with these column names.
+    pub(super) fn choose(&self, names: &[String]) -> Result<Vec<Wanted>> {
+        check_names(names)?;
+        for name in self.schema.keys().chain(&self.keep).chain(&self.drop) {
+            if !names.contains(name) {
+                return Err(no_such_column(name, names));
+            }
+        }
+        let choose = |name: &String| {
+            let kept = self.keep.is_empty() || self.keep.contains(name);
+            match self.schema.get(name) {
+                _ if !kept || self.drop.contains(name) => Wanted::Ignored,
+                Some(ColumnKind::Ignore) => Wanted::Ignored,
+                Some(ColumnKind::Numeric) => Wanted::Numeric,
+                Some(ColumnKind::Categorical) => Wanted::Categorical,
+                None => Wanted::Inferred,
+            }
+        };
+        let wanted: Vec<Wanted> = names.iter().map(choose).collect();
+        if wanted.iter().all(|w| *w == Wanted::Ignored) {
+            return Err(Error::data(Place::default(), "no column is left to read"));
+        }
+        Ok(wanted)
+    }
+}
+
+/// Reads a table from CSV (`.csv`, `.tsv`, `.txt` and whatever else) or Parquet (`.parquet`, `.pq`); `-` is CSV from
+/// standard input.
+pub fn read(path: &Path, options: &ReadOptions, run: &Run) -> Result<Table> {
+    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+    if extension == "parquet" || extension == "pq" {
+        return parquet::read(path, options, run);
+    }
+    let delimiter = options.delimiter.unwrap_or(if extension == "tsv" { b'\t' } else { b',' });
+    check_delimiter(delimiter)?;
+    let fail = |e| Error::io(path, e);
+    let from = |source: &mut dyn Source, file: &Path| {
+        csv::read(Input { source, file, delimiter }, options, run)
+    };
+    if path == Path::new("-") {
+        let text = read_whole(io::stdin().lock()).map_err(fail)?;
+        return from(&mut Cursor::new(text), Path::new("standard input"));
+    }
+    let mut file = File::open(path).map_err(fail)?;
+    if file.metadata().map_err(fail)?.is_file() {
+        return from(&mut file, path);
+    }
+    // A pipe cannot be read a second time.
+    let text = read_whole(file).map_err(fail)?;
+    from(&mut Cursor::new(text), path)
+}
+
+/// The error of a text where a number was expected; rows are counted from 0.
+pub(super) fn not_a_number(row: usize, column: &str, text: &[u8], wanted: Wanted) -> Error {
+    let text = shown(text);
+    let cure = if wanted == Wanted::Inferred {
+        format!("mend the cell, declare '{text}' missing, or say --schema '{column}=categorical'")
+    } else {
+        format!("mend the cell, or declare '{text}' missing")
+    };
+    let problem = format!("expected a number, found '{text}'");
+    Error::data(Place::cell(row, column), problem).with_hint(cure)
+}
+
+/// A cell's text on one short line.
+fn shown(text: &[u8]) -> String {
+    const LONGEST: usize = 40;
+    let text = String::from_utf8_lossy(text);
+    let mut line: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        line.push_str("...");
+    }
+    line
+}
+
+fn read_whole(mut source: impl Read) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    source.read_to_end(&mut text)?;
+    Ok(text)
+}
+
+/// A delimiter must not be part of a number, a quote or the end of a line.
+fn check_delimiter(delimiter: u8) -> Result<()> {
+    let possible = delimiter.is_ascii_punctuation() || matches!(delimiter, b' ' | b'\t');
+    if possible && !matches!(delimiter, b'"' | b'.' | b'+' | b'-') {
+        return Ok(());
+    }
+    let expected = "a punctuation mark, a blank or a tab that cannot be part of a number";
+    Err(Error::param("delimiter", expected, format!("'{}'", delimiter.escape_ascii())))
+}
+
+/// Columns must have names, all different.
+fn check_names(names: &[String]) -> Result<()> {
+    let mut seen = HashSet::new();
+    for (j, name) in names.iter().enumerate() {
+        if name.is_empty() {
+            let problem = format!("column {} has no name", j + 1);
+            return Err(Error::data(Place::default(), problem)
+                .with_hint("name it in the header, or leave the row index out of the file"));
+        }
+        if !seen.insert(name) {
+            return Err(two_columns_named(name));
+        }
+    }
+    Ok(())
+}
+
+fn schema_from_file(bytes: &[u8]) -> Result<BTreeMap<String, ColumnKind>> {
+    if bytes.trim_ascii_start().starts_with(b"{") {
+        let unreadable = |e| Error::data(Place::default(), format!("not a schema: {e}"));
+        let words: BTreeMap<String, String> = serde_json::from_slice(bytes).map_err(unreadable)?;
+        return words.into_iter().map(|(name, kind)| Ok((name, kind.parse()?))).collect();
+    }
+    let records = csv::records(bytes, b',')?;
+    let (header, entries) = records
+        .split_first()
+        .ok_or_else(|| Error::data(Place::default(), "the schema file is empty"))?;
+    let position = |name: &str| {
+        header.iter().position(|h| h == name).ok_or_else(|| no_such_column(name, header))
+    };
+    let (column, kind) = (position("column")?, position("type")?);
+    let entry = |(row, cells): (usize, &Vec<String>)| {
+        let cell = |j: usize| cells.get(j).map_or("", String::as_str);
+        let unknown = |e: Error| Error::data(Place::row(row), e.to_string());
+        Ok((cell(column).to_string(), cell(kind).parse().map_err(unknown)?))
+    };
+    entries.iter().enumerate().map(entry).collect()
+}

@@ -1,0 +1,273 @@
+//! Every learner that can be named passes the conformance suite, and the suite notices learners that are wrong.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use dolmen::Result;
+use dolmen::learner::library::Library;
+use dolmen::learner::spec::Spec;
+use dolmen::learner::{Fitted, Learner, Run, Sample, Simple, SimpleLearner, SimpleModel, check};
+use dolmen::store::{Record, Registry, Stored};
+use dolmen::table::{Features, Rows};
+use dolmen::task::{Classification, Density, Labels, Regression, Task};
+use serde::{Deserialize, Serialize};
+
+const ROWS: usize = 45;
+
+/// Three overlapping groups of rows in the plane.
+fn rows() -> Features {
+    let value = |at: usize| {
+        let (i, j) = (at / 2, at % 2);
+        (at as f64 * 2.399).sin() + 1.5 * ((i + j) % 3) as f64
+    };
+    Features::numeric((0..2 * ROWS).map(value).collect(), 2).unwrap()
+}
+
+/// Puts each spec of a task through the suite, and sees to it that no learner of the library is forgotten.
+fn conform<T: Library>(specs: &[&str], target: &T::Target) {
+    let x = rows();
+    let sample = Sample::<T>::new(x.rows(), target).unwrap();
+    let kinds: Vec<String> = specs
+        .iter()
+        .map(|text| {
+            let spec = Spec::parse(text).unwrap();
+            let learner = T::learner(&spec).unwrap();
+            let complaints = check::learner(learner.as_ref(), &sample, &T::registry());
+            assert!(complaints.is_empty(), "{} {text}: {complaints:#?}", T::NAME);
+            spec.kind
+        })
+        .collect();
+    for entry in T::entries() {
+        assert!(kinds.iter().any(|kind| kind == entry.kind), "{} is not checked", entry.kind);
+    }
+}
+
+#[test]
+fn every_density() {
+    let specs = [
+        "gaussian",
+        "kernel",
+        "kernel(shape=triangular, bandwidth=[0.1, 0.4, 1.5])",
+        "kernel(shape=epanechnikov, bandwidth=0.5)",
+        "kernel(bandwidth=cv)",
+        "mixture(components=[1, 2, 3])",
+        "mixture(components=2, covariance=diagonal)",
+        "mixture(components=2, covariance=tied)",
+        "mixture(components=2, covariance=spherical)",
+        "mixture(components=2, schedule=sw99)",
+        "averaged(of=mixture(components=2), fits=3)",
+        "averaged(of=gaussian, fits=3, resample=subsample)",
+        "stack(members=[gaussian, mixture(components=2)])",
+        "stack(members=[gaussian, stack(members=[kernel, mixture(components=2)])])",
+    ];
+    conform::<Density>(&specs, &());
+}
+
+#[test]
+fn every_classifier() {
+    let classes = ["a", "b", "c"].map(String::from);
+    let labels = Labels::new(classes, (0..ROWS as u32).map(|i| i % 3).collect()).unwrap();
+    let specs = [
+        "class-frequencies",
+        "class-frequencies(pseudo_count=0)",
+        "bayes(density=gaussian)",
+        "bayes(density=kernel(bandwidth=[0.3, 0.8]))",
+        "bayes(density=mixture(components=2))",
+        "bayes(density=averaged(of=mixture(components=2), fits=3))",
+        "stack(members=[class-frequencies, bayes(density=gaussian)])",
+    ];
+    conform::<Classification>(&specs, &labels);
+}
+
+#[test]
+fn every_regression() {
+    let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
+    conform::<Regression>(&["mean", "stack(members=[mean])"], &y);
+}
+
+/// What the suite says of a regression learner.
+fn complaints_on<M: Stored<Regression>>(learner: &dyn Learner<Regression>) -> String {
+    let x = rows();
+    let y: Vec<f64> = (0..ROWS).map(|i| i as f64).collect();
+    let sample = Sample::new(x.rows(), &y).unwrap();
+    check::learner(learner, &sample, &Registry::default().with::<M>()).join("\n")
+}
+
+fn assert_one(complaints: &str, words: &str) {
+    assert!(complaints.contains(words), "not '{words}' but: {complaints}");
+    assert_eq!(complaints.lines().count(), 1, "{complaints}");
+}
+
+/// Says a row's number in its block.
+#[derive(Debug, Serialize, Deserialize)]
+struct Positional {}
+
+impl Fitted<Regression> for Positional {
+    fn width(&self) -> usize {
+        1
+    }
+    fn predict_into(&self, _x: Rows<'_>, out: &mut [f64]) -> Result<()> {
+        out.iter_mut().enumerate().for_each(|(i, out)| *out = i as f64);
+        Ok(())
+    }
+    fn record(&self) -> Result<Record> {
+        Record::new(Self::KIND, Self::VERSION, self)
+    }
+}
+
+impl Stored<Regression> for Positional {
+    const KIND: &'static str = "test.positional";
+    const VERSION: u32 = 1;
+    fn restore(record: &Record, _registry: &Registry<Regression>) -> Result<Self> {
+        record.read()
+    }
+}
+
+#[derive(Debug)]
+struct ByPosition;
+
+impl Learner<Regression> for ByPosition {
+    fn members(&self) -> Vec<String> {
+        vec!["by position".into()]
+    }
+    fn fit(
+        &self,
+        _sample: &Sample<'_, Regression>,
+        _run: &Run,
+    ) -> Result<Vec<Box<dyn Fitted<Regression>>>> {
+        Ok(vec![Box::new(Positional {})])
+    }
+}
+
+#[test]
+fn a_prediction_that_depends_on_the_rows_around_it_is_noticed() {
+    assert_one(&complaints_on::<Positional>(&ByPosition), "depends on the rows around it");
+}
+
+/// A constant, and what else a wrong learner may do.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Constant {
+    value: f64,
+    #[serde(skip)]
+    forgotten: f64,
+}
+
+impl SimpleModel<Regression> for Constant {
+    const KIND: &'static str = "test.constant";
+    fn width(&self) -> usize {
+        1
+    }
+    fn predict_row(&self, _row: &[f64], out: &mut [f64]) {
+        out[0] = self.value + self.forgotten;
+    }
+}
+
+#[derive(Debug)]
+enum Wrong {
+    Forgets,
+    PanicsOnOneRow,
+    CountsThreads,
+    SaysNan,
+    Nameless,
+    CannotFit,
+}
+
+impl SimpleLearner<Regression> for Wrong {
+    type Model = Constant;
+    fn name(&self) -> String {
+        if matches!(self, Self::Nameless) { " ".into() } else { format!("{self:?}") }
+    }
+    fn fit(&self, sample: &Sample<'_, Regression>, run: &Run) -> Result<Constant> {
+        let constant = |value: f64| Ok(Constant { value, forgotten: 0.0 });
+        match self {
+            Self::Forgets => Ok(Constant { value: 1.0, forgotten: 2.0 }),
+            Self::PanicsOnOneRow => {
+                assert!(sample.rows() != 1, "this learner is wrong on purpose");
+                constant(1.0)
+            }
+            Self::CountsThreads => constant(run.threads() as f64),
+            Self::SaysNan => constant(f64::NAN),
+            Self::Nameless => constant(1.0),
+            Self::CannotFit => Err(dolmen::Error::shape("anything", 1, 0)),
+        }
+    }
+}
+
+#[test]
+fn other_wrong_learners_are_noticed() {
+    let complaints = |wrong: Wrong| complaints_on::<Simple<Constant>>(&Simple(wrong));
+    assert_one(&complaints(Wrong::Forgets), "after being stored and read back");
+    assert_one(&complaints(Wrong::PanicsOnOneRow), "panics on one row");
+    assert_one(&complaints(Wrong::CountsThreads), "other predictions on two threads");
+    assert_one(&complaints(Wrong::Nameless), "is empty or used twice");
+    assert_one(&complaints(Wrong::CannotFit), "does not fit the sample");
+    assert!(complaints(Wrong::SaysNan).contains("predicts the row [NaN]"));
+    // A model whose kind the registry does not know cannot be read back.
+    let unknown = complaints_on::<Positional>(&Simple(Wrong::Nameless));
+    assert!(unknown.contains("cannot be stored and read back"), "{unknown}");
+}
+
+/// Two members where it should have one, or one name for both.
+#[derive(Debug)]
+struct Pair {
+    names: Vec<&'static str>,
+}
+
+impl Learner<Regression> for Pair {
+    fn members(&self) -> Vec<String> {
+        self.names.iter().map(ToString::to_string).collect()
+    }
+    fn fit(
+        &self,
+        _sample: &Sample<'_, Regression>,
+        _run: &Run,
+    ) -> Result<Vec<Box<dyn Fitted<Regression>>>> {
+        let model = || Box::new(Simple(Constant::default())) as Box<dyn Fitted<Regression>>;
+        Ok(vec![model(), model()])
+    }
+}
+
+#[test]
+fn names_that_do_not_tell_members_apart_are_noticed() {
+    let complaints = |names| complaints_on::<Simple<Constant>>(&Pair { names });
+    assert_eq!(complaints(vec!["one", "two"]), "");
+    assert_one(&complaints(vec!["same", "same"]), "'same' is empty or used twice");
+    assert!(complaints(vec!["one"]).contains("names 1 members but fits 2"));
+}
+
+/// Class probabilities that do not sum to 1.
+#[derive(Debug)]
+struct Generous;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Halves(usize);
+
+impl SimpleLearner<Classification> for Generous {
+    type Model = Halves;
+    fn name(&self) -> String {
+        "generous".into()
+    }
+    fn fit(&self, sample: &Sample<'_, Classification>, _run: &Run) -> Result<Halves> {
+        Ok(Halves(Classification::width(sample.target())))
+    }
+}
+
+impl SimpleModel<Classification> for Halves {
+    const KIND: &'static str = "test.halves";
+    fn width(&self) -> usize {
+        self.0
+    }
+    fn predict_row(&self, _row: &[f64], out: &mut [f64]) {
+        out.fill(0.5);
+    }
+}
+
+#[test]
+fn probabilities_that_do_not_sum_to_one_are_noticed() {
+    let x = rows();
+    let classes = ["a", "b", "c"].map(String::from);
+    let labels = Labels::new(classes, (0..ROWS as u32).map(|i| i % 3).collect()).unwrap();
+    let sample = Sample::new(x.rows(), &labels).unwrap();
+    let registry = Registry::default().with::<Simple<Halves>>();
+    let complaints = check::learner(&Simple(Generous), &sample, &registry);
+    assert_eq!(complaints, ["generous: predicts the row [0.5, 0.5, 0.5]"]);
+}

@@ -1,0 +1,245 @@
+//! The weight solver: golden values, agreement with EM, certificates, and the hard cases.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests, which may fail")]
+
+use dolmen::combine::Solution;
+use dolmen::combine::problem::WeightProblem;
+use dolmen::combine::simplex::{EmOptions, LogScore, SimplexOptions};
+use dolmen::learner::Run;
+use dolmen::math::log_sum_exp;
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn run() -> Run {
+    Run::with_threads(0, 2).unwrap()
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+}
+
+fn columns(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    (0..rows[0].len()).map(|m| rows.iter().map(|row| row[m]).collect()).collect()
+}
+
+fn golden() -> (LogScore, Value) {
+    let text = include_str!("fixtures/stack_weights.json");
+    let golden = serde_json::from_str::<Value>(text).unwrap()["stack_weights"].clone();
+    let rows: Vec<Vec<f64>> =
+        golden["likelihood"].as_array().unwrap().iter().map(numbers).collect();
+    (LogScore::from_likelihood(columns(&rows)).unwrap(), golden)
+}
+
+fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(found.len(), expected.len());
+    for (f, e) in found.iter().zip(expected) {
+        assert!((f - e).abs() <= tolerance, "{found:?} against {expected:?}");
+    }
+}
+
+fn exact(problem: &LogScore) -> Solution {
+    problem.solve(&SimplexOptions::default(), &run()).unwrap()
+}
+
+#[test]
+fn golden_optimum() {
+    let (problem, golden) = golden();
+    let found = exact(&problem);
+    assert_close(&found.weights, &numbers(&golden["optimum"]["weights"]), 1e-9);
+    let rows = problem.rows() as f64;
+    assert!((found.score * rows - golden["optimum"]["loglik"].as_f64().unwrap()).abs() < 1e-9);
+    assert!(found.gap <= 1e-10 && found.converged);
+}
+
+#[test]
+fn golden_em_path_and_stopping_rule() {
+    let (problem, golden) = golden();
+    for (n, expected) in golden["weights_after_1_to_5"].as_array().unwrap().iter().enumerate() {
+        let options = EmOptions { tolerance: 0.0, max_iterations: n + 1 };
+        assert_close(&problem.em(&options, &run()).unwrap().weights, &numbers(expected), 1e-12);
+    }
+    let stopped = problem.em(&EmOptions::default(), &run()).unwrap();
+    let expected = &golden["tol_1e-3"];
+    assert_eq!(stopped.iterations as u64, expected["iterations"].as_u64().unwrap());
+    assert_close(&stopped.weights, &numbers(&expected["weights"]), 1e-9);
+    let loglik = stopped.score * problem.rows() as f64;
+    assert!((loglik - expected["loglik"].as_f64().unwrap()).abs() < 1e-9);
+}
+
+/// Random log densities: rows share a level (so that scales differ wildly), members may repeat or mix one another.
+fn random_problem() -> impl Strategy<Value = Vec<Vec<f64>>> {
+    let sizes = (1..60_usize, 1..12_usize);
+    let matrix = sizes.prop_flat_map(|(rows, members)| {
+        let cells = prop::collection::vec(-4.0..4.0_f64, rows * members);
+        let levels = prop::collection::vec(-800.0..700.0_f64, rows);
+        let kinds = prop::collection::vec((0..4_u8, 0..members, 0..members), members);
+        (cells, levels, kinds)
+    });
+    matrix.prop_map(|(cells, levels, kinds)| {
+        let rows = levels.len();
+        let mut columns: Vec<Vec<f64>> = cells
+            .chunks(rows)
+            .map(|c| c.iter().zip(&levels).map(|(c, level)| c + level).collect())
+            .collect();
+        for (m, &(kind, a, b)) in kinds.iter().enumerate() {
+            match kind {
+                0 => columns[m] = columns[a].iter().copied().collect(),
+                1 => {
+                    let mid = |i: usize| log_sum_exp(&[columns[a][i], columns[b][i]]) - 2_f64.ln();
+                    columns[m] = (0..rows).map(mid).collect();
+                }
+                2 if m > 0 => columns[m][(a + b) % rows] = f64::NEG_INFINITY,
+                _ => {}
+            }
+        }
+        columns
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn the_certificate_is_small_and_em_does_no_better(columns in random_problem()) {
+        let problem = LogScore::from_log(columns).unwrap();
+        let found = exact(&problem);
+        prop_assert!(found.gap <= 1e-9, "gap {} after {}", found.gap, found.iterations);
+        prop_assert!(found.weights.iter().all(|w| *w >= 0.0));
+        prop_assert!((found.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        let em = problem.em(&EmOptions { tolerance: 1e-13, max_iterations: 20_000 }, &run()).unwrap();
+        prop_assert!(em.score <= found.score + 1e-12 * (1.0 + found.score.abs()));
+        // The certificate holds for EM's weights too, and bounds what they miss.
+        prop_assert!(found.score - em.score <= em.gap + 1e-12 * (1.0 + found.score.abs()));
+        if em.gap < 1e-9 {
+            prop_assert!((found.score - em.score).abs() <= 1e-8);
+        }
+    }
+
+    #[test]
+    fn permuting_rows_and_members_permutes_the_weights(
+        cells in prop::collection::vec(-3.0..3.0_f64, 40 * 4),
+        turn in 1..40_usize,
+    ) {
+        let columns: Vec<Vec<f64>> = cells.chunks(40).map(<[f64]>::to_vec).collect();
+        let mut turned = columns.clone();
+        turned.iter_mut().for_each(|c| c.rotate_left(turn));
+        turned.rotate_left(1);
+        let here = exact(&LogScore::from_log(columns).unwrap());
+        let mut there = exact(&LogScore::from_log(turned).unwrap()).weights;
+        there.rotate_right(1);
+        for (a, b) in here.weights.iter().zip(&there) {
+            prop_assert!((a - b).abs() < 1e-6, "{:?} {:?}", here.weights, there);
+        }
+    }
+
+    #[test]
+    fn a_row_of_weight_two_is_a_row_twice(cells in prop::collection::vec(-3.0..3.0_f64, 30 * 3)) {
+        let columns: Vec<Vec<f64>> = cells.chunks(30).map(<[f64]>::to_vec).collect();
+        let weights: Vec<f64> = (0..30).map(|i| if i < 5 { 2.0 } else { 1.0 }).collect();
+        let twice = columns.iter().map(|c| [&c[..5], &c[..]].concat()).collect();
+        let weighted = exact(&LogScore::from_log(columns).unwrap().weighted(&weights).unwrap());
+        let repeated = exact(&LogScore::from_log(twice).unwrap());
+        prop_assert!((weighted.score - repeated.score).abs() < 1e-12);
+        for (a, b) in weighted.weights.iter().zip(&repeated.weights) {
+            prop_assert!((a - b).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn a_prior_gives_the_limit_of_its_em(
+        cells in prop::collection::vec(-3.0..3.0_f64, 25 * 4),
+        exponent in 1.2..4.0_f64,
+    ) {
+        let columns: Vec<Vec<f64>> = cells.chunks(25).map(<[f64]>::to_vec).collect();
+        let problem = LogScore::from_log(columns).unwrap().with_prior(&[exponent; 4]).unwrap();
+        let found = exact(&problem);
+        let em = problem.em(&EmOptions { tolerance: 1e-15, max_iterations: 50_000 }, &run()).unwrap();
+        prop_assert!(found.gap <= 1e-9, "{found:?}");
+        for (a, b) in found.weights.iter().zip(&em.weights) {
+            prop_assert!((a - b).abs() < 1e-8, "{:?} {:?}", found.weights, em.weights);
+        }
+    }
+}
+
+#[test]
+fn one_row_one_member_and_no_information() {
+    let single = exact(&LogScore::from_log(vec![vec![-3.0, -900.0]]).unwrap());
+    assert_eq!(single.weights, [1.0]);
+    assert!((single.score - -451.5).abs() < 1e-12);
+
+    let one_row = exact(&LogScore::from_log(vec![vec![-2.0], vec![-1.0]]).unwrap());
+    assert_eq!(one_row.weights, [0.0, 1.0]);
+
+    let inf = f64::NEG_INFINITY;
+    let blind = LogScore::from_log(vec![vec![inf, -1.0, 0.0], vec![inf, 0.0, -1.0]]).unwrap();
+    let found = exact(&blind);
+    assert_eq!(found.uninformative_rows, 1);
+    assert_close(&found.weights, &[0.5, 0.5], 1e-9);
+    assert_eq!(blind.row_scores(&found.weights)[0], inf);
+
+    let nothing = exact(&LogScore::from_log(vec![vec![inf], vec![inf]]).unwrap());
+    assert_eq!((nothing.uninformative_rows, nothing.score), (1, inf));
+    assert_close(&nothing.weights, &[0.5, 0.5], 1e-12);
+}
+
+#[test]
+fn a_member_that_is_zero_everywhere_gets_nothing() {
+    let inf = f64::NEG_INFINITY;
+    let columns = vec![vec![-1.0, -2.0, -3.0], vec![inf; 3], vec![-3.0, -2.0, -1.0]];
+    let found = exact(&LogScore::from_log(columns).unwrap());
+    assert_eq!(found.weights[1], 0.0);
+    assert_close(&found.weights, &[0.5, 0.0, 0.5], 1e-9);
+}
+
+#[test]
+fn rows_that_only_one_member_covers() {
+    // Each member alone is -inf somewhere; the subsample of the first stage misses the rows that need the last one.
+    let rows = 40_000;
+    let cell = |i: usize, m: usize| match (i % 1000, m) {
+        (7, 2) => 0.0,
+        (7, _) => f64::NEG_INFINITY,
+        (_, 2) => -5.0,
+        (j, m) => -((j * (m + 3)) as f64 * 0.37).sin().abs(),
+    };
+    let columns: Vec<Vec<f64>> = (0..3).map(|m| (0..rows).map(|i| cell(i, m)).collect()).collect();
+    let found = exact(&LogScore::from_log(columns).unwrap());
+    assert!(found.gap <= 1e-10, "{found:?}");
+    assert!(found.weights[2] > 0.0 && found.score.is_finite());
+}
+
+#[test]
+fn many_members_are_priced_and_few_are_used() {
+    let (rows, members) = (60, 3000);
+    let centre = |m: usize| -3.0 + 6.0 * m as f64 / members as f64;
+    let point = |i: usize| 2.5 * (i as f64 * 1.7).sin();
+    let column = |m: usize| (0..rows).map(|i| -8.0 * (point(i) - centre(m)).powi(2)).collect();
+    let problem = LogScore::from_log((0..members).map(column).collect()).unwrap();
+    let found = exact(&problem);
+    assert!(found.gap <= 1e-10, "{} {}", found.gap, found.iterations);
+    assert!(found.weights.iter().filter(|w| **w > 0.0).count() <= rows);
+}
+
+#[test]
+fn the_same_bits_on_one_thread_and_two() {
+    let value = |i: usize, m: usize| ((i * 7 + m * 13) as f64 * 0.713).sin() - 0.1 * m as f64;
+    let columns: Vec<Vec<f64>> =
+        (0..9).map(|m| (0..50_000).map(|i| value(i, m)).collect()).collect();
+    let problem = LogScore::from_log(columns).unwrap();
+    let solve = |threads| {
+        let run = Run::with_threads(0, threads).unwrap();
+        problem.solve(&SimplexOptions::default(), &run).unwrap()
+    };
+    assert_eq!(solve(1), solve(2));
+}
+
+#[test]
+fn values_that_are_no_densities_are_refused() {
+    for bad in [f64::NAN, f64::INFINITY] {
+        let error = LogScore::from_log(vec![vec![0.0, bad]]).unwrap_err().to_string();
+        assert!(error.contains("row 2"), "{error}");
+    }
+    assert!(LogScore::from_likelihood(vec![vec![0.5, -0.1]]).is_err());
+    assert!(LogScore::from_log(vec![]).is_err());
+    assert!(LogScore::from_log(vec![vec![]]).is_err());
+    assert!(LogScore::from_log(vec![vec![0.0], vec![0.0, 1.0]]).is_err());
+}

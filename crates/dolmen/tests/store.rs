@@ -1,0 +1,194 @@
+//! Model files: every bit survives, and whatever is not whole or not known is refused with a clear word.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::io::{Error as IoError, Write};
+use std::path::PathBuf;
+
+use dolmen::Error;
+use dolmen::ensemble::{Ensemble, Stack};
+use dolmen::learner::density::gaussian::Gaussian;
+use dolmen::learner::library::Library;
+use dolmen::learner::{Fitted, Run, Sample, predict};
+use dolmen::store::{ModelFile, Record, write_atomically};
+use dolmen::table::{Features, Schema};
+use dolmen::task::{Classification, Density};
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+
+fn run() -> Run {
+    Run::with_threads(0, 2).unwrap()
+}
+
+fn rows() -> Features {
+    let values = (0..80).map(|i| (f64::from(i) * 1.3).sin() + f64::from(i % 2)).collect();
+    Features::numeric(values, 2).unwrap()
+}
+
+fn ensemble() -> Ensemble<Density> {
+    let x = rows();
+    let sample = Sample::new(x.rows(), &()).unwrap();
+    Stack::default().member(Gaussian::default()).fit_ensemble(&sample, &run()).unwrap()
+}
+
+fn file() -> ModelFile {
+    ModelFile {
+        task: "density".into(),
+        schema: Schema::numeric(2),
+        target: None,
+        classes: Vec::new(),
+        model: ensemble().record().unwrap(),
+    }
+}
+
+/// A folder and the path of a model file in it.
+fn stored() -> (TempDir, PathBuf, Vec<u8>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.dolmen");
+    file().write(&path).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    (folder, path, bytes)
+}
+
+/// What reading these bytes as a model file says.
+fn read(path: &PathBuf, bytes: &[u8]) -> dolmen::Result<ModelFile> {
+    fs::write(path, bytes).unwrap();
+    ModelFile::read(path)
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Body {
+    #[serde(with = "dolmen::store::floats")]
+    array: Vec<f64>,
+    number: f64,
+    list: Vec<f64>,
+}
+
+#[test]
+fn infinities_and_nan_survive_bit_by_bit() {
+    let odd = f64::from_bits(0x7ff8_0000_0000_0123);
+    let values = vec![f64::NEG_INFINITY, f64::INFINITY, odd, -0.0, 5e-324, f64::MAX, 0.1];
+    let body = Body { array: values.clone(), number: f64::NEG_INFINITY, list: values };
+    let record = Record::new("test", 3, &body).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.dolmen");
+    ModelFile { model: record, ..file() }.write(&path).unwrap();
+    let read = ModelFile::read(&path).unwrap().model;
+    assert_eq!((read.kind(), read.version()), ("test", 3));
+    let found: Body = read.read().unwrap();
+    let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(&found.array), bits(&body.array));
+    assert_eq!(bits(&found.list), bits(&body.list));
+    assert_eq!(found.number, f64::NEG_INFINITY);
+}
+
+#[test]
+fn a_model_read_back_predicts_the_same_bits() {
+    let (_folder, path, _) = stored();
+    let read = ModelFile::read(&path).unwrap();
+    assert_eq!(read, file());
+    assert!(read.is::<Density>() && !read.is::<Classification>());
+    let model = Density::registry().restore(&read.model).unwrap();
+    let x = rows();
+    let expected = predict(&ensemble(), x.rows(), &run()).unwrap();
+    assert_eq!(predict(model.as_ref(), x.rows(), &run()).unwrap(), expected);
+}
+
+#[test]
+fn truncated_at_every_length() {
+    let (_folder, path, bytes) = stored();
+    for length in 0..bytes.len() {
+        let error = read(&path, &bytes[..length]).unwrap_err().to_string();
+        let word = if length == 0 { "not a Dolmen model file" } else { "truncated" };
+        assert!(error.contains(word) && error.contains("m.dolmen"), "{length}: {error}");
+    }
+    assert!(read(&path, &bytes).is_ok());
+}
+
+#[test]
+fn every_flipped_byte_is_noticed() {
+    let (_folder, path, bytes) = stored();
+    for at in 0..bytes.len() {
+        for flip in [0x01, 0x80, 0xff] {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= flip;
+            assert!(read(&path, &damaged).is_err(), "byte {at} with {flip:#x}");
+        }
+    }
+}
+
+#[test]
+fn a_body_that_is_nonsense_behind_a_right_checksum_does_not_panic() {
+    let (_folder, path, bytes) = stored();
+    let header = 14;
+    for at in header..bytes.len() {
+        let mut forged = bytes.clone();
+        forged[at] ^= 0x15;
+        let checksum = crc32fast::hash(&forged[header..]);
+        forged[10..14].copy_from_slice(&checksum.to_le_bytes());
+        // Some changes are harmless (a letter of a name); none may bring the program down.
+        if let Ok(file) = read(&path, &forged) {
+            let _ = Density::registry().restore(&file.model).map(|model| model.width());
+        }
+    }
+}
+
+#[test]
+fn foreign_and_newer_files() {
+    let (_folder, path, bytes) = stored();
+    for foreign in ["a,b\n1,2\n", "PAR1", "DOLLAR and more", "D\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"] {
+        let error = read(&path, foreign.as_bytes()).unwrap_err();
+        assert!(matches!(error, Error::File { .. }), "{error}");
+        assert!(error.to_string().contains("not a Dolmen model file"), "{error}");
+    }
+    let mut newer = bytes;
+    newer[6..10].copy_from_slice(&2_u32.to_le_bytes());
+    let error = read(&path, &newer).unwrap_err();
+    assert!(matches!(error, Error::Version { found: 2, supported: 1, .. }), "{error}");
+    assert!(error.hint().unwrap().contains("update"));
+    assert!(matches!(ModelFile::read(&path.join("nowhere")), Err(Error::Io { .. })));
+}
+
+#[test]
+fn unknown_and_newer_records() {
+    let registry = Density::registry();
+    let unknown = registry.restore(&Record::new("acme.histogram", 1, &()).unwrap()).unwrap_err();
+    assert!(matches!(&unknown, Error::UnknownKind { kind } if kind == "acme.histogram"));
+    let kind = ensemble().record().unwrap().kind().to_string();
+    let newer = registry.restore(&Record::new(&kind, 99, &()).unwrap()).unwrap_err();
+    assert!(matches!(newer, Error::Version { found: 99, .. }), "{newer}");
+    assert!(newer.to_string().contains(&kind));
+    let damaged = registry.restore(&Record::new(&kind, 1, &"text").unwrap()).unwrap_err();
+    assert!(damaged.to_string().contains(&kind), "{damaged}");
+    // A classifier's registry does not read densities.
+    let gaussian = Record::new("gaussian", 1, &()).unwrap();
+    assert!(matches!(
+        Classification::registry().restore(&gaussian),
+        Err(Error::UnknownKind { .. })
+    ));
+}
+
+#[test]
+fn a_failed_write_keeps_the_old_file_and_leaves_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.txt");
+    let names = || fs::read_dir(folder.path()).unwrap().count();
+    let fails = |out: &mut dyn Write| {
+        out.write_all(b"half of it")?;
+        Err(IoError::other("the disk is full"))
+    };
+    let error = write_atomically(&path, fails).unwrap_err().to_string();
+    assert!(error.contains("out.txt") && error.contains("the disk is full"), "{error}");
+    assert_eq!(names(), 0);
+
+    write_atomically(&path, |out| out.write_all(b"old")).unwrap();
+    assert!(write_atomically(&path, fails).is_err());
+    assert_eq!((names(), fs::read_to_string(&path).unwrap()), (1, "old".into()));
+    write_atomically(&path, |out| out.write_all(b"new")).unwrap();
+    assert_eq!((names(), fs::read_to_string(&path).unwrap()), (1, "new".into()));
+
+    let error = write_atomically(&folder.path().join("nowhere/out.txt"), |_| Ok(())).unwrap_err();
+    assert!(error.to_string().contains("nowhere"), "{error}");
+    assert!(write_atomically(folder.path(), |_| Ok(())).is_err());
+}

@@ -1,0 +1,178 @@
+//! Tables in files: what is written reads back, and the options say how.
+
+use std::fs;
+use std::path::PathBuf;
+
+use dolmen::learner::Run;
+use dolmen::table::{Categories, Column, ColumnKind, ReadOptions, Schema, Table, read, write_csv};
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+fn run() -> Run {
+    Run::with_threads(0, 2).unwrap()
+}
+
+/// A file of this name and text in a folder of its own.
+fn file(name: &str, text: impl AsRef<[u8]>) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    fs::write(&path, text).unwrap();
+    (folder, path)
+}
+
+fn is_numeric(table: &Table, name: &str) -> bool {
+    matches!(table.column(name).unwrap(), Column::Numeric(_))
+}
+
+#[test]
+fn the_extension_chooses_reader_and_delimiter() {
+    let read_named = |name: &str, text: &str| {
+        let (_folder, path) = file(name, text);
+        read(&path, &ReadOptions::default(), &run())
+    };
+    for name in ["t.csv", "t.CSV", "t.txt", "t.data", "t"] {
+        assert_eq!(read_named(name, "a,b\n1,2\n").unwrap().names(), ["a", "b"]);
+    }
+    assert_eq!(read_named("t.tsv", "a,b\tc\n1\t2\n").unwrap().names(), ["a,b", "c"]);
+    assert!(read_named("t.parquet", "a,b\n1,2\n").unwrap_err().to_string().contains("Parquet"));
+
+    let (_folder, path) = file("t.csv", "a;b\n1;2\n");
+    let mut options = ReadOptions { delimiter: Some(b';'), ..ReadOptions::default() };
+    assert_eq!(read(&path, &options, &run()).unwrap().names(), ["a", "b"]);
+    for impossible in [b'"', b'\n', b'1', b'e', b'.', 0xff] {
+        options.delimiter = Some(impossible);
+        assert!(matches!(read(&path, &options, &run()), Err(dolmen::Error::Param { .. })));
+    }
+}
+
+#[test]
+fn files_that_cannot_be_opened_are_named() {
+    let (folder, path) = file("t.csv", "");
+    for path in [folder.path().join("none.csv"), folder.path().to_path_buf()] {
+        let error = read(&path, &ReadOptions::default(), &run()).unwrap_err().to_string();
+        assert!(error.starts_with(&path.display().to_string()), "{error}");
+    }
+    let error = read(&path, &ReadOptions::default(), &run()).unwrap_err().to_string();
+    assert!(error.ends_with("t.csv: the file is empty"), "{error}");
+}
+
+#[test]
+fn types_are_declared_inline_or_in_a_file() {
+    let expected = [
+        ("age".to_string(), ColumnKind::Numeric),
+        ("id".to_string(), ColumnKind::Ignore),
+        ("zip".to_string(), ColumnKind::Categorical),
+    ]
+    .into();
+    let inline = ReadOptions::parse_schema("age=numeric, zip = categorical,id=ignore").unwrap();
+    assert_eq!(inline, expected);
+    let csv = "column,role,type\nage,feature,numeric\nzip,feature,nominal\n\"id\",none,ignore\n";
+    let json = r#" {"age": "numeric", "zip": "categorical", "id": "ignore"}"#;
+    for text in [csv, json] {
+        let (_folder, path) = file("schema", text);
+        assert_eq!(ReadOptions::parse_schema(path.to_str().unwrap()).unwrap(), expected);
+    }
+    assert!(ReadOptions::parse_schema("").unwrap().is_empty());
+    for (bad, word) in [("none.csv", "none.csv"), ("age=float", "float"), ("age", "COLUMN=TYPE")] {
+        let error = ReadOptions::parse_schema(bad).unwrap_err().to_string();
+        assert!(error.contains(word), "{error}");
+    }
+    let broken =
+        ["", "name,type\na,numeric\n", "column,type\na,date\n", "{\"a\": 1}", "column,type\na,\"n"];
+    for text in broken {
+        let (_folder, path) = file("schema.csv", text);
+        let error = ReadOptions::parse_schema(path.to_str().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("schema.csv") && !error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn a_declared_column_must_exist() {
+    let (_folder, path) = file("t.csv", "zip,n\n01,1\n02,2\n");
+    let mut options = ReadOptions::default();
+    options.schema.insert("Zip".into(), ColumnKind::Categorical);
+    let error = read(&path, &options, &run()).unwrap_err();
+    assert_eq!(error.hint().unwrap(), "did you mean 'zip'?");
+}
+
+#[test]
+fn new_rows_are_read_as_the_model_expects_them() {
+    let (_folder, path) = file("train.csv", "zip,n,y\n01,1,0.5\n02,2,?\n,3,1\n");
+    let mut options =
+        ReadOptions { keep: vec!["n".into(), "zip".into()], ..ReadOptions::default() };
+    options.schema.insert("zip".into(), ColumnKind::Categorical);
+    let schema = Schema::of(&read(&path, &options, &run()).unwrap());
+
+    let (_folder, path) = file("new.csv", "other,n,zip\nx,NA,02\ny,7,03\nz,8,NA\n");
+    let table = read(&path, &ReadOptions::matching(&schema), &run()).unwrap();
+    assert_eq!(table.names(), ["n", "zip"]);
+    assert!(is_numeric(&table, "n") && !is_numeric(&table, "zip"));
+    let schema = std::sync::Arc::new(schema);
+    let features = schema.encode(&table).unwrap();
+    let cells: Vec<String> = features.rows().values().iter().map(f64::to_string).collect();
+    // Columns in the order of the model: zip, n. Level 02 is number 1, level 03 is unknown, so number 2.
+    assert_eq!(cells, ["1", "NaN", "2", "7", "NaN", "8"]);
+
+    let (_folder, path) = file("new.csv", "n,zip\nmany,02\n");
+    let error = read(&path, &ReadOptions::matching(&schema), &run()).unwrap_err().to_string();
+    assert!(error.ends_with("row 1, column 'n': expected a number, found 'many'"), "{error}");
+}
+
+/// A column of numbers, or of texts that no reader takes for missing.
+fn any_column(rows: usize) -> impl Strategy<Value = Column> {
+    let number = prop_oneof![
+        4 => any::<f64>(),
+        2 => (-1000_i32..1000).prop_map(f64::from),
+        1 => Just(f64::NEG_INFINITY),
+        1 => Just(f64::NAN),
+    ];
+    let word = prop_oneof![
+        3 => "[a-c]",
+        2 => "[ab,\"\n\r\t ;]{1,5}",
+        1 => "\\PC{1,6}",
+        1 => "[0-9]{1,2}(\\.[0-9])?",
+    ];
+    let text = prop::option::weighted(
+        0.9,
+        word.prop_filter("blank is missing", |w| !w.trim_matches([' ', '\t']).is_empty()),
+    );
+    prop_oneof![
+        prop::collection::vec(number, rows).prop_map(Column::Numeric),
+        prop::collection::vec(text, rows).prop_map(|texts| {
+            Column::Categorical(Categories::new(texts.iter().map(Option::as_deref)))
+        }),
+    ]
+}
+
+fn any_table() -> impl Strategy<Value = Table> {
+    (1_usize..5, 1_usize..25).prop_flat_map(|(width, rows)| {
+        let name = prop_oneof!["[a-z]{1,3}", "[a-z,\"\n ]{1,4}"];
+        let name = name.prop_filter("blank is no name", |n| !n.trim_matches(' ').is_empty());
+        let names = prop::collection::btree_set(name, width);
+        (names, prop::collection::vec(any_column(rows), width)).prop_map(|(names, columns)| {
+            Table::new(names.into_iter().zip(columns).collect()).unwrap()
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn what_is_written_reads_back(table in any_table()) {
+        let mut text = Vec::new();
+        write_csv(&table, &mut text).unwrap();
+        let (_folder, path) = file("t.csv", &text);
+        let kind = |column: &Column| match column {
+            Column::Numeric(_) => ColumnKind::Numeric,
+            Column::Categorical(_) => ColumnKind::Categorical,
+        };
+        let options = ReadOptions {
+            schema: table.columns().map(|(name, column)| (name.into(), kind(column))).collect(),
+            missing: vec![String::new()],
+            ..ReadOptions::default()
+        };
+        let back = read(&path, &options, &run()).unwrap();
+        prop_assert_eq!(format!("{back:?}"), format!("{table:?}"));
+    }
+}
