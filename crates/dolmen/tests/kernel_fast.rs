@@ -211,6 +211,24 @@ fn one_pass_over_pairs_equals_refitting_fold_by_fold() {
 }
 
 #[test]
+fn plans_that_are_no_partition_are_refitted() {
+    let x = clustered(120, 2, 13);
+    let sample = Sample::new(x.rows(), &()).unwrap();
+    let plan = Plan::bootstrap(120, 6, &run(1)).unwrap();
+    for scale in [Scale::Training, Scale::Sample] {
+        let learner =
+            KernelDensity { bandwidth: [0.2, 0.8].into(), scale, ..KernelDensity::default() };
+        let ours = learner.out_of_sample(&sample, &plan, &run(2)).unwrap().columns;
+        let theirs = refitted(&learner, &sample, &plan);
+        let never = plan.never_held_out();
+        for (a, b) in ours.iter().flatten().zip(theirs.iter().flatten()) {
+            assert!(a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-12 * (1.0 + b.abs()));
+        }
+        assert_eq!(ours[0].iter().filter(|v| v.is_nan()).count(), never.len());
+    }
+}
+
+#[test]
 fn out_of_sample_densities_have_the_same_bits_on_any_number_of_threads() {
     let x = clustered(400, 2, 12);
     let sample = Sample::new(x.rows(), &()).unwrap();

@@ -37,7 +37,7 @@ pub(super) fn out_of_sample(
         Scale::Training => None,
     };
     let searches = matches!(learner.bandwidth, Bandwidth::Rule(Rule::Cv | Rule::Loo));
-    match (fold_of_row(plan), &fixed) {
+    match (plan.fold_of_row(), &fixed) {
         (Some(folds), Some(_)) => Pass::new(learner, sample, folds, fixed, run)?.run(run),
         (Some(folds), None) if !searches => Pass::new(learner, sample, folds, None, run)?.run(run),
         (None, Some(fixed)) => oos::refit(fixed, sample, plan, run),
@@ -251,25 +251,4 @@ impl<'a> Ladder<'a> {
                 .for_each(|(out, value)| *out = *value);
         }
     }
-}
-
-/// Each row's split, if every row is predicted once and learned from in all other splits.
-fn fold_of_row(plan: &Plan) -> Option<Vec<u32>> {
-    const NONE: u32 = u32::MAX;
-    let mut folds = vec![NONE; plan.rows()];
-    for (v, split) in plan.splits().iter().enumerate() {
-        for &i in split.test() {
-            if folds[i] != NONE {
-                return None;
-            }
-            folds[i] = v as u32;
-        }
-    }
-    let all_others = |(v, split): (usize, &crate::plan::Split)| {
-        let train = split.train(plan.rows());
-        let others = (0..plan.rows()).filter(|&i| folds[i] != v as u32);
-        train.iter().copied().eq(others)
-    };
-    let partition = !folds.contains(&NONE) && plan.splits().iter().enumerate().all(all_others);
-    partition.then_some(folds)
 }

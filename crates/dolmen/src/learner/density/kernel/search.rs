@@ -17,9 +17,9 @@ use crate::learner::Run;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Search {
-    /// Quasi-Newton climbs from several starts. Gaussian kernels: starts are tried out on a part of the rows. Kernels of
-    /// finite support start where Gaussian kernels end, climb along one column after the other as well, and take the
-    /// peak of `sw99` if that is higher.
+    /// Quasi-Newton climbs from several starts, which for Gaussian kernels are tried out on a part of the rows. Kernels of
+    /// finite support start where Gaussian kernels end, climb along one column after the other as well, and take the peak
+    /// of `sw99` if that is higher: their search is the more thorough one, not the faster.
     #[default]
     Climb,
     /// Appendix B of Smyth and Wolpert (1999): a grid for each column alone, then gradient ascent and coordinate-wise
@@ -36,7 +36,7 @@ pub(super) struct Searched<'a> {
     pub(super) folds: &'a [u32],
 }
 
-/// Rows on which starts are tried out, if there are at least twice as many.
+/// Rows on which starts of Gaussian kernels are tried out, if there are at least twice as many.
 const TRIAL_ROWS: usize = 250;
 /// Multiples of the rule of thumb from which climbs of Gaussian kernels start.
 const MULTIPLES: [f64; 3] = [0.3, 1.0, 2.0];
@@ -49,7 +49,7 @@ impl Searched<'_> {
         match search {
             Search::Climb if self.shape == Shape::Gaussian => self.smooth(run),
             Search::Climb => self.kinked(run),
-            Search::Sw99 => self.sw99(run),
+            Search::Sw99 => Ok(highest(self.sw99_peaks(run)?)),
         }
     }
 
@@ -58,37 +58,26 @@ impl Searched<'_> {
         Likelihood::new(self.shape, columns, self.weights, self.folds)
     }
 
-    /// Gaussian kernels.
+    /// Gaussian kernels: a climb from the best of several starts, found on a part of the rows.
     fn smooth(&self, run: &Run) -> Result<Peak> {
         let likelihood = self.likelihood(self.columns);
-        let rows = self.weights.len();
-        if rows < 2 * TRIAL_ROWS {
-            return self.climb_from_multiples(&likelihood, run);
-        }
-        let columns: Vec<Vec<f64>> =
-            self.columns.iter().map(|c| c[..TRIAL_ROWS].to_vec()).collect();
-        let trial = Searched {
-            columns: &columns,
-            weights: &self.weights[..TRIAL_ROWS],
-            folds: &self.folds[..TRIAL_ROWS],
-            ..*self
+        let from_multiples = |likelihood: &Likelihood| {
+            let d = self.columns.len();
+            let rule = rule_of_thumb(true, self.shape, likelihood.total(), d);
+            let climbs = MULTIPLES.par_iter().map(|m| climb(likelihood, &vec![m * rule; d], run));
+            Ok(highest(climbs.collect::<Result<_>>()?))
         };
-        let trial = trial.climb_from_multiples(&trial.likelihood(&columns), run)?;
-        // The best bandwidths of more rows are narrower.
-        let shrink =
-            (TRIAL_ROWS as f64 / rows as f64).powf(1.0 / (self.columns.len() as f64 + 4.0));
-        let start: Vec<f64> = trial.bandwidth.iter().map(|h| h * shrink).collect();
-        climb(&likelihood, &start, run)
+        if self.weights.len() < 2 * TRIAL_ROWS {
+            return from_multiples(&likelihood);
+        }
+        let start = self.with_part(TRIAL_ROWS, |part| {
+            from_multiples(&part.likelihood(part.columns)).map(|peak| peak.bandwidth)
+        })?;
+        climb(&likelihood, &self.narrowed(&start, TRIAL_ROWS), run)
     }
 
-    fn climb_from_multiples(&self, likelihood: &Likelihood, run: &Run) -> Result<Peak> {
-        let rule = rule_of_thumb(true, self.shape, likelihood.total(), self.columns.len());
-        let start = |multiple: &f64| vec![multiple * rule; self.columns.len()];
-        let peaks = MULTIPLES.par_iter().map(|m| climb(likelihood, &start(m), run));
-        Ok(highest(peaks.collect::<Result<_>>()?))
-    }
-
-    /// Kernels of finite support.
+    /// Kernels of finite support: from where Gaussian kernels end, and the peaks of appendix B. The best of the many
+    /// maxima may be any of these.
     fn kinked(&self, run: &Run) -> Result<Peak> {
         let smooth = Searched { shape: Shape::Gaussian, ..*self };
         let gaussian = smooth.smooth(run)?.bandwidth;
@@ -98,20 +87,37 @@ impl Searched<'_> {
         let climbs = WIDENED.par_iter().map(|multiple| {
             let start = widened(&likelihood, times(multiple), run)?;
             let steep = climb(&likelihood, &start, run)?.bandwidth;
-            let ends = [steep, start].map(|from| {
-                let peak = climb_columns(&likelihood, &from, run)?;
-                climb(&likelihood, &peak.bandwidth, run)
-            });
-            ends.into_iter().collect::<Result<Vec<Peak>>>()
+            Ok([
+                climb_both_ways(&likelihood, &steep, run)?,
+                climb_both_ways(&likelihood, &start, run)?,
+            ])
         });
-        let peaks: Vec<Vec<Peak>> = climbs.collect::<Result<_>>()?;
-        let paper = self.sw99(run)?;
-        Ok(highest(peaks.into_iter().flatten().chain([paper]).collect()))
+        let climbs: Vec<[Peak; 2]> = climbs.collect::<Result<_>>()?;
+        let paper = self.sw99_peaks(run)?;
+        Ok(highest(climbs.into_iter().flatten().chain(paper).collect()))
+    }
+
+    /// Does something with the first rows, which are a random part of all.
+    fn with_part<R>(&self, rows: usize, work: impl FnOnce(Searched<'_>) -> R) -> R {
+        let columns: Vec<Vec<f64>> = self.columns.iter().map(|c| c[..rows].to_vec()).collect();
+        work(Searched {
+            columns: &columns,
+            weights: &self.weights[..rows],
+            folds: &self.folds[..rows],
+            ..*self
+        })
+    }
+
+    /// Bandwidths found on so many rows, for all rows: the best ones of more rows are narrower.
+    fn narrowed(&self, bandwidth: &[f64], rows: usize) -> Vec<f64> {
+        let share = rows as f64 / self.weights.len() as f64;
+        let shrink = share.powf(1.0 / (self.columns.len() as f64 + 4.0));
+        bandwidth.iter().map(|h| h * shrink).collect()
     }
 
     /// Appendix B of \[SmythWolpert1999\]. Where none of its six starts has a positive likelihood, the multiples go on
     /// growing until one has.
-    fn sw99(&self, run: &Run) -> Result<Peak> {
+    fn sw99_peaks(&self, run: &Run) -> Result<Vec<Peak>> {
         let likelihood = self.likelihood(self.columns);
         let alone = self.columns_alone(run)?;
         let finite = |start: &Vec<f64>| likelihood.at(start, false).log_likelihood.is_finite();
@@ -127,7 +133,7 @@ impl Searched<'_> {
             Ok([climb(&likelihood, start, run)?, climb_columns(&likelihood, start, run)?])
         });
         let peaks: Vec<[Peak; 2]> = climbs.collect::<Result<_>>()?;
-        Ok(highest(peaks.into_iter().flatten().collect()))
+        Ok(peaks.into_iter().flatten().collect())
     }
 
     /// For each column by itself, the best bandwidth of 0.1, 0.2 .. 1.5.
@@ -165,6 +171,12 @@ fn widened(likelihood: &Likelihood, start: Vec<f64>, run: &Run) -> Result<Vec<f6
         }
     }
     Ok(wide)
+}
+
+/// Along one column after the other, then along the gradient.
+fn climb_both_ways(likelihood: &Likelihood, start: &[f64], run: &Run) -> Result<Peak> {
+    let peak = climb_columns(likelihood, start, run)?;
+    climb(likelihood, &peak.bandwidth, run)
 }
 
 /// The highest of several peaks.

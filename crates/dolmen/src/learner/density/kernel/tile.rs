@@ -210,11 +210,14 @@ fn gaussian<const FMA: bool>(a: &Block, b: &Block, i: usize, kernel: &mut Lanes)
 /// The product over columns of a profile of row i of `a` with each row of `b`.
 #[inline(always)]
 fn product(a: &Block, b: &Block, i: usize, kernel: &mut Lanes, profile: impl Fn(f64) -> f64) {
-    kernel.fill(1.0);
-    for (x, column) in a.columns.iter().zip(&b.columns) {
-        for l in 0..BLOCK {
-            kernel[l] *= profile(x[i] - column[l]);
+    for first in (0..BLOCK).step_by(LANES) {
+        let mut products = [1.0; LANES];
+        for (x, column) in a.columns.iter().zip(&b.columns) {
+            for l in 0..LANES {
+                products[l] *= profile(x[i] - column[first + l]);
+            }
         }
+        kernel[first..first + LANES].copy_from_slice(&products);
     }
 }
 
