@@ -42,7 +42,7 @@ pub(super) fn solve(view: &View<'_>, options: &EmOptions) -> Found {
     let mut alpha = vec![1.0 / members as f64; members];
     let (mut iterations, mut converged) = (0, false);
     while iterations < options.max_iterations && !converged {
-        let gradient = view.gradient(&alpha, &all).gradient;
+        let gradient = view.moments(&alpha, &all, 0).gradient;
         let mut change = 0.0;
         for ((alpha, g), p) in alpha.iter_mut().zip(&gradient).zip(view.prior) {
             let new = (*alpha * g + p) / (1.0 + total_prior);

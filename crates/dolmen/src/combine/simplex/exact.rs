@@ -105,21 +105,24 @@ fn iterate(
 ) -> Found {
     let mut passes = 0;
     let mut previous_gap = f64::INFINITY;
-    // While members are still to join, the restricted problem need only be solved as well as the set is known.
-    let everyone_is_in = set.len() == allowed.len();
-    let mut coarse: f64 = if everyone_is_in { 0.0 } else { 1e-3 };
+    // With few members all prices come with every pass; with many, a pass of its own prices them when the working set
+    // is solved as well as it is known.
+    let few = allowed.len() <= FEW_MEMBERS;
+    let mut coarse: f64 = if few { 0.0 } else { 1e-3 };
     loop {
         let left = options.max_iterations.saturating_sub(passes).max(1);
+        let watched: &[usize] = if few { allowed } else { &[] };
         // A restricted gap well below the tolerance leaves room for the price of the others.
-        let restricted = newton::solve(view, &set, x, coarse.max(0.1 * options.tolerance), left);
+        let tolerance = coarse.max(0.1 * options.tolerance);
+        let restricted = newton::solve(view, &set, watched, x, tolerance, left);
         x = restricted.x;
         passes += restricted.passes;
-        if everyone_is_in {
-            let (gap, converged) = (restricted.gap.max(0.0), restricted.gap <= options.tolerance);
-            return Found { weights: x, gap, iterations: passes, converged };
-        }
-        let prices = prices(view, &x, allowed);
-        passes += 1;
+        let prices = if few {
+            priced(view, &x, &restricted.members, &restricted.gradient)
+        } else {
+            passes += 1;
+            prices(view, &x, allowed)
+        };
         let gap = prices.iter().map(|(_, price)| *price).fold(0.0, f64::max);
         let joined = join(view, &mut set, &x, &prices, options.tolerance);
         let converged = gap <= options.tolerance;
@@ -143,11 +146,15 @@ pub(super) fn gap(view: &View<'_>, x: &[f64], allowed: &[usize]) -> f64 {
 
 /// What each allowed member would gain, per unit of weight moved to it from the mixture.
 fn prices(view: &View<'_>, x: &[f64], allowed: &[usize]) -> Vec<(usize, f64)> {
-    let gradient = view.gradient(x, allowed).gradient;
+    priced(view, x, allowed, &view.moments(x, allowed, 0).gradient)
+}
+
+/// The prices that follow from a gradient.
+fn priced(view: &View<'_>, x: &[f64], allowed: &[usize], gradient: &[f64]) -> Vec<(usize, f64)> {
     let pull = |m: usize, g: f64| {
         if view.prior[m] > 0.0 { g + view.prior[m] / x[m] } else { g }
     };
-    let pulls: Vec<f64> = allowed.iter().zip(&gradient).map(|(&m, &g)| pull(m, g)).collect();
+    let pulls: Vec<f64> = allowed.iter().zip(gradient).map(|(&m, &g)| pull(m, g)).collect();
     let mean: f64 =
         allowed.iter().zip(&pulls).filter(|(m, _)| x[**m] > 0.0).map(|(&m, p)| x[m] * p).sum();
     allowed.iter().copied().zip(pulls.into_iter().map(|p| p - mean)).collect()

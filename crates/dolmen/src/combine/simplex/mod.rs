@@ -218,7 +218,7 @@ impl WeightProblem for LogScore {
     fn sandwich(&self, weights: &[f64], support: &[usize]) -> (Gram, Gram) {
         let mixture = self.view().mixture(weights);
         let relative = |m: usize, i: usize| self.columns[m][i] / mixture[i].max(f64::MIN_POSITIVE);
-        let curvature = self.view().moments(weights, support).curvature;
+        let curvature = self.view().moments(weights, support, support.len()).curvature;
         let spread = Gram::over_rows(self.rows(), support.len(), |j, i| {
             if self.weights[i] > 0.0 {
                 (relative(support[j], i) - 1.0) * self.weights[i]

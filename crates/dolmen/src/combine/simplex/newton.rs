@@ -16,21 +16,25 @@ const HALVINGS: usize = 30;
 pub(super) struct Restricted {
     /// Weights of all members, summing to 1.
     pub(super) x: Vec<f64>,
-    /// What any weights on the set could still gain.
-    pub(super) gap: f64,
+    /// The members of the set, then those watched.
+    pub(super) members: Vec<usize>,
+    /// Their gradient.
+    pub(super) gradient: Vec<f64>,
     /// Passes over the rows used.
     pub(super) passes: usize,
 }
 
-/// Improves `x` over the members of `set` until the gap within the set is at most `tolerance`, or rounding ends it.
+/// Improves `x` over the members of `set` until the gap within the set is at most `tolerance`, or rounding ends it; the
+/// gradient of the watched members is found on the way.
 pub(super) fn solve(
     view: &View<'_>,
     set: &[usize],
+    watched: &[usize],
     x: Vec<f64>,
     tolerance: f64,
     max_passes: usize,
 ) -> Restricted {
-    let problem = Problem::new(view, set);
+    let problem = Problem::new(view, set, watched);
     let mut here = problem.point(x);
     let mut passes = 1;
     let mut gap = problem.gap(&here);
@@ -52,13 +56,15 @@ pub(super) fn solve(
         }
         (here, gap) = (next, next_gap);
     }
-    Restricted { x: here.x, gap, passes }
+    Restricted { x: here.x, members: problem.members, gradient: here.moments.gradient, passes }
 }
 
 /// The restricted problem.
 struct Problem<'a> {
     view: &'a View<'a>,
     set: &'a [usize],
+    /// The members of the set, then those only watched.
+    members: Vec<usize>,
     /// p_m for the members of the set.
     prior: Vec<f64>,
     /// 1 + P.
@@ -85,14 +91,16 @@ struct Step {
 }
 
 impl<'a> Problem<'a> {
-    fn new(view: &'a View<'a>, set: &'a [usize]) -> Self {
+    fn new(view: &'a View<'a>, set: &'a [usize], watched: &[usize]) -> Self {
+        let others = watched.iter().filter(|m| !set.contains(m));
+        let members = set.iter().chain(others).copied().collect();
         let prior: Vec<f64> = set.iter().map(|&m| view.prior[m]).collect();
         let mass = 1.0 + prior.iter().sum::<f64>();
-        Self { view, set, prior, mass }
+        Self { view, set, members, prior, mass }
     }
 
     fn point(&self, x: Vec<f64>) -> Point {
-        let moments = self.view.moments(&x, self.set);
+        let moments = self.view.moments(&x, &self.members, self.set.len());
         let inside: Vec<f64> = self.set.iter().map(|&m| x[m]).collect();
         let with_prior = self.prior.iter().zip(&inside);
         let pull = moments

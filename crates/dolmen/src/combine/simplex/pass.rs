@@ -29,7 +29,7 @@ pub(super) struct Moments {
     pub(super) objective: f64,
     /// sum_i w_i L[i,m] / f_i for each wanted member m.
     pub(super) gradient: Vec<f64>,
-    /// sum_i w_i L[i,m] L[i,k] / f_i^2 for wanted members, if asked for.
+    /// sum_i w_i L[i,m] L[i,k] / f_i^2 for the first of the wanted members.
     pub(super) curvature: Gram,
 }
 
@@ -49,17 +49,9 @@ struct Scratch {
 }
 
 impl View<'_> {
-    /// Objective, gradient and curvature at `x` (all members; zeros are skipped), for the wanted members.
-    pub(super) fn moments(&self, x: &[f64], wanted: &[usize]) -> Moments {
-        self.pass(x, wanted, wanted.len())
-    }
-
-    /// Objective and gradient only.
-    pub(super) fn gradient(&self, x: &[f64], wanted: &[usize]) -> Moments {
-        self.pass(x, wanted, 0)
-    }
-
-    fn pass(&self, x: &[f64], wanted: &[usize], curved: usize) -> Moments {
+    /// Objective, gradient and curvature at `x` (all members; zeros are skipped), for the wanted members; the curvature
+    /// only of the first `curved` of them.
+    pub(super) fn moments(&self, x: &[f64], wanted: &[usize], curved: usize) -> Moments {
         let support = support(x);
         let zero = || Moments {
             objective: 0.0,
@@ -103,10 +95,11 @@ impl View<'_> {
         for (g, &m) in sum.gradient.iter_mut().zip(wanted) {
             *g += bulk::dot(&self.columns[m][rows.clone()], ratios);
         }
-        if sum.curvature.order() > 0 {
+        let curved = sum.curvature.order();
+        if curved > 0 {
             // w / f^2 is split evenly over the two factors.
             ratios.iter_mut().zip(weights).for_each(|(r, w)| *r /= w.max(f64::MIN_POSITIVE).sqrt());
-            let scaled = &mut scratch.scaled[..rows.len() * wanted.len()];
+            let scaled = &mut scratch.scaled[..rows.len() * curved];
             for (z, &m) in scaled.chunks_exact_mut(rows.len()).zip(wanted) {
                 bulk::multiply(&self.columns[m][rows.clone()], ratios, z);
             }
