@@ -60,7 +60,6 @@ pub(crate) fn race_bagged(
         iterations,
         ..GaussianMixture::default()
     };
-    let mixture: Box<dyn Learner<Density>> = Box::new(mixture);
     let bagged = Averaged::new(mixture, Averaging { fits, ..Averaging::default() });
     let sample = Sample::<Density>::new(rows.known.rows(), &())?;
     let (models, cost) = timed(|| bagged.fit(&sample, run))?;
