@@ -83,7 +83,10 @@ fn random_problem() -> impl Strategy<Value = Vec<Vec<f64>>> {
             .collect();
         for (m, &(kind, a, b)) in kinds.iter().enumerate() {
             match kind {
-                0 => columns[m] = columns[a].iter().copied().collect(),
+                0 => {
+                    let copy = columns[a].clone();
+                    columns[m] = copy;
+                }
                 1 => {
                     let mid = |i: usize| log_sum_exp(&[columns[a][i], columns[b][i]]) - 2_f64.ln();
                     columns[m] = (0..rows).map(mid).collect();

@@ -1,5 +1,7 @@
 //! Tables in files: what is written reads back, and the options say how.
 
+#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
+
 use std::fs;
 use std::path::PathBuf;
 

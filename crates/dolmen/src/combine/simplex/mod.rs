@@ -1,9 +1,9 @@
 //! Weights on the simplex that maximise the log score: stacking of densities and LMD mixtures of classifiers.
 //!
-//! maximise  sum_i w_i ln sum_m alpha_m L[i,m]  +  sum_m (a_m - 1) ln alpha_m     over the simplex
+//! maximise  sum_i w_i ln sum_m alpha_m L\[i,m\]  +  sum_m (a_m - 1) ln alpha_m     over the simplex
 //! [SmythWolpert1999 section 2.3; CerquidesMantaras2005 section 3]
 //!
-//! L[i,m] is what member m gave to row i (a density, or the probability of the true class) when it had not seen it, w the
+//! L\[i,m\] is what member m gave to row i (a density, or the probability of the true class) when it had not seen it, w the
 //! row weights, a the exponents of a Dirichlet prior (none: a = 1). The problem is concave. [`LogScore::solve`] finds
 //! its maximum with a certificate; [`LogScore::em`] is the papers' EM with their stopping rule.
 //!
@@ -30,7 +30,7 @@ use pass::{BLOCK, View};
 /// The members' log scores, ready for solving.
 #[derive(Debug, Clone)]
 pub struct LogScore {
-    /// One column per member: L[i,m] divided by the row's largest.
+    /// One column per member: L\[i,m\] divided by the row's largest.
     columns: Vec<Vec<f64>>,
     /// The logarithm of each row's largest L; `-inf` for rows without information.
     shift: Vec<f64>,
@@ -202,7 +202,7 @@ impl WeightProblem for LogScore {
         &self.weights
     }
 
-    /// ln sum_m weights_m L[i,m]; `-inf` where that is zero and for rows without information.
+    /// ln sum_m weights_m L\[i,m\]; `-inf` where that is zero and for rows without information.
     fn row_scores(&self, weights: &[f64]) -> Vec<f64> {
         let mut scores = self.view().mixture(weights);
         scores.par_chunks_mut(BLOCK).for_each(bulk::ln_in_place);
