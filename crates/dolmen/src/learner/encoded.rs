@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Diagnostics, Fitted, Learner, Run, Sample};
 use crate::error::{Error, Result};
+use crate::oos::{self, Block};
+use crate::plan::Plan;
 use crate::store::{Record, Registry, Stored};
 use crate::table::Rows;
 use crate::table::encode::{Encoder, EncoderSpec};
@@ -39,18 +41,22 @@ impl<T: Task> Learner<T> for Encoded<T> {
         }
         let encoder = Arc::new(self.spec.fit(sample.x(), sample.weights())?);
         let features = encoder.apply(sample.x())?;
-        let encoded = Sample::new(features.rows(), sample.target())?;
-        let encoded = match sample.weights() {
-            Some(weights) => encoded.weighted(weights)?,
-            None => encoded,
-        };
-        let models = self.learner.fit(&encoded, run)?.into_iter();
+        let models = self.learner.fit(&sample.with_inputs(features.rows())?, run)?.into_iter();
         Ok(models
             .map(|model| {
                 let encoder = Arc::clone(&encoder);
                 Box::new(FittedEncoded { encoder, model }) as Box<dyn Fitted<T>>
             })
             .collect())
+    }
+
+    /// Where nothing is learned by the encoder, all splits share the encoded rows and whatever the learner shares.
+    fn out_of_sample(&self, sample: &Sample<'_, T>, plan: &Plan, run: &Run) -> Result<Block> {
+        if !self.spec.is_fixed_on(sample.x()) {
+            return oos::refit(self, sample, plan, run);
+        }
+        let features = self.spec.fit(sample.x(), None)?.apply(sample.x())?;
+        self.learner.out_of_sample(&sample.with_inputs(features.rows())?, plan, run)
     }
 }
 

@@ -11,10 +11,13 @@ pub mod encoded;
 pub mod library;
 mod run;
 mod sample;
+mod scales;
 mod simple;
 pub mod spec;
 
 use std::fmt::Debug;
+
+use serde::{Deserialize, Serialize};
 
 pub use run::{Progress, Run};
 pub use sample::{OwnedSample, Sample};
@@ -77,6 +80,19 @@ pub struct Diagnostics {
     pub objective: Option<f64>,
     /// Anything the user should know.
     pub notes: Vec<String>,
+    /// What the model found, as named rows of numbers: importances of the inputs, weights of the stages.
+    pub series: Vec<Series>,
+}
+
+/// Numbers with labels: one table of a report.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// What the numbers are, e.g. `importance`.
+    pub name: String,
+    /// What each number belongs to, e.g. the input columns.
+    pub labels: Vec<String>,
+    /// The numbers.
+    pub values: Vec<f64>,
 }
 
 /// Rows predicted in one piece of work: large enough to amortise a call, small enough for two cores to share.

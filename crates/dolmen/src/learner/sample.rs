@@ -47,6 +47,17 @@ impl<'a, T: Task> Sample<'a, T> {
         Ok(Self { weights: Some(weights), ..self })
     }
 
+    /// The same rows with other inputs, such as encoded ones.
+    pub fn with_inputs<'b>(&self, x: Rows<'b>) -> Result<Sample<'b, T>>
+    where
+        'a: 'b,
+    {
+        if x.rows() != self.rows() {
+            return Err(Error::shape("rows of the inputs", self.rows(), x.rows()));
+        }
+        Ok(Sample { x, target: self.target, weights: self.weights })
+    }
+
     /// The inputs.
     pub fn x(&self) -> Rows<'a> {
         self.x

@@ -248,8 +248,8 @@ impl Fitted<Density> for FittedAverage {
         Diagnostics {
             converged: converged.map(|all| all.iter().all(|c| *c)),
             iterations: iterations.map(|all| all.iter().sum()),
-            objective: None,
             notes: notes.collect(),
+            ..Diagnostics::default()
         }
     }
 

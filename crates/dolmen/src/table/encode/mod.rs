@@ -76,14 +76,25 @@ pub enum ImputeCategories {
 }
 
 impl EncoderSpec {
+    /// For learners that need complete numbers: everything numeric, nothing missing.
+    pub fn complete() -> Self {
+        let impute =
+            Impute { numbers: ImputeNumbers::Mean, categories: ImputeCategories::OwnLevel };
+        Self { one_hot: true, impute, ..Self::default() }
+    }
+
     /// For learners that need complete numbers on one scale: everything numeric, standardised, nothing missing.
     pub fn dense() -> Self {
-        Self {
-            standardise: true,
-            one_hot: true,
-            impute: Impute { numbers: ImputeNumbers::Mean, categories: ImputeCategories::OwnLevel },
-            bins: None,
-        }
+        Self { standardise: true, ..Self::complete() }
+    }
+
+    /// Whether any part of these rows gives the same encoding as all of them, because there is nothing to learn: no
+    /// scales, no bins, and no missing values to stand in for.
+    pub fn is_fixed_on(&self, rows: Rows<'_>) -> bool {
+        let fills = self.impute != Impute::default();
+        !self.standardise
+            && self.bins.is_none()
+            && !(fills && rows.values().iter().any(|value| value.is_nan()))
     }
 
     /// For learners that count: everything categorical, numbers in that many bins, missing values one more level.

@@ -204,6 +204,7 @@ impl KernelDensity {
             iterations: Some(peak.evaluations),
             objective: Some(peak.log_likelihood - drawn * log_scale),
             notes: peak.notes(names),
+            ..Diagnostics::default()
         };
         let shrink = (drawn / training.total_weight()).powf(1.0 / (scale.len() as f64 + 4.0));
         scale.iter_mut().zip(&peak.bandwidth).for_each(|(s, h)| *s *= h * shrink);

@@ -288,6 +288,7 @@ impl Stored<Density> for FittedKernel {
             iterations: body.iterations,
             objective: body.objective,
             notes: body.notes,
+            ..Diagnostics::default()
         }))
     }
 }

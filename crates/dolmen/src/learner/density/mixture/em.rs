@@ -76,7 +76,7 @@ pub(crate) fn climb(
             converged: (stop.tolerance > 0.0).then_some(converged),
             iterations: Some(iteration),
             objective: Some(point.objective),
-            notes: Vec::new(),
+            ..Diagnostics::default()
         },
     })
 }

@@ -91,7 +91,8 @@ impl FittedMixture {
 
     /// Writes the model under the name of a kind.
     pub(crate) fn record_as(&self, kind: &str, version: u32) -> Result<Record> {
-        let Diagnostics { converged, iterations, objective, notes } = self.diagnostics.clone();
+        let Diagnostics { converged, iterations, objective, notes, series: _ } =
+            self.diagnostics.clone();
         let (units, normals) = (self.units.clone(), self.normals.clone());
         Record::new(
             kind,
@@ -108,7 +109,8 @@ impl FittedMixture {
         if !normals.is_consistent() || !units.is_consistent(normals.dimension()) {
             return Err(damaged());
         }
-        let diagnostics = Diagnostics { converged, iterations, objective, notes };
+        let diagnostics =
+            Diagnostics { converged, iterations, objective, notes, ..Diagnostics::default() };
         Self::new(units, normals, diagnostics).map_err(|_| damaged())
     }
 

@@ -1,0 +1,54 @@
+//! The learners of classes.
+
+use serde_json::Map;
+
+use super::{Entry, Library, NoParameters, encoded_entry, entry, nested, specs, stack_entry};
+use crate::ensemble::Ensemble;
+use crate::learner::Simple;
+use crate::learner::baseline::{ClassFrequencies, FittedFrequencies};
+use crate::learner::bayes::{BayesClassifier, FittedBayes};
+use crate::learner::encoded::FittedEncoded;
+use crate::learner::spec::Spec;
+use crate::store::Registry;
+use crate::task::{Classification, Density};
+
+impl Library for Classification {
+    fn entries() -> Vec<Entry<Self>> {
+        vec![
+            entry::<_, ClassFrequencies>(
+                "class-frequencies",
+                "the classes' frequencies, whatever the inputs",
+                |spec| Ok(Box::new(Simple(spec.read::<ClassFrequencies>()?))),
+            ),
+            Entry {
+                kind: "bayes",
+                about: "Bayes classifier: one density per class, density=SPEC",
+                defaults: Map::new(),
+                build: |spec| {
+                    let (density, rest) = nested(spec, "density")?;
+                    rest.read::<NoParameters>()?;
+                    Ok(Box::new(BayesClassifier::new(Density::learner(&density)?)))
+                },
+            },
+            encoded_entry(),
+            stack_entry(),
+        ]
+    }
+
+    fn registry() -> Registry<Self> {
+        Registry::default()
+            .with::<Simple<FittedFrequencies>>()
+            .with::<FittedBayes>()
+            .with::<FittedEncoded<Classification>>()
+            .with::<Ensemble<Classification>>()
+    }
+
+    fn usual_members(_rows: usize, _columns: usize) -> Vec<Spec> {
+        let members = [
+            "class-frequencies",
+            "bayes(density=gaussian)",
+            "bayes(density=mixture(components=2))",
+        ];
+        specs(&members)
+    }
+}

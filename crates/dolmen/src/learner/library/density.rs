@@ -1,0 +1,76 @@
+//! The learners of densities.
+
+use std::sync::Arc;
+
+use super::{Entry, Library, defaults, encoded_entry, entry, nested, specs, stack_entry};
+use crate::ensemble::Ensemble;
+use crate::learner::Learner;
+use crate::learner::density::averaged::{Averaged, Averaging, FittedAverage};
+use crate::learner::density::gaussian::{FittedGaussian, Gaussian};
+use crate::learner::density::kernel::{FittedKernel, KernelDensity};
+use crate::learner::density::mixture::{FittedMixture, GaussianMixture};
+use crate::learner::encoded::FittedEncoded;
+use crate::learner::spec::Spec;
+use crate::store::Registry;
+use crate::task::Density;
+
+impl Library for Density {
+    fn entries() -> Vec<Entry<Self>> {
+        vec![
+            entry::<_, Gaussian>("gaussian", "one Gaussian", |spec| {
+                Ok(Box::new(spec.read::<Gaussian>()?))
+            }),
+            entry::<_, KernelDensity>(
+                "kernel",
+                "product-kernel density; a list of bandwidths is a ladder",
+                |spec| Ok(Box::new(spec.read::<KernelDensity>()?)),
+            ),
+            entry::<_, GaussianMixture>(
+                "mixture",
+                "Gaussian mixture by MAP-EM; a list of components is a ladder",
+                |spec| Ok(Box::new(spec.read::<GaussianMixture>()?)),
+            ),
+            Entry {
+                kind: "averaged",
+                about: "the average of several fits of another density: of=SPEC",
+                defaults: defaults::<Averaging>(),
+                build: |spec| {
+                    let (of, spec) = nested(spec, "of")?;
+                    let of: Arc<dyn Learner<Density>> = Density::learner(&of)?.into();
+                    Ok(Box::new(Averaged::of(of, spec.read()?)))
+                },
+            },
+            encoded_entry(),
+            stack_entry(),
+        ]
+    }
+
+    fn registry() -> Registry<Self> {
+        Registry::default()
+            .with::<FittedGaussian>()
+            .with::<FittedKernel>()
+            .with::<FittedMixture>()
+            .with::<FittedAverage>()
+            .with::<FittedEncoded<Density>>()
+            .with::<Ensemble<Density>>()
+    }
+
+    /// A ladder of kernels (their matrix costs the square of the rows: not for many), mixtures of growing size as far as
+    /// the rows feed them, full and diagonal, and an averaged mixture.
+    fn usual_members(rows: usize, columns: usize) -> Vec<Spec> {
+        let fed = |k: &usize| *k == 1 || k * 5 * (columns + 1) <= rows;
+        let full: Vec<usize> = [1, 2, 4, 8].into_iter().filter(fed).collect();
+        let diagonal: Vec<usize> = [2, 4, 8, 16].into_iter().filter(fed).collect();
+        let mut members = Vec::new();
+        if rows <= 30_000 {
+            members.push("kernel(bandwidth=[0.1, 0.2, 0.4, 0.8])".to_string());
+        }
+        members.push(format!("mixture(components={full:?})"));
+        if !diagonal.is_empty() {
+            members.push(format!("mixture(components={diagonal:?}, covariance=diagonal)"));
+            let k = full.last().copied().unwrap_or(1).min(4);
+            members.push(format!("averaged(of=mixture(components={k}), fits=10)"));
+        }
+        specs(&members)
+    }
+}

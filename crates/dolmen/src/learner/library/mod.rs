@@ -1,0 +1,144 @@
+//! The learners by name: from a [`Spec`] to a learner, and from a stored record to a model.
+
+mod classification;
+mod density;
+mod regression;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::Learner;
+use super::encoded::Encoded;
+use super::spec::Spec;
+use crate::combine::Weighable;
+use crate::ensemble::Stack;
+use crate::error::{Error, Result};
+use crate::store::Registry;
+use crate::table::encode::EncoderSpec;
+use crate::task::Task;
+
+/// One learner of the library.
+pub struct Entry<T: Task> {
+    /// The name in specs.
+    pub kind: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// Its parameters with their defaults.
+    pub defaults: Map<String, Value>,
+    build: fn(&Spec) -> Result<Box<dyn Learner<T>>>,
+}
+
+/// A task with learners that can be named.
+pub trait Library: Weighable {
+    /// The learners, in the order they are shown.
+    fn entries() -> Vec<Entry<Self>>;
+
+    /// The models that can be read back from a file.
+    fn registry() -> Registry<Self>;
+
+    /// The members used when the user names none, for a table of this size.
+    fn usual_members(rows: usize, columns: usize) -> Vec<Spec>;
+
+    /// The learner of a spec.
+    fn learner(spec: &Spec) -> Result<Box<dyn Learner<Self>>> {
+        let entries = Self::entries();
+        if let Some(entry) = entries.iter().find(|entry| entry.kind == spec.kind) {
+            return (entry.build)(spec);
+        }
+        let kinds: Vec<&str> = entries.iter().map(|entry| entry.kind).collect();
+        let expected = format!("a learner of {}: {}", Self::NAME, kinds.join(", "));
+        Err(Error::param("model", expected, &spec.kind))
+    }
+}
+
+/// For learners whose only parameters are other learners.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoParameters {}
+
+/// An entry whose parameters are a struct of their own.
+fn entry<T: Task, P: Default + Serialize + DeserializeOwned>(
+    kind: &'static str,
+    about: &'static str,
+    build: fn(&Spec) -> Result<Box<dyn Learner<T>>>,
+) -> Entry<T> {
+    Entry { kind, about, defaults: defaults::<P>(), build }
+}
+
+fn defaults<P: Default + Serialize>() -> Map<String, Value> {
+    match serde_json::to_value(P::default()) {
+        Ok(Value::Object(defaults)) => defaults,
+        _ => Map::new(),
+    }
+}
+
+/// Takes the spec that is the value of a parameter out of another.
+fn nested(spec: &Spec, name: &str) -> Result<(Spec, Spec)> {
+    let mut outer = spec.clone();
+    let inner = outer.parameters.remove(name);
+    let what = format!("{name} in {}", spec.kind);
+    match inner {
+        Some(Value::Object(object)) => Ok((Spec::from_object(object)?, outer)),
+        Some(Value::String(kind)) => Ok((Spec { kind, parameters: Map::new() }, outer)),
+        Some(other) => {
+            Err(Error::param(&what, "a model such as gaussian or mixture(components=2)", other))
+        }
+        None => Err(Error::param(&what, "given", "missing")),
+    }
+}
+
+/// `encoded(of=SPEC, standardise=true, ..)`: inputs through an encoder that is fitted in the fold.
+fn encoded_entry<T: Library>() -> Entry<T> {
+    Entry {
+        kind: "encoded",
+        about: "another learner behind an encoder (standardise, one-hot, impute, bins): of=SPEC",
+        defaults: defaults::<EncoderSpec>(),
+        build: |spec| {
+            let (of, rest) = nested(spec, "of")?;
+            Ok(Box::new(Encoded::new(rest.read()?, T::learner(&of)?)))
+        },
+    }
+}
+
+/// Stacks nest: `stack(members=[SPEC, ..])` is a learner of every task.
+fn stack_entry<T: Library>() -> Entry<T> {
+    Entry {
+        kind: "stack",
+        about: "a stack inside a stack: members=[SPEC, ..]",
+        defaults: Map::new(),
+        build: |spec| {
+            let mut rest = spec.clone();
+            let Some(Value::Array(members)) = rest.parameters.remove("members") else {
+                return Err(Error::param("members in stack", "a list of models", "missing"));
+            };
+            rest.read::<NoParameters>()?;
+            let member = |value: Value| {
+                let carrier = Map::from_iter([("member".to_string(), value)]);
+                T::learner(
+                    &nested(&Spec { kind: "stack".into(), parameters: carrier }, "member")?.0,
+                )
+            };
+            let members = members.into_iter().map(member).collect::<Result<Vec<_>>>()?;
+            Ok(Box::new(Stack::default().members(members)))
+        },
+    }
+}
+
+/// Specs written in the program itself.
+fn specs<S: AsRef<str>>(texts: &[S]) -> Vec<Spec> {
+    let parse = |text: &S| Spec::parse(text.as_ref()).expect("the library's own specs are right");
+    texts.iter().map(parse).collect()
+}
+
+/// An entry of a learner that works on complete numbers: its inputs go through an encoder that makes indicators of
+/// categories and fills in missing values, learned in the fold.
+fn on_numbers<T: Task, P: Learner<T> + Default + Serialize + DeserializeOwned + 'static>(
+    kind: &'static str,
+    about: &'static str,
+) -> Entry<T> {
+    entry::<T, P>(kind, about, |spec| {
+        let learner: Box<dyn Learner<T>> = Box::new(spec.read::<P>()?);
+        Ok(Box::new(Encoded::new(EncoderSpec::complete(), learner)))
+    })
+}

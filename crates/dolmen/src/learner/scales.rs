@@ -1,0 +1,171 @@
+//! Inputs on one scale, for learners that measure distances or shrink coefficients.
+//!
+//! Every column minus its mean, divided by its standard deviation (divisor N). Columns of only 0 and 1, such as the
+//! indicators of categories, and constant columns keep their scale: a rare level would otherwise outweigh everything.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Place, Result};
+use crate::stats::{Accumulator, accumulate};
+use crate::table::{Kind, Rows};
+
+/// Rows summed into one accumulator.
+const PART: usize = 4096;
+
+/// Each column's centre and scale, learned from training rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Scales {
+    centres: Vec<f64>,
+    scales: Vec<f64>,
+}
+
+/// First and second moments about a point, and whether only 0 and 1 were seen.
+#[derive(Clone)]
+struct Moments {
+    weight: f64,
+    first: Vec<f64>,
+    second: Vec<f64>,
+    indicator: Vec<bool>,
+}
+
+impl Accumulator for Moments {
+    fn merge(&mut self, later: Self) {
+        self.weight += later.weight;
+        self.first.iter_mut().zip(later.first).for_each(|(a, b)| *a += b);
+        self.second.iter_mut().zip(later.second).for_each(|(a, b)| *a += b);
+        self.indicator.iter_mut().zip(later.indicator).for_each(|(a, b)| *a &= b);
+    }
+}
+
+impl Scales {
+    /// Scales that leave rows of so many columns as they are.
+    pub(crate) fn none(columns: usize) -> Self {
+        Self { centres: vec![0.0; columns], scales: vec![1.0; columns] }
+    }
+
+    /// Learns them from complete numbers ([`require_numbers`]); `weights` as in a sample.
+    pub(crate) fn fit(x: Rows<'_>, weights: Option<&[f64]>) -> Self {
+        let columns = x.width();
+        if x.rows() == 0 {
+            return Self::none(columns);
+        }
+        let means = moments(x, weights, x.row(0));
+        let centres: Vec<f64> =
+            x.row(0).iter().zip(&means.first).map(|(at, sum)| at + sum / means.weight).collect();
+        // About the mean itself: the difference of two large sums would lose a small spread.
+        let about = moments(x, weights, &centres);
+        let deviation = |j: usize| (about.second[j] / about.weight).sqrt();
+        let mut scales = Self { scales: (0..columns).map(deviation).collect(), centres };
+        for j in 0..columns {
+            let noise = 1e-12 * scales.centres[j].abs();
+            if about.indicator[j] {
+                (scales.centres[j], scales.scales[j]) = (0.0, 1.0);
+            } else if !(scales.scales[j] > noise && scales.scales[j].is_finite()) {
+                scales.scales[j] = 1.0;
+            }
+        }
+        scales
+    }
+
+    /// One row on the common scale.
+    pub(crate) fn write(&self, row: &[f64], out: &mut [f64]) {
+        let places = self.centres.iter().zip(&self.scales);
+        for ((out, value), (centre, scale)) in out.iter_mut().zip(row).zip(places) {
+            *out = (value - centre) / scale;
+        }
+    }
+
+    /// All rows on the common scale, row after row.
+    pub(crate) fn apply(&self, x: Rows<'_>) -> Vec<f64> {
+        let mut out = vec![0.0; x.values().len()];
+        x.iter().zip(out.chunks_exact_mut(x.width())).for_each(|(row, out)| self.write(row, out));
+        out
+    }
+
+    /// Each column's centre.
+    pub(crate) fn centres(&self) -> &[f64] {
+        &self.centres
+    }
+
+    /// Each column's scale.
+    pub(crate) fn scales(&self) -> &[f64] {
+        &self.scales
+    }
+}
+
+/// Sums about a point over rows of positive weight.
+fn moments(x: Rows<'_>, weights: Option<&[f64]>, about: &[f64]) -> Moments {
+    let columns = x.width();
+    let zero = || Moments {
+        weight: 0.0,
+        first: vec![0.0; columns],
+        second: vec![0.0; columns],
+        indicator: vec![true; columns],
+    };
+    accumulate(x.rows(), PART, zero, |sum, rows| {
+        for i in rows {
+            let weight = weights.map_or(1.0, |w| w[i]);
+            if weight == 0.0 {
+                continue;
+            }
+            sum.weight += weight;
+            for (j, (value, at)) in x.row(i).iter().zip(about).enumerate() {
+                let deviation = value - at;
+                sum.first[j] += weight * deviation;
+                sum.second[j] += weight * deviation * deviation;
+                sum.indicator[j] &= *value == 0.0 || *value == 1.0;
+            }
+        }
+    })
+}
+
+/// Refuses inputs that are not complete, finite numbers.
+pub(crate) fn require_numbers(x: Rows<'_>) -> Result<()> {
+    let cure = "put the learner behind an encoder: encoded(of=.., one_hot=true, impute=..)";
+    let fields = x.schema().fields();
+    if let Some(field) = fields.iter().find(|field| field.kind != Kind::Numeric) {
+        let place = Place::column(&field.name);
+        return Err(Error::data(place, "the learner needs numbers, not categories").with_hint(cure));
+    }
+    match x.values().iter().position(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(at) => {
+            let place = Place::cell(at / x.width(), &fields[at % x.width()].name);
+            let problem = format!("the learner needs numbers, not {}", x.values()[at]);
+            Err(Error::data(place, problem).with_hint(cure))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Features;
+
+    #[test]
+    fn columns_get_mean_zero_and_deviation_one_but_indicators_stay() {
+        let x = Features::numeric(vec![1.0, 0.0, 5.0, 3.0, 1.0, 5.0, 5.0, 1.0, 5.0], 3).unwrap();
+        let scales = Scales::fit(x.rows(), None);
+        let deviation = (8.0f64 / 3.0).sqrt();
+        let expected = [-2.0 / deviation, 0.0, 0.0, 0.0, 1.0, 0.0, 2.0 / deviation, 1.0, 0.0];
+        let found = scales.apply(x.rows());
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-15), "{found:?}");
+    }
+
+    #[test]
+    fn a_row_of_weight_two_is_the_row_twice() {
+        let once = Features::numeric(vec![1.0, 4.0, 9.0], 1).unwrap();
+        let twice = Features::numeric(vec![1.0, 4.0, 4.0, 9.0], 1).unwrap();
+        let weighted = Scales::fit(once.rows(), Some(&[1.0, 2.0, 1.0]));
+        let repeated = Scales::fit(twice.rows(), None);
+        assert!((weighted.centres[0] - repeated.centres[0]).abs() < 1e-15);
+        assert!((weighted.scales[0] - repeated.scales[0]).abs() < 1e-15);
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_named() {
+        let x = Features::numeric(vec![1.0, 2.0, 3.0, f64::NAN], 2).unwrap();
+        let message = require_numbers(x.rows()).unwrap_err().to_string();
+        assert!(message.contains("x2"), "{message}");
+    }
+}
