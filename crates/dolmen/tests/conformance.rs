@@ -83,7 +83,17 @@ fn every_classifier() {
 #[test]
 fn every_regression() {
     let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
-    conform::<Regression>(&["mean", "encoded(of=mean)", "stack(members=[mean])"], &y);
+    conform::<Regression>(
+        &[
+            "mean",
+            "ridge",
+            "ridge(lambda=[0.1, 10])",
+            "ridge(lambda=0, standardise=false)",
+            "encoded(of=mean)",
+            "stack(members=[mean])",
+        ],
+        &y,
+    );
 }
 
 /// What the suite says of a regression learner.

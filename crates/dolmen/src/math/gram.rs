@@ -20,10 +20,18 @@ impl Gram {
 
     /// Adds Z'Z for a block of rows; `z` holds one column after the other.
     pub fn add(&mut self, z: &[f64], rows: usize) {
+        self.add_block(MatRef::from_column_major_slice(z, rows, self.order));
+    }
+
+    /// Adds Z'Z for a block of rows that stand one after the other.
+    pub(crate) fn add_rows(&mut self, z: &[f64], rows: usize) {
+        self.add_block(MatRef::from_row_major_slice(z, rows, self.order));
+    }
+
+    fn add_block(&mut self, z: MatRef<'_, f64>) {
         if self.order == 0 {
             return;
         }
-        let z = MatRef::from_column_major_slice(z, rows, self.order);
         // faer's own threads would fight with the row blocks' for the same cores.
         matmul(
             MatMut::from_column_major_slice_mut(&mut self.values, self.order, self.order),
@@ -64,6 +72,11 @@ impl Gram {
                 }
             },
         )
+    }
+
+    /// Takes away the Gram matrix of some of the rows.
+    pub(crate) fn subtract(&mut self, part: &Self) {
+        self.values.iter_mut().zip(&part.values).for_each(|(all, part)| *all -= part);
     }
 
     /// The leading rows and columns.
