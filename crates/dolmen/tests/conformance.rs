@@ -74,6 +74,9 @@ fn every_classifier() {
         "bayes(density=kernel(bandwidth=[0.3, 0.8]))",
         "bayes(density=mixture(components=2))",
         "bayes(density=averaged(of=mixture(components=2), fits=3))",
+        "logistic",
+        "logistic(lambda=[0.1, 10])",
+        "logistic(lambda=0, standardise=false)",
         "encoded(of=bayes(density=gaussian), standardise=true)",
         "stack(members=[class-frequencies, bayes(density=gaussian)])",
     ];

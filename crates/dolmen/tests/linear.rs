@@ -2,12 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use dolmen::learner::linear::{Lambda, Ridge};
-use dolmen::learner::{Learner, Run, Sample};
+use dolmen::learner::linear::{Lambda, Logistic, Ridge};
+use dolmen::learner::{Learner, Run, Sample, SimpleModel};
 use dolmen::oos;
 use dolmen::plan::Plan;
 use dolmen::table::Features;
-use dolmen::task::Regression;
+use dolmen::task::{Classification, Labels, Regression};
 use serde_json::Value;
 
 fn fixture() -> Value {
@@ -162,4 +162,107 @@ fn a_row_of_weight_two_is_the_row_twice_for_ridge() {
         assert_near(weighted.coefficients(), repeated.coefficients(), 1e-9, "coefficients");
         assert_near(&[weighted.lambda()], &[repeated.lambda()], 1e-9, "lambda");
     }
+}
+
+fn labels(codes: &Value) -> Labels {
+    let codes: Vec<u32> = numbers(codes).into_iter().map(|code| code as u32).collect();
+    let classes = codes.iter().max().unwrap() + 1;
+    Labels::new((0..classes).map(|c| c.to_string()).collect::<Vec<_>>(), codes).unwrap()
+}
+
+/// A tolerance that leaves nothing but rounding.
+fn exact(lambda: impl Into<Lambda>) -> Logistic {
+    Logistic { lambda: lambda.into(), tolerance: 1e-12, ..Logistic::default() }
+}
+
+#[test]
+fn logistic_agrees_with_scikit_learn() {
+    let fixture = fixture();
+    let x = features(&fixture["x"]);
+    let weights = numbers(&fixture["weights"]);
+    for case in fixture["logistic"].as_array().unwrap() {
+        let labels = labels(&fixture[case["target"].as_str().unwrap()]);
+        let mut sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
+        if case["weighted"] == true {
+            sample = sample.weighted(&weights).unwrap();
+        }
+        let lambda = case["lam"].as_f64().unwrap();
+        let logistic = Logistic { standardise: case["standardise"] == true, ..exact(lambda) };
+        let model = &logistic.fit_logistics(&sample, &run()).unwrap()[0];
+        let expected: Vec<Vec<f64>> =
+            case["coefficients"].as_array().unwrap().iter().map(numbers).collect();
+        // Of two classes, the second has the coefficients.
+        let first = usize::from(expected.len() == 1);
+        for (c, expected) in expected.iter().enumerate() {
+            assert_near(model.coefficients(first + c), expected, 1e-8, "coefficients");
+        }
+        let width = model.width();
+        for (i, expected) in case["probabilities"].as_array().unwrap().iter().enumerate() {
+            let mut row = vec![0.0; width];
+            model.predict_row(x.rows().row(i), &mut row);
+            assert_near(&row, &numbers(expected), 1e-8, "probabilities");
+        }
+    }
+}
+
+#[test]
+fn a_ladder_holds_what_its_rungs_are_alone() {
+    let fixture = fixture();
+    let (x, labels) = (features(&fixture["x"]), labels(&fixture["three"]));
+    let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
+    let ladder = exact([0.5, 200.0, 5.0]).fit_logistics(&sample, &run()).unwrap();
+    for (rung, lambda) in ladder.iter().zip([0.5, 200.0, 5.0]) {
+        let alone = &exact(lambda).fit_logistics(&sample, &run()).unwrap()[0];
+        for class in 0..3 {
+            assert_near(rung.coefficients(class), alone.coefficients(class), 1e-9, "rung");
+        }
+    }
+}
+
+#[test]
+fn a_row_of_weight_two_is_the_row_twice_for_logistic() {
+    let fixture = fixture();
+    let (x, labels) = (features(&fixture["x"]), labels(&fixture["three"]));
+    let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
+    let weights: Vec<f64> = (0..40).map(|i| f64::from(i % 3)).collect();
+    let repeated = sample.select(&(0..40).flat_map(|i| vec![i; i % 3]).collect::<Vec<_>>());
+    let weighted = exact(0.4).fit_logistics(&sample.weighted(&weights).unwrap(), &run()).unwrap();
+    let repeated = exact(0.4).fit_logistics(&repeated.borrow(), &run()).unwrap();
+    for class in 0..3 {
+        let (weighted, repeated) = (&weighted[0], &repeated[0]);
+        assert_near(weighted.coefficients(class), repeated.coefficients(class), 1e-9, "class");
+    }
+}
+
+#[test]
+fn separable_classes_and_classes_without_rows_are_fitted() {
+    let x = Features::numeric((0..20).map(f64::from).collect(), 1).unwrap();
+    let codes = (0..20).map(|i| 2 * u32::from(i >= 10)).collect();
+    let labels = Labels::new(["a", "b", "c"].map(String::from), codes).unwrap();
+    let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
+    for lambda in [0.0, 1e-4, 1.0] {
+        let model = &exact(lambda).fit_logistics(&sample, &run()).unwrap()[0];
+        let mut row = [0.0; 3];
+        model.predict_row(&[2.0], &mut row);
+        assert!(row[0] > 0.85 && row[2] < 0.1, "{row:?}");
+        // Laplace: one of the 20 rows and the one to come.
+        assert!(
+            (row[1] - 1.0 / 21.0).abs() < 1e-12 && (row.iter().sum::<f64>() - 1.0).abs() < 1e-12
+        );
+    }
+}
+
+#[test]
+fn the_chosen_penalty_of_classes_knows_noise_from_signal() {
+    let wave = |at: usize| (at as f64 * 1.7 + (at as f64).sqrt()).sin();
+    let x = Features::numeric((0..900).map(wave).collect(), 3).unwrap();
+    let chosen = |class: &dyn Fn(usize) -> bool| {
+        let codes = (0..300).map(|i| u32::from(class(i))).collect();
+        let labels = Labels::new(["no", "yes"].map(String::from), codes).unwrap();
+        let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
+        Logistic::default().fit_logistics(&sample, &run()).unwrap()[0].lambda()
+    };
+    let noise = chosen(&|i| wave(11 * i + 5) > 0.0);
+    let signal = chosen(&|i| wave(3 * i) + 0.3 * wave(11 * i + 5) > 0.0);
+    assert!(noise > 20.0 * signal, "{noise} {signal}");
 }

@@ -43,6 +43,11 @@ impl Scales {
         Self { centres: vec![0.0; columns], scales: vec![1.0; columns] }
     }
 
+    /// Centres learned from complete numbers, and scales that leave them as they are.
+    pub(crate) fn centring(x: Rows<'_>, weights: Option<&[f64]>) -> Self {
+        Self { scales: vec![1.0; x.width()], ..Self::fit(x, weights) }
+    }
+
     /// Learns them from complete numbers ([`require_numbers`]); `weights` as in a sample.
     pub(crate) fn fit(x: Rows<'_>, weights: Option<&[f64]>) -> Self {
         let columns = x.width();
