@@ -6,6 +6,7 @@
 mod columns;
 mod csv;
 mod kernel;
+mod linear;
 mod mixture;
 mod outcome;
 mod rows;
@@ -52,6 +53,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         ("six", [file, rows, fresh, columns]) => {
             six::race(&Rows::read([file, rows, fresh, columns])?, &run)?
+        }
+        ("ridge", [file, rows, fresh, columns, lambda]) => {
+            linear::race_ridge(&Rows::read([file, rows, fresh, columns])?, lambda, &run)?
+        }
+        ("logistic", [file, rows, fresh, columns, classes, tolerance]) => {
+            let rows = Rows::read([file, rows, fresh, columns])?;
+            linear::race_logistic(&rows, classes.parse()?, tolerance.parse()?, &run)?
         }
         _ => return Err(format!("no lane '{lane}' with {} arguments", rest.len()).into()),
     };

@@ -10,6 +10,7 @@ pub mod density;
 pub mod encoded;
 pub mod library;
 pub mod linear;
+pub mod network;
 mod run;
 mod sample;
 mod scales;

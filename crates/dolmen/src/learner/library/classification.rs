@@ -11,6 +11,7 @@ use crate::learner::baseline::{ClassFrequencies, FittedFrequencies};
 use crate::learner::bayes::{BayesClassifier, FittedBayes};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::linear::{FittedLogistic, Logistic};
+use crate::learner::network::{DeepEnsemble, FittedNetwork, Network};
 use crate::learner::spec::Spec;
 use crate::store::Registry;
 use crate::task::{Classification, Density};
@@ -37,6 +38,8 @@ impl Library for Classification {
                 "logistic",
                 "logistic regression; a list of lambdas is a ladder, auto chooses by cross-validation",
             ),
+            on_numbers::<_, Network>("network", "a small multilayer perceptron"),
+            on_numbers::<_, DeepEnsemble>("deep-ensemble", "several networks, averaged"),
             encoded_entry(),
             stack_entry(),
         ]
@@ -47,6 +50,7 @@ impl Library for Classification {
             .with::<Simple<FittedFrequencies>>()
             .with::<FittedBayes>()
             .with::<Simple<FittedLogistic>>()
+            .with::<FittedNetwork>()
             .with::<FittedEncoded<Classification>>()
             .with::<Ensemble<Classification>>()
     }

@@ -6,6 +6,7 @@ use crate::learner::Simple;
 use crate::learner::baseline::{FittedMean, Mean};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::linear::{FittedRidge, Ridge};
+use crate::learner::network::{DeepEnsemble, FittedNetwork, Network};
 use crate::learner::spec::Spec;
 use crate::store::Registry;
 use crate::task::Regression;
@@ -20,6 +21,8 @@ impl Library for Regression {
                 "ridge",
                 "ridge regression; a list of lambdas is a ladder, auto the least leave-one-out error",
             ),
+            on_numbers::<_, Network>("network", "a small multilayer perceptron"),
+            on_numbers::<_, DeepEnsemble>("deep-ensemble", "several networks, averaged"),
             encoded_entry(),
             stack_entry(),
         ]
@@ -29,6 +32,7 @@ impl Library for Regression {
         Registry::default()
             .with::<Simple<FittedMean>>()
             .with::<Simple<FittedRidge>>()
+            .with::<FittedNetwork>()
             .with::<FittedEncoded<Regression>>()
             .with::<Ensemble<Regression>>()
     }

@@ -1,0 +1,296 @@
+//! Small neural networks: multilayer perceptrons, and averages of several (deep ensembles, Lakshminarayanan, Pritzel &
+//! Blundell 2017).
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `matrix` | products of small matrices, and the step of Adam |
+//! | `layers` | outputs and gradients of a network |
+//! | `train` | the training loop |
+//! | `model` | fitted networks |
+//!
+//! A network is trained on one thread, in f32; the copies of an ensemble are trained side by side. Inputs are complete
+//! numbers; the library puts an encoder in front.
+
+mod layers;
+mod matrix;
+mod model;
+mod train;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use layers::Activation;
+pub use model::FittedNetwork;
+
+use super::density::mixture::OneOrMany;
+use super::scales::{Scales, require_numbers};
+use super::{Fitted, Learner, Run, Sample};
+use crate::error::{Error, Place, Result};
+use crate::plan::Plan;
+use crate::task::{Classification, Regression, Target, Task};
+use layers::Layers;
+use model::{Body, Copy, read_row};
+use train::{Data, Goal, Trained, Training};
+
+/// A multilayer perceptron: softmax and log loss for classes, squared error for numbers.
+///
+/// Row weights multiply a row's part of the loss.
+///
+/// ```
+/// use dolmen::learner::Learner;
+/// use dolmen::learner::network::Network;
+/// use dolmen::task::Classification;
+///
+/// let network = Network { hidden: vec![64, 32].into(), ..Network::default() };
+/// assert_eq!(Learner::<Classification>::members(&network), ["network(64-32)"]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Network {
+    /// Units of each hidden layer.
+    pub hidden: OneOrMany<usize>,
+    /// What hidden units make of their inputs: relu or tanh.
+    pub activation: Activation,
+    /// The learning rate of Adam.
+    pub rate: f64,
+    /// Rows in a batch; from 16 to 200 by the number of rows if absent.
+    pub batch: Option<usize>,
+    /// Passes over the rows at most (but always a few thousand steps, however small the table).
+    pub epochs: usize,
+    /// Passes without progress on the rows held out, after which training stops.
+    pub patience: usize,
+    /// Share of the rows held out to stop training; the parameters that were best on them are kept.
+    pub validation: f64,
+    /// Decoupled weight decay: each step shrinks weights by `rate * decay`.
+    pub decay: f64,
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Self {
+            hidden: OneOrMany::Many(vec![32]),
+            activation: Activation::Relu,
+            rate: 2e-3,
+            batch: None,
+            epochs: 200,
+            patience: 15,
+            validation: 0.1,
+            decay: 0.1,
+        }
+    }
+}
+
+/// Several networks that differ in their starts, batches and rows held out; their predictions are averaged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Map<String, Value>")]
+pub struct DeepEnsemble {
+    /// Number of networks.
+    pub copies: usize,
+    /// The network.
+    #[serde(flatten)]
+    pub network: Network,
+}
+
+impl Default for DeepEnsemble {
+    fn default() -> Self {
+        Self { copies: 5, network: Network::default() }
+    }
+}
+
+/// A flattened struct cannot refuse unknown keys, so the number of copies is taken out by hand.
+impl TryFrom<Map<String, Value>> for DeepEnsemble {
+    type Error = serde_json::Error;
+
+    fn try_from(mut keys: Map<String, Value>) -> Result<Self, Self::Error> {
+        let copies = match keys.remove("copies") {
+            Some(copies) => serde_json::from_value(copies)?,
+            None => Self::default().copies,
+        };
+        Ok(Self { copies, network: serde_json::from_value(Value::Object(keys))? })
+    }
+}
+
+impl From<Vec<usize>> for OneOrMany<usize> {
+    fn from(values: Vec<usize>) -> Self {
+        Self::Many(values)
+    }
+}
+
+/// A task that networks can learn.
+trait Learnable: Task {
+    /// The target of some rows as the network sees it, and its mean and standard deviation.
+    fn goal(sample: &Sample<'_, Self>, rows: &[usize]) -> Result<(Goal, (f64, f64))>;
+
+    /// Folds of the rows, of which the first is held out.
+    fn folds(goal: &Goal, folds: usize, run: &Run) -> Result<Plan>;
+}
+
+impl Learnable for Classification {
+    fn goal(sample: &Sample<'_, Self>, rows: &[usize]) -> Result<(Goal, (f64, f64))> {
+        let codes = rows.iter().map(|&i| sample.target().codes()[i]).collect();
+        Ok((Goal::Classes { codes, count: sample.target().classes().len() }, (0.0, 1.0)))
+    }
+
+    fn folds(goal: &Goal, folds: usize, run: &Run) -> Result<Plan> {
+        match goal {
+            Goal::Classes { codes, .. } => Plan::stratified(codes, folds, run),
+            Goal::Numbers(target) => Plan::k_fold(target.len(), folds, run),
+        }
+    }
+}
+
+impl Learnable for Regression {
+    fn goal(sample: &Sample<'_, Self>, rows: &[usize]) -> Result<(Goal, (f64, f64))> {
+        let target = sample.target();
+        if let Some(&i) = rows.iter().find(|&&i| !target[i].is_finite()) {
+            let problem = format!("the target is {}, not a number", target[i]);
+            return Err(Error::data(Place::row(i), problem));
+        }
+        let weight: f64 = rows.iter().map(|&i| sample.weight(i)).sum();
+        let mean_of = |value: &dyn Fn(f64) -> f64| {
+            rows.iter().map(|&i| sample.weight(i) * value(target[i])).sum::<f64>() / weight
+        };
+        let mean = mean_of(&|y| y);
+        let deviation = mean_of(&|y| (y - mean) * (y - mean)).sqrt();
+        let deviation = if deviation > 1e-12 * mean.abs() { deviation } else { 1.0 };
+        let numbers = rows.iter().map(|&i| ((target[i] - mean) / deviation) as f32).collect();
+        Ok((Goal::Numbers(numbers), (mean, deviation)))
+    }
+
+    fn folds(goal: &Goal, folds: usize, run: &Run) -> Result<Plan> {
+        Classification::folds(goal, folds, run)
+    }
+}
+
+impl Network {
+    fn name(&self) -> String {
+        let sizes: Vec<String> = self.hidden.values().iter().map(usize::to_string).collect();
+        sizes.join("-")
+    }
+
+    /// Rows in a batch, of so many.
+    fn batch_for(&self, rows: usize) -> usize {
+        self.batch.unwrap_or((rows / 20).next_multiple_of(4).clamp(16, 200)).min(rows)
+    }
+
+    fn validate(&self) -> Result<()> {
+        if let Some(bad) = self.hidden.values().iter().find(|units| **units == 0) {
+            return Err(Error::param("hidden", "at least 1 unit in each layer", bad));
+        }
+        if !(self.rate > 0.0 && self.rate.is_finite()) {
+            return Err(Error::param("rate", "above 0", self.rate));
+        }
+        if self.batch == Some(0) {
+            return Err(Error::param("batch", "at least 1", 0));
+        }
+        if self.epochs == 0 {
+            return Err(Error::param("epochs", "at least 1", 0));
+        }
+        if !(self.validation > 0.0 && self.validation <= 0.5) {
+            return Err(Error::param("validation", "above 0 and at most 0.5", self.validation));
+        }
+        if !(self.decay >= 0.0 && self.decay.is_finite()) {
+            return Err(Error::param("decay", "at least 0", self.decay));
+        }
+        Ok(())
+    }
+
+    /// Fits so many copies, side by side.
+    fn fit_copies<T: Learnable>(
+        &self,
+        sample: &Sample<'_, T>,
+        copies: usize,
+        run: &Run,
+    ) -> Result<FittedNetwork> {
+        self.validate()?;
+        require_numbers(sample.x())?;
+        let rows: Vec<usize> = (0..sample.rows()).filter(|&i| sample.weight(i) > 0.0).collect();
+        if rows.is_empty() {
+            return Err(Error::shape("rows to learn from", 1, 0));
+        }
+        let (goal, target) = T::goal(sample, &rows)?;
+        let scales = run.install(|| Scales::fit(sample.x(), sample.weights()));
+        let data = self.read(sample, &rows, &scales, goal);
+        let mut sizes = vec![data.columns];
+        sizes.extend_from_slice(self.hidden.values());
+        sizes.push(data.outputs());
+        let layers = Layers::new(&sizes, self.activation);
+        let training = Training { network: self, layers: &layers, data: &data };
+        let trained: Vec<Result<Trained>> = run.install(|| {
+            let fit =
+                |copy: usize| self.fit_copy::<T>(&training, rows.len(), &run.child(copy as u64));
+            (0..copies).into_par_iter().map(fit).collect()
+        });
+        let copies = trained.into_iter().map(|trained| {
+            let Trained { parameters, passes, loss, stopped } = trained?;
+            let parameters = parameters.into_iter().map(f64::from).collect();
+            Ok(Copy { parameters, passes, loss, stopped })
+        });
+        let (copies, activation) = (copies.collect::<Result<_>>()?, self.activation);
+        Ok(FittedNetwork::new(Body { scales, sizes, activation, copies, target }))
+    }
+
+    /// The rows that count, as the network sees them.
+    fn read<T: Task>(
+        &self,
+        sample: &Sample<'_, T>,
+        rows: &[usize],
+        scales: &Scales,
+        goal: Goal,
+    ) -> Data {
+        let columns = sample.x().width();
+        let mut wide = vec![0.0; columns];
+        let mut x = Vec::with_capacity(rows.len() * columns);
+        rows.iter().for_each(|&i| read_row(scales, sample.x().row(i), &mut wide, &mut x));
+        let mean = sample.total_weight() / rows.len() as f64;
+        let weights = rows.iter().map(|&i| (sample.weight(i) / mean) as f32).collect();
+        Data { x, columns, goal, weights }
+    }
+
+    /// One copy, with rows held out by its own random numbers. Too few rows are all learned from, and stop it too.
+    fn fit_copy<T: Learnable>(
+        &self,
+        training: &Training<'_>,
+        rows: usize,
+        run: &Run,
+    ) -> Result<Trained> {
+        let folds = (1.0 / self.validation).round() as usize;
+        if rows < 2 * folds {
+            let all: Vec<usize> = (0..rows).collect();
+            return training.run(all.clone(), &all, run);
+        }
+        let plan = T::folds(&training.data.goal, folds, run)?;
+        let split = &plan.splits()[0];
+        training.run(split.train(rows).into_owned(), split.test(), run)
+    }
+}
+
+impl<T: Learnable> Learner<T> for Network
+where
+    FittedNetwork: Fitted<T>,
+{
+    fn members(&self) -> Vec<String> {
+        vec![format!("network({})", self.name())]
+    }
+
+    fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
+        Ok(vec![Box::new(self.fit_copies(sample, 1, run)?)])
+    }
+}
+
+impl<T: Learnable> Learner<T> for DeepEnsemble
+where
+    FittedNetwork: Fitted<T>,
+{
+    fn members(&self) -> Vec<String> {
+        vec![format!("deep-ensemble({} x {})", self.copies, self.network.name())]
+    }
+
+    fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
+        if self.copies == 0 {
+            return Err(Error::param("copies", "at least 1", 0));
+        }
+        Ok(vec![Box::new(self.network.fit_copies(sample, self.copies, run)?)])
+    }
+}

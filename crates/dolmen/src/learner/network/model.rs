@@ -1,0 +1,174 @@
+//! Fitted networks: one, or the average of several.
+
+use serde::{Deserialize, Serialize};
+
+use super::layers::{Activation, Layers};
+use crate::error::{Error, Result};
+use crate::learner::scales::Scales;
+use crate::learner::{Diagnostics, Fitted};
+use crate::store::{Record, Registry, Stored};
+use crate::table::Rows;
+use crate::task::{Classification, Regression, Task};
+
+/// Rows predicted at a time.
+const BLOCK: usize = 64;
+
+/// Inputs further from the mean than so many deviations are taken to be that far: f32 ends somewhere.
+const FARTHEST: f64 = 1e6;
+
+/// Networks of one shape whose predictions are averaged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FittedNetwork {
+    pub(super) body: Body,
+    layers: Layers,
+}
+
+/// The stored form.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Body {
+    pub(super) scales: Scales,
+    /// Units of each layer, inputs first.
+    pub(super) sizes: Vec<usize>,
+    pub(super) activation: Activation,
+    pub(super) copies: Vec<Copy>,
+    /// The target's mean and standard deviation; for classes not used.
+    pub(super) target: (f64, f64),
+}
+
+/// One network.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Copy {
+    #[serde(with = "crate::store::floats")]
+    pub(super) parameters: Vec<f64>,
+    pub(super) passes: usize,
+    pub(super) loss: f64,
+    pub(super) stopped: bool,
+}
+
+/// A row on the common scale.
+pub(super) fn read_row(scales: &Scales, row: &[f64], wide: &mut [f64], out: &mut Vec<f32>) {
+    scales.write(row, wide);
+    out.extend(wide.iter().map(|v| v.clamp(-FARTHEST, FARTHEST) as f32));
+}
+
+impl FittedNetwork {
+    pub(super) fn new(body: Body) -> Self {
+        Self { layers: Layers::new(&body.sizes, body.activation), body }
+    }
+
+    /// Calls `take` with each copy's outputs of each row: the row's number and its outputs.
+    fn outputs(&self, x: Rows<'_>, mut take: impl FnMut(usize, &[f32])) {
+        let rows = BLOCK.min(x.rows());
+        let mut room = self.layers.room(rows);
+        let (mut wide, mut block) = (vec![0.0; x.width()], Vec::with_capacity(rows * x.width()));
+        let (stride, used) = (self.layers.output_stride(), self.body.sizes.last().copied());
+        for copy in &self.body.copies {
+            let parameters: Vec<f32> = copy.parameters.iter().map(|v| *v as f32).collect();
+            for first in (0..x.rows()).step_by(BLOCK) {
+                let rows = BLOCK.min(x.rows() - first);
+                block.clear();
+                for i in first..first + rows {
+                    read_row(&self.body.scales, x.row(i), &mut wide, &mut block);
+                }
+                let outputs = self.layers.forward(&parameters, &block, rows, &mut room);
+                for (r, outputs) in outputs.chunks_exact(stride).enumerate() {
+                    take(first + r, &outputs[..used.unwrap_or(0)]);
+                }
+            }
+        }
+    }
+
+    /// Passes and losses of the copies together.
+    fn told(&self) -> Diagnostics {
+        let copies = &self.body.copies;
+        let loss = copies.iter().map(|copy| copy.loss).sum::<f64>() / copies.len().max(1) as f64;
+        Diagnostics {
+            converged: Some(copies.iter().all(|copy| copy.stopped)),
+            iterations: Some(copies.iter().map(|copy| copy.passes).sum()),
+            notes: vec![format!("mean loss {loss:.4} of the rows held out to stop training")],
+            ..Diagnostics::default()
+        }
+    }
+
+    fn stored(&self) -> Result<Record> {
+        Record::new("network", 1, &self.body)
+    }
+
+    fn restored(record: &Record) -> Result<Self> {
+        let body: Body = record.read()?;
+        let whole = body.sizes.len() >= 2 && !body.copies.is_empty() && !body.sizes.contains(&0);
+        let model = Self::new(body);
+        let parameters = if whole { model.layers.parameters() } else { usize::MAX };
+        let columns = model.body.scales.centres().len();
+        let fits = |copy: &Copy| copy.parameters.len() == parameters;
+        match model.body.copies.iter().all(fits) && model.body.sizes.first() == Some(&columns) {
+            true => Ok(model),
+            false => Err(Error::param("model file", "a readable 'network'", "damaged")),
+        }
+    }
+}
+
+impl Fitted<Classification> for FittedNetwork {
+    fn width(&self) -> usize {
+        self.body.sizes.last().copied().unwrap_or(0)
+    }
+
+    fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
+        let width = <Self as Fitted<Classification>>::width(self);
+        let mut probabilities = vec![0.0; width];
+        out.fill(0.0);
+        self.outputs(x, |i, outputs| {
+            let largest = outputs.iter().fold(f32::NEG_INFINITY, |a, b| a.max(*b));
+            for (probability, output) in probabilities.iter_mut().zip(outputs) {
+                *probability = f64::from(output - largest).exp();
+            }
+            let share = 1.0 / (probabilities.iter().sum::<f64>() * self.body.copies.len() as f64);
+            for (out, probability) in out[i * width..(i + 1) * width].iter_mut().zip(&probabilities)
+            {
+                *out += share * probability;
+            }
+        });
+        Ok(())
+    }
+
+    fn record(&self) -> Result<Record> {
+        self.stored()
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        self.told()
+    }
+}
+
+impl Fitted<Regression> for FittedNetwork {
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
+        let ((mean, deviation), copies) = (self.body.target, self.body.copies.len() as f64);
+        out.fill(mean);
+        self.outputs(x, |i, outputs| out[i] += deviation * f64::from(outputs[0]) / copies);
+        Ok(())
+    }
+
+    fn record(&self) -> Result<Record> {
+        self.stored()
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        self.told()
+    }
+}
+
+impl<T: Task> Stored<T> for FittedNetwork
+where
+    Self: Fitted<T>,
+{
+    const KIND: &'static str = "network";
+    const VERSION: u32 = 1;
+
+    fn restore(record: &Record, _registry: &Registry<T>) -> Result<Self> {
+        Self::restored(record)
+    }
+}

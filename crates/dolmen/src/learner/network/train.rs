@@ -1,0 +1,206 @@
+//! Training one network: Adam on mini-batches, and early stopping on rows held out.
+
+use rand::RngExt;
+use rand::seq::SliceRandom;
+
+use super::Network;
+use super::layers::{Layers, Room};
+use super::matrix::{adam_step, corrected};
+use crate::error::Result;
+use crate::learner::Run;
+
+/// Rows evaluated at a time.
+const BLOCK: usize = 256;
+
+/// However few batches a pass has: steps without progress before training stops, and steps at least allowed.
+const PATIENT_STEPS: u64 = 300;
+const ALLOWED_STEPS: u64 = 5000;
+
+/// What is to be predicted.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Goal {
+    /// Classes, by softmax and log loss.
+    Classes { codes: Vec<u32>, count: usize },
+    /// Numbers of mean 0 and deviation 1, by squared error.
+    Numbers(Vec<f32>),
+}
+
+/// The rows as the network sees them.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Data {
+    /// Row after row, on the common scale.
+    pub(super) x: Vec<f32>,
+    pub(super) columns: usize,
+    pub(super) goal: Goal,
+    /// Row weights of mean 1.
+    pub(super) weights: Vec<f32>,
+}
+
+/// A trained network.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Trained {
+    pub(super) parameters: Vec<f32>,
+    pub(super) passes: usize,
+    /// The least mean loss of the rows held out, whose parameters these are.
+    pub(super) loss: f64,
+    /// Whether training stopped by itself.
+    pub(super) stopped: bool,
+}
+
+impl Data {
+    /// Outputs of the network.
+    pub(super) fn outputs(&self) -> usize {
+        match &self.goal {
+            Goal::Classes { count, .. } => *count,
+            Goal::Numbers(_) => 1,
+        }
+    }
+
+    /// Where the outputs' intercepts start: at the classes' frequencies, or the target's mean.
+    fn intercepts(&self, rows: &[usize]) -> Vec<f32> {
+        let Goal::Classes { codes, count } = &self.goal else { return vec![0.0] };
+        let mut sums = vec![1.0; *count];
+        rows.iter().for_each(|&i| sums[codes[i] as usize] += self.weights[i]);
+        let total: f32 = sums.iter().sum();
+        sums.iter().map(|sum| (sum / total).ln()).collect()
+    }
+
+    /// Copies rows one after the other.
+    fn gather(&self, rows: &[usize], x: &mut Vec<f32>) {
+        x.clear();
+        for &i in rows {
+            x.extend_from_slice(&self.x[i * self.columns..(i + 1) * self.columns]);
+        }
+    }
+
+    /// The weighted loss of rows with these outputs; the derivatives go into `deltas`, times `share`.
+    fn loss(&self, rows: &[usize], outputs: &[f32], deltas: &mut [f32], share: f32) -> f64 {
+        let stride = outputs.len() / rows.len();
+        let mut loss = 0.0;
+        let pairs = outputs.chunks_exact(stride).zip(deltas.chunks_exact_mut(stride));
+        for (&i, (outputs, deltas)) in rows.iter().zip(pairs) {
+            let weight = self.weights[i];
+            loss += f64::from(weight)
+                * match &self.goal {
+                    Goal::Numbers(target) => {
+                        let error = outputs[0] - target[i];
+                        deltas[0] = share * weight * error;
+                        0.5 * f64::from(error) * f64::from(error)
+                    }
+                    Goal::Classes { codes, count } => {
+                        let (own, outputs) = (codes[i] as usize, &outputs[..*count]);
+                        let largest = outputs.iter().fold(f32::NEG_INFINITY, |a, b| a.max(*b));
+                        let deltas = &mut deltas[..*count];
+                        for (delta, out) in deltas.iter_mut().zip(outputs) {
+                            *delta = (out - largest).exp();
+                        }
+                        let total: f32 = deltas.iter().sum();
+                        let scale = share * weight / total;
+                        deltas.iter_mut().for_each(|delta| *delta *= scale);
+                        deltas[own] -= share * weight;
+                        f64::from(total.ln() + largest - outputs[own])
+                    }
+                };
+        }
+        loss
+    }
+}
+
+/// One training run.
+pub(super) struct Training<'a> {
+    pub(super) network: &'a Network,
+    pub(super) layers: &'a Layers,
+    pub(super) data: &'a Data,
+}
+
+impl Training<'_> {
+    /// Trains on some rows, and keeps the parameters that are best on others.
+    pub(super) fn run(
+        &self,
+        mut train: Vec<usize>,
+        held_out: &[usize],
+        run: &Run,
+    ) -> Result<Trained> {
+        let mut rng = run.rng();
+        let batch = self.network.batch_for(train.len());
+        let batches = train.len().div_ceil(batch) as u64;
+        let patience = (self.network.patience as u64 * batches).max(PATIENT_STEPS);
+        let allowed = (self.network.epochs as u64 * batches).max(ALLOWED_STEPS);
+        let start = self.layers.start(&self.data.intercepts(&train), || rng.random());
+        let mut descent = Descent::new(self, start, batch);
+        let mut room = self.layers.room(BLOCK);
+        let loss = self.mean_loss(&descent.parameters, held_out, &mut room);
+        let mut best =
+            Trained { parameters: descent.parameters.clone(), passes: 0, loss, stopped: false };
+        let (mut passes, mut best_step) = (0, 0);
+        while descent.steps < allowed && !best.stopped {
+            run.check()?;
+            train.shuffle(&mut rng);
+            train.chunks(batch).for_each(|rows| descent.step(self, rows));
+            passes += 1;
+            let loss = self.mean_loss(&descent.parameters, held_out, &mut room);
+            if loss < best.loss {
+                best.parameters.copy_from_slice(&descent.parameters);
+                (best.loss, best.passes, best_step) = (loss, passes, descent.steps);
+            }
+            best.stopped = descent.steps - best_step >= patience;
+        }
+        Ok(best)
+    }
+
+    /// The mean loss of some rows.
+    fn mean_loss(&self, parameters: &[f32], rows: &[usize], room: &mut Room) -> f64 {
+        let mut x = Vec::with_capacity(BLOCK * self.data.columns);
+        let mut unused = vec![0.0; BLOCK * self.layers.output_stride()];
+        let mut sum = 0.0;
+        for rows in rows.chunks(BLOCK) {
+            self.data.gather(rows, &mut x);
+            let outputs = self.layers.forward(parameters, &x, rows.len(), room);
+            sum += self.data.loss(rows, outputs, &mut unused, 1.0);
+        }
+        sum / rows.iter().map(|&i| f64::from(self.data.weights[i])).sum::<f64>()
+    }
+}
+
+/// The state of Adam.
+struct Descent {
+    parameters: Vec<f32>,
+    gradient: Vec<f32>,
+    means: Vec<f32>,
+    squares: Vec<f32>,
+    steps: u64,
+    x: Vec<f32>,
+    room: Room,
+}
+
+impl Descent {
+    fn new(training: &Training<'_>, parameters: Vec<f32>, batch: usize) -> Self {
+        let zeros = vec![0.0; parameters.len()];
+        Self {
+            gradient: zeros.clone(),
+            means: zeros.clone(),
+            squares: zeros,
+            parameters,
+            steps: 0,
+            x: Vec::with_capacity(batch * training.data.columns),
+            room: training.layers.room(batch),
+        }
+    }
+
+    /// One step along the gradient of some rows.
+    fn step(&mut self, training: &Training<'_>, rows: &[usize]) {
+        let Training { network, layers, data } = training;
+        let (count, stride) = (rows.len(), layers.output_stride());
+        data.gather(rows, &mut self.x);
+        layers.forward(&self.parameters, &self.x, count, &mut self.room);
+        let (outputs, deltas) = layers.outputs_and_deltas(&mut self.room);
+        let cells = count * stride;
+        data.loss(rows, &outputs[..cells], &mut deltas[..cells], 1.0 / count as f32);
+        layers.backward(&self.parameters, &self.x, count, &mut self.room, &mut self.gradient);
+        self.steps += 1;
+        let rate = corrected(network.rate, self.steps);
+        let shrink = (network.rate * network.decay) as f32;
+        let Self { parameters, gradient, means, squares, .. } = self;
+        adam_step(parameters, gradient, means, squares, rate, shrink);
+    }
+}
