@@ -74,6 +74,8 @@ fn every_classifier() {
         "bayes(density=kernel(bandwidth=[0.3, 0.8]))",
         "bayes(density=mixture(components=2))",
         "bayes(density=averaged(of=mixture(components=2), fits=3))",
+        "neighbours(k=[1, 5, 100])",
+        "neighbours(weights=distance, smoothing=0, standardise=false)",
         "encoded(of=bayes(density=gaussian), standardise=true)",
         "stack(members=[class-frequencies, bayes(density=gaussian)])",
     ];
@@ -83,7 +85,14 @@ fn every_classifier() {
 #[test]
 fn every_regression() {
     let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
-    conform::<Regression>(&["mean", "encoded(of=mean)", "stack(members=[mean])"], &y);
+    let specs = [
+        "mean",
+        "neighbours(k=[1, 5, 100])",
+        "neighbours(weights=distance, standardise=false)",
+        "encoded(of=mean)",
+        "stack(members=[mean])",
+    ];
+    conform::<Regression>(&specs, &y);
 }
 
 /// What the suite says of a regression learner.

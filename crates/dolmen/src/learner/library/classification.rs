@@ -2,12 +2,15 @@
 
 use serde_json::Map;
 
-use super::{Entry, Library, NoParameters, encoded_entry, entry, nested, specs, stack_entry};
+use super::{
+    Entry, Library, NoParameters, encoded_entry, entry, nested, on_numbers, specs, stack_entry,
+};
 use crate::ensemble::Ensemble;
 use crate::learner::Simple;
 use crate::learner::baseline::{ClassFrequencies, FittedFrequencies};
 use crate::learner::bayes::{BayesClassifier, FittedBayes};
 use crate::learner::encoded::FittedEncoded;
+use crate::learner::neighbours::{FittedNeighbours, Neighbours};
 use crate::learner::spec::Spec;
 use crate::store::Registry;
 use crate::task::{Classification, Density};
@@ -30,6 +33,10 @@ impl Library for Classification {
                     Ok(Box::new(BayesClassifier::new(Density::learner(&density)?)))
                 },
             },
+            on_numbers::<_, Neighbours>(
+                "neighbours",
+                "the k nearest neighbours; a list of k is a ladder",
+            ),
             encoded_entry(),
             stack_entry(),
         ]
@@ -39,6 +46,7 @@ impl Library for Classification {
         Registry::default()
             .with::<Simple<FittedFrequencies>>()
             .with::<FittedBayes>()
+            .with::<FittedNeighbours>()
             .with::<FittedEncoded<Classification>>()
             .with::<Ensemble<Classification>>()
     }

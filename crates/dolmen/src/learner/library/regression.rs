@@ -1,10 +1,11 @@
 //! The learners of numbers.
 
-use super::{Entry, Library, encoded_entry, entry, specs, stack_entry};
+use super::{Entry, Library, encoded_entry, entry, on_numbers, specs, stack_entry};
 use crate::ensemble::Ensemble;
 use crate::learner::Simple;
 use crate::learner::baseline::{FittedMean, Mean};
 use crate::learner::encoded::FittedEncoded;
+use crate::learner::neighbours::{FittedNeighbours, Neighbours};
 use crate::learner::spec::Spec;
 use crate::store::Registry;
 use crate::task::Regression;
@@ -15,6 +16,10 @@ impl Library for Regression {
             entry::<_, Mean>("mean", "the mean of the target, whatever the inputs", |spec| {
                 Ok(Box::new(Simple(spec.read::<Mean>()?)))
             }),
+            on_numbers::<_, Neighbours>(
+                "neighbours",
+                "the k nearest neighbours; a list of k is a ladder",
+            ),
             encoded_entry(),
             stack_entry(),
         ]
@@ -23,6 +28,7 @@ impl Library for Regression {
     fn registry() -> Registry<Self> {
         Registry::default()
             .with::<Simple<FittedMean>>()
+            .with::<FittedNeighbours>()
             .with::<FittedEncoded<Regression>>()
             .with::<Ensemble<Regression>>()
     }

@@ -1,0 +1,128 @@
+//! Squared Euclidean distances, compiled for several instruction sets as in [`crate::math::bulk`].
+//!
+//! All of them add the squares column by column in the same order, so that a row has the same distance, to the bit,
+//! however it is found: ties are then ties everywhere. And because rounding is monotone, the distance to a box is never
+//! above that to a row inside it: no margin is needed when boxes are left out.
+
+use multiversion::multiversion;
+use multiversion::target::target_cfg_f;
+
+use crate::math::lane;
+
+/// Rows of a leaf, and the stride of its columns.
+pub(super) const LEAF: usize = 32;
+/// Boxes looked at together.
+pub(super) const FAN: usize = 8;
+/// Rows screened together, and the stride of their columns.
+pub(super) const LANES: usize = 16;
+/// Queries screened together.
+pub(super) const TOGETHER: usize = 4;
+
+/// The squared distance of two rows.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub(super) fn to_row(query: &[f64], row: &[f64]) -> f64 {
+    const FMA: bool = target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"));
+    query.iter().zip(row).fold(0.0, |sum, (x, y)| lane::fma::<FMA>(x - y, x - y, sum))
+}
+
+/// The squared distance of a query to each row of a leaf, whose columns stand one after the other.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub(super) fn to_leaf(query: &[f64], leaf: &[f64], out: &mut [f64; LEAF]) {
+    const FMA: bool = target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"));
+    let (columns, _) = leaf.as_chunks::<LEAF>();
+    let mut sums = [0.0; LEAF];
+    for (x, column) in query.iter().zip(columns) {
+        for (sum, y) in sums.iter_mut().zip(column) {
+            *sum = lane::fma::<FMA>(x - y, x - y, *sum);
+        }
+    }
+    *out = sums;
+}
+
+/// The squared distance of a query to each of a few boxes: for each column their least values, then their greatest.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub(super) fn to_boxes(query: &[f64], boxes: &[f64], out: &mut [f64; FAN]) {
+    const FMA: bool = target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"));
+    let (sides, _) = boxes.as_chunks::<FAN>();
+    let (columns, _) = sides.as_chunks::<2>();
+    let mut sums = [0.0; FAN];
+    for (x, [low, high]) in query.iter().zip(columns) {
+        for b in 0..FAN {
+            let (below, above) = (low[b] - x, x - high[b]);
+            let gap = if below > above { below } else { above };
+            let gap = if gap > 0.0 { gap } else { 0.0 };
+            sums[b] = lane::fma::<FMA>(gap, gap, sums[b]);
+        }
+    }
+    *out = sums;
+}
+
+/// Rows that may be near enough to a query: bit l of `lanes` stands for row l of the block.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Hit {
+    pub(super) query: u32,
+    pub(super) block: u32,
+    pub(super) lanes: u16,
+}
+
+/// Single-precision sums offset + sum_j x_j y_j for a few queries (for each column, their values side by side) and blocks
+/// of rows (columns of [`LANES`]); notes where they are not above the query's threshold.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub(super) fn screen(
+    queries: &[[f32; TOGETHER]],
+    thresholds: &[f32; TOGETHER],
+    blocks: &[f32],
+    offsets: &[[f32; LANES]],
+    hits: &mut Vec<Hit>,
+) {
+    const FMA: bool = target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"));
+    for (b, (block, offset)) in blocks.chunks_exact(queries.len() * LANES).zip(offsets).enumerate()
+    {
+        let (columns, _) = block.as_chunks::<LANES>();
+        let mut sums = [*offset; TOGETHER];
+        for (x, column) in queries.iter().zip(columns) {
+            for q in 0..TOGETHER {
+                for l in 0..LANES {
+                    sums[q][l] = if FMA {
+                        x[q].mul_add(column[l], sums[q][l])
+                    } else {
+                        x[q] * column[l] + sums[q][l]
+                    };
+                }
+            }
+        }
+        for q in 0..TOGETHER {
+            // Written so that a sum that is not a number passes, and is looked at in double precision.
+            let mut far = true;
+            for sum in &sums[q] {
+                far &= *sum > thresholds[q];
+            }
+            if !far {
+                let near = |l: usize| {
+                    u16::from(!matches!(
+                        sums[q][l].partial_cmp(&thresholds[q]),
+                        Some(std::cmp::Ordering::Greater)
+                    )) << l
+                };
+                let lanes = (0..LANES).map(near).sum();
+                hits.push(Hit { query: q as u32, block: b as u32, lanes });
+            }
+        }
+    }
+}
