@@ -76,6 +76,8 @@ fn every_classifier() {
         "bayes(density=averaged(of=mixture(components=2), fits=3))",
         "neighbours(k=[1, 5, 100])",
         "neighbours(weights=distance, smoothing=0, standardise=false)",
+        "svm",
+        "svm(kernel=linear, c=10, standardise=false)",
         "encoded(of=bayes(density=gaussian), standardise=true)",
         "stack(members=[class-frequencies, bayes(density=gaussian)])",
     ];
@@ -89,6 +91,8 @@ fn every_regression() {
         "mean",
         "neighbours(k=[1, 5, 100])",
         "neighbours(weights=distance, standardise=false)",
+        "svm",
+        "svm(kernel=linear, epsilon=0, gamma=0.5, standardise=false)",
         "encoded(of=mean)",
         "stack(members=[mean])",
     ];

@@ -15,6 +15,7 @@ mod sample;
 mod scales;
 mod simple;
 pub mod spec;
+pub mod svm;
 
 use std::fmt::Debug;
 

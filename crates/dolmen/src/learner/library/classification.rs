@@ -12,6 +12,7 @@ use crate::learner::bayes::{BayesClassifier, FittedBayes};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::neighbours::{FittedNeighbours, Neighbours};
 use crate::learner::spec::Spec;
+use crate::learner::svm::{FittedSvm, Svm};
 use crate::store::Registry;
 use crate::task::{Classification, Density};
 
@@ -37,6 +38,7 @@ impl Library for Classification {
                 "neighbours",
                 "the k nearest neighbours; a list of k is a ladder",
             ),
+            on_numbers::<_, Svm>("svm", "support vector machine, kernel linear or rbf"),
             encoded_entry(),
             stack_entry(),
         ]
@@ -47,6 +49,7 @@ impl Library for Classification {
             .with::<Simple<FittedFrequencies>>()
             .with::<FittedBayes>()
             .with::<FittedNeighbours>()
+            .with::<FittedSvm>()
             .with::<FittedEncoded<Classification>>()
             .with::<Ensemble<Classification>>()
     }

@@ -7,6 +7,7 @@ use crate::learner::baseline::{FittedMean, Mean};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::neighbours::{FittedNeighbours, Neighbours};
 use crate::learner::spec::Spec;
+use crate::learner::svm::{FittedSvm, Svm};
 use crate::store::Registry;
 use crate::task::Regression;
 
@@ -20,6 +21,7 @@ impl Library for Regression {
                 "neighbours",
                 "the k nearest neighbours; a list of k is a ladder",
             ),
+            on_numbers::<_, Svm>("svm", "support vector machine, kernel linear or rbf"),
             encoded_entry(),
             stack_entry(),
         ]
@@ -29,6 +31,7 @@ impl Library for Regression {
         Registry::default()
             .with::<Simple<FittedMean>>()
             .with::<FittedNeighbours>()
+            .with::<FittedSvm>()
             .with::<FittedEncoded<Regression>>()
             .with::<Ensemble<Regression>>()
     }

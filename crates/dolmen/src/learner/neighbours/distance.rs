@@ -9,8 +9,8 @@ use multiversion::target::target_cfg_f;
 
 use crate::math::lane;
 
-/// Rows of a leaf, and the stride of its columns.
-pub(super) const LEAF: usize = 32;
+/// Rows of a block, and the stride of its columns.
+pub(in crate::learner) const BLOCK: usize = 32;
 /// Boxes looked at together.
 pub(super) const FAN: usize = 8;
 /// Rows screened together, and the stride of their columns.
@@ -29,16 +29,16 @@ pub(super) fn to_row(query: &[f64], row: &[f64]) -> f64 {
     query.iter().zip(row).fold(0.0, |sum, (x, y)| lane::fma::<FMA>(x - y, x - y, sum))
 }
 
-/// The squared distance of a query to each row of a leaf, whose columns stand one after the other.
+/// The squared distance of a query to each row of a block, whose columns stand one after the other.
 #[multiversion(targets(
     "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
     "x86_64+avx2+fma",
     "aarch64+neon"
 ))]
-pub(super) fn to_leaf(query: &[f64], leaf: &[f64], out: &mut [f64; LEAF]) {
+pub(in crate::learner) fn to_block(query: &[f64], block: &[f64], out: &mut [f64; BLOCK]) {
     const FMA: bool = target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"));
-    let (columns, _) = leaf.as_chunks::<LEAF>();
-    let mut sums = [0.0; LEAF];
+    let (columns, _) = block.as_chunks::<BLOCK>();
+    let mut sums = [0.0; BLOCK];
     for (x, column) in query.iter().zip(columns) {
         for (sum, y) in sums.iter_mut().zip(column) {
             *sum = lane::fma::<FMA>(x - y, x - y, *sum);

@@ -14,7 +14,7 @@
 //!
 //! `index` finds the rows: by `tree`, or by a `screen` of all rows; both are exact. One search serves a ladder of k.
 
-mod distance;
+pub(super) mod distance;
 mod index;
 mod model;
 mod nearest;

@@ -6,7 +6,7 @@
 
 use rayon::join;
 
-use super::distance::{self, FAN, LEAF};
+use super::distance::{self, BLOCK as LEAF, FAN};
 use super::nearest::Nearest;
 
 /// Halvings from a node to its children.
@@ -144,7 +144,7 @@ impl Tree {
     ) {
         let size = self.dimension * LEAF;
         let mut distances = [0.0; LEAF];
-        distance::to_leaf(query, &self.leaves[leaf * size..][..size], &mut distances);
+        distance::to_block(query, &self.leaves[leaf * size..][..size], &mut distances);
         let mut reach = nearest.reach();
         for (&distance, &row) in distances.iter().zip(self.leaf_rows(leaf)) {
             if distance <= reach {
