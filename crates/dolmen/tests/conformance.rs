@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::sync::Arc;
+
 use dolmen::Result;
 use dolmen::learner::library::Library;
 use dolmen::learner::spec::Spec;
 use dolmen::learner::{Fitted, Learner, Run, Sample, Simple, SimpleLearner, SimpleModel, check};
 use dolmen::store::{Record, Registry, Stored};
-use dolmen::table::{Features, Rows};
+use dolmen::table::{Features, Field, Rows, Schema};
 use dolmen::task::{Classification, Density, Labels, Regression, Task};
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +99,39 @@ fn every_regression() {
         "stack(members=[mean])",
     ];
     conform::<Regression>(&specs, &y);
+}
+
+/// Rows with a category, and with missing values in both columns.
+fn mixed_rows() -> Features {
+    let levels = ["red", "green", "blue"].map(String::from);
+    let fields = vec![Field::numeric("size"), Field::categorical("colour", levels)];
+    let numeric = rows();
+    let row = |i: usize| {
+        let size = if i % 7 == 3 { f64::NAN } else { numeric.rows().row(i)[0] };
+        let colour = if i % 11 == 5 { f64::NAN } else { (i % 3) as f64 };
+        [size, colour]
+    };
+    Features::new((0..ROWS).flat_map(row).collect(), Arc::new(Schema::new(fields))).unwrap()
+}
+
+/// Puts each spec through the suite on rows with categories and missing values.
+fn conform_mixed<T: Library>(specs: &[&str], target: &T::Target) {
+    let x = mixed_rows();
+    let sample = Sample::<T>::new(x.rows(), target).unwrap();
+    for text in specs {
+        let learner = T::learner(&Spec::parse(text).unwrap()).unwrap();
+        let complaints = check::learner(learner.as_ref(), &sample, &T::registry());
+        assert!(complaints.is_empty(), "{} {text}: {complaints:#?}", T::NAME);
+    }
+}
+
+#[test]
+fn learners_on_numbers_take_categories_and_missing_values() {
+    let classes = ["a", "b", "c"].map(String::from);
+    let labels = Labels::new(classes, (0..ROWS as u32).map(|i| i % 3).collect()).unwrap();
+    conform_mixed::<Classification>(&["neighbours(k=[1, 5])", "svm"], &labels);
+    let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
+    conform_mixed::<Regression>(&["neighbours(k=[1, 5])", "svm"], &y);
 }
 
 /// What the suite says of a regression learner.

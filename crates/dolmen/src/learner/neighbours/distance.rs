@@ -4,6 +4,8 @@
 //! however it is found: ties are then ties everywhere. And because rounding is monotone, the distance to a box is never
 //! above that to a row inside it: no margin is needed when boxes are left out.
 
+#![expect(clippy::inline_always, reason = "the lanes take the instruction set of their caller")]
+
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
 
@@ -77,6 +79,29 @@ pub(super) struct Hit {
     pub(super) lanes: u16,
 }
 
+/// sums += x column.
+#[inline(always)]
+fn add<const FMA: bool>(mut sums: [f32; LANES], x: f32, column: &[f32; LANES]) -> [f32; LANES] {
+    for l in 0..LANES {
+        sums[l] = if FMA { x.mul_add(column[l], sums[l]) } else { x * column[l] + sums[l] };
+    }
+    sums
+}
+
+/// The lanes whose sums are not above the threshold, or not numbers: those are looked at in double precision.
+#[inline(always)]
+fn near(sums: &[f32; LANES], threshold: f32) -> u16 {
+    let mut far = true;
+    for sum in sums {
+        far &= *sum > threshold;
+    }
+    if far {
+        return 0;
+    }
+    let bit = |(l, sum): (usize, &f32)| if *sum > threshold { 0 } else { 1 << l };
+    sums.iter().enumerate().map(bit).sum()
+}
+
 /// Single-precision sums offset + sum_j x_j y_j for a few queries (for each column, their values side by side) and blocks
 /// of rows (columns of [`LANES`]); notes where they are not above the query's threshold.
 #[multiversion(targets(
@@ -92,35 +117,19 @@ pub(super) fn screen(
     hits: &mut Vec<Hit>,
 ) {
     const FMA: bool = target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"));
-    for (b, (block, offset)) in blocks.chunks_exact(queries.len() * LANES).zip(offsets).enumerate()
-    {
-        let (columns, _) = block.as_chunks::<LANES>();
-        let mut sums = [*offset; TOGETHER];
-        for (x, column) in queries.iter().zip(columns) {
-            for q in 0..TOGETHER {
-                for l in 0..LANES {
-                    sums[q][l] = if FMA {
-                        x[q].mul_add(column[l], sums[q][l])
-                    } else {
-                        x[q] * column[l] + sums[q][l]
-                    };
-                }
-            }
+    let rows = blocks.chunks_exact(queries.len() * LANES).zip(offsets);
+    for (b, (block, offset)) in rows.enumerate() {
+        // Variables of their own instead of an array: they stay in registers.
+        let (mut s0, mut s1, mut s2, mut s3) = (*offset, *offset, *offset, *offset);
+        for ([x0, x1, x2, x3], column) in queries.iter().zip(block.as_chunks::<LANES>().0) {
+            s0 = add::<FMA>(s0, *x0, column);
+            s1 = add::<FMA>(s1, *x1, column);
+            s2 = add::<FMA>(s2, *x2, column);
+            s3 = add::<FMA>(s3, *x3, column);
         }
-        for q in 0..TOGETHER {
-            // Written so that a sum that is not a number passes, and is looked at in double precision.
-            let mut far = true;
-            for sum in &sums[q] {
-                far &= *sum > thresholds[q];
-            }
-            if !far {
-                let near = |l: usize| {
-                    u16::from(!matches!(
-                        sums[q][l].partial_cmp(&thresholds[q]),
-                        Some(std::cmp::Ordering::Greater)
-                    )) << l
-                };
-                let lanes = (0..LANES).map(near).sum();
+        for (q, (sums, threshold)) in [s0, s1, s2, s3].iter().zip(thresholds).enumerate() {
+            let lanes = near(sums, *threshold);
+            if lanes != 0 {
                 hits.push(Hit { query: q as u32, block: b as u32, lanes });
             }
         }
