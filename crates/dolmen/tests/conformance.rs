@@ -9,7 +9,7 @@ use dolmen::learner::library::Library;
 use dolmen::learner::spec::Spec;
 use dolmen::learner::{Fitted, Learner, Run, Sample, Simple, SimpleLearner, SimpleModel, check};
 use dolmen::store::{Record, Registry, Stored};
-use dolmen::table::{Features, Field, Rows, Schema};
+use dolmen::table::{Features, Field, Kind, Rows, Schema};
 use dolmen::task::{Classification, Density, Labels, Regression, Task};
 use serde::{Deserialize, Serialize};
 
@@ -104,7 +104,9 @@ fn every_regression() {
 /// Rows with a category, and with missing values in both columns.
 fn mixed_rows() -> Features {
     let levels = ["red", "green", "blue"].map(String::from);
-    let fields = vec![Field::numeric("size"), Field::categorical("colour", levels)];
+    let colours = Kind::Categorical { levels: levels.into() };
+    let field = |name: &str, kind| Field { name: name.into(), kind };
+    let fields = vec![field("size", Kind::Numeric), field("colour", colours)];
     let numeric = rows();
     let row = |i: usize| {
         let size = if i % 7 == 3 { f64::NAN } else { numeric.rows().row(i)[0] };

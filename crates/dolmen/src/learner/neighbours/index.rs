@@ -111,22 +111,17 @@ mod tests {
         wanted.copied().collect()
     }
 
-    fn check(
-        points: &[f64],
-        dimension: usize,
-        weights: Option<Vec<f64>>,
-        queries: &[f64],
-        k: usize,
-    ) {
-        let ways: [fn(Vec<f64>, usize, Option<Vec<f64>>) -> Index; 2] =
-            [Index::by_tree, Index::by_screen];
-        for way in ways {
-            let index = way(points.to_vec(), dimension, weights.clone());
+    fn check(points: &[f64], dimension: usize, weights: Option<&[f64]>, queries: &[f64], k: usize) {
+        let weighing = || weights.map(<[f64]>::to_vec);
+        for index in [
+            Index::by_tree(points.to_vec(), dimension, weighing()),
+            Index::by_screen(points.to_vec(), dimension, weighing()),
+        ] {
             let mut found = Vec::new();
             index.search(queries, k, |list| found.push(list.to_vec()));
             let expected: Vec<Vec<Found>> = queries
                 .chunks_exact(dimension)
-                .map(|query| sorted(points, weights.as_deref(), query, k))
+                .map(|query| sorted(points, weights, query, k))
                 .collect();
             assert_eq!(found, expected);
         }
@@ -156,8 +151,8 @@ mod tests {
             let mut queries: Vec<f64> = (0..6 * dimension).map(|_| value()).collect();
             queries.extend_from_slice(&points[..dimension]);
             queries.extend(std::iter::repeat_n(1e25, dimension));
-            let weights = weighted.then(|| (0..rows).map(|i| (1 + i % 3) as f64).collect());
-            check(&points, dimension, weights, &queries, k);
+            let weights: Vec<f64> = (0..rows).map(|i| (1 + i % 3) as f64).collect();
+            check(&points, dimension, weighted.then_some(&weights[..]), &queries, k);
         }
     }
 }

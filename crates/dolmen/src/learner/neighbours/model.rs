@@ -88,7 +88,7 @@ impl Known {
             total += share;
             match &self.answers {
                 Answers::Classes { codes, .. } => {
-                    out[codes[neighbour.row as usize] as usize] += share
+                    out[codes[neighbour.row as usize] as usize] += share;
                 }
                 Answers::Numbers(numbers) => out[0] += share * numbers[neighbour.row as usize],
             }

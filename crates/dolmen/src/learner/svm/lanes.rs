@@ -30,6 +30,13 @@ fn greatest(a: f64, b: f64) -> f64 {
     if b > a { b } else { a }
 }
 
+/// What moving a pair gains, to second order; nothing if its rates are not apart.
+#[inline(always)]
+fn gain(apart: f64, curvature: f64) -> f64 {
+    let apart = greatest(0.0, apart);
+    apart * apart / greatest(FLAT, curvature)
+}
+
 /// gradient += step (first - second), and the extremes of what comes out.
 #[multiversion(targets(
     "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
@@ -88,14 +95,6 @@ pub(super) fn partner(
     own: &[f64],
     (base, own_i): (f64, f64),
 ) -> Option<usize> {
-    let gain = |t: usize,
-                gradient: &[f64; CHUNK],
-                down: &[f64; CHUNK],
-                row: &[f32; CHUNK],
-                own: &[f64; CHUNK]| {
-        let ahead = greatest(0.0, gradient[t] + down[t] - base);
-        ahead * ahead / greatest(FLAT, own_i + own[t] - 2.0 * f64::from(row[t]))
-    };
     let mut best = 0.0;
     let mut chunk_of_best = None;
     let derivatives = gradient.as_chunks::<CHUNK>().0.iter().zip(down.as_chunks::<CHUNK>().0);
@@ -103,11 +102,10 @@ pub(super) fn partner(
     for (c, ((gradient, down), (row, own))) in derivatives.zip(kernels).enumerate() {
         let mut high = [0.0; LANES];
         for b in 0..CHUNK / LANES {
-            for l in 0..LANES {
+            for (l, high) in high.iter_mut().enumerate() {
                 let t = b * LANES + l;
-                let ahead = greatest(0.0, gradient[t] + down[t] - base);
-                let curvature = greatest(FLAT, own_i + own[t] - 2.0 * f64::from(row[t]));
-                high[l] = greatest(high[l], ahead * ahead / curvature);
+                let curvature = own_i + own[t] - 2.0 * f64::from(row[t]);
+                *high = greatest(*high, gain(gradient[t] + down[t] - base, curvature));
             }
         }
         let high = high.into_iter().fold(0.0, greatest);
@@ -116,7 +114,9 @@ pub(super) fn partner(
         }
     }
     let (c, gradient, down, row, own) = chunk_of_best?;
-    let at = (0..CHUNK).find(|&t| gain(t, gradient, down, row, own) == best).unwrap_or(0);
+    let gain_of =
+        |t: usize| gain(gradient[t] + down[t] - base, own_i + own[t] - 2.0 * f64::from(row[t]));
+    let at = (0..CHUNK).find(|&t| gain_of(t) == best).unwrap_or(0);
     Some(c * CHUNK + at)
 }
 
