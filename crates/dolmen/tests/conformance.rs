@@ -80,6 +80,9 @@ fn every_classifier() {
         "neighbours(weights=distance, smoothing=0, standardise=false)",
         "svm",
         "svm(kernel=linear, c=10, standardise=false)",
+        "logistic",
+        "logistic(lambda=[0.1, 10])",
+        "logistic(lambda=0, standardise=false)",
         "encoded(of=bayes(density=gaussian), standardise=true)",
         "stack(members=[class-frequencies, bayes(density=gaussian)])",
     ];
@@ -91,6 +94,9 @@ fn every_regression() {
     let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
     let specs = [
         "mean",
+        "ridge",
+        "ridge(lambda=[0.1, 10])",
+        "ridge(lambda=0, standardise=false)",
         "neighbours(k=[1, 5, 100])",
         "neighbours(weights=distance, standardise=false)",
         "svm",
@@ -131,9 +137,9 @@ fn conform_mixed<T: Library>(specs: &[&str], target: &T::Target) {
 fn learners_on_numbers_take_categories_and_missing_values() {
     let classes = ["a", "b", "c"].map(String::from);
     let labels = Labels::new(classes, (0..ROWS as u32).map(|i| i % 3).collect()).unwrap();
-    conform_mixed::<Classification>(&["neighbours(k=[1, 5])", "svm"], &labels);
+    conform_mixed::<Classification>(&["logistic", "neighbours(k=[1, 5])", "svm"], &labels);
     let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
-    conform_mixed::<Regression>(&["neighbours(k=[1, 5])", "svm"], &y);
+    conform_mixed::<Regression>(&["ridge", "neighbours(k=[1, 5])", "svm"], &y);
 }
 
 /// What the suite says of a regression learner.

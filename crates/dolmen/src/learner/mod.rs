@@ -9,6 +9,7 @@ pub mod check;
 pub mod density;
 pub mod encoded;
 pub mod library;
+pub mod linear;
 pub mod neighbours;
 mod run;
 mod sample;

@@ -10,6 +10,7 @@ use crate::learner::Simple;
 use crate::learner::baseline::{ClassFrequencies, FittedFrequencies};
 use crate::learner::bayes::{BayesClassifier, FittedBayes};
 use crate::learner::encoded::FittedEncoded;
+use crate::learner::linear::{FittedLogistic, Logistic};
 use crate::learner::neighbours::{FittedNeighbours, Neighbours};
 use crate::learner::spec::Spec;
 use crate::learner::svm::{FittedSvm, Svm};
@@ -39,6 +40,10 @@ impl Library for Classification {
                 "the k nearest neighbours; a list of k is a ladder",
             ),
             on_numbers::<_, Svm>("svm", "support vector machine, kernel linear or rbf"),
+            on_numbers::<_, Logistic>(
+                "logistic",
+                "logistic regression; a list of lambdas is a ladder, auto chooses by cross-validation",
+            ),
             encoded_entry(),
             stack_entry(),
         ]
@@ -50,6 +55,7 @@ impl Library for Classification {
             .with::<FittedBayes>()
             .with::<FittedNeighbours>()
             .with::<FittedSvm>()
+            .with::<Simple<FittedLogistic>>()
             .with::<FittedEncoded<Classification>>()
             .with::<Ensemble<Classification>>()
     }

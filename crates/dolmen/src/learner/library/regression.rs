@@ -5,6 +5,7 @@ use crate::ensemble::Ensemble;
 use crate::learner::Simple;
 use crate::learner::baseline::{FittedMean, Mean};
 use crate::learner::encoded::FittedEncoded;
+use crate::learner::linear::{FittedRidge, Ridge};
 use crate::learner::neighbours::{FittedNeighbours, Neighbours};
 use crate::learner::spec::Spec;
 use crate::learner::svm::{FittedSvm, Svm};
@@ -22,6 +23,10 @@ impl Library for Regression {
                 "the k nearest neighbours; a list of k is a ladder",
             ),
             on_numbers::<_, Svm>("svm", "support vector machine, kernel linear or rbf"),
+            on_numbers::<_, Ridge>(
+                "ridge",
+                "ridge regression; a list of lambdas is a ladder, auto the least leave-one-out error",
+            ),
             encoded_entry(),
             stack_entry(),
         ]
@@ -32,6 +37,7 @@ impl Library for Regression {
             .with::<Simple<FittedMean>>()
             .with::<FittedNeighbours>()
             .with::<FittedSvm>()
+            .with::<Simple<FittedRidge>>()
             .with::<FittedEncoded<Regression>>()
             .with::<Ensemble<Regression>>()
     }
