@@ -14,6 +14,7 @@ mod sample;
 mod scales;
 mod simple;
 pub mod spec;
+pub mod tree;
 
 use std::fmt::Debug;
 
