@@ -9,6 +9,7 @@ use crate::learner::baseline::{ClassFrequencies, FittedFrequencies};
 use crate::learner::bayes::{BayesClassifier, FittedBayes};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::spec::Spec;
+use crate::learner::tree::{Boost, FittedBoost};
 use crate::store::Registry;
 use crate::task::{Classification, Density};
 
@@ -30,6 +31,9 @@ impl Library for Classification {
                     Ok(Box::new(BayesClassifier::new(Density::learner(&density)?)))
                 },
             },
+            entry::<_, Boost>("boost", "gradient boosted trees", |spec| {
+                Ok(Box::new(spec.read::<Boost>()?))
+            }),
             encoded_entry(),
             stack_entry(),
         ]
@@ -39,6 +43,7 @@ impl Library for Classification {
         Registry::default()
             .with::<Simple<FittedFrequencies>>()
             .with::<FittedBayes>()
+            .with::<FittedBoost>()
             .with::<FittedEncoded<Classification>>()
             .with::<Ensemble<Classification>>()
     }

@@ -6,6 +6,7 @@ use crate::learner::Simple;
 use crate::learner::baseline::{FittedMean, Mean};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::spec::Spec;
+use crate::learner::tree::{Boost, FittedBoost};
 use crate::store::Registry;
 use crate::task::Regression;
 
@@ -15,6 +16,9 @@ impl Library for Regression {
             entry::<_, Mean>("mean", "the mean of the target, whatever the inputs", |spec| {
                 Ok(Box::new(Simple(spec.read::<Mean>()?)))
             }),
+            entry::<_, Boost>("boost", "gradient boosted trees", |spec| {
+                Ok(Box::new(spec.read::<Boost>()?))
+            }),
             encoded_entry(),
             stack_entry(),
         ]
@@ -23,6 +27,7 @@ impl Library for Regression {
     fn registry() -> Registry<Self> {
         Registry::default()
             .with::<Simple<FittedMean>>()
+            .with::<FittedBoost>()
             .with::<FittedEncoded<Regression>>()
             .with::<Ensemble<Regression>>()
     }

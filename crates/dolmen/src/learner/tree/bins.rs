@@ -120,16 +120,6 @@ impl Bins {
         Ok(Codes::new(x.rows(), width, words))
     }
 
-    /// The codes of a few rows, column after column, into `out` of rows x columns bytes.
-    pub(super) fn encode_into(&self, coders: &[Coder<'_>], x: Rows<'_>, out: &mut [u8]) {
-        for (j, out) in out.chunks_exact_mut(x.rows().max(1)).enumerate().take(self.columns.len()) {
-            let cells = x.values()[j..].iter().step_by(x.width());
-            for (code, value) in out.iter_mut().zip(cells) {
-                *code = coders[j].code(*value);
-            }
-        }
-    }
-
     /// What finds codes fast.
     pub(super) fn coders(&self) -> Vec<Coder<'_>> {
         self.columns.iter().map(Coder::new).collect()
@@ -151,6 +141,13 @@ impl<'a> Coder<'a> {
                 Self::Numeric { cuts: padded, bins: column.bins() as u8 }
             }
             ColumnBins::Categorical { .. } => Self::Categorical(column),
+        }
+    }
+
+    /// The codes of cells.
+    pub(super) fn encode<'c>(&self, cells: impl Iterator<Item = &'c f64>, out: &mut [u8]) {
+        for (code, value) in out.iter_mut().zip(cells) {
+            *code = self.code(*value);
         }
     }
 

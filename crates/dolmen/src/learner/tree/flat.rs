@@ -55,22 +55,32 @@ impl TryFrom<Flat> for Tree {
             return Err("a tree of the wrong length");
         }
         let splits: Vec<Split> = chunks.iter().map(read).collect();
-        for (i, split) in splits.iter().enumerate() {
-            // A child comes after its parent: the way down ends.
-            let is_sound = |child: Child| match child {
-                Child::Split(next) => next as usize > i && (next as usize) < splits.len(),
-                Child::Leaf(leaf) => leaf as usize <= splits.len(),
-            };
-            let has_subset = match split.rule {
-                Rule::Below { .. } => true,
-                Rule::Within { subset } => (subset as usize) < flat.subsets.len(),
-            };
-            if !(is_sound(split.left) && is_sound(split.right) && has_subset) {
-                return Err("a tree with a node that is not there");
-            }
+        let has_subset = |split: &Split| match split.rule {
+            Rule::Below { .. } => true,
+            Rule::Within { subset } => (subset as usize) < flat.subsets.len(),
+        };
+        if !(is_in_order(&splits) && splits.iter().all(has_subset)) {
+            return Err("a tree with a node that is not there");
         }
         Ok(Self { splits, subsets: flat.subsets, values: flat.values, width: flat.width })
     }
+}
+
+/// Whether the nodes are in preorder and the leaves numbered from left to right: then every way down ends in a leaf.
+fn is_in_order(splits: &[Split]) -> bool {
+    let (mut next_split, mut next_leaf) = (0, 0);
+    let mut waiting = vec![if splits.is_empty() { Child::Leaf(0) } else { Child::Split(0) }];
+    while let Some(child) = waiting.pop() {
+        match child {
+            Child::Split(i) if i == next_split && (i as usize) < splits.len() => {
+                next_split += 1;
+                waiting.extend([splits[i as usize].right, splits[i as usize].left]);
+            }
+            Child::Leaf(leaf) if leaf == next_leaf => next_leaf += 1,
+            _ => return false,
+        }
+    }
+    next_split as usize == splits.len()
 }
 
 fn read(bytes: &[u8; SPLIT]) -> Split {

@@ -9,6 +9,7 @@
 //! | `fitted`, `flat` | the fitted tree and its stored form |
 
 pub mod bins;
+pub mod boost;
 pub mod codes;
 pub mod counts;
 pub mod criterion;
@@ -24,6 +25,7 @@ mod search;
 mod tests;
 
 pub use bins::{Bins, ColumnBins};
+pub use boost::{Boost, FittedBoost};
 pub use codes::Codes;
 pub use counts::{Counts, Impurity};
 pub use criterion::{Cell, Criterion};
