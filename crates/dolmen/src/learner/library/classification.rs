@@ -9,7 +9,7 @@ use crate::learner::baseline::{ClassFrequencies, FittedFrequencies};
 use crate::learner::bayes::{BayesClassifier, FittedBayes};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::spec::Spec;
-use crate::learner::tree::{Boost, FittedBoost};
+use crate::learner::tree::{Boost, ExtraTrees, FittedBoost, FittedForest, Forest};
 use crate::store::Registry;
 use crate::task::{Classification, Density};
 
@@ -34,6 +34,14 @@ impl Library for Classification {
             entry::<_, Boost>("boost", "gradient boosted trees", |spec| {
                 Ok(Box::new(spec.read::<Boost>()?))
             }),
+            entry::<_, Forest>(
+                "forest",
+                "random forest: trees on bootstrap samples, averaged",
+                |spec| Ok(Box::new(spec.read::<Forest>()?)),
+            ),
+            entry::<_, ExtraTrees>("extra-trees", "extremely randomised trees, averaged", |spec| {
+                Ok(Box::new(spec.read::<ExtraTrees>()?))
+            }),
             encoded_entry(),
             stack_entry(),
         ]
@@ -44,6 +52,7 @@ impl Library for Classification {
             .with::<Simple<FittedFrequencies>>()
             .with::<FittedBayes>()
             .with::<FittedBoost>()
+            .with::<FittedForest<Classification>>()
             .with::<FittedEncoded<Classification>>()
             .with::<Ensemble<Classification>>()
     }

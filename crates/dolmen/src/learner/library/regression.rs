@@ -6,7 +6,7 @@ use crate::learner::Simple;
 use crate::learner::baseline::{FittedMean, Mean};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::spec::Spec;
-use crate::learner::tree::{Boost, FittedBoost};
+use crate::learner::tree::{Boost, ExtraTrees, FittedBoost, FittedForest, Forest};
 use crate::store::Registry;
 use crate::task::Regression;
 
@@ -19,6 +19,14 @@ impl Library for Regression {
             entry::<_, Boost>("boost", "gradient boosted trees", |spec| {
                 Ok(Box::new(spec.read::<Boost>()?))
             }),
+            entry::<_, Forest>(
+                "forest",
+                "random forest: trees on bootstrap samples, averaged",
+                |spec| Ok(Box::new(spec.read::<Forest>()?)),
+            ),
+            entry::<_, ExtraTrees>("extra-trees", "extremely randomised trees, averaged", |spec| {
+                Ok(Box::new(spec.read::<ExtraTrees>()?))
+            }),
             encoded_entry(),
             stack_entry(),
         ]
@@ -28,6 +36,7 @@ impl Library for Regression {
         Registry::default()
             .with::<Simple<FittedMean>>()
             .with::<FittedBoost>()
+            .with::<FittedForest<Regression>>()
             .with::<FittedEncoded<Regression>>()
             .with::<Ensemble<Regression>>()
     }
