@@ -3,12 +3,14 @@
 //! Beside the general grower of trees, because what costs time is another: every node looks at columns of its own, so that
 //! there are no histograms to hand on, and most nodes hold a few rows. A node's rows lie side by side with what they add
 //! to the sums; a column is added up in one pass, and only the bins that hold rows are looked at and wiped afterwards.
+//! Rows of a small node lie far apart in the table: their codes are copied, and all nodes below live in the near cache.
 
 use std::ops::Range;
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use super::super::codes::GROUP;
 use super::super::fitted::CodeSet;
 use super::super::{Bins, Codes};
 use super::packed::Packed;
@@ -19,6 +21,9 @@ const CODES: usize = 256;
 
 /// Nodes of fewer rows mark the bins they touch; others look at all bins.
 const MANY_ROWS: usize = 512;
+
+/// Nodes of at most so many rows have their codes copied, with those of all nodes below them.
+const NEAR_ROWS: usize = 2048;
 
 /// When to stop, and what is left to chance.
 #[derive(Debug, Clone)]
@@ -35,6 +40,9 @@ pub(super) struct Habit {
 pub(super) struct Sprout<'a, T: Tally> {
     bins: &'a Bins,
     codes: &'a Codes,
+    /// The codes of a small node's rows, column after column; rows are numbered anew in it.
+    near: Vec<u8>,
+    near_rows: usize,
     habit: &'a Habit,
     tally: &'a T,
     rng: ChaCha8Rng,
@@ -77,6 +85,8 @@ struct Waiting {
     range: Range<usize>,
     depth: usize,
     place: usize,
+    /// Whether its rows are numbered as the near codes number them.
+    is_near: bool,
 }
 
 impl<'a, T: Tally> Sprout<'a, T> {
@@ -91,6 +101,8 @@ impl<'a, T: Tally> Sprout<'a, T> {
         Self {
             bins,
             codes,
+            near: Vec::new(),
+            near_rows: 0,
             habit,
             tally,
             rng,
@@ -107,8 +119,9 @@ impl<'a, T: Tally> Sprout<'a, T> {
         let mut tree = Packed::seed(self.tally.stride());
         let mut scratch = items.to_vec();
         let mut sums = vec![T::Cell::default(); self.tally.stride()];
-        let mut waiting = vec![Waiting { range: 0..items.len(), depth: 0, place: 0 }];
-        while let Some(Waiting { range, depth, place }) = waiting.pop() {
+        let mut waiting =
+            vec![Waiting { range: 0..items.len(), depth: 0, place: 0, is_near: false }];
+        while let Some(Waiting { range, depth, place, mut is_near }) = waiting.pop() {
             let items = &mut items[range.clone()];
             sums.fill(T::Cell::default());
             items.iter().for_each(|item| self.tally.add(&mut sums, item));
@@ -116,6 +129,13 @@ impl<'a, T: Tally> Sprout<'a, T> {
                 && items.len() > 1
                 && self.tally.weight(&sums) >= 2.0 * self.habit.min_leaf
                 && !self.tally.is_pure(items, &sums);
+            if may_split && !is_near {
+                is_near = items.len() <= NEAR_ROWS;
+                self.near_rows = 0;
+                if is_near {
+                    self.bring_near(items);
+                }
+            }
             let Some(found) = may_split.then(|| self.best(items, &sums)).flatten() else {
                 tree.leaf(place, |values| self.tally.speak(&sums, values));
                 continue;
@@ -124,10 +144,35 @@ impl<'a, T: Tally> Sprout<'a, T> {
             let middle = range.start + left;
             let children = tree.split(place, found.column, &found.rule, found.missing_left);
             let depth = depth + 1;
-            waiting.push(Waiting { range: middle..range.end, depth, place: children + 1 });
-            waiting.push(Waiting { range: range.start..middle, depth, place: children });
+            waiting.push(Waiting { range: middle..range.end, depth, place: children + 1, is_near });
+            waiting.push(Waiting { range: range.start..middle, depth, place: children, is_near });
         }
         tree
+    }
+
+    /// Copies the codes of rows, and numbers the rows by their place in the copy.
+    fn bring_near(&mut self, items: &mut [T::Item]) {
+        let (rows, width) = (items.len(), self.order.len());
+        self.near_rows = rows;
+        self.near.resize(rows * width, 0);
+        for (group, columns) in self.near.chunks_mut(rows * GROUP).enumerate() {
+            let words = self.codes.words(group);
+            for (i, item) in items.iter().enumerate() {
+                let word = words[T::row(item)].to_le_bytes();
+                for (to, code) in columns[i..].iter_mut().step_by(rows).zip(word) {
+                    *to = code;
+                }
+            }
+        }
+        (0..).zip(items).for_each(|(place, item)| T::renumber(item, place));
+    }
+
+    /// The codes of a column, by the rows' present numbers.
+    fn column(&self, column: usize) -> &[u8] {
+        match self.near_rows {
+            0 => self.codes.column(column),
+            rows => &self.near[column * rows..(column + 1) * rows],
+        }
     }
 
     /// The best split on some columns.
@@ -157,7 +202,11 @@ impl<'a, T: Tally> Sprout<'a, T> {
 
     /// Adds up a column, and notes which bins hold rows.
     fn add_up(&mut self, column: usize, items: &[T::Item]) {
-        let codes = self.codes.column(column);
+        // Not `self.column`: the histogram is written meanwhile.
+        let codes = match self.near_rows {
+            0 => self.codes.column(column),
+            rows => &self.near[column * rows..(column + 1) * rows],
+        };
         let (tally, stride) = (self.tally, self.tally.stride());
         let histogram = &mut self.histogram[..];
         let mut touched: CodeSet = [0; 4];
@@ -297,7 +346,7 @@ impl<'a, T: Tally> Sprout<'a, T> {
             };
         }
         goes_left[missing] = found.missing_left;
-        let codes = self.codes.column(found.column);
+        let codes = self.column(found.column);
         let (mut lefts, mut rights) = (0, 0);
         for i in 0..items.len() {
             let item = items[i];

@@ -18,24 +18,32 @@ const MISSING: u8 = u8::MAX;
 /// Rows on their way at once.
 const LANES: usize = 16;
 
+/// Steps taken between two looks whether all rows have reached their leaves.
+const STEPS: usize = 4;
+
 /// Columns a packed tree can tell apart.
 pub(super) const MOST_COLUMNS: usize = 1 << 16;
 
-/// A node: a leaf's `link` is the number of its values; a split's is its left child, and the right child follows that one.
-/// The node after the children of a split on categories holds the number of its subset as link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// A node. A split's `link` is its left child, and the right child follows that one; the node after the children of a split
+/// on categories holds the number of its subset as link. A leaf links to itself, and every code goes left there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Node {
     link: u32,
     column: u16,
-    /// Codes up to here go left, after `kind & SHIFT` was added to them: the code for missing values then becomes 0.
+    /// Codes up to here go left, after `shift` was added to them: the code for missing values becomes 0 by 1.
     limit: u8,
-    kind: u8,
+    shift: u8,
 }
 
-const SHIFT: u8 = 1;
-const LEAF: u8 = 2;
-const CATEGORIES: u8 = 4;
-const HOLDER: u8 = 8;
+impl Node {
+    const fn leaf(place: usize) -> Self {
+        Self { link: place as u32, column: 0, limit: u8::MAX, shift: 0 }
+    }
+}
+
+/// In place of a shift: a split on categories, and a node that holds the number of a subset.
+const CATEGORIES: u8 = 2;
+const HOLDER: u8 = 3;
 
 /// A packed tree.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,6 +51,8 @@ const HOLDER: u8 = 8;
 pub(super) struct Packed {
     nodes: Vec<Node>,
     subsets: Vec<CodeSet>,
+    /// For every node which leaf it is, if it is one.
+    leaves: Vec<u32>,
     /// Leaf after leaf; rounded to single precision, which an average of trees does not notice.
     values: Vec<f32>,
     /// Values a leaf.
@@ -99,13 +109,13 @@ impl PackedRows {
 impl Packed {
     /// A tree of one node that is still to be told what it is, with so many values a leaf.
     pub(super) fn seed(stride: usize) -> Self {
-        Self { nodes: vec![Node::default()], subsets: Vec::new(), values: Vec::new(), stride }
+        let (subsets, values) = (Vec::new(), Vec::new());
+        Self { nodes: vec![Node::leaf(0)], subsets, leaves: vec![0], values, stride }
     }
 
     /// Makes a node a leaf, which appends its values.
     pub(super) fn leaf(&mut self, place: usize, speak: impl FnOnce(&mut Vec<f32>)) {
-        let link = (self.values.len() / self.stride) as u32;
-        self.nodes[place] = Node { link, kind: LEAF, ..Node::default() };
+        self.leaves[place] = (self.values.len() / self.stride) as u32;
         speak(&mut self.values);
     }
 
@@ -118,23 +128,20 @@ impl Packed {
         missing_left: bool,
     ) -> usize {
         let left = self.nodes.len();
-        self.nodes.extend([Node::default(); 2]);
-        let shift = u8::from(missing_left);
-        let (limit, kind) = match rule {
-            Rule::Below(bin) => (bin + shift, shift),
+        self.nodes.extend([Node::leaf(left), Node::leaf(left + 1)]);
+        let (limit, shift) = match rule {
+            Rule::Below(bin) => (bin + u8::from(missing_left), u8::from(missing_left)),
             Rule::Within(set) => {
                 let mut set = *set;
                 set[3] |= u64::from(missing_left) << 63;
-                self.nodes.push(Node {
-                    link: self.subsets.len() as u32,
-                    kind: HOLDER,
-                    ..Node::default()
-                });
+                let link = self.subsets.len() as u32;
+                self.nodes.push(Node { link, column: 0, limit: 0, shift: HOLDER });
                 self.subsets.push(set);
                 (0, CATEGORIES)
             }
         };
-        self.nodes[place] = Node { link: left as u32, column: column as u16, limit, kind };
+        self.leaves.resize(self.nodes.len(), 0);
+        self.nodes[place] = Node { link: left as u32, column: column as u16, limit, shift };
         left
     }
 
@@ -145,19 +152,18 @@ impl Packed {
         rows: impl ExactSizeIterator<Item = usize>,
         hear: impl FnMut(usize, &[f32]),
     ) {
+        let by_number =
+            |node: Node, code: u8| u32::from(code.wrapping_add(node.shift) > node.limit);
         if self.subsets.is_empty() {
-            self.walk_with(x, rows, hear, |node, code| {
-                u32::from(code.wrapping_add(node.kind & SHIFT) > node.limit)
-            });
-        } else {
-            self.walk_with(x, rows, hear, |node, code| {
-                if node.kind == CATEGORIES {
-                    let subset = self.nodes[node.link as usize + 2].link;
-                    return u32::from(!contains(&self.subsets[subset as usize], code));
-                }
-                u32::from(code.wrapping_add(node.kind & SHIFT) > node.limit)
-            });
+            return self.walk_with(x, rows, hear, by_number);
         }
+        self.walk_with(x, rows, hear, |node, code| {
+            if node.shift == CATEGORIES {
+                let subset = self.nodes[node.link as usize + 2].link;
+                return u32::from(!contains(&self.subsets[subset as usize], code));
+            }
+            by_number(node, code)
+        });
     }
 
     #[inline]
@@ -178,22 +184,19 @@ impl Packed {
             }
             let mut at = [0_u32; LANES];
             loop {
-                let mut moving = 0;
-                for (at, &start) in at.iter_mut().zip(&starts) {
-                    let node = nodes[*at as usize];
-                    let next =
-                        node.link + goes_right(node, codes[start + usize::from(node.column)]);
-                    // All ones for a leaf, which is not left.
-                    let stay = u32::from(node.kind & LEAF != 0).wrapping_neg();
-                    *at = *at & stay | next & !stay;
-                    moving |= !stay;
+                let before = at;
+                for _ in 0..STEPS {
+                    for (at, &start) in at.iter_mut().zip(&starts) {
+                        let node = nodes[*at as usize];
+                        *at = node.link + goes_right(node, codes[start + usize::from(node.column)]);
+                    }
                 }
-                if moving == 0 {
+                if at == before {
                     break;
                 }
             }
             for at in &at[..held] {
-                let leaf = nodes[*at as usize].link as usize;
+                let leaf = self.leaves[*at as usize] as usize;
                 hear(done, &self.values[leaf * self.stride..(leaf + 1) * self.stride]);
                 done += 1;
             }
@@ -218,6 +221,8 @@ struct Flat {
     nodes: Vec<u8>,
     subsets: Vec<CodeSet>,
     #[serde(with = "serde_bytes")]
+    leaves: Vec<u8>,
+    #[serde(with = "serde_bytes")]
     values: Vec<u8>,
     stride: usize,
 }
@@ -227,11 +232,12 @@ impl From<Packed> for Flat {
         let bytes = |node: &Node| {
             let [a, b, c, d] = node.link.to_le_bytes();
             let [e, f] = node.column.to_le_bytes();
-            [a, b, c, d, e, f, node.limit, node.kind]
+            [a, b, c, d, e, f, node.limit, node.shift]
         };
         Self {
             nodes: packed.nodes.iter().flat_map(bytes).collect(),
             subsets: packed.subsets,
+            leaves: packed.leaves.iter().flat_map(|leaf| leaf.to_le_bytes()).collect(),
             values: packed.values.iter().flat_map(|value| value.to_le_bytes()).collect(),
             stride: packed.stride,
         }
@@ -242,22 +248,32 @@ impl TryFrom<Flat> for Packed {
     type Error = &'static str;
 
     fn try_from(flat: Flat) -> std::result::Result<Self, Self::Error> {
-        let (nodes, rest) = flat.nodes.as_chunks::<8>();
-        let (values, odd) = flat.values.as_chunks::<4>();
-        let node = |&[a, b, c, d, e, f, limit, kind]: &[u8; 8]| Node {
+        let node = |&[a, b, c, d, e, f, limit, shift]: &[u8; 8]| Node {
             link: u32::from_le_bytes([a, b, c, d]),
             column: u16::from_le_bytes([e, f]),
             limit,
-            kind,
+            shift,
         };
         let packed = Self {
-            nodes: nodes.iter().map(node).collect(),
+            nodes: flat.nodes.as_chunks().0.iter().map(node).collect(),
             subsets: flat.subsets,
-            values: values.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
+            leaves: flat
+                .leaves
+                .as_chunks()
+                .0
+                .iter()
+                .map(|bytes| u32::from_le_bytes(*bytes))
+                .collect(),
+            values: flat
+                .values
+                .as_chunks()
+                .0
+                .iter()
+                .map(|bytes| f32::from_le_bytes(*bytes))
+                .collect(),
             stride: flat.stride,
         };
-        let whole = rest.is_empty() && odd.is_empty() && !packed.nodes.is_empty();
-        if whole && packed.is_sound() { Ok(packed) } else { Err("a tree that leads nowhere") }
+        if packed.is_sound() { Ok(packed) } else { Err("a tree that leads nowhere") }
     }
 }
 
@@ -265,22 +281,21 @@ impl Packed {
     /// Whether all links lead somewhere, and children come after their parent, so that every way down ends.
     fn is_sound(&self) -> bool {
         let leaves = self.values.len().checked_div(self.stride).unwrap_or(0);
-        let kind = |i: usize| self.nodes.get(i).map(|node| node.kind);
-        self.nodes.iter().enumerate().all(|(i, node)| {
+        let is_node = |i: usize| self.nodes.get(i).is_some_and(|node| node.shift != HOLDER);
+        let sound = |(i, node): (usize, &Node)| {
             let link = node.link as usize;
-            let parts = || {
-                link > i
-                    && [link, link + 1]
-                        .iter()
-                        .all(|&child| kind(child).is_some_and(|k| k != HOLDER))
-            };
-            match node.kind {
-                LEAF => link < leaves,
+            let is_split = || link > i && is_node(link) && is_node(link + 1);
+            let held = || self.nodes.get(link + 2).is_some_and(|node| node.shift == HOLDER);
+            match node.shift {
+                0 if link == i => node.limit == u8::MAX && (self.leaves[i] as usize) < leaves,
+                0 | 1 => is_split(),
+                CATEGORIES => is_split() && held(),
                 HOLDER => link < self.subsets.len(),
-                0 | SHIFT => parts(),
-                CATEGORIES => parts() && kind(link + 2) == Some(HOLDER),
                 _ => false,
             }
-        })
+        };
+        is_node(0)
+            && self.leaves.len() == self.nodes.len()
+            && self.nodes.iter().enumerate().all(sound)
     }
 }

@@ -19,6 +19,8 @@ pub(super) trait Tally: Sync {
     }
     /// The row's number.
     fn row(item: &Self::Item) -> usize;
+    /// Gives the row another number.
+    fn renumber(item: &mut Self::Item, row: u32);
     /// Adds a row to a bin.
     fn add(&self, bin: &mut [Self::Cell], item: &Self::Item);
     /// Whether the rows of a node, with these sums, are all alike.
@@ -86,6 +88,10 @@ impl Tally for Ones {
     #[inline]
     fn row(item: &OnesItem) -> usize {
         item.row as usize
+    }
+    #[inline]
+    fn renumber(item: &mut OnesItem, row: u32) {
+        item.row = row;
     }
     #[inline]
     fn add(&self, bin: &mut [u64], item: &OnesItem) {
@@ -160,6 +166,10 @@ impl Tally for Numbers {
     #[inline]
     fn row(item: &NumbersItem) -> usize {
         item.row as usize
+    }
+    #[inline]
+    fn renumber(item: &mut NumbersItem, row: u32) {
+        item.row = row;
     }
     #[inline]
     fn add(&self, bin: &mut [(f64, f64)], item: &NumbersItem) {
@@ -238,6 +248,10 @@ impl Tally for Classes {
     #[inline]
     fn row(item: &ClassesItem) -> usize {
         item.row as usize
+    }
+    #[inline]
+    fn renumber(item: &mut ClassesItem, row: u32) {
+        item.row = row;
     }
     #[inline]
     fn add(&self, bin: &mut [f64], item: &ClassesItem) {
