@@ -5,7 +5,9 @@
 
 mod columns;
 mod csv;
+mod folds;
 mod kernel;
+mod labelled;
 mod mixture;
 mod neighbours;
 mod outcome;
@@ -61,6 +63,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         ("six", [file, rows, fresh, columns]) => {
             six::race(&Rows::read([file, rows, fresh, columns])?, &run)?
+        }
+        ("labelled", [spec, file, rows, fresh, columns, told]) => {
+            let rows = Rows::read([file, rows, fresh, columns])?;
+            labelled::race(spec, &rows, told.parse()?, &run)?
+        }
+        ("folds", [task, table, schema, folds, specs @ ..]) => {
+            folds::race([task, table, schema, folds], specs, &run)?
         }
         _ => return Err(format!("no lane '{lane}' with {} arguments", rest.len()).into()),
     };

@@ -14,6 +14,7 @@ use crate::learner::linear::{FittedLogistic, Logistic};
 use crate::learner::neighbours::{FittedNeighbours, Neighbours};
 use crate::learner::spec::Spec;
 use crate::learner::svm::{FittedSvm, Svm};
+use crate::learner::tree::{Boost, ExtraTrees, FittedBoost, FittedForest, Forest};
 use crate::store::Registry;
 use crate::task::{Classification, Density};
 
@@ -44,6 +45,17 @@ impl Library for Classification {
                 "logistic",
                 "logistic regression; a list of lambdas is a ladder, auto chooses by cross-validation",
             ),
+            entry::<_, Boost>("boost", "gradient boosted trees", |spec| {
+                Ok(Box::new(spec.read::<Boost>()?))
+            }),
+            entry::<_, Forest>(
+                "forest",
+                "random forest: trees on bootstrap samples, averaged",
+                |spec| Ok(Box::new(spec.read::<Forest>()?)),
+            ),
+            entry::<_, ExtraTrees>("extra-trees", "extremely randomised trees, averaged", |spec| {
+                Ok(Box::new(spec.read::<ExtraTrees>()?))
+            }),
             encoded_entry(),
             stack_entry(),
         ]
@@ -56,6 +68,8 @@ impl Library for Classification {
             .with::<FittedNeighbours>()
             .with::<FittedSvm>()
             .with::<Simple<FittedLogistic>>()
+            .with::<FittedBoost>()
+            .with::<FittedForest<Classification>>()
             .with::<FittedEncoded<Classification>>()
             .with::<Ensemble<Classification>>()
     }

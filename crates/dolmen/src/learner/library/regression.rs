@@ -9,6 +9,7 @@ use crate::learner::linear::{FittedRidge, Ridge};
 use crate::learner::neighbours::{FittedNeighbours, Neighbours};
 use crate::learner::spec::Spec;
 use crate::learner::svm::{FittedSvm, Svm};
+use crate::learner::tree::{Boost, ExtraTrees, FittedBoost, FittedForest, Forest};
 use crate::store::Registry;
 use crate::task::Regression;
 
@@ -27,6 +28,17 @@ impl Library for Regression {
                 "ridge",
                 "ridge regression; a list of lambdas is a ladder, auto the least leave-one-out error",
             ),
+            entry::<_, Boost>("boost", "gradient boosted trees", |spec| {
+                Ok(Box::new(spec.read::<Boost>()?))
+            }),
+            entry::<_, Forest>(
+                "forest",
+                "random forest: trees on bootstrap samples, averaged",
+                |spec| Ok(Box::new(spec.read::<Forest>()?)),
+            ),
+            entry::<_, ExtraTrees>("extra-trees", "extremely randomised trees, averaged", |spec| {
+                Ok(Box::new(spec.read::<ExtraTrees>()?))
+            }),
             encoded_entry(),
             stack_entry(),
         ]
@@ -38,6 +50,8 @@ impl Library for Regression {
             .with::<FittedNeighbours>()
             .with::<FittedSvm>()
             .with::<Simple<FittedRidge>>()
+            .with::<FittedBoost>()
+            .with::<FittedForest<Regression>>()
             .with::<FittedEncoded<Regression>>()
             .with::<Ensemble<Regression>>()
     }
