@@ -1,5 +1,7 @@
 //! The learners of classes.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Map;
 
 use super::{
@@ -8,6 +10,9 @@ use super::{
 use crate::ensemble::Ensemble;
 use crate::learner::Simple;
 use crate::learner::baseline::{ClassFrequencies, FittedFrequencies};
+use crate::learner::bayes::one_dependence::{
+    Aode, BmaAode, FittedOneDependence, LmdOde, LmgOde, NaiveBayes, Ode, OneDependence,
+};
 use crate::learner::bayes::{BayesClassifier, FittedBayes};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::linear::{FittedLogistic, Logistic};
@@ -56,6 +61,21 @@ impl Library for Classification {
             entry::<_, ExtraTrees>("extra-trees", "extremely randomised trees, averaged", |spec| {
                 Ok(Box::new(spec.read::<ExtraTrees>()?))
             }),
+            one_dependence::<NaiveBayes>("naive-bayes", "attributes independent given the class"),
+            one_dependence::<Ode>(
+                "ode",
+                "one-dependence estimators, one member per root: root=[COLUMN, ..]",
+            ),
+            one_dependence::<Aode>("aode", "the average of one-dependence estimators"),
+            one_dependence::<BmaAode>(
+                "bma-aode",
+                "Bayesian average of one-dependence estimators, exact",
+            ),
+            one_dependence::<LmdOde>("lmd-ode", "MAP mixture of one-dependence posteriors"),
+            one_dependence::<LmgOde>(
+                "lmg-ode",
+                "MAP mixture of one-dependence joint probabilities",
+            ),
             encoded_entry(),
             stack_entry(),
         ]
@@ -70,6 +90,7 @@ impl Library for Classification {
             .with::<Simple<FittedLogistic>>()
             .with::<FittedBoost>()
             .with::<FittedForest<Classification>>()
+            .with::<FittedOneDependence>()
             .with::<FittedEncoded<Classification>>()
             .with::<Ensemble<Classification>>()
     }
@@ -82,4 +103,12 @@ impl Library for Classification {
         ];
         specs(&members)
     }
+}
+
+/// An entry of the one-dependence family.
+fn one_dependence<P>(kind: &'static str, about: &'static str) -> Entry<Classification>
+where
+    P: Default + Serialize + DeserializeOwned + Into<OneDependence>,
+{
+    entry::<_, P>(kind, about, |spec| Ok(Box::new(spec.read::<P>()?.into())))
 }
