@@ -84,6 +84,8 @@ impl Gram {
     /// Takes away the Gram matrix of some of the rows.
     pub(crate) fn subtract(&mut self, part: &Self) {
         self.values.iter_mut().zip(&part.values).for_each(|(all, part)| *all -= part);
+    }
+
     /// A matrix from its elements (i, j), i >= j.
     pub fn from_fn(order: usize, value: impl Fn(usize, usize) -> f64) -> Self {
         let mut gram = Self::zero(order);
