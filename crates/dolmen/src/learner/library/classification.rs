@@ -5,7 +5,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Map;
 
 use super::{
-    Entry, Library, NoParameters, encoded_entry, entry, nested, on_numbers, specs, stack_entry,
+    Entry, FEW_ROWS, Library, NoParameters, complete_numbers, encoded_entry, entry, nested,
+    on_numbers, specs, stack_entry,
 };
 use crate::ensemble::Ensemble;
 use crate::learner::Simple;
@@ -21,6 +22,7 @@ use crate::learner::spec::Spec;
 use crate::learner::svm::{FittedSvm, Svm};
 use crate::learner::tree::{Boost, ExtraTrees, FittedBoost, FittedForest, Forest};
 use crate::store::Registry;
+use crate::table::Rows;
 use crate::task::{Classification, Density};
 
 impl Library for Classification {
@@ -95,12 +97,17 @@ impl Library for Classification {
             .with::<Ensemble<Classification>>()
     }
 
-    fn usual_members(_rows: usize, _columns: usize) -> Vec<Spec> {
-        let members = [
-            "class-frequencies",
-            "bayes(density=gaussian)",
-            "bayes(density=mixture(components=2))",
-        ];
+    /// Learners as unlike as possible: a linear one, neighbours, trees averaged and boosted, one-dependence estimators,
+    /// and where rows allow a support vector machine and a mixture per class.
+    fn usual_members(x: Rows<'_>) -> Vec<Spec> {
+        let mut members = vec!["logistic", "neighbours(k=[5, 25])", "forest", "extra-trees"];
+        members.extend(["boost", "aode"]);
+        if x.rows() <= FEW_ROWS {
+            members.push("svm");
+        }
+        if complete_numbers(x) {
+            members.push("bayes(density=mixture(components=2))");
+        }
         specs(&members)
     }
 }

@@ -1,6 +1,6 @@
 //! The learners of numbers.
 
-use super::{Entry, Library, encoded_entry, entry, on_numbers, specs, stack_entry};
+use super::{Entry, FEW_ROWS, Library, encoded_entry, entry, on_numbers, specs, stack_entry};
 use crate::ensemble::Ensemble;
 use crate::learner::Simple;
 use crate::learner::baseline::{FittedMean, Mean};
@@ -11,6 +11,7 @@ use crate::learner::spec::Spec;
 use crate::learner::svm::{FittedSvm, Svm};
 use crate::learner::tree::{Boost, ExtraTrees, FittedBoost, FittedForest, Forest};
 use crate::store::Registry;
+use crate::table::Rows;
 use crate::task::Regression;
 
 impl Library for Regression {
@@ -56,7 +57,13 @@ impl Library for Regression {
             .with::<Ensemble<Regression>>()
     }
 
-    fn usual_members(_rows: usize, _columns: usize) -> Vec<Spec> {
-        specs(&["mean"])
+    /// Learners as unlike as possible: a linear one, neighbours, trees averaged and boosted, and where rows allow a support
+    /// vector machine.
+    fn usual_members(x: Rows<'_>) -> Vec<Spec> {
+        let mut members = vec!["ridge", "neighbours(k=[5, 25])", "forest", "extra-trees", "boost"];
+        if x.rows() <= FEW_ROWS {
+            members.push("svm");
+        }
+        specs(&members)
     }
 }
