@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::sync::Arc;
+
 use dolmen::Result;
 use dolmen::learner::library::Library;
 use dolmen::learner::spec::Spec;
 use dolmen::learner::{Fitted, Learner, Run, Sample, Simple, SimpleLearner, SimpleModel, check};
 use dolmen::store::{Record, Registry, Stored};
-use dolmen::table::{Features, Rows};
+use dolmen::table::{Features, Field, Kind, Rows, Schema};
 use dolmen::task::{Classification, Density, Labels, Regression, Task};
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +76,11 @@ fn every_classifier() {
         "bayes(density=kernel(bandwidth=[0.3, 0.8]))",
         "bayes(density=mixture(components=2))",
         "bayes(density=averaged(of=mixture(components=2), fits=3))",
+        "forest(trees=12)",
+        "forest(trees=5, importance=permutation, class_weights=balanced)",
+        "extra-trees(trees=12)",
+        "adaboost(rounds=10)",
+        "adaboost(rounds=4, of=bayes(density=gaussian))",
         "encoded(of=bayes(density=gaussian), standardise=true)",
         "stack(members=[class-frequencies, bayes(density=gaussian)])",
     ];
@@ -83,7 +90,51 @@ fn every_classifier() {
 #[test]
 fn every_regression() {
     let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
-    conform::<Regression>(&["mean", "encoded(of=mean)", "stack(members=[mean])"], &y);
+    let specs = [
+        "mean",
+        "forest(trees=12)",
+        "extra-trees(trees=12)",
+        "encoded(of=mean)",
+        "stack(members=[mean])",
+    ];
+    conform::<Regression>(&specs, &y);
+}
+
+/// The rows with a column of categories between the numbers, and missing values in every column.
+fn mixed_rows() -> Features {
+    let levels = ["p", "q", "r", "s"].map(String::from).into();
+    let number = |name: &str| Field { name: name.into(), kind: Kind::Numeric };
+    let category = Field { name: "category".into(), kind: Kind::Categorical { levels } };
+    let schema = Schema::new(vec![number("a"), category, number("b")]);
+    let numbers = rows();
+    let cells = numbers.rows().iter().enumerate().flat_map(|(i, row)| {
+        let mut cells = [row[0], (i * i % 4) as f64, row[1]];
+        if i % 7 == 3 {
+            cells[i % 3] = f64::NAN;
+        }
+        cells
+    });
+    Features::new(cells.collect(), Arc::new(schema)).unwrap()
+}
+
+fn conform_on_mixed<T: Library>(specs: &[&str], target: &T::Target) {
+    let x = mixed_rows();
+    let sample = Sample::<T>::new(x.rows(), target).unwrap();
+    for text in specs {
+        let learner = T::learner(&Spec::parse(text).unwrap()).unwrap();
+        let complaints = check::learner(learner.as_ref(), &sample, &T::registry());
+        assert!(complaints.is_empty(), "{} {text}: {complaints:#?}", T::NAME);
+    }
+}
+
+#[test]
+fn learners_that_take_categories_and_missing_values() {
+    let classes = ["a", "b", "c"].map(String::from);
+    let labels = Labels::new(classes, (0..ROWS as u32).map(|i| i % 3).collect()).unwrap();
+    let specs = ["forest(trees=12)", "extra-trees(trees=12)", "adaboost(rounds=10)"];
+    conform_on_mixed::<Classification>(&specs, &labels);
+    let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
+    conform_on_mixed::<Regression>(&["forest(trees=12)", "extra-trees(trees=12)"], &y);
 }
 
 /// What the suite says of a regression learner.

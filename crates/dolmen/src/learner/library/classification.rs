@@ -2,14 +2,17 @@
 
 use serde_json::Map;
 
-use super::{Entry, Library, NoParameters, encoded_entry, entry, nested, specs, stack_entry};
-use crate::ensemble::Ensemble;
-use crate::learner::Simple;
+use super::{
+    Entry, Library, NoParameters, defaults, encoded_entry, entry, nested, specs, stack_entry,
+};
+use crate::ensemble::{AdaBoost, Ensemble, FittedAdaBoost, Rounds};
+use crate::error::Result;
 use crate::learner::baseline::{ClassFrequencies, FittedFrequencies};
 use crate::learner::bayes::{BayesClassifier, FittedBayes};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::spec::Spec;
 use crate::learner::tree::{Boost, ExtraTrees, FittedBoost, FittedForest, Forest};
+use crate::learner::{Learner, Simple};
 use crate::store::Registry;
 use crate::task::{Classification, Density};
 
@@ -34,6 +37,12 @@ impl Library for Classification {
             entry::<_, Boost>("boost", "gradient boosted trees", |spec| {
                 Ok(Box::new(spec.read::<Boost>()?))
             }),
+            Entry {
+                kind: "adaboost",
+                about: "AdaBoost (SAMME) of stumps, or of another learner: of=SPEC",
+                defaults: defaults::<Rounds>(),
+                build: adaboost,
+            },
             entry::<_, Forest>(
                 "forest",
                 "random forest: trees on bootstrap samples, averaged",
@@ -52,6 +61,7 @@ impl Library for Classification {
             .with::<Simple<FittedFrequencies>>()
             .with::<FittedBayes>()
             .with::<FittedBoost>()
+            .with::<FittedAdaBoost>()
             .with::<FittedForest<Classification>>()
             .with::<FittedEncoded<Classification>>()
             .with::<Ensemble<Classification>>()
@@ -65,4 +75,21 @@ impl Library for Classification {
         ];
         specs(&members)
     }
+}
+
+/// Trees that differ from the usual ones in nothing but their depth share their bins over all rounds.
+fn adaboost(spec: &Spec) -> Result<Box<dyn Learner<Classification>>> {
+    if !spec.parameters.contains_key("of") {
+        let Rounds { rounds } = spec.read()?;
+        return Ok(Box::new(AdaBoost::stumps(rounds)));
+    }
+    let (of, rest) = nested(spec, "of")?;
+    let Rounds { rounds } = rest.read()?;
+    let depth = of.parameters.get("depth").and_then(serde_json::Value::as_u64);
+    Ok(Box::new(match depth {
+        Some(depth) if of.kind == "tree" && of.parameters.len() == 1 => {
+            AdaBoost::trees(rounds, depth as usize)
+        }
+        _ => AdaBoost::of(Classification::learner(&of)?, rounds),
+    }))
 }
