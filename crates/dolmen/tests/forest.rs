@@ -147,20 +147,22 @@ fn a_row_of_weight_two_counts_as_two_rows() {
 
 #[test]
 fn out_of_bag_scores_are_those_of_fresh_rows() {
-    let (x, y) = numbers(24_000, 6, 5);
-    let labels = two_classes(&y);
-    let known: Vec<usize> = (0..8000).collect();
+    let (x, y) = numbers(48_000, 6, 5);
+    // Every fifth label is turned over.
+    let codes = (0..).zip(&y).map(|(i, y)| u32::from(*y > 0.3) ^ u32::from(i % 5 == 0)).collect();
+    let labels = Labels::new(["no", "yes"].map(String::from), codes).unwrap();
+    let known: Vec<usize> = (0..24_000).collect();
     let run = Run::with_threads(0, 2).unwrap();
     let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
-    let fitted = fit_classes(&Forest::default(), &sample.select(&known).borrow());
-    let fresh: Vec<f64> = predict(&fitted, x.rows().slice(8000..24_000), &run)
+    let forest = Forest { trees: 150, min_leaf: Some(5.0), ..Forest::default() };
+    let fitted = fit_classes(&forest, &sample.select(&known).borrow());
+    let fresh: Vec<f64> = predict(&fitted, x.rows().slice(24_000..48_000), &run)
         .unwrap()
         .chunks(2)
-        .zip(&labels.codes()[8000..])
+        .zip(&labels.codes()[24_000..])
         .map(|(row, &class)| row[class as usize].ln())
         .collect();
-    let (own, held_out) = (fitted.out_of_bag().unwrap(), fresh.iter().sum::<f64>() / 16_000.0);
-    // The sampling error of either mean is a half percent of it.
+    let (own, held_out) = (fitted.out_of_bag().unwrap(), fresh.iter().sum::<f64>() / 24_000.0);
     assert!((own / held_out - 1.0).abs() < 0.01, "{own} {held_out}");
 }
 
@@ -190,7 +192,7 @@ fn balanced_classes_count_the_same() {
     let labels = Labels::new(["common", "rare"].map(String::from), codes).unwrap();
     let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
     let mean_of_rare = |class_weights| {
-        let forest = Forest { trees: 30, class_weights, ..Forest::default() };
+        let forest = Forest { trees: 30, class_weights, min_leaf: Some(20.0), ..Forest::default() };
         let fitted = fit_classes(&forest, &sample);
         let said = predict(&fitted, x.rows(), &Run::with_threads(0, 1).unwrap()).unwrap();
         said.chunks(2).map(|row| row[1]).sum::<f64>() / 2000.0

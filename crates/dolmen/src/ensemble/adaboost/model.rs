@@ -54,8 +54,9 @@ impl FittedAdaBoost {
     ) -> Self {
         let mut frequencies = vec![0.0; Classification::width(sample.target())];
         for (row, &class) in sample.target().codes().iter().enumerate() {
-            frequencies[class as usize] += sample.weight(row) / sample.total_weight();
+            frequencies[class as usize] += sample.weight(row);
         }
+        frequencies.iter_mut().for_each(|frequency| *frequency /= sample.total_weight());
         let scale = scale(sample, &course.votes);
         let Course { alphas, errors, .. } = course;
         let columns = sample.x().width();
