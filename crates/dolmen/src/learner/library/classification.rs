@@ -9,7 +9,7 @@ use crate::learner::baseline::{ClassFrequencies, FittedFrequencies};
 use crate::learner::bayes::{BayesClassifier, FittedBayes};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::spec::Spec;
-use crate::learner::tree::{Boost, FittedBoost};
+use crate::learner::tree::{Boost, DecisionTree, FittedBoost, FittedTree};
 use crate::store::Registry;
 use crate::task::{Classification, Density};
 
@@ -31,6 +31,9 @@ impl Library for Classification {
                     Ok(Box::new(BayesClassifier::new(Density::learner(&density)?)))
                 },
             },
+            entry::<_, DecisionTree>("tree", "a decision tree, pruned", |spec| {
+                Ok(Box::new(spec.read::<DecisionTree>()?))
+            }),
             entry::<_, Boost>("boost", "gradient boosted trees", |spec| {
                 Ok(Box::new(spec.read::<Boost>()?))
             }),
@@ -43,6 +46,7 @@ impl Library for Classification {
         Registry::default()
             .with::<Simple<FittedFrequencies>>()
             .with::<FittedBayes>()
+            .with::<FittedTree>()
             .with::<FittedBoost>()
             .with::<FittedEncoded<Classification>>()
             .with::<Ensemble<Classification>>()

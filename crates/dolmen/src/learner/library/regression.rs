@@ -6,7 +6,7 @@ use crate::learner::Simple;
 use crate::learner::baseline::{FittedMean, Mean};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::spec::Spec;
-use crate::learner::tree::{Boost, FittedBoost};
+use crate::learner::tree::{Boost, DecisionTree, FittedBoost, FittedTree};
 use crate::store::Registry;
 use crate::task::Regression;
 
@@ -15,6 +15,9 @@ impl Library for Regression {
         vec![
             entry::<_, Mean>("mean", "the mean of the target, whatever the inputs", |spec| {
                 Ok(Box::new(Simple(spec.read::<Mean>()?)))
+            }),
+            entry::<_, DecisionTree>("tree", "a decision tree, pruned", |spec| {
+                Ok(Box::new(spec.read::<DecisionTree>()?))
             }),
             entry::<_, Boost>("boost", "gradient boosted trees", |spec| {
                 Ok(Box::new(spec.read::<Boost>()?))
@@ -27,6 +30,7 @@ impl Library for Regression {
     fn registry() -> Registry<Self> {
         Registry::default()
             .with::<Simple<FittedMean>>()
+            .with::<FittedTree>()
             .with::<FittedBoost>()
             .with::<FittedEncoded<Regression>>()
             .with::<Ensemble<Regression>>()
