@@ -6,6 +6,7 @@
 mod collect;
 mod file;
 
+pub(crate) use collect::by_split;
 pub use collect::{OnFailure, collect, refit};
 pub use file::task_of;
 

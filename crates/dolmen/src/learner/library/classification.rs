@@ -2,13 +2,17 @@
 
 use serde_json::Map;
 
-use super::{Entry, Library, NoParameters, encoded_entry, entry, nested, specs, stack_entry};
+use super::{
+    Entry, Library, NoParameters, encoded_entry, entry, nested, on_numbers, specs, stack_entry,
+};
 use crate::ensemble::Ensemble;
 use crate::learner::Simple;
 use crate::learner::baseline::{ClassFrequencies, FittedFrequencies};
 use crate::learner::bayes::{BayesClassifier, FittedBayes};
 use crate::learner::encoded::FittedEncoded;
+use crate::learner::neighbours::{FittedNeighbours, Neighbours};
 use crate::learner::spec::Spec;
+use crate::learner::svm::{FittedSvm, Svm};
 use crate::learner::tree::{Boost, DecisionTree, FittedBoost, FittedTree};
 use crate::store::Registry;
 use crate::task::{Classification, Density};
@@ -37,6 +41,11 @@ impl Library for Classification {
             entry::<_, Boost>("boost", "gradient boosted trees", |spec| {
                 Ok(Box::new(spec.read::<Boost>()?))
             }),
+            on_numbers::<_, Neighbours>(
+                "neighbours",
+                "the k nearest neighbours; a list of k is a ladder",
+            ),
+            on_numbers::<_, Svm>("svm", "support vector machine, kernel linear or rbf"),
             encoded_entry(),
             stack_entry(),
         ]
@@ -48,6 +57,8 @@ impl Library for Classification {
             .with::<FittedBayes>()
             .with::<FittedTree>()
             .with::<FittedBoost>()
+            .with::<FittedNeighbours>()
+            .with::<FittedSvm>()
             .with::<FittedEncoded<Classification>>()
             .with::<Ensemble<Classification>>()
     }
