@@ -120,7 +120,7 @@ fn alpha_by_cross_validation_finds_the_step_in_the_noise() {
     let leaves =
         |tree: &DecisionTree| tree.fit_regression(&sample, &run()).unwrap().tree().leaves();
     let full = DecisionTree { alpha: Alpha::Given(0.0), ..DecisionTree::default() };
-    assert!(leaves(&full) > 300);
+    assert!(leaves(&full) > 200);
     let chosen = leaves(&DecisionTree::default());
     assert!((2..=8).contains(&chosen), "{chosen}");
     assert_eq!(leaves(&DecisionTree { one_se: true, ..DecisionTree::default() }), 2);
@@ -331,13 +331,14 @@ fn absolute_loss_puts_medians_into_leaves() {
 #[test]
 fn a_quantile_is_one() {
     let (x, y) = table(4000);
-    let spec = "boost(loss=quantile, quantile=0.9, rounds=60)";
+    let spec = "boost(loss=quantile, quantile=0.9, rounds=1, rate=1)";
     let learner = Regression::learner(&Spec::parse(spec).unwrap()).unwrap();
     let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
     let model = learner.fit(&sample, &run()).unwrap().remove(0);
     let found = predict(model.as_ref(), x.rows(), &run()).unwrap();
     let below = found.iter().zip(&y).filter(|(found, y)| y < found).count() as f64 / 4000.0;
-    assert!((below - 0.9).abs() < 0.02, "{below}");
+    // Each of the 31 leaves is right to within a row.
+    assert!((below - 0.9).abs() <= 31.0 / 4000.0, "{below}");
 }
 
 #[test]

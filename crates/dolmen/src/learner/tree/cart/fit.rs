@@ -112,7 +112,9 @@ pub(super) fn fit<G: Goal>(
         Alpha::Given(alpha) => alpha,
         Alpha::Rule(_) => choose(parameters, goal, &trunk, x, rows, &path, run)?,
     };
-    let (tree, gains) = tree.pruned(alpha, |sums, out| goal.value(sums, out), &gains);
+    // Splits that gain nothing go at a price of 0; nothing goes where no price is asked.
+    let price = if alpha > 0.0 { alpha } else { f64::NEG_INFINITY };
+    let (tree, gains) = tree.pruned(price, |sums, out| goal.value(sums, out), &gains);
     let columns: Vec<String> = x.schema().fields().iter().map(|f| f.name.clone()).collect();
     let importance = tree.shares(&gains, columns.len());
     Ok(FittedTree { tree, columns, importance, alpha, path })

@@ -58,7 +58,7 @@ pub enum SplitCriterion {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Alpha {
-    /// This price; 0 prunes only what gains nothing.
+    /// This price; 0 leaves the tree as it was grown.
     Given(f64),
     /// Chosen.
     Rule(Rule),
