@@ -64,11 +64,12 @@ def forest(trees: int, threads: int) -> tuple[str, Fit]:
 
 def one_dal_forest(trees: int, threads: int) -> tuple[str, Fit]:
     """A random forest by oneDAL."""
-    import daal4py
+    from importlib.metadata import version
+
     from sklearnex.ensemble import RandomForestClassifier
 
     _, fit = scikit_learn(lambda: RandomForestClassifier(trees, n_jobs=threads, random_state=0))
-    return f"oneDAL {daal4py.__version__}", fit
+    return f"oneDAL {version('daal')}", fit
 
 
 def adaboost(trees: int, _threads: int) -> tuple[str, Fit]:

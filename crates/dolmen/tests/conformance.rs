@@ -85,6 +85,15 @@ fn every_classifier() {
         "tree(leaves=5, one_se=true)",
         "boost(rounds=10, min_leaf=3)",
         "boost(rounds=5, min_leaf=2, rows=0.7, columns=0.5)",
+        "naive-bayes",
+        "ode(root=[x1, x2])",
+        "aode(threshold=3, missing=ignore)",
+        "bma-aode(bins=3)",
+        "lmd-ode",
+        "lmg-ode",
+        "logistic",
+        "logistic(lambda=[0.1, 10])",
+        "logistic(lambda=0, standardise=false)",
         "encoded(of=bayes(density=gaussian), standardise=true)",
         "stack(members=[class-frequencies, bayes(density=gaussian)])",
     ];
@@ -96,6 +105,9 @@ fn every_regression() {
     let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
     let specs = [
         "mean",
+        "ridge",
+        "ridge(lambda=[0.1, 10])",
+        "ridge(lambda=0, standardise=false)",
         "neighbours(k=[1, 5, 100])",
         "neighbours(weights=distance, standardise=false)",
         "svm",
@@ -144,10 +156,10 @@ fn categories_and_missing_values_are_taken() {
     let classes = ["a", "b", "c"].map(String::from);
     let labels = Labels::new(classes, (0..ROWS as u32).map(|i| i % 3).collect()).unwrap();
     let trees = ["tree", "tree(alpha=0)", "boost(rounds=5, min_leaf=2)"];
-    conform_mixed::<Classification>(&["neighbours(k=[1, 5])", "svm"], &labels);
+    conform_mixed::<Classification>(&["logistic", "neighbours(k=[1, 5])", "svm"], &labels);
     conform_mixed::<Classification>(&trees, &labels);
     let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
-    conform_mixed::<Regression>(&["neighbours(k=[1, 5])", "svm"], &y);
+    conform_mixed::<Regression>(&["ridge", "neighbours(k=[1, 5])", "svm"], &y);
     conform_mixed::<Regression>(&trees, &y);
 }
 

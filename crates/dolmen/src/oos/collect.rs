@@ -9,7 +9,6 @@ use super::{Block, Failure, OutOfSample};
 use crate::error::{Error, Result};
 use crate::learner::{Fitted, Learner, Run, Sample};
 use crate::plan::{Plan, Split};
-use crate::table::Rows;
 use crate::task::{Target, Task};
 
 /// What to do with a member whose fit failed in some split.
@@ -86,24 +85,17 @@ pub fn refit<T: Task, L: Learner<T> + ?Sized>(
     plan: &Plan,
     run: &Run,
 ) -> Result<Block> {
-    by_split(&learner.members(), sample, plan, run, |train, held_out, run| {
-        let models = learner.fit(train, run)?;
-        let predict = |model: &dyn Fitted<T>| {
-            let mut out = vec![0.0; held_out.rows() * model.width()];
-            model.predict_into(held_out, &mut out).map(|()| out)
-        };
-        models.iter().map(AsRef::as_ref).map(predict).collect()
-    })
+    let fit = |split: &Split, run: &Run| predict_split(learner, sample, split, run);
+    by_split(&learner.members(), sample, plan, run, fit)
 }
 
-/// The same for learners whose members share the work of a split: `predict` is given the rows learned from and the inputs
-/// of those held out, and makes one column per member.
+/// The same for learners that have their own way to one split's predictions: one column per member of its held-out rows.
 pub(crate) fn by_split<T: Task>(
     members: &[String],
     sample: &Sample<'_, T>,
     plan: &Plan,
     run: &Run,
-    predict: impl Fn(&Sample<'_, T>, Rows<'_>, &Run) -> Result<Vec<Vec<f64>>> + Sync,
+    predict: impl Fn(&Split, &Run) -> Result<Vec<Vec<f64>>> + Sync,
 ) -> Result<Block> {
     if plan.rows() != sample.rows() {
         return Err(Error::shape("rows of the plan", sample.rows(), plan.rows()));
@@ -112,9 +104,7 @@ pub(crate) fn by_split<T: Task>(
         let splits = plan.splits().par_iter().enumerate();
         let fit = |(v, split): (usize, &Split)| {
             run.check()?;
-            let train = sample.select(&split.train(sample.rows()));
-            let held_out = sample.x().select(split.test());
-            let predicted = predict(&train.borrow(), held_out.rows(), &run.child(v as u64));
+            let predicted = predict(split, &run.child(v as u64));
             run.progress().advance(1, members.first().map_or("", String::as_str));
             predicted
         };
@@ -134,6 +124,23 @@ pub(crate) fn by_split<T: Task>(
         }
     }
     Ok(Block { columns: mean.columns, failures })
+}
+
+/// Fits one split and predicts its held-out rows: one column per member.
+pub(crate) fn predict_split<T: Task, L: Learner<T> + ?Sized>(
+    learner: &L,
+    sample: &Sample<'_, T>,
+    split: &Split,
+    run: &Run,
+) -> Result<Vec<Vec<f64>>> {
+    let train = sample.select(&split.train(sample.rows()));
+    let held_out = sample.x().select(split.test());
+    let models = learner.fit(&train.borrow(), run)?;
+    let predict = |model: &dyn Fitted<T>| {
+        let mut out = vec![0.0; held_out.rows().rows() * model.width()];
+        model.predict_into(held_out.rows(), &mut out).map(|()| out)
+    };
+    models.iter().map(AsRef::as_ref).map(predict).collect()
 }
 
 /// The running average of each row's predictions.

@@ -6,8 +6,8 @@
 mod collect;
 mod file;
 
-pub(crate) use collect::by_split;
 pub use collect::{OnFailure, collect, refit};
+pub(crate) use collect::{by_split, predict_split};
 pub use file::task_of;
 
 use crate::error::{Error, Place, Result};

@@ -12,6 +12,7 @@
 
 mod em;
 mod exact;
+mod joint;
 mod newton;
 mod pass;
 
@@ -21,6 +22,7 @@ use rayon::prelude::*;
 
 pub use em::EmOptions;
 pub use exact::SimplexOptions;
+pub use joint::{JointScore, JointSolution, LmgOptions};
 
 use super::Solution;
 use super::problem::{self, WeightProblem};

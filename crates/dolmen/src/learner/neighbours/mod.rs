@@ -33,7 +33,6 @@ use crate::error::{Error, Result};
 use crate::oos::{self, Block};
 use crate::plan::Plan;
 use crate::store::Stored;
-use crate::table::Rows;
 use crate::task::{Classification, Labels, Regression, Target, Task};
 use index::Index;
 use model::{Answers, Known};
@@ -158,8 +157,10 @@ where
     /// Each split is searched once for all k. (Scales are learned in the split, so splits measure unlike distances.)
     fn out_of_sample(&self, sample: &Sample<'_, T>, plan: &Plan, run: &Run) -> Result<Block> {
         let members = Learner::<T>::members(self);
-        oos::by_split(&members, sample, plan, run, |train, held_out: Rows<'_>, _run| {
-            self.known(train)?.predict(held_out, self.k.as_slice())
+        oos::by_split(&members, sample, plan, run, |split, _run| {
+            let train = sample.select(&split.train(sample.rows()));
+            let held_out = sample.x().select(split.test());
+            self.known(&train.borrow())?.predict(held_out.rows(), self.k.as_slice())
         })
     }
 }

@@ -4,10 +4,10 @@ use super::codes::GROUP;
 use super::criterion::{Cell, Criterion};
 
 /// Codes of a column, the one for missing values among them: a byte indexes it without a check.
-pub const CODES: usize = 256;
+pub(super) const CODES: usize = 256;
 
 /// The sums of one layer of a column.
-pub type Sums<C> = [C; CODES];
+pub(super) type Sums<C> = [C; CODES];
 
 /// Adds rows to the histograms of a group of at most eight columns, `layers` each.
 ///
