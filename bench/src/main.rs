@@ -9,9 +9,11 @@ mod folds;
 mod kernel;
 mod labelled;
 mod mixture;
+mod neighbours;
 mod outcome;
 mod rows;
 mod six;
+mod svm;
 mod weights;
 
 use std::env;
@@ -51,6 +53,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         ("bandwidth", [file, rows, fresh, columns]) => {
             kernel::race_bandwidth(&Rows::read([file, rows, fresh, columns])?, &run)?
+        }
+        ("neighbours", [file, rows, fresh, columns, k]) => {
+            let rows = Rows::read([file, rows, fresh, columns])?;
+            neighbours::race(&rows, k.parse()?, &run)?
+        }
+        ("svm", [task, file, rows, fresh, columns]) => {
+            svm::race(&Rows::read([file, rows, fresh, columns])?, task, &run)?
         }
         ("six", [file, rows, fresh, columns]) => {
             six::race(&Rows::read([file, rows, fresh, columns])?, &run)?

@@ -76,6 +76,24 @@ fn every_classifier() {
         "bayes(density=kernel(bandwidth=[0.3, 0.8]))",
         "bayes(density=mixture(components=2))",
         "bayes(density=averaged(of=mixture(components=2), fits=3))",
+        "neighbours(k=[1, 5, 100])",
+        "neighbours(weights=distance, smoothing=0, standardise=false)",
+        "svm",
+        "svm(kernel=linear, c=10, standardise=false)",
+        "tree",
+        "tree(depth=3, criterion=entropy, alpha=0.01, pseudo_count=0)",
+        "tree(leaves=5, one_se=true)",
+        "boost(rounds=10, min_leaf=3)",
+        "boost(rounds=5, min_leaf=2, rows=0.7, columns=0.5)",
+        "naive-bayes",
+        "ode(root=[x1, x2])",
+        "aode(threshold=3, missing=ignore)",
+        "bma-aode(bins=3)",
+        "lmd-ode",
+        "lmg-ode",
+        "logistic",
+        "logistic(lambda=[0.1, 10])",
+        "logistic(lambda=0, standardise=false)",
         "forest(trees=12)",
         "forest(trees=5, importance=permutation, class_weights=balanced)",
         "extra-trees(trees=12)",
@@ -92,6 +110,20 @@ fn every_regression() {
     let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
     let specs = [
         "mean",
+        "ridge",
+        "ridge(lambda=[0.1, 10])",
+        "ridge(lambda=0, standardise=false)",
+        "neighbours(k=[1, 5, 100])",
+        "neighbours(weights=distance, standardise=false)",
+        "svm",
+        "svm(kernel=linear, epsilon=0, gamma=0.5, standardise=false)",
+        "tree",
+        "tree(depth=3, alpha=0)",
+        "boost(rounds=10, min_leaf=3)",
+        "boost(rounds=5, min_leaf=2, loss=absolute)",
+        "boost(rounds=5, min_leaf=2, loss=huber)",
+        "boost(rounds=5, min_leaf=2, loss=quantile, quantile=0.9)",
+        "boost(rounds=5, min_leaf=2, loss=poisson)",
         "forest(trees=12)",
         "extra-trees(trees=12)",
         "encoded(of=mean)",
@@ -100,24 +132,23 @@ fn every_regression() {
     conform::<Regression>(&specs, &y);
 }
 
-/// The rows with a column of categories between the numbers, and missing values in every column.
+/// Rows with a category, and with missing values in both columns.
 fn mixed_rows() -> Features {
-    let levels = ["p", "q", "r", "s"].map(String::from).into();
-    let number = |name: &str| Field { name: name.into(), kind: Kind::Numeric };
-    let category = Field { name: "category".into(), kind: Kind::Categorical { levels } };
-    let schema = Schema::new(vec![number("a"), category, number("b")]);
-    let numbers = rows();
-    let cells = numbers.rows().iter().enumerate().flat_map(|(i, row)| {
-        let mut cells = [row[0], (i * i % 4) as f64, row[1]];
-        if i % 7 == 3 {
-            cells[i % 3] = f64::NAN;
-        }
-        cells
-    });
-    Features::new(cells.collect(), Arc::new(schema)).unwrap()
+    let levels = ["red", "green", "blue"].map(String::from);
+    let colours = Kind::Categorical { levels: levels.into() };
+    let field = |name: &str, kind| Field { name: name.into(), kind };
+    let fields = vec![field("size", Kind::Numeric), field("colour", colours)];
+    let numeric = rows();
+    let row = |i: usize| {
+        let size = if i % 7 == 3 { f64::NAN } else { numeric.rows().row(i)[0] };
+        let colour = if i % 11 == 5 { f64::NAN } else { (i % 3) as f64 };
+        [size, colour]
+    };
+    Features::new((0..ROWS).flat_map(row).collect(), Arc::new(Schema::new(fields))).unwrap()
 }
 
-fn conform_on_mixed<T: Library>(specs: &[&str], target: &T::Target) {
+/// Puts each spec through the suite on rows with categories and missing values.
+fn conform_mixed<T: Library>(specs: &[&str], target: &T::Target) {
     let x = mixed_rows();
     let sample = Sample::<T>::new(x.rows(), target).unwrap();
     for text in specs {
@@ -128,13 +159,22 @@ fn conform_on_mixed<T: Library>(specs: &[&str], target: &T::Target) {
 }
 
 #[test]
-fn learners_that_take_categories_and_missing_values() {
+fn categories_and_missing_values_are_taken() {
     let classes = ["a", "b", "c"].map(String::from);
     let labels = Labels::new(classes, (0..ROWS as u32).map(|i| i % 3).collect()).unwrap();
-    let specs = ["forest(trees=12)", "extra-trees(trees=12)", "adaboost(rounds=10)"];
-    conform_on_mixed::<Classification>(&specs, &labels);
+    let trees = ["tree", "tree(alpha=0)", "boost(rounds=5, min_leaf=2)"];
+    conform_mixed::<Classification>(&["logistic", "neighbours(k=[1, 5])", "svm"], &labels);
+    conform_mixed::<Classification>(&trees, &labels);
+    let forests = ["forest(trees=12)", "extra-trees(trees=12)"];
+    conform_mixed::<Classification>(&forests, &labels);
+    conform_mixed::<Classification>(
+        &["adaboost(rounds=10)", "adaboost(rounds=4, of=tree)"],
+        &labels,
+    );
     let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
-    conform_on_mixed::<Regression>(&["forest(trees=12)", "extra-trees(trees=12)"], &y);
+    conform_mixed::<Regression>(&["ridge", "neighbours(k=[1, 5])", "svm"], &y);
+    conform_mixed::<Regression>(&trees, &y);
+    conform_mixed::<Regression>(&forests, &y);
 }
 
 /// What the suite says of a regression learner.

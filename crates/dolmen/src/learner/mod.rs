@@ -9,11 +9,14 @@ pub mod check;
 pub mod density;
 pub mod encoded;
 pub mod library;
+pub mod linear;
+pub mod neighbours;
 mod run;
 mod sample;
 mod scales;
 mod simple;
 pub mod spec;
+pub mod svm;
 pub mod tree;
 
 use std::fmt::Debug;

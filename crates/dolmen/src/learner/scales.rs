@@ -43,6 +43,11 @@ impl Scales {
         Self { centres: vec![0.0; columns], scales: vec![1.0; columns] }
     }
 
+    /// Centres learned from complete numbers, and scales that leave them as they are.
+    pub(crate) fn centring(x: Rows<'_>, weights: Option<&[f64]>) -> Self {
+        Self { scales: vec![1.0; x.width()], ..Self::fit(x, weights) }
+    }
+
     /// Learns them from complete numbers ([`require_numbers`]); `weights` as in a sample.
     pub(crate) fn fit(x: Rows<'_>, weights: Option<&[f64]>) -> Self {
         let columns = x.width();
@@ -57,11 +62,10 @@ impl Scales {
         let deviation = |j: usize| (about.second[j] / about.weight).sqrt();
         let mut scales = Self { scales: (0..columns).map(deviation).collect(), centres };
         for j in 0..columns {
-            let noise = 1e-12 * scales.centres[j].abs();
+            let (centre, deviation) = (scales.centres[j], scales.scales[j]);
+            scales.scales[j] = scale(centre, deviation, about.indicator[j]);
             if about.indicator[j] {
-                (scales.centres[j], scales.scales[j]) = (0.0, 1.0);
-            } else if !(scales.scales[j] > noise && scales.scales[j].is_finite()) {
-                scales.scales[j] = 1.0;
+                scales.centres[j] = 0.0;
             }
         }
         scales
@@ -91,6 +95,12 @@ impl Scales {
     pub(crate) fn scales(&self) -> &[f64] {
         &self.scales
     }
+}
+
+/// What a column is divided by: its standard deviation, unless it is an indicator or constant but for rounding.
+pub(crate) fn scale(mean: f64, deviation: f64, indicator: bool) -> f64 {
+    let varies = deviation > 1e-12 * mean.abs() && deviation.is_finite();
+    if varies && !indicator { deviation } else { 1.0 }
 }
 
 /// Sums about a point over rows of positive weight.

@@ -20,18 +20,33 @@ impl Gram {
 
     /// Adds Z'Z for a block of rows; `z` holds one column after the other.
     pub fn add(&mut self, z: &[f64], rows: usize) {
+        let z = MatRef::from_column_major_slice(z, rows, self.order);
+        self.add_product(z, z);
+    }
+
+    /// Adds Z'Z for a block of rows that stand one after the other.
+    pub(crate) fn add_rows(&mut self, z: &[f64], rows: usize) {
+        self.add_weighted_rows(z, z, rows);
+    }
+
+    /// Adds Z'WZ for a block of rows that stand one after the other; `wz` holds the rows times their weights.
+    pub(crate) fn add_weighted_rows(&mut self, z: &[f64], wz: &[f64], rows: usize) {
+        let z = MatRef::from_row_major_slice(z, rows, self.order);
+        self.add_product(z, MatRef::from_row_major_slice(wz, rows, self.order));
+    }
+
+    fn add_product(&mut self, left: MatRef<'_, f64>, right: MatRef<'_, f64>) {
         if self.order == 0 {
             return;
         }
-        let z = MatRef::from_column_major_slice(z, rows, self.order);
         // faer's own threads would fight with the row blocks' for the same cores.
         matmul(
             MatMut::from_column_major_slice_mut(&mut self.values, self.order, self.order),
             BlockStructure::TriangularLower,
             Accum::Add,
-            z.transpose(),
+            left.transpose(),
             BlockStructure::Rectangular,
-            z,
+            right,
             BlockStructure::Rectangular,
             1.0,
             Par::Seq,
@@ -64,6 +79,27 @@ impl Gram {
                 }
             },
         )
+    }
+
+    /// Takes away the Gram matrix of some of the rows.
+    pub(crate) fn subtract(&mut self, part: &Self) {
+        self.values.iter_mut().zip(&part.values).for_each(|(all, part)| *all -= part);
+    }
+
+    /// A matrix from its elements (i, j), i >= j.
+    pub fn from_fn(order: usize, value: impl Fn(usize, usize) -> f64) -> Self {
+        let mut gram = Self::zero(order);
+        for j in 0..order {
+            for i in j..order {
+                gram.values[j * order + i] = value(i, j);
+            }
+        }
+        gram
+    }
+
+    /// All elements, row after row.
+    pub fn to_rows(&self) -> Vec<f64> {
+        (0..self.order * self.order).map(|e| self.get(e / self.order, e % self.order)).collect()
     }
 
     /// The leading rows and columns.

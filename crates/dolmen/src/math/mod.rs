@@ -6,6 +6,7 @@ mod gram;
 pub(crate) mod lane;
 mod log_space;
 pub mod nonnegative;
+pub(crate) mod quasi_newton;
 
 pub use gram::Gram;
 pub use log_space::{first_largest, log_sum_exp};

@@ -85,15 +85,26 @@ pub fn refit<T: Task, L: Learner<T> + ?Sized>(
     plan: &Plan,
     run: &Run,
 ) -> Result<Block> {
+    let fit = |split: &Split, run: &Run| predict_split(learner, sample, split, run);
+    by_split(&learner.members(), sample, plan, run, fit)
+}
+
+/// The same for learners that have their own way to one split's predictions: one column per member of its held-out rows.
+pub(crate) fn by_split<T: Task>(
+    members: &[String],
+    sample: &Sample<'_, T>,
+    plan: &Plan,
+    run: &Run,
+    predict: impl Fn(&Split, &Run) -> Result<Vec<Vec<f64>>> + Sync,
+) -> Result<Block> {
     if plan.rows() != sample.rows() {
         return Err(Error::shape("rows of the plan", sample.rows(), plan.rows()));
     }
-    let members = learner.members();
     let predictions: Vec<Result<Vec<Vec<f64>>>> = run.install(|| {
         let splits = plan.splits().par_iter().enumerate();
-        let fit = |(v, split)| {
+        let fit = |(v, split): (usize, &Split)| {
             run.check()?;
-            let predicted = predict_split(learner, sample, split, &run.child(v as u64));
+            let predicted = predict(split, &run.child(v as u64));
             run.progress().advance(1, members.first().map_or("", String::as_str));
             predicted
         };
@@ -116,7 +127,7 @@ pub fn refit<T: Task, L: Learner<T> + ?Sized>(
 }
 
 /// Fits one split and predicts its held-out rows: one column per member.
-fn predict_split<T: Task, L: Learner<T> + ?Sized>(
+pub(crate) fn predict_split<T: Task, L: Learner<T> + ?Sized>(
     learner: &L,
     sample: &Sample<'_, T>,
     split: &Split,

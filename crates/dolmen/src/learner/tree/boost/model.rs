@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::learner::{Diagnostics, Fitted, Series};
 use crate::store::{Record, Registry, Stored};
 use crate::table::Rows;
-use crate::task::{Classification, Regression, Task};
+use crate::task::{Classification, Regression};
 
 /// A sum of trees, and what it means.
 #[derive(Debug, Clone)]

@@ -1,0 +1,370 @@
+//! Logistic regression, binary and multinomial.
+
+use faer::Mat;
+use serde::{Deserialize, Serialize};
+
+use super::lambda::{Lambda, geometric};
+use super::newton::{solve, solve_afresh};
+use super::softmax::{Problem, contrasts};
+use crate::error::{Error, Result};
+use crate::learner::scales::{Scales, require_numbers};
+use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample, Series, Simple, SimpleModel};
+use crate::math::quasi_newton::Minimum;
+use crate::plan::Plan;
+use crate::task::{Classification, Target};
+
+/// The weakest penalty that `auto` tries; the strongest is the number of rows.
+const WEAKEST: f64 = 1e-3;
+/// Penalties tried per decade.
+const PER_DECADE: f64 = 2.0;
+/// `auto` goes on to weaker penalties until so many in a row have not lowered the loss by this share.
+const PATIENCE: usize = 3;
+const GAIN: f64 = 1e-4;
+/// Gradient tolerance while penalties are compared.
+const ROUGH: f64 = 1e-4;
+
+/// Logistic regression with a penalty on the squares of its coefficients.
+///
+/// Two classes have one vector of coefficients, more have one each under a symmetric penalty.
+///
+/// ```
+/// use dolmen::learner::Learner;
+/// use dolmen::learner::linear::Logistic;
+///
+/// let ladder = Logistic { lambda: [0.1, 1.0, 10.0].into(), ..Logistic::default() };
+/// assert_eq!(ladder.members()[0], "logistic(lambda=0.1)");
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Logistic {
+    /// The penalty: a number, a list (one member per value), or `auto`, the one of least cross-validated log loss.
+    pub lambda: Lambda,
+    /// Whether the penalty is on coefficients of standardised columns (indicators keep their scale).
+    pub standardise: bool,
+    /// Folds of the cross-validation that chooses a penalty.
+    pub folds: usize,
+    /// The largest element that the gradient of the mean loss may have in the end.
+    pub tolerance: f64,
+    /// Iterations at most.
+    pub iterations: usize,
+}
+
+impl Default for Logistic {
+    fn default() -> Self {
+        Self {
+            lambda: Lambda::default(),
+            standardise: true,
+            folds: 5,
+            tolerance: 1e-6,
+            iterations: 500,
+        }
+    }
+}
+
+impl Learner<Classification> for Logistic {
+    fn members(&self) -> Vec<String> {
+        self.lambda.members("logistic")
+    }
+
+    fn fit(
+        &self,
+        sample: &Sample<'_, Classification>,
+        run: &Run,
+    ) -> Result<Vec<Box<dyn Fitted<Classification>>>> {
+        let models = self.fit_logistics(sample, run)?.into_iter();
+        Ok(models.map(|model| Box::new(Simple(model)) as _).collect())
+    }
+}
+
+impl Logistic {
+    /// Fits one model per penalty.
+    pub fn fit_logistics(
+        &self,
+        sample: &Sample<'_, Classification>,
+        run: &Run,
+    ) -> Result<Vec<FittedLogistic>> {
+        self.validate()?;
+        require_numbers(sample.x())?;
+        let rows: Vec<usize> = (0..sample.rows()).filter(|&i| sample.weight(i) > 0.0).collect();
+        if rows.is_empty() {
+            return Err(Error::shape("rows to learn from", 1, 0));
+        }
+        let (numbers, seen) = seen_classes(sample, &rows);
+        let contrasts = contrasts(seen);
+        run.install(|| {
+            let scales = match self.standardise {
+                true => Scales::fit(sample.x(), sample.weights()),
+                false => Scales::centring(sample.x(), sample.weights()),
+            };
+            let problem = Problem {
+                sample: *sample,
+                rows: &rows,
+                scales: &scales,
+                numbers: &numbers,
+                contrasts: &contrasts,
+                lambda: 0.0,
+            };
+            match self.lambda.given() {
+                Some(lambdas) => self.ladder(&problem, lambdas, run),
+                None => {
+                    let (lambda, note) = self.choose(&problem, run)?;
+                    let mut models = self.ladder(&problem, &[lambda], run)?;
+                    models[0].fit.notes.push(note);
+                    Ok(models)
+                }
+            }
+        })
+    }
+
+    /// One model per penalty, the strongest first, each from where the one before ended.
+    fn ladder(
+        &self,
+        problem: &Problem<'_>,
+        lambdas: &[f64],
+        run: &Run,
+    ) -> Result<Vec<FittedLogistic>> {
+        let mut order: Vec<usize> = (0..lambdas.len()).collect();
+        order.sort_by(|&a, &b| lambdas[b].total_cmp(&lambdas[a]));
+        let mut found: Vec<(usize, Minimum)> = Vec::with_capacity(lambdas.len());
+        for rung in order {
+            let problem = Problem { lambda: lambdas[rung], ..problem.clone() };
+            let minimum = match found.last() {
+                None => solve_afresh(&problem, self.tolerance, self.iterations, run)?,
+                Some((_, last)) => {
+                    solve(&problem, last.at.clone(), self.tolerance, self.iterations, run)?
+                }
+            };
+            found.push((rung, minimum));
+        }
+        found.sort_by_key(|(rung, _)| *rung);
+        let model = |(rung, minimum): &(usize, Minimum)| {
+            FittedLogistic::new(problem, lambdas[*rung], minimum)
+        };
+        Ok(found.iter().map(model).collect())
+    }
+
+    /// The penalty of least cross-validated log loss, and what to say of it.
+    fn choose(&self, problem: &Problem<'_>, run: &Run) -> Result<(f64, String)> {
+        let codes: Vec<u32> =
+            problem.rows.iter().map(|&i| problem.sample.target().codes()[i]).collect();
+        let strongest = problem.weight().max(10.0 * WEAKEST);
+        let folds = self.folds.min(codes.len());
+        if folds < 2 {
+            return Ok((strongest, "too few rows to choose lambda by cross-validation".into()));
+        }
+        let plan = Plan::stratified(&codes, folds, run)?;
+        let all = |positions: &[usize]| -> Vec<usize> {
+            positions.iter().map(|&position| problem.rows[position]).collect()
+        };
+        let mut parts: Vec<Part> = plan
+            .splits()
+            .iter()
+            .map(|split| Part {
+                train: all(&split.train(codes.len())),
+                test: all(split.test()),
+                last: None,
+            })
+            .collect();
+        let decades = (strongest / WEAKEST).log10();
+        let count = (decades * PER_DECADE).ceil() as usize + 1;
+        let (mut best, mut since) = ((strongest, f64::INFINITY), 0);
+        for lambda in geometric(strongest, WEAKEST, count) {
+            let mut loss = 0.0;
+            for part in &mut parts {
+                loss += part.loss(problem, lambda, run)?;
+            }
+            since = if loss < best.1 * (1.0 - GAIN) { 0 } else { since + 1 };
+            if loss < best.1 {
+                best = (lambda, loss);
+            }
+            if since == PATIENCE {
+                break;
+            }
+        }
+        let mean = best.1 / problem.weight();
+        Ok((best.0, format!("lambda {:.4} chosen, cross-validated log loss {mean:.4}", best.0)))
+    }
+
+    fn validate(&self) -> Result<()> {
+        self.lambda.validate()?;
+        if self.folds < 2 {
+            return Err(Error::param("folds", "at least 2", self.folds));
+        }
+        if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
+            return Err(Error::param("tolerance", "above 0", self.tolerance));
+        }
+        if self.iterations == 0 {
+            return Err(Error::param("iterations", "at least 1", self.iterations));
+        }
+        Ok(())
+    }
+}
+
+/// One fold of the cross-validation, and where its last fit ended.
+struct Part {
+    train: Vec<usize>,
+    test: Vec<usize>,
+    last: Option<Vec<f64>>,
+}
+
+impl Part {
+    /// Minus the log likelihood of the rows held out. Scales are those of all rows: they only weigh the penalty.
+    fn loss(&mut self, problem: &Problem<'_>, lambda: f64, run: &Run) -> Result<f64> {
+        /// Newton needs a handful, and a path that needs more is at its unpenalised end.
+        const ITERATIONS: usize = 100;
+        let train = Problem { rows: &self.train, lambda, ..problem.clone() };
+        let minimum = match self.last.take() {
+            None => solve_afresh(&train, ROUGH, ITERATIONS, run)?,
+            Some(last) => solve(&train, last, ROUGH, ITERATIONS, run)?,
+        };
+        let loss = Problem { rows: &self.test, ..problem.clone() }.deviance(&minimum.at);
+        self.last = Some(minimum.at);
+        Ok(loss)
+    }
+}
+
+/// For each class its number among those with rows, and how many those are.
+fn seen_classes(
+    sample: &Sample<'_, Classification>,
+    rows: &[usize],
+) -> (Vec<Option<usize>>, usize) {
+    let mut seen = vec![false; sample.target().classes().len()];
+    rows.iter().for_each(|&i| seen[sample.target().class(i)] = true);
+    let mut count = 0;
+    let mut number = |seen: bool| {
+        count += usize::from(seen);
+        seen.then(|| count - 1)
+    };
+    let numbers = seen.into_iter().map(&mut number).collect();
+    (numbers, count)
+}
+
+/// A fitted logistic regression.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FittedLogistic {
+    #[serde(with = "crate::store::floats")]
+    centres: Vec<f64>,
+    /// Class after class: one coefficient per column, in the data's units.
+    #[serde(with = "crate::store::floats")]
+    coefficients: Vec<f64>,
+    /// Each class's score at the centres; `-inf` for a class without training rows.
+    #[serde(with = "crate::store::floats")]
+    at_centres: Vec<f64>,
+    /// The probability of each class without training rows: that of the next row by Laplace's rule.
+    unseen: f64,
+    lambda: f64,
+    fit: Fit,
+}
+
+/// How the fit went.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Fit {
+    converged: bool,
+    iterations: usize,
+    objective: f64,
+    notes: Vec<String>,
+    series: Vec<Series>,
+}
+
+impl FittedLogistic {
+    fn new(problem: &Problem<'_>, lambda: f64, minimum: &Minimum) -> Self {
+        let theta = problem.class_coefficients(&minimum.at);
+        let (columns, classes) = (problem.width() - 1, problem.numbers.len());
+        let mut coefficients = vec![0.0; classes * columns];
+        let mut at_centres = vec![f64::NEG_INFINITY; classes];
+        for (class, number) in problem.numbers.iter().enumerate() {
+            let Some(number) = *number else { continue };
+            at_centres[class] = theta[(columns, number)];
+            for j in 0..columns {
+                coefficients[class * columns + j] = theta[(j, number)] / problem.scales.scales()[j];
+            }
+        }
+        let unseen = problem.numbers.iter().filter(|number| number.is_none()).count() as f64;
+        let mut model = Self {
+            centres: problem.scales.centres().to_vec(),
+            coefficients,
+            at_centres,
+            unseen: if unseen > 0.0 { 1.0 / (problem.weight() + unseen) } else { 0.0 },
+            lambda,
+            fit: Fit {
+                converged: minimum.converged,
+                iterations: minimum.iterations,
+                objective: -minimum.value,
+                notes: Vec::new(),
+                series: Vec::new(),
+            },
+        };
+        model.fit.series = model.series(problem, &theta);
+        model
+    }
+
+    /// The coefficients of each class that has some: of two classes, those of the second.
+    fn series(&self, problem: &Problem<'_>, theta: &Mat<f64>) -> Vec<Series> {
+        let fields = problem.sample.x().schema().fields();
+        let classes = problem.sample.target().classes().iter().enumerate();
+        let first = usize::from(theta.ncols() == 2);
+        classes
+            .filter(|(class, _)| problem.numbers[*class].is_some_and(|number| number >= first))
+            .map(|(class, name)| Series {
+                name: format!("coefficients of {name}"),
+                labels: std::iter::once("(intercept)".to_string())
+                    .chain(fields.iter().map(|field| field.name.clone()))
+                    .collect(),
+                values: std::iter::once(self.intercept(class))
+                    .chain(self.coefficients(class).iter().copied())
+                    .collect(),
+            })
+            .collect()
+    }
+
+    /// The coefficients of a class, in the data's units; 0 for the first of two classes.
+    pub fn coefficients(&self, class: usize) -> &[f64] {
+        let columns = self.centres.len();
+        &self.coefficients[class * columns..(class + 1) * columns]
+    }
+
+    /// The score of a class where all columns are 0.
+    pub fn intercept(&self, class: usize) -> f64 {
+        let terms = self.centres.iter().zip(self.coefficients(class));
+        self.at_centres[class] - terms.map(|(centre, b)| centre * b).sum::<f64>()
+    }
+
+    /// The penalty, as given or as chosen.
+    pub fn lambda(&self) -> f64 {
+        self.lambda
+    }
+}
+
+impl SimpleModel<Classification> for FittedLogistic {
+    const KIND: &'static str = "logistic";
+
+    fn width(&self) -> usize {
+        self.at_centres.len()
+    }
+
+    fn predict_row(&self, row: &[f64], out: &mut [f64]) {
+        for (class, score) in out.iter_mut().enumerate() {
+            let terms = row.iter().zip(&self.centres).zip(self.coefficients(class));
+            *score = self.at_centres[class] + terms.map(|((x, c), b)| (x - c) * b).sum::<f64>();
+        }
+        let largest = out.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
+        out.iter_mut().for_each(|score| *score = (*score - largest).exp());
+        let unseen = self.at_centres.iter().filter(|score| **score == f64::NEG_INFINITY).count();
+        let share = (1.0 - self.unseen * unseen as f64) / out.iter().sum::<f64>();
+        for (probability, score) in out.iter_mut().zip(&self.at_centres) {
+            let seen = *score > f64::NEG_INFINITY;
+            *probability = if seen { *probability * share } else { self.unseen };
+        }
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        let Fit { converged, iterations, objective, notes, series } = self.fit.clone();
+        Diagnostics {
+            converged: Some(converged),
+            iterations: Some(iterations),
+            objective: Some(objective),
+            notes,
+            series,
+        }
+    }
+}

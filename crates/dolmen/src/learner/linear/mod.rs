@@ -1,0 +1,28 @@
+//! Linear models: ridge regression in closed form, logistic regression by Newton's method or L-BFGS.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `lambda` | the penalty as a parameter: a number, a ladder, or chosen |
+//! | `normal_equations` | Gram matrices of inputs and target that can be added and taken apart |
+//! | `spectrum` | the solutions for all penalties from one eigendecomposition, and their leave-one-out errors |
+//! | `ridge` | ridge regression |
+//! | `softmax` | the likelihood of classes, its gradient and Hessian |
+//! | `newton` | its maximum |
+//! | `logistic` | logistic regression |
+//!
+//! Inputs are complete numbers; the library puts an encoder in front. Both penalties are those of scikit-learn: ridge
+//! minimises `sum_i w_i (y_i - f(x_i))^2 + lambda |beta|^2`, logistic regression
+//! `-sum_i w_i ln p(c_i given x_i) + lambda |beta|^2 / 2` (its `1/C`), both with a free intercept and, unless
+//! `standardise` is off, with beta on the common scale of standardised columns.
+
+mod lambda;
+mod logistic;
+mod newton;
+mod normal_equations;
+mod ridge;
+mod softmax;
+mod spectrum;
+
+pub use lambda::{Auto, Lambda};
+pub use logistic::{FittedLogistic, Logistic};
+pub use ridge::{FittedRidge, Ridge};

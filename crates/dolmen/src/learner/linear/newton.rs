@@ -1,0 +1,188 @@
+//! Where the penalised likelihood is greatest: Newton's method for few parameters, L-BFGS for many.
+
+use faer::linalg::solvers::Solve;
+use faer::prelude::ReborrowMut;
+use faer::{Mat, Side};
+
+use super::softmax::{Evaluation, Problem};
+use crate::error::Result;
+use crate::learner::Run;
+use crate::math::bulk;
+use crate::math::quasi_newton::{self, Minimum, Stop};
+
+/// Most parameters for which the Hessian is formed and solved: beyond, its cost grows past that of more iterations.
+const NEWTON_PARAMETERS: usize = 300;
+
+/// Of many rows, every so-manyth gives a start close to the optimum, so that few passes over all rows are left.
+const THINNING: usize = 16;
+const THIN_ROWS_PER_PARAMETER: usize = 10;
+
+/// Steps are halved so often at most.
+const HALVINGS: usize = 30;
+
+/// Minimises the loss from a start. `tolerance` is for the gradient of the mean loss per unit of weight.
+pub(super) fn solve(
+    problem: &Problem<'_>,
+    start: Vec<f64>,
+    tolerance: f64,
+    iterations: usize,
+    run: &Run,
+) -> Result<Minimum> {
+    let stop = Stop { gradient: tolerance * problem.weight(), iterations };
+    if problem.parameters() <= NEWTON_PARAMETERS {
+        return newton(problem, start, stop, run);
+    }
+    let function = |phi: &[f64], gradient: &mut [f64]| {
+        run.check()?;
+        let found = problem.evaluate(phi, false);
+        gradient.copy_from_slice(&found.gradient);
+        Ok(found.loss)
+    };
+    quasi_newton::minimise(function, start, stop)
+}
+
+/// The same from nothing.
+pub(super) fn solve_afresh(
+    problem: &Problem<'_>,
+    tolerance: f64,
+    iterations: usize,
+    run: &Run,
+) -> Result<Minimum> {
+    let nothing = vec![0.0; problem.parameters()];
+    let thin: Vec<usize> = problem.rows.iter().copied().step_by(THINNING).collect();
+    if thin.len() < THIN_ROWS_PER_PARAMETER * problem.parameters() {
+        return solve(problem, nothing, tolerance, iterations, run);
+    }
+    let few = Problem { rows: &thin, lambda: problem.lambda / THINNING as f64, ..problem.clone() };
+    let near = solve(&few, nothing, 1e-4_f64.max(tolerance), iterations, run)?;
+    solve(problem, near.at, tolerance, iterations, run)
+}
+
+fn newton(problem: &Problem<'_>, start: Vec<f64>, stop: Stop, run: &Run) -> Result<Minimum> {
+    let mut at = start;
+    let mut here = problem.evaluate(&at, true);
+    for iteration in 0..=stop.iterations {
+        run.check()?;
+        let converged = steepest(&here) <= stop.gradient;
+        let done = |at, value| Minimum { at, value, iterations: iteration, converged };
+        if converged || iteration == stop.iterations {
+            return Ok(done(at, here.loss));
+        }
+        let direction = direction(problem, &here);
+        let Some((next, there)) = step(problem, &at, &here, &direction) else {
+            return Ok(done(at, here.loss));
+        };
+        let stalled = there.loss >= here.loss && steepest(&there) > 0.5 * steepest(&here);
+        (at, here) = (next, there);
+        if stalled {
+            let converged = steepest(&here) <= stop.gradient;
+            return Ok(Minimum { at, value: here.loss, iterations: iteration + 1, converged });
+        }
+    }
+    unreachable!("the last iteration returns")
+}
+
+/// The largest element of the gradient.
+fn steepest(here: &Evaluation) -> f64 {
+    here.gradient.iter().fold(0.0, |most, g| g.abs().max(most))
+}
+
+/// The Newton direction. Where the Hessian is singular (no penalty, and columns that are copies), a trace of the identity
+/// makes it definite.
+fn direction(problem: &Problem<'_>, here: &Evaluation) -> Vec<f64> {
+    let mut hessian = problem.assemble(&here.hessian);
+    let order = hessian.nrows();
+    let largest = (0..order).map(|j| hessian[(j, j)]).fold(0.0, f64::max);
+    let mut trace = if largest > 0.0 { 1e-12 * largest } else { 1.0 };
+    loop {
+        if let Ok(factor) = hessian.llt(Side::Lower) {
+            let mut direction = Mat::from_fn(order, 1, |j, _| -here.gradient[j]);
+            factor.solve_in_place(direction.rb_mut());
+            let direction: Vec<f64> = direction.col(0).iter().copied().collect();
+            if bulk::dot(&direction, &here.gradient) < 0.0 {
+                return direction;
+            }
+        }
+        if !trace.is_finite() {
+            return here.gradient.iter().map(|g| -g).collect();
+        }
+        (0..order).for_each(|j| hessian[(j, j)] += trace);
+        trace *= 100.0;
+    }
+}
+
+/// The step along a direction that lowers the loss; `None` if rounding hides every decrease.
+fn step(
+    problem: &Problem<'_>,
+    at: &[f64],
+    here: &Evaluation,
+    direction: &[f64],
+) -> Option<(Vec<f64>, Evaluation)> {
+    let slope = bulk::dot(direction, &here.gradient);
+    let mut length = 1.0;
+    for _ in 0..HALVINGS {
+        let mut next = at.to_vec();
+        bulk::add_scaled(&mut next, length, direction);
+        let there = problem.evaluate(&next, true);
+        // At the optimum the loss no longer changes within its rounding, but the gradient still falls.
+        let rounding = 1e-14 * here.loss.abs();
+        if there.loss <= here.loss + 1e-4 * length * slope + rounding {
+            return Some((next, there));
+        }
+        length *= 0.5;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::softmax::contrasts;
+    use super::*;
+    use crate::learner::Sample;
+    use crate::learner::scales::Scales;
+    use crate::table::Features;
+    use crate::task::Labels;
+
+    /// Both ways on 600 rows of 3 columns and 3 classes.
+    fn both(lambda: f64) -> [Minimum; 2] {
+        let wave = |at: usize| (at as f64 * 1.7 + (at as f64).sqrt()).sin();
+        let x = Features::numeric((0..1800).map(wave).collect(), 3).unwrap();
+        let class = |i: usize| {
+            let score = wave(3 * i) + 0.5 * wave(3 * i + 1) + 0.8 * wave(7 * i + 1);
+            if score < -0.5 { 0 } else { 1 + u32::from(score > 0.6) }
+        };
+        let classes = ["a", "b", "c"].map(String::from);
+        let labels = Labels::new(classes, (0..600).map(class).collect()).unwrap();
+        let sample = Sample::new(x.rows(), &labels).unwrap();
+        let problem = Problem {
+            sample,
+            rows: &(0..600).collect::<Vec<_>>(),
+            scales: &Scales::fit(x.rows(), None),
+            numbers: &[Some(0), Some(1), Some(2)],
+            contrasts: &contrasts(3),
+            lambda,
+        };
+        let run = Run::with_threads(0, 1).unwrap();
+        let stop = Stop { gradient: 1e-8, iterations: 500 };
+        let function = |phi: &[f64], gradient: &mut [f64]| {
+            let found = problem.evaluate(phi, false);
+            gradient.copy_from_slice(&found.gradient);
+            Ok(found.loss)
+        };
+        let start = vec![0.0; problem.parameters()];
+        let newton = newton(&problem, start.clone(), stop, &run).unwrap();
+        [newton, quasi_newton::minimise(function, start, stop).unwrap()]
+    }
+
+    #[test]
+    fn both_methods_end_at_the_same_point() {
+        for lambda in [0.0, 0.3, 30.0] {
+            let [newton, quasi_newton] = both(lambda);
+            assert!(newton.converged && newton.iterations < 12, "{newton:?}");
+            assert!(quasi_newton.converged && quasi_newton.iterations < 100, "{quasi_newton:?}");
+            for (a, b) in newton.at.iter().zip(&quasi_newton.at) {
+                assert!((a - b).abs() < 1e-8, "{a} {b}");
+            }
+        }
+    }
+}

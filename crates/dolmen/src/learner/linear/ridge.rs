@@ -1,0 +1,264 @@
+//! Ridge regression in closed form.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::lambda::{Lambda, geometric};
+use super::normal_equations::{NormalEquations, anchor};
+use super::spectrum::Solutions;
+use crate::error::{Error, Place, Result};
+use crate::learner::scales::require_numbers;
+use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample, Series, Simple, SimpleModel};
+use crate::oos::{self, Block};
+use crate::plan::{Plan, Split};
+use crate::task::Regression;
+
+/// Penalties tried by `auto`, as multiples of the columns' mean spread: four per decade.
+const AUTO: (f64, f64, usize) = (1e-6, 1e3, 37);
+
+/// Linear regression with a penalty on the squares of its coefficients.
+///
+/// ```
+/// use dolmen::learner::linear::Ridge;
+/// use dolmen::learner::{Run, Sample};
+/// use dolmen::table::Features;
+/// use dolmen::task::Regression;
+///
+/// let x = Features::numeric(vec![0.0, 1.0, 2.0, 3.0], 1)?;
+/// let y = vec![1.0, 3.0, 5.0, 7.0];
+/// let ridge = Ridge { lambda: 0.0.into(), ..Ridge::default() };
+/// let models = ridge.fit_ridges(&Sample::<Regression>::new(x.rows(), &y)?, &Run::new(0))?;
+/// assert!((models[0].coefficients()[0] - 2.0).abs() < 1e-12);
+/// assert!((models[0].intercept() - 1.0).abs() < 1e-12);
+/// # Ok::<(), dolmen::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ridge {
+    /// The penalty: a number, a list (one member per value), or `auto`, the one of least leave-one-out error.
+    pub lambda: Lambda,
+    /// Whether the penalty is on coefficients of standardised columns (indicators keep their scale).
+    pub standardise: bool,
+}
+
+impl Default for Ridge {
+    fn default() -> Self {
+        Self { lambda: Lambda::default(), standardise: true }
+    }
+}
+
+impl Learner<Regression> for Ridge {
+    fn members(&self) -> Vec<String> {
+        self.lambda.members("ridge")
+    }
+
+    fn fit(
+        &self,
+        sample: &Sample<'_, Regression>,
+        run: &Run,
+    ) -> Result<Vec<Box<dyn Fitted<Regression>>>> {
+        let models = self.fit_ridges(sample, run)?.into_iter();
+        Ok(models.map(|model| Box::new(Simple(model)) as _).collect())
+    }
+
+    /// All splits share one pass over the rows: what a split learns from are the sums over all rows less those held out.
+    fn out_of_sample(
+        &self,
+        sample: &Sample<'_, Regression>,
+        plan: &Plan,
+        run: &Run,
+    ) -> Result<Block> {
+        self.validate(sample)?;
+        let rows = rows_that_count(sample, 0..sample.rows());
+        // Where columns outnumber rows, a fit needs the rows themselves.
+        if plan.rows() != sample.rows() || 2 * sample.x().width() >= rows.len() {
+            return oos::refit(self, sample, plan, run);
+        }
+        let all = run.install(|| NormalEquations::over(sample, &rows, &anchor(sample, &rows)));
+        oos::by_split(&self.members(), sample, plan, run, |split, run| {
+            match self.fit_split(sample, split, &all)? {
+                Some(models) => Ok(models.iter().map(|m| m.predict_rows(sample, split)).collect()),
+                None => oos::predict_split(self, sample, split, run),
+            }
+        })
+    }
+}
+
+impl Ridge {
+    /// Fits one model per penalty.
+    pub fn fit_ridges(
+        &self,
+        sample: &Sample<'_, Regression>,
+        run: &Run,
+    ) -> Result<Vec<FittedRidge>> {
+        self.validate(sample)?;
+        let rows = rows_that_count(sample, 0..sample.rows());
+        if rows.is_empty() {
+            return Err(Error::shape("rows to learn from", 1, 0));
+        }
+        run.install(|| {
+            let solutions = if sample.x().width() >= rows.len() {
+                Solutions::of_rows(&sample.select(&rows).borrow(), self.standardise)?
+            } else {
+                let equations = NormalEquations::over(sample, &rows, &anchor(sample, &rows));
+                Solutions::of_equations(&equations, self.standardise)?
+            };
+            run.check()?;
+            self.models(&solutions, sample, &rows)
+        })
+    }
+
+    /// The models of a split from the sums over all rows; `None` if those do not tell enough about the split's rows.
+    fn fit_split(
+        &self,
+        sample: &Sample<'_, Regression>,
+        split: &Split,
+        all: &NormalEquations,
+    ) -> Result<Option<Vec<FittedRidge>>> {
+        if !split.learns_from_all_others() {
+            return Ok(None);
+        }
+        let held_out = rows_that_count(sample, split.test().iter().copied());
+        let equations = all.without(&NormalEquations::over(sample, &held_out, all.anchor()));
+        if !equations.keeps_spread_of(all) {
+            return Ok(None);
+        }
+        let solutions = Solutions::of_equations(&equations, self.standardise)?;
+        // Only the choice of a penalty looks at single rows.
+        let rows = match self.lambda.given() {
+            Some(_) => Vec::new(),
+            None => rows_that_count(sample, split.train(sample.rows()).iter().copied()),
+        };
+        self.models(&solutions, sample, &rows).map(Some)
+    }
+
+    fn models(
+        &self,
+        solutions: &Solutions,
+        sample: &Sample<'_, Regression>,
+        rows: &[usize],
+    ) -> Result<Vec<FittedRidge>> {
+        let model = |lambda: f64, leave_one_out: Option<f64>| {
+            let fields = sample.x().schema().fields();
+            let coefficients = solutions.coefficients(lambda);
+            let model = FittedRidge {
+                centres: solutions.centres().to_vec(),
+                at_centres: solutions.at_centres(&coefficients),
+                coefficients,
+                lambda,
+                leave_one_out,
+                columns: fields.iter().map(|field| field.name.clone()).collect(),
+            };
+            match model.coefficients.iter().all(|b| b.is_finite()) {
+                true => Ok(model),
+                false => Err(Error::data(Place::default(), "the coefficients are not finite")),
+            }
+        };
+        if let Some(lambdas) = self.lambda.given() {
+            return lambdas.iter().map(|&lambda| model(lambda, None)).collect();
+        }
+        let (first, last, count) = AUTO;
+        let spread = Some(solutions.mean_spread()).filter(|s| *s > 0.0).unwrap_or(1.0);
+        let lambdas = geometric(first * spread, last * spread, count);
+        let errors = solutions.leave_one_out(sample, rows, &lambdas);
+        let best = (0..count).min_by(|&a, &b| errors[a].total_cmp(&errors[b])).unwrap_or(0);
+        Ok(vec![model(lambdas[best], Some(errors[best]))?])
+    }
+
+    fn validate(&self, sample: &Sample<'_, Regression>) -> Result<()> {
+        self.lambda.validate()?;
+        require_numbers(sample.x())?;
+        match sample.target().iter().position(|y| !y.is_finite()) {
+            Some(i) => Err(Error::data(
+                Place::row(i),
+                format!("the target is {}, not a number", sample.target()[i]),
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Those of the rows that have a positive weight.
+fn rows_that_count(
+    sample: &Sample<'_, Regression>,
+    rows: impl Iterator<Item = usize>,
+) -> Vec<usize> {
+    rows.filter(|&i| sample.weight(i) > 0.0).collect()
+}
+
+/// A fitted ridge regression.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FittedRidge {
+    #[serde(with = "crate::store::floats")]
+    centres: Vec<f64>,
+    at_centres: f64,
+    #[serde(with = "crate::store::floats")]
+    coefficients: Vec<f64>,
+    lambda: f64,
+    leave_one_out: Option<f64>,
+    columns: Vec<String>,
+}
+
+impl FittedRidge {
+    /// The coefficient of each column, in the data's units.
+    pub fn coefficients(&self) -> &[f64] {
+        &self.coefficients
+    }
+
+    /// What is predicted where all columns are 0.
+    pub fn intercept(&self) -> f64 {
+        self.predict(&vec![0.0; self.centres.len()])
+    }
+
+    /// The penalty, as given or as chosen.
+    pub fn lambda(&self) -> f64 {
+        self.lambda
+    }
+
+    /// The mean squared leave-one-out error on the training rows, where it chose the penalty.
+    pub fn leave_one_out(&self) -> Option<f64> {
+        self.leave_one_out
+    }
+
+    fn predict(&self, row: &[f64]) -> f64 {
+        let terms = row.iter().zip(&self.centres).zip(&self.coefficients);
+        self.at_centres + terms.map(|((x, centre), b)| (x - centre) * b).sum::<f64>()
+    }
+
+    fn predict_rows(&self, sample: &Sample<'_, Regression>, split: &Split) -> Vec<f64> {
+        split.test().par_iter().map(|&i| self.predict(sample.x().row(i))).collect()
+    }
+}
+
+impl SimpleModel<Regression> for FittedRidge {
+    const KIND: &'static str = "ridge";
+
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn predict_row(&self, row: &[f64], out: &mut [f64]) {
+        out[0] = self.predict(row);
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        let chosen = self.leave_one_out.map(|error| {
+            format!(
+                "lambda {:.4} chosen, root mean squared leave-one-out error {:.4}",
+                self.lambda,
+                error.sqrt()
+            )
+        });
+        let labels = std::iter::once("(intercept)".to_string()).chain(self.columns.iter().cloned());
+        let values = std::iter::once(self.intercept()).chain(self.coefficients.iter().copied());
+        Diagnostics {
+            notes: chosen.into_iter().collect(),
+            series: vec![Series {
+                name: "coefficients".into(),
+                labels: labels.collect(),
+                values: values.collect(),
+            }],
+            ..Diagnostics::default()
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! The penalised likelihood of softmax regression, its gradient and Hessian, summed over blocks of rows.
+//!
+//! Class scores are f = T phi'z with z a row on the common scale and a 1 for the intercept. Of two classes the first has
+//! score 0 (T = (0, 1)'). More classes are treated alike: their coefficients sum to zero at the optimum of a symmetric
+//! penalty, so T is an orthonormal basis of the contrasts, in which the penalty is again |phi|^2 and no direction is flat.
+
+use std::ops::Range;
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+
+use crate::learner::Sample;
+use crate::learner::scales::Scales;
+use crate::math::{Gram, bulk};
+use crate::stats::{Accumulator, accumulate};
+use crate::task::Classification;
+
+/// Rows summed into one accumulator, and those multiplied at a time.
+const PART: usize = 4096;
+const BLOCK: usize = 256;
+
+/// Some rows of a sample, as the likelihood sees them.
+#[derive(Debug, Clone)]
+pub(super) struct Problem<'a> {
+    pub(super) sample: Sample<'a, Classification>,
+    /// The rows that count.
+    pub(super) rows: &'a [usize],
+    pub(super) scales: &'a Scales,
+    /// For each class of the target its number here; classes without rows have none.
+    pub(super) numbers: &'a [Option<usize>],
+    /// Row c: the scores of class c in contrasts.
+    pub(super) contrasts: &'a Mat<f64>,
+    /// The penalty.
+    pub(super) lambda: f64,
+}
+
+/// Sums over rows at one point.
+pub(super) struct Evaluation {
+    /// Minus the log likelihood, plus the penalty.
+    pub(super) loss: f64,
+    /// Contrast after contrast: one element per column, then that of the intercept.
+    pub(super) gradient: Vec<f64>,
+    /// Blocks (k, l), l <= k, of the Hessian; empty if not asked for.
+    pub(super) hessian: Vec<Gram>,
+}
+
+impl Accumulator for Evaluation {
+    fn merge(&mut self, later: Self) {
+        self.loss += later.loss;
+        self.gradient.iter_mut().zip(later.gradient).for_each(|(a, b)| *a += b);
+        self.hessian.iter_mut().zip(later.hessian).for_each(|(a, b)| a.merge(b));
+    }
+}
+
+/// The basis of contrasts between so many classes.
+pub(super) fn contrasts(classes: usize) -> Mat<f64> {
+    if classes == 2 {
+        return Mat::from_fn(2, 1, |c, _| c as f64);
+    }
+    // Helmert's: the mean of the first k classes against the next.
+    Mat::from_fn(classes, classes.saturating_sub(1), |c, k| {
+        let norm = ((k + 1) as f64 * (k + 2) as f64).sqrt();
+        match c {
+            c if c <= k => 1.0 / norm,
+            c if c == k + 1 => -((k + 1) as f64) / norm,
+            _ => 0.0,
+        }
+    })
+}
+
+impl Problem<'_> {
+    /// Columns and the intercept.
+    pub(super) fn width(&self) -> usize {
+        self.sample.x().width() + 1
+    }
+
+    /// Number of parameters.
+    pub(super) fn parameters(&self) -> usize {
+        self.width() * self.contrasts.ncols()
+    }
+
+    /// The sum of the row weights.
+    pub(super) fn weight(&self) -> f64 {
+        self.rows.iter().map(|&i| self.sample.weight(i)).sum()
+    }
+
+    /// The classes' coefficients on the common scale: one column per class.
+    pub(super) fn class_coefficients(&self, phi: &[f64]) -> Mat<f64> {
+        let phi = MatRef::from_column_major_slice(phi, self.width(), self.contrasts.ncols());
+        phi * self.contrasts.transpose()
+    }
+
+    /// Minus the log likelihood of the rows, without penalty.
+    pub(super) fn deviance(&self, phi: &[f64]) -> f64 {
+        Problem { lambda: 0.0, ..self.clone() }.evaluate(phi, false).loss
+    }
+
+    /// Loss and gradient, and the Hessian if asked for.
+    pub(super) fn evaluate(&self, phi: &[f64], with_hessian: bool) -> Evaluation {
+        let (width, kinds) = (self.width(), self.contrasts.ncols());
+        let theta = self.class_coefficients(phi);
+        let blocks = if with_hessian { kinds * (kinds + 1) / 2 } else { 0 };
+        let zero = || Evaluation {
+            loss: 0.0,
+            gradient: vec![0.0; phi.len()],
+            hessian: vec![Gram::zero(width); blocks],
+        };
+        let mut sum = accumulate(self.rows.len(), PART, zero, |sum, part: Range<usize>| {
+            let mut pass = Pass::new(self, &theta);
+            for rows in self.rows[part].chunks(BLOCK) {
+                pass.add(rows, sum);
+            }
+        });
+        for (phi, gradient) in phi.chunks_exact(width).zip(sum.gradient.chunks_exact_mut(width)) {
+            let penalised = &phi[..width - 1];
+            sum.loss += 0.5 * self.lambda * bulk::dot(penalised, penalised);
+            bulk::add_scaled(&mut gradient[..width - 1], self.lambda, penalised);
+        }
+        sum
+    }
+
+    /// The whole Hessian from its blocks, with the penalty.
+    pub(super) fn assemble(&self, blocks: &[Gram]) -> Mat<f64> {
+        let width = self.width();
+        Mat::from_fn(self.parameters(), self.parameters(), |row, column| {
+            let (row, column) = (row.max(column), row.min(column));
+            let (k, l) = (row / width, column / width);
+            let penalty = if row == column && row % width < width - 1 { self.lambda } else { 0.0 };
+            blocks[k * (k + 1) / 2 + l].get(row % width, column % width) + penalty
+        })
+    }
+}
+
+/// Room for a block of rows.
+struct Pass<'a> {
+    problem: &'a Problem<'a>,
+    theta: &'a Mat<f64>,
+    /// The rows on the common scale, row after row, and times a weight.
+    z: Vec<f64>,
+    weighted: Vec<f64>,
+    weights: Vec<f64>,
+    /// Class after class: scores, then probabilities, then residuals.
+    scores: Vec<f64>,
+    largest: Vec<f64>,
+    totals: Vec<f64>,
+    /// Contrast after contrast: probabilities or residuals in contrasts.
+    turned: Vec<f64>,
+    curvature: Vec<f64>,
+}
+
+impl<'a> Pass<'a> {
+    fn new(problem: &'a Problem<'a>, theta: &'a Mat<f64>) -> Self {
+        let room = |values: usize| vec![0.0; BLOCK * values];
+        Self {
+            z: room(problem.width()),
+            weighted: room(problem.width()),
+            weights: room(1),
+            scores: room(problem.contrasts.nrows()),
+            largest: room(1),
+            totals: room(1),
+            turned: room(problem.contrasts.ncols()),
+            curvature: room(1),
+            problem,
+            theta,
+        }
+    }
+
+    fn add(&mut self, rows: &[usize], sum: &mut Evaluation) {
+        self.read(rows);
+        let count = rows.len();
+        sum.loss += self.probabilities(rows);
+        if !sum.hessian.is_empty() {
+            self.turn(count);
+            self.add_hessian(count, &mut sum.hessian);
+        }
+        for (c, scores) in
+            self.scores[..].chunks_exact_mut(count).enumerate().take(self.theta.ncols())
+        {
+            for ((score, &i), weight) in scores.iter_mut().zip(rows).zip(&self.weights) {
+                let own = self.problem.numbers[self.problem.sample.target().class(i)] == Some(c);
+                *score = weight * (*score - f64::from(u8::from(own)));
+            }
+        }
+        self.turn(count);
+        let (width, kinds) = (self.problem.width(), self.problem.contrasts.ncols());
+        matmul(
+            MatMut::from_column_major_slice_mut(&mut sum.gradient, width, kinds),
+            Accum::Add,
+            MatRef::from_row_major_slice(&self.z[..count * width], count, width).transpose(),
+            MatRef::from_column_major_slice(&self.turned[..count * kinds], count, kinds),
+            1.0,
+            Par::Seq,
+        );
+    }
+
+    /// Reads rows onto the common scale.
+    fn read(&mut self, rows: &[usize]) {
+        let Problem { sample, scales, .. } = self.problem;
+        let width = self.problem.width();
+        for ((&i, z), weight) in
+            rows.iter().zip(self.z.chunks_exact_mut(width)).zip(&mut self.weights)
+        {
+            scales.write(sample.x().row(i), z);
+            z[width - 1] = 1.0;
+            *weight = sample.weight(i);
+        }
+    }
+
+    /// The classes' probabilities in the place of scores; returns minus the log likelihood.
+    fn probabilities(&mut self, rows: &[usize]) -> f64 {
+        let (count, width, classes) = (rows.len(), self.problem.width(), self.theta.ncols());
+        let scores = &mut self.scores[..count * classes];
+        matmul(
+            MatMut::from_column_major_slice_mut(scores, count, classes),
+            Accum::Replace,
+            MatRef::from_row_major_slice(&self.z[..count * width], count, width),
+            self.theta,
+            1.0,
+            Par::Seq,
+        );
+        let (largest, totals) = (&mut self.largest[..count], &mut self.totals[..count]);
+        largest.fill(f64::NEG_INFINITY);
+        scores.chunks_exact(count).for_each(|scores| bulk::max_in_place(largest, scores));
+        let mut loss = 0.0;
+        for ((r, &i), weight) in rows.iter().enumerate().zip(&self.weights) {
+            let own = self.problem.numbers[self.problem.sample.target().class(i)].unwrap_or(0);
+            loss -= weight * (scores[own * count + r] - largest[r]);
+        }
+        totals.fill(0.0);
+        for scores in scores.chunks_exact_mut(count) {
+            bulk::exp_shifted_in_place(scores, largest);
+            bulk::add_scaled(totals, 1.0, scores);
+        }
+        for scores in scores.chunks_exact_mut(count) {
+            scores.iter_mut().zip(&*totals).for_each(|(score, total)| *score /= total);
+        }
+        bulk::ln_in_place(totals);
+        loss + bulk::dot(&self.weights[..count], totals)
+    }
+
+    /// What stands in the place of scores, in contrasts.
+    fn turn(&mut self, count: usize) {
+        let contrasts = self.problem.contrasts;
+        for (k, turned) in
+            self.turned[..count * contrasts.ncols()].chunks_exact_mut(count).enumerate()
+        {
+            turned.fill(0.0);
+            for (c, scores) in self.scores.chunks_exact(count).enumerate().take(contrasts.nrows()) {
+                bulk::add_scaled(turned, contrasts[(c, k)], scores);
+            }
+        }
+    }
+
+    /// Adds z z' (T'(diag p - p p')T)_kl to every block (k, l).
+    fn add_hessian(&mut self, count: usize, blocks: &mut [Gram]) {
+        let (width, contrasts) = (self.problem.width(), self.problem.contrasts);
+        let mut blocks = blocks.iter_mut();
+        for k in 0..contrasts.ncols() {
+            for l in 0..=k {
+                let curvature = &mut self.curvature[..count];
+                let turned = |k: usize| &self.turned[k * count..(k + 1) * count];
+                bulk::multiply(turned(k), turned(l), curvature);
+                curvature.iter_mut().for_each(|value| *value = -*value);
+                for (c, scores) in
+                    self.scores.chunks_exact(count).enumerate().take(contrasts.nrows())
+                {
+                    let share = contrasts[(c, k)] * contrasts[(c, l)];
+                    if share != 0.0 {
+                        bulk::add_scaled(curvature, share, scores);
+                    }
+                }
+                let rows = self.z.chunks_exact(width).zip(self.weighted.chunks_exact_mut(width));
+                for ((z, out), (curvature, weight)) in rows.zip(curvature.iter().zip(&self.weights))
+                {
+                    let factor = curvature * weight;
+                    out.iter_mut().zip(z).for_each(|(out, z)| *out = factor * z);
+                }
+                if let Some(block) = blocks.next() {
+                    let cells = count * width;
+                    block.add_weighted_rows(&self.z[..cells], &self.weighted[..cells], count);
+                }
+            }
+        }
+    }
+}
