@@ -80,6 +80,11 @@ fn every_classifier() {
         "neighbours(weights=distance, smoothing=0, standardise=false)",
         "svm",
         "svm(kernel=linear, c=10, standardise=false)",
+        "tree",
+        "tree(depth=3, criterion=entropy, alpha=0.01, pseudo_count=0)",
+        "tree(leaves=5, one_se=true)",
+        "boost(rounds=10, min_leaf=3)",
+        "boost(rounds=5, min_leaf=2, rows=0.7, columns=0.5)",
         "naive-bayes",
         "ode(root=[x1, x2])",
         "aode(threshold=3, missing=ignore)",
@@ -89,6 +94,11 @@ fn every_classifier() {
         "logistic",
         "logistic(lambda=[0.1, 10])",
         "logistic(lambda=0, standardise=false)",
+        "forest(trees=12)",
+        "forest(trees=5, importance=permutation, class_weights=balanced)",
+        "extra-trees(trees=12)",
+        "adaboost(rounds=10)",
+        "adaboost(rounds=4, of=bayes(density=gaussian))",
         "encoded(of=bayes(density=gaussian), standardise=true)",
         "stack(members=[class-frequencies, bayes(density=gaussian)])",
     ];
@@ -107,6 +117,15 @@ fn every_regression() {
         "neighbours(weights=distance, standardise=false)",
         "svm",
         "svm(kernel=linear, epsilon=0, gamma=0.5, standardise=false)",
+        "tree",
+        "tree(depth=3, alpha=0)",
+        "boost(rounds=10, min_leaf=3)",
+        "boost(rounds=5, min_leaf=2, loss=absolute)",
+        "boost(rounds=5, min_leaf=2, loss=huber)",
+        "boost(rounds=5, min_leaf=2, loss=quantile, quantile=0.9)",
+        "boost(rounds=5, min_leaf=2, loss=poisson)",
+        "forest(trees=12)",
+        "extra-trees(trees=12)",
         "encoded(of=mean)",
         "stack(members=[mean])",
     ];
@@ -140,12 +159,22 @@ fn conform_mixed<T: Library>(specs: &[&str], target: &T::Target) {
 }
 
 #[test]
-fn learners_on_numbers_take_categories_and_missing_values() {
+fn categories_and_missing_values_are_taken() {
     let classes = ["a", "b", "c"].map(String::from);
     let labels = Labels::new(classes, (0..ROWS as u32).map(|i| i % 3).collect()).unwrap();
+    let trees = ["tree", "tree(alpha=0)", "boost(rounds=5, min_leaf=2)"];
     conform_mixed::<Classification>(&["logistic", "neighbours(k=[1, 5])", "svm"], &labels);
+    conform_mixed::<Classification>(&trees, &labels);
+    let forests = ["forest(trees=12)", "extra-trees(trees=12)"];
+    conform_mixed::<Classification>(&forests, &labels);
+    conform_mixed::<Classification>(
+        &["adaboost(rounds=10)", "adaboost(rounds=4, of=tree)"],
+        &labels,
+    );
     let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
     conform_mixed::<Regression>(&["ridge", "neighbours(k=[1, 5])", "svm"], &y);
+    conform_mixed::<Regression>(&trees, &y);
+    conform_mixed::<Regression>(&forests, &y);
 }
 
 /// What the suite says of a regression learner.

@@ -5,11 +5,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Map;
 
 use super::{
-    Entry, FEW_ROWS, Library, NoParameters, complete_numbers, encoded_entry, entry, nested,
-    on_numbers, specs, stack_entry,
+    Entry, FEW_ROWS, Library, NoParameters, complete_numbers, defaults, encoded_entry, entry,
+    nested, on_numbers, specs, stack_entry,
 };
-use crate::ensemble::Ensemble;
-use crate::learner::Simple;
+use crate::ensemble::{AdaBoost, Ensemble, FittedAdaBoost, Rounds};
+use crate::error::Result;
 use crate::learner::baseline::{ClassFrequencies, FittedFrequencies};
 use crate::learner::bayes::one_dependence::{
     Aode, BmaAode, FittedOneDependence, LmdOde, LmgOde, NaiveBayes, Ode, OneDependence,
@@ -20,7 +20,10 @@ use crate::learner::linear::{FittedLogistic, Logistic};
 use crate::learner::neighbours::{FittedNeighbours, Neighbours};
 use crate::learner::spec::Spec;
 use crate::learner::svm::{FittedSvm, Svm};
-use crate::learner::tree::{Boost, ExtraTrees, FittedBoost, FittedForest, Forest};
+use crate::learner::tree::{
+    Boost, DecisionTree, ExtraTrees, FittedBoost, FittedForest, FittedTree, Forest,
+};
+use crate::learner::{Learner, Simple};
 use crate::store::Registry;
 use crate::table::Rows;
 use crate::task::{Classification, Density};
@@ -52,9 +55,18 @@ impl Library for Classification {
                 "logistic",
                 "logistic regression; a list of lambdas is a ladder, auto chooses by cross-validation",
             ),
+            entry::<_, DecisionTree>("tree", "a decision tree, pruned", |spec| {
+                Ok(Box::new(spec.read::<DecisionTree>()?))
+            }),
             entry::<_, Boost>("boost", "gradient boosted trees", |spec| {
                 Ok(Box::new(spec.read::<Boost>()?))
             }),
+            Entry {
+                kind: "adaboost",
+                about: "AdaBoost (SAMME) of stumps, or of another learner: of=SPEC",
+                defaults: defaults::<Rounds>(),
+                build: adaboost,
+            },
             entry::<_, Forest>(
                 "forest",
                 "random forest: trees on bootstrap samples, averaged",
@@ -90,7 +102,9 @@ impl Library for Classification {
             .with::<FittedNeighbours>()
             .with::<FittedSvm>()
             .with::<Simple<FittedLogistic>>()
+            .with::<FittedTree>()
             .with::<FittedBoost>()
+            .with::<FittedAdaBoost>()
             .with::<FittedForest<Classification>>()
             .with::<FittedOneDependence>()
             .with::<FittedEncoded<Classification>>()
@@ -110,6 +124,23 @@ impl Library for Classification {
         }
         specs(&members)
     }
+}
+
+/// Trees that differ from the usual ones in nothing but their depth share their bins over all rounds.
+fn adaboost(spec: &Spec) -> Result<Box<dyn Learner<Classification>>> {
+    if !spec.parameters.contains_key("of") {
+        let Rounds { rounds } = spec.read()?;
+        return Ok(Box::new(AdaBoost::stumps(rounds)));
+    }
+    let (of, rest) = nested(spec, "of")?;
+    let Rounds { rounds } = rest.read()?;
+    let depth = of.parameters.get("depth").and_then(serde_json::Value::as_u64);
+    Ok(Box::new(match depth {
+        Some(depth) if of.kind == "tree" && of.parameters.len() == 1 => {
+            AdaBoost::trees(rounds, depth as usize)
+        }
+        _ => AdaBoost::of(Classification::learner(&of)?, rounds),
+    }))
 }
 
 /// An entry of the one-dependence family.

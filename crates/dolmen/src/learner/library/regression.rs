@@ -9,7 +9,9 @@ use crate::learner::linear::{FittedRidge, Ridge};
 use crate::learner::neighbours::{FittedNeighbours, Neighbours};
 use crate::learner::spec::Spec;
 use crate::learner::svm::{FittedSvm, Svm};
-use crate::learner::tree::{Boost, ExtraTrees, FittedBoost, FittedForest, Forest};
+use crate::learner::tree::{
+    Boost, DecisionTree, ExtraTrees, FittedBoost, FittedForest, FittedTree, Forest,
+};
 use crate::store::Registry;
 use crate::table::Rows;
 use crate::task::Regression;
@@ -29,6 +31,9 @@ impl Library for Regression {
                 "ridge",
                 "ridge regression; a list of lambdas is a ladder, auto the least leave-one-out error",
             ),
+            entry::<_, DecisionTree>("tree", "a decision tree, pruned", |spec| {
+                Ok(Box::new(spec.read::<DecisionTree>()?))
+            }),
             entry::<_, Boost>("boost", "gradient boosted trees", |spec| {
                 Ok(Box::new(spec.read::<Boost>()?))
             }),
@@ -51,6 +56,7 @@ impl Library for Regression {
             .with::<FittedNeighbours>()
             .with::<FittedSvm>()
             .with::<Simple<FittedRidge>>()
+            .with::<FittedTree>()
             .with::<FittedBoost>()
             .with::<FittedForest<Regression>>()
             .with::<FittedEncoded<Regression>>()

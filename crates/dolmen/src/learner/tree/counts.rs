@@ -1,6 +1,6 @@
 //! Class counts: Gini's index and entropy for any number of classes.
 //!
-//! Scores are minus the total impurity of a node: Gini `sum_c n_c^2 / n - n`, entropy `sum_c n_c ln(n_c / n)` (Breiman et al.
+//! Scores are minus the total impurity of a node: Gini `sum_c n_c^2 / n - n`, entropy, in bits, `sum_c n_c log2(n_c / n)` (Breiman et al.
 //! 1984, section 4.3). Both are at most 0, and 0 for a pure node.
 
 use std::ops::{AddAssign, SubAssign};
@@ -16,7 +16,7 @@ pub enum Impurity {
     /// The chance that two rows drawn from the node have different classes.
     #[default]
     Gini,
-    /// The entropy of the classes.
+    /// The entropy of the classes, in bits.
     Entropy,
 }
 
@@ -30,7 +30,7 @@ impl Impurity {
         match self {
             Self::Gini => counts.iter().map(|n| n * n).sum::<f64>() / total - total,
             Self::Entropy => {
-                let term = |n: &f64| if *n > 0.0 { n * (n / total).ln() } else { 0.0 };
+                let term = |n: &f64| if *n > 0.0 { n * (n / total).log2() } else { 0.0 };
                 counts.iter().map(term).sum()
             }
         }

@@ -5,6 +5,9 @@
 
 use std::ops::{AddAssign, SubAssign};
 
+use super::histogram::Sums;
+use super::sweep::Swept;
+
 /// What one row adds to a bin of a histogram.
 pub trait Cell: Copy + Default + PartialEq + Send + Sync + AddAssign + SubAssign {}
 
@@ -87,6 +90,17 @@ pub trait Criterion: Sync {
     /// What is gained by a split on this column; `None` if it is not allowed.
     fn gain(&self, node: &Node, _column: usize, left: &[f64], right: &[f64]) -> Option<f64> {
         Some(self.score(left) + self.score(right) - node.score)
+    }
+
+    /// The best cut of a numeric column with this histogram, where the criterion has a faster way to it.
+    fn sweep(
+        &self,
+        _node: &Node,
+        _sums: &Sums<Self::Cell>,
+        _bins: usize,
+        _min_leaf: f64,
+    ) -> Option<Option<Swept>> {
+        None
     }
 
     /// What the leaves under the two children may say.

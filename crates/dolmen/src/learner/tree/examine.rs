@@ -264,16 +264,30 @@ impl<C: Criterion> Grower<'_, C> {
     ) -> Option<Candidate> {
         let mut best = None;
         for (k, histograms) in histograms.chunks_exact(self.criterion.layers()).enumerate() {
-            let (column, bins) = (first + k, &self.bins.columns()[first + k]);
-            if allowed[column] {
-                search.profile.read(self.criterion, histograms, bins.bins());
-                prefer(
-                    &mut best,
-                    search.best(self.criterion, node, (column, bins), self.demands()),
-                );
+            if allowed[first + k] {
+                let found = self.best_of_column(first + k, histograms, node, search);
+                prefer(&mut best, found);
             }
         }
         best
+    }
+
+    fn best_of_column(
+        &self,
+        column: usize,
+        histograms: &[Sums<C::Cell>],
+        node: &Node,
+        search: &mut Search,
+    ) -> Option<Candidate> {
+        let (bins, demands) = (&self.bins.columns()[column], self.demands());
+        let (criterion, count) = (self.criterion, bins.bins());
+        if !bins.is_categorical()
+            && let Some(swept) = criterion.sweep(node, &histograms[0], count, demands.min_leaf)
+        {
+            return Some(Search::swept(swept?, &histograms[0], (column, bins), demands));
+        }
+        search.profile.read(criterion, histograms, count);
+        search.best(criterion, node, (column, bins), demands)
     }
 
     /// The best split by summing one column at a time, all or some drawn ones.

@@ -129,10 +129,27 @@ impl Tree {
         depths.into_iter().max().unwrap_or(0)
     }
 
+    /// Columns a row must have at least.
+    pub fn columns_needed(&self) -> usize {
+        self.splits.iter().map(|split| split.column as usize + 1).max().unwrap_or(0)
+    }
+
+    /// Each column's share of the gains of the splits, which sum to 1 unless there is no split.
+    pub fn shares(&self, gains: &[f64], columns: usize) -> Vec<f64> {
+        shares([(self, gains)], columns)
+    }
+
     /// The leaf of a row.
     #[inline]
     pub fn leaf(&self, row: &[f64]) -> usize {
-        self.walk(|split| {
+        self.leaf_through(row, |_| {})
+    }
+
+    /// The leaf of a row; tells the number of every split on the way.
+    #[inline]
+    pub(super) fn leaf_through(&self, row: &[f64], mut tell: impl FnMut(usize)) -> usize {
+        self.walk(|at, split| {
+            tell(at);
             let value = row[split.column as usize];
             match split.rule {
                 Rule::Below { threshold, .. } => {
@@ -157,7 +174,7 @@ impl Tree {
     /// and the row was not among those it was grown on.
     #[inline]
     pub fn leaf_of_codes(&self, codes: &Codes, bins: &[u8], i: usize) -> usize {
-        self.walk(|split| {
+        self.walk(|_, split| {
             let code = codes.column(split.column as usize)[i];
             if code == bins[split.column as usize] {
                 return split.missing_left;
@@ -170,16 +187,36 @@ impl Tree {
     }
 
     #[inline]
-    fn walk(&self, goes_left: impl Fn(&Split) -> bool) -> usize {
+    fn walk(&self, mut goes_left: impl FnMut(usize, &Split) -> bool) -> usize {
         if self.splits.is_empty() {
             return 0;
         }
-        let mut split = &self.splits[0];
+        let mut at = 0;
         loop {
-            match if goes_left(split) { split.left } else { split.right } {
-                Child::Split(next) => split = &self.splits[next as usize],
+            let split = &self.splits[at];
+            match if goes_left(at, split) { split.left } else { split.right } {
+                Child::Split(next) => at = next as usize,
                 Child::Leaf(leaf) => return leaf as usize,
             }
         }
     }
+}
+
+/// Each column's share of what the splits of trees gained; the shares sum to 1, unless there is no split.
+pub fn shares<'a>(
+    trees: impl IntoIterator<Item = (&'a Tree, &'a [f64])>,
+    columns: usize,
+) -> Vec<f64> {
+    let mut shares = vec![0.0; columns];
+    for (tree, gains) in trees {
+        for (split, gain) in tree.splits.iter().zip(gains) {
+            // Rounding may make a gain of nothing negative.
+            shares[split.column as usize] += gain.max(0.0);
+        }
+    }
+    let total: f64 = shares.iter().sum();
+    if total > 0.0 {
+        shares.iter_mut().for_each(|share| *share /= total);
+    }
+    shares
 }

@@ -35,7 +35,13 @@ pub(super) fn add_group<C: Criterion>(
     }
 }
 
-/// The inner loop of boosting: a load of eight codes, then eight additions into 16 KB of sums that stay in the first cache.
+/// Rows whose codes are fetched before they are added.
+const FETCHED: usize = 128;
+
+/// The inner loop of boosting: eight additions a word, into 16 KB of sums that stay in the first cache.
+///
+/// The words of scattered rows come from far away. A loop that does nothing but fetch them has many on their way at once, where
+/// one that adds them as well would wait for each few.
 fn add<const COLUMNS: usize, C: Cell>(
     histograms: &mut [Sums<C>],
     words: &[u64],
@@ -43,10 +49,15 @@ fn add<const COLUMNS: usize, C: Cell>(
     cells: &[C],
 ) {
     let Some(histograms) = histograms.first_chunk_mut::<COLUMNS>() else { return };
-    for (&row, &cell) in rows.iter().zip(cells) {
-        let word = words[row as usize];
-        for (k, histogram) in histograms.iter_mut().enumerate() {
-            histogram[usize::from((word >> (8 * k)) as u8)] += cell;
+    let mut fetched = [0; FETCHED];
+    for (rows, cells) in rows.chunks(FETCHED).zip(cells.chunks(FETCHED)) {
+        for (word, &row) in fetched.iter_mut().zip(rows) {
+            *word = words[row as usize];
+        }
+        for (word, &cell) in fetched.iter().zip(cells) {
+            for (k, histogram) in histograms.iter_mut().enumerate() {
+                histogram[usize::from((word >> (8 * k)) as u8)] += cell;
+            }
         }
     }
 }

@@ -4,12 +4,14 @@
 //! | --- | --- |
 //! | `bins`, `codes` | the columns cut into bins, the table as one byte a cell |
 //! | `criterion`, `pairs`, `counts` | what a split is judged by |
-//! | `histogram`, `search` | sums by code, and the best split of a column |
+//! | `histogram`, `search`, `sweep` | sums by code, and the best split of a column |
 //! | `grow`, `examine`, `partition` | growing a tree |
 //! | `fitted`, `flat` | the fitted tree and its stored form |
+//! | `cart/`, `boost/` | single trees and gradient boosting |
 
 pub mod bins;
 pub mod boost;
+pub mod cart;
 pub mod codes;
 pub mod counts;
 pub mod criterion;
@@ -22,11 +24,13 @@ mod histogram;
 pub mod pairs;
 mod partition;
 mod search;
+mod sweep;
 #[cfg(test)]
 mod tests;
 
 pub use bins::{Bins, ColumnBins};
 pub use boost::{Boost, FittedBoost};
+pub use cart::{DecisionTree, FittedTree};
 pub use codes::Codes;
 pub use counts::{Counts, Impurity};
 pub use criterion::{Cell, Criterion};

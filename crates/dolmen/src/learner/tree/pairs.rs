@@ -6,7 +6,11 @@
 
 use std::ops::{AddAssign, SubAssign};
 
+use multiversion::multiversion;
+
 use super::criterion::{Bounds, Cell, Criterion, Node};
+use super::histogram::Sums;
+use super::sweep::{Swept, Task, sweep};
 
 /// A cell that holds sums of gradients and curvatures in fixed point.
 pub trait PairCell: Cell {
@@ -14,6 +18,12 @@ pub trait PairCell: Cell {
     const LARGEST: f64;
     /// A cell of one row; the curvature is not negative.
     fn pack(gradient: i64, curvature: i64) -> Self;
+    /// The gradients and curvatures that cells hold.
+    fn unpack(cells: &[Self], units: Units, gradients: &mut [f64], curvatures: &mut [f64]) {
+        for ((cell, g), h) in cells.iter().zip(gradients).zip(curvatures) {
+            (*g, *h) = (cell.gradient() / units.gradient, cell.curvature() / units.curvature);
+        }
+    }
     /// The sum of gradients.
     fn gradient(self) -> f64;
     /// The sum of curvatures.
@@ -62,6 +72,10 @@ impl Cell for Wide {}
 impl PairCell for Narrow {
     const LARGEST: f64 = (1_u64 << 31) as f64;
 
+    fn unpack(cells: &[Self], units: Units, gradients: &mut [f64], curvatures: &mut [f64]) {
+        unpack_narrow(cells, units, gradients, curvatures);
+    }
+
     #[inline]
     fn pack(gradient: i64, curvature: i64) -> Self {
         Self((gradient << 32) + curvature)
@@ -80,7 +94,7 @@ impl PairCell for Narrow {
 }
 
 impl PairCell for Wide {
-    const LARGEST: f64 = (1_u64 << 62) as f64;
+    const LARGEST: f64 = (1_u64 << 51) as f64;
 
     #[inline]
     fn pack(gradient: i64, curvature: i64) -> Self {
@@ -96,6 +110,23 @@ impl PairCell for Wide {
     fn curvature(self) -> f64 {
         self.1 as f64
     }
+}
+
+#[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+fn unpack_narrow(cells: &[Narrow], units: Units, gradients: &mut [f64], curvatures: &mut [f64]) {
+    // Units are powers of two: their inverses are exact.
+    let (g_unit, h_unit) = (1.0 / units.gradient, 1.0 / units.curvature);
+    for ((cell, g), h) in cells.iter().zip(gradients).zip(curvatures) {
+        *g = f64::from((cell.0 >> 32) as i32) * g_unit;
+        *h = f64::from(cell.0 as i32) * h_unit;
+    }
+}
+
+/// Rounds to the nearest integer as the hardware does when it adds: no call, for numbers below 2^51.
+#[inline]
+fn round(x: f64) -> f64 {
+    const ROUNDER: f64 = 6_755_399_441_055_744.0;
+    (x + ROUNDER) - ROUNDER
 }
 
 /// The fixed-point units of gradients and curvatures: powers of two, so that whole weights stay exact.
@@ -122,9 +153,9 @@ impl Units {
     /// A row's cell. The row weight multiplies whole units, so that a row of weight 2 counts as two rows.
     #[inline]
     pub fn pack<P: PairCell>(self, gradient: f64, curvature: f64, weight: f64) -> P {
-        let g = (gradient * self.gradient).round_ties_even() * weight;
-        let h = (curvature * self.curvature).round_ties_even().max(1.0) * weight;
-        P::pack(g.round_ties_even() as i64, h.round_ties_even() as i64)
+        let g = round(gradient * self.gradient) * weight;
+        let h = round(curvature * self.curvature).max(1.0) * weight;
+        P::pack(round(g) as i64, round(h) as i64)
     }
 }
 
@@ -212,6 +243,19 @@ impl<P: PairCell> Criterion for Pairs<'_, P> {
         let rises = f64::from(self.monotone[column]) * (above - below);
         let gained = self.score_of(left, below) + self.score_of(right, above) - node.score;
         (rises >= 0.0).then_some(gained)
+    }
+
+    fn sweep(
+        &self,
+        node: &Node,
+        sums: &Sums<P>,
+        bins: usize,
+        min_leaf: f64,
+    ) -> Option<Option<Swept>> {
+        let least = min_leaf * node.sums[1] / node.weight;
+        let total = [node.sums[0], node.sums[1]];
+        let task = Task { total, score: node.score, l2: self.l2, least };
+        self.monotone.is_empty().then(|| sweep(sums, bins, self.units, task))
     }
 
     fn bounds(&self, node: &Node, column: usize, sides: [&[f64]; 2]) -> [Bounds; 2] {

@@ -7,9 +7,10 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::bins::{ColumnBins, midpoint};
-use super::criterion::{Criterion, Node};
+use super::criterion::{Cell, Criterion, Node};
 use super::fitted::CodeSet;
 use super::histogram::Sums;
+use super::sweep::Swept;
 
 /// A split that could be made.
 #[derive(Debug, Clone, PartialEq)]
@@ -268,15 +269,22 @@ impl Search {
         best
     }
 
+    /// The split that a sweep over a histogram found.
+    pub(super) fn swept<P: Cell>(
+        swept: Swept,
+        histogram: &Sums<P>,
+        (column, bins): (usize, &ColumnBins),
+        demands: Demands,
+    ) -> Candidate {
+        let nothing = P::default();
+        let next = (swept.last + 1..bins.bins()).find(|&code| histogram[code] != nothing);
+        let side = bins.below(swept.last as u8, next.map(|next| next as u8), demands.exact);
+        Candidate { gain: swept.gain, column, side, missing_left: swept.missing_left }
+    }
+
     fn below(&self, column: usize, cut: &Cut, bins: &ColumnBins, demands: Demands) -> Candidate {
         let held = &self.profile.bins;
-        let last = held[cut.after - 1];
-        let side = match (bins, held.get(cut.after)) {
-            (ColumnBins::Numeric { cuts, ends }, Some(&next)) => {
-                between(cuts, ends, last, next, demands.exact)
-            }
-            _ => Side::Below { bin: (bins.bins() - 1) as u8, threshold: f64::INFINITY },
-        };
+        let side = bins.below(held[cut.after - 1], held.get(cut.after).copied(), demands.exact);
         Candidate { gain: cut.gain, column, side, missing_left: cut.missing_left }
     }
 
@@ -291,15 +299,20 @@ impl Search {
     }
 }
 
-/// The cut between two bins of a node with nothing between them.
-fn between(cuts: &[f64], ends: &[(f64, f64)], last: u8, next: u8, exact: bool) -> Side {
-    let (low, high) = (cuts[usize::from(last)], cuts[usize::from(next) - 1]);
-    if exact {
-        let middle = midpoint(ends[usize::from(last)].1, ends[usize::from(next)].0);
-        return Side::Below { bin: last, threshold: middle.clamp(low, high) };
+impl ColumnBins {
+    /// The side up to bin `last`, when the node's next rows are in bin `next`; only missing values are right without it.
+    fn below(&self, last: u8, next: Option<u8>, exact: bool) -> Side {
+        let (Self::Numeric { cuts, ends }, Some(next)) = (self, next) else {
+            return Side::Below { bin: (self.bins() - 1) as u8, threshold: f64::INFINITY };
+        };
+        if exact {
+            let (low, high) = (cuts[usize::from(last)], cuts[usize::from(next) - 1]);
+            let middle = midpoint(ends[usize::from(last)].1, ends[usize::from(next)].0);
+            return Side::Below { bin: last, threshold: middle.clamp(low, high) };
+        }
+        let bin = last + (next - 1 - last) / 2;
+        Side::Below { bin, threshold: cuts[usize::from(bin)] }
     }
-    let bin = last + (next - 1 - last) / 2;
-    Side::Below { bin, threshold: cuts[usize::from(bin)] }
 }
 
 #[inline]

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::super::bins::Bins;
 use super::super::codes::Codes;
 use super::super::examine::Workspace;
-use super::super::fitted::Tree;
+use super::super::fitted::{Tree, shares};
 use super::super::grow::{Grower, Grown, Growth};
 use super::super::pairs::{Narrow, PairCell, Pairs, Units, Wide};
 use super::loss::Loss;
@@ -97,25 +97,10 @@ pub(super) fn fit(
         let held = booster.held_out.len();
         notes.push(format!("{} rounds were best on {held} held-out rows", best.1.max(1)));
     }
-    let importance = importance(&trees, &gains, x.width());
+    let importance = shares(trees.iter().zip(gains.iter().map(Vec::as_slice)), x.width());
     let columns = x.schema().fields().iter().map(|field| field.name.clone()).collect();
     let link = loss.link();
     FittedBoost::new(Body { bins: booster.bins, trees, start, link, columns, importance, notes })
-}
-
-/// Each column's share of the gains of these trees.
-fn importance(trees: &[Tree], gains: &[Vec<f64>], columns: usize) -> Vec<f64> {
-    let mut shares = vec![0.0; columns];
-    for (tree, gains) in trees.iter().zip(gains) {
-        for (split, gain) in tree.splits().iter().zip(gains) {
-            shares[split.column as usize] += gain;
-        }
-    }
-    let total: f64 = shares.iter().sum();
-    if total > 0.0 {
-        shares.iter_mut().for_each(|share| *share /= total);
-    }
-    shares
 }
 
 impl<'a> Booster<'a> {

@@ -145,14 +145,20 @@ impl Scorer {
     }
 }
 
+/// All bits set if the condition holds: a choice made with masks stays a vector operation.
+#[inline]
+fn mask(condition: bool) -> u8 {
+    u8::from(condition).wrapping_neg()
+}
+
 /// The bits of one plane that the steps leave.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2", "aarch64+neon"))]
 fn bits_left(steps: &[Step], codes: &[Block]) -> Block {
     let mut left = [!0; LANES];
     for step in steps {
+        let Step { low, bound, keep, .. } = *step;
         for (left, code) in left.iter_mut().zip(&codes[step.column as usize]) {
-            let goes_left = code.wrapping_sub(step.low) <= step.bound;
-            *left &= if goes_left { !0 } else { step.keep };
+            *left &= keep | mask(code.wrapping_sub(low) <= bound);
         }
     }
     left
@@ -162,9 +168,9 @@ fn bits_left(steps: &[Step], codes: &[Block]) -> Block {
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2", "aarch64+neon"))]
 fn choose(left: &Block, plane: u8, plane_of: &mut Block, bits: &mut Block) {
     for r in 0..LANES {
-        let is_here = left[r] != 0;
-        plane_of[r] = if is_here { plane } else { plane_of[r] };
-        bits[r] = if is_here { left[r] } else { bits[r] };
+        let is_here = mask(left[r] != 0);
+        plane_of[r] = (plane & is_here) | (plane_of[r] & !is_here);
+        bits[r] = (left[r] & is_here) | (bits[r] & !is_here);
     }
 }
 

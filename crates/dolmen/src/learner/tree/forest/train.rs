@@ -18,6 +18,9 @@ use crate::table::Rows;
 /// Trees grown between two looks at their fresh rows: enough to keep the threads busy, few enough to keep their rows in mind.
 const BATCH: usize = 32;
 
+/// Rows of a table for which leaves have one row more.
+const ROWS_PER_LEAF: usize = 50_000;
+
 /// Everything the trees of a forest share.
 pub(super) struct Plot<'a> {
     forest: &'a Forest,
@@ -76,18 +79,20 @@ impl<'a> Plot<'a> {
     ) -> Self {
         let truth = T::truth(sample.target());
         let width = sample.x().width();
-        let (usual_columns, usual_leaf) = match truth {
-            Truth::Classes(..) => ((width as f64).sqrt().round() as usize, 2.0),
-            Truth::Numbers(_) if random_cuts => (width, 3.0),
-            Truth::Numbers(_) => (width.div_ceil(3), 3.0),
+        let usual_columns = match truth {
+            Truth::Classes(..) => (width as f64).sqrt().round() as usize,
+            Truth::Numbers(_) if random_cuts => width,
+            Truth::Numbers(_) => width.div_ceil(3),
         };
+        let usual_leaf = 1.0 + (sample.rows() / ROWS_PER_LEAF) as f64;
         let weights = weights(forest, truth, sample);
         Self {
             forest,
             bins,
             codes,
             truth,
-            counted: weights.iter().all(|weight| *weight == 1.0),
+            counted: weights.len() <= i32::MAX as usize
+                && weights.iter().all(|weight| *weight == 1.0),
             average: average(truth, &weights),
             weights,
             habit: Habit {
