@@ -11,7 +11,7 @@ use dolmen::learner::spec::Spec;
 use dolmen::learner::{Learner, Run, Sample};
 use dolmen::plan::Plan;
 use dolmen::table::{self, Column, ReadOptions, Schema};
-use dolmen::task::{Classification, Labels, Regression, Task};
+use dolmen::task::{Classification, Labels, Regression};
 use serde_json::{Value, json};
 
 /// Reads a table whose last column is the target, the kinds of its columns from a schema and each row's fold from a
