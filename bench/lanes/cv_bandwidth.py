@@ -2,7 +2,8 @@
 
 The data are those of `points.make` with 4 clusters, Gaussian kernels. The answer is the vector of bandwidths; the
 referee computes its likelihood. The peer climbs in ln h by L-BFGS from Silverman's bandwidths with the analytic
-gradient and stops where Dolmen does, at a slope of 1e-5 or a gain of 1e-9 per row.
+gradient and stops where Dolmen does, at a slope of 1e-5 or a gain of 1e-9 per row. Dolmen also stops where the
+curvature it has learned promises no such gain, without making the step.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

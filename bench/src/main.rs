@@ -5,12 +5,16 @@
 
 mod columns;
 mod csv;
+mod folds;
 mod kernel;
+mod labelled;
 mod linear;
 mod mixture;
+mod neighbours;
 mod outcome;
 mod rows;
 mod six;
+mod svm;
 mod weights;
 
 use std::env;
@@ -51,6 +55,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("bandwidth", [file, rows, fresh, columns]) => {
             kernel::race_bandwidth(&Rows::read([file, rows, fresh, columns])?, &run)?
         }
+        ("neighbours", [file, rows, fresh, columns, k]) => {
+            let rows = Rows::read([file, rows, fresh, columns])?;
+            neighbours::race(&rows, k.parse()?, &run)?
+        }
+        ("svm", [task, file, rows, fresh, columns]) => {
+            svm::race(&Rows::read([file, rows, fresh, columns])?, task, &run)?
+        }
         ("six", [file, rows, fresh, columns]) => {
             six::race(&Rows::read([file, rows, fresh, columns])?, &run)?
         }
@@ -60,6 +71,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("logistic", [file, rows, fresh, columns, classes, tolerance]) => {
             let rows = Rows::read([file, rows, fresh, columns])?;
             linear::race_logistic(&rows, classes.parse()?, tolerance.parse()?, &run)?
+        }
+        ("labelled", [spec, file, rows, fresh, columns, told]) => {
+            let rows = Rows::read([file, rows, fresh, columns])?;
+            labelled::race(spec, &rows, told.parse()?, &run)?
+        }
+        ("folds", [task, table, schema, folds, specs @ ..]) => {
+            folds::race([task, table, schema, folds], specs, &run)?
         }
         _ => return Err(format!("no lane '{lane}' with {} arguments", rest.len()).into()),
     };

@@ -22,6 +22,11 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
+    /// The seconds it took, and those of the processor.
+    pub(crate) fn seconds(&self) -> (f64, f64) {
+        (self.time.as_secs_f64(), self.processor.as_secs_f64())
+    }
+
     /// The line for the harness.
     pub(crate) fn outcome(&self, quality: &Value, answer: &[f64]) -> Value {
         json!({

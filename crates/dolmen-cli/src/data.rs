@@ -110,11 +110,6 @@ impl Data {
             None => Ok(sample),
         }
     }
-
-    /// Whether an input value is missing.
-    pub(crate) fn has_missing(&self) -> bool {
-        self.features.rows().values().iter().any(|v| v.is_nan())
-    }
 }
 
 /// Infinite inputs cannot be learned from.

@@ -95,7 +95,7 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
 impl Fit {
     fn fit<T: Library>(&self, data: &Data, target: &T::Target, run: &Run) -> Result<Report> {
         let sample = data.sample::<T>(target)?;
-        let learners = self.members.learners::<T>(&sample, data.has_missing())?;
+        let learners = self.members.learners::<T>(&sample)?;
         let weights = Weights::from(self.combiner);
         let on_failure = if self.drop_failed { OnFailure::Drop } else { OnFailure::Stop };
         let stack = Stack::new(weights.clone()).members(learners).on_failure(on_failure);

@@ -25,13 +25,10 @@ impl Members {
     pub(crate) fn learners<T: Library>(
         &self,
         sample: &Sample<'_, T>,
-        has_missing: bool,
     ) -> Result<Vec<Box<dyn Learner<T>>>> {
         let mut specs = self.named()?;
         if specs.is_empty() {
-            specs = T::usual_members(sample.rows(), sample.x().width());
-            // Kernel densities need whole rows; mixtures do not.
-            specs.retain(|spec| !(has_missing && spec.kind == "kernel"));
+            specs = T::usual_members(sample.x());
         }
         build(&specs)
     }

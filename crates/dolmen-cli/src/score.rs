@@ -1,5 +1,6 @@
 //! `dolmen score`: how good a model is on rows with known truth, beside its members.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -34,6 +35,8 @@ struct Report {
     rows: usize,
     /// Mean score of the ensemble.
     score: f64,
+    /// The usual figures of the ensemble: log loss, error, Brier and AUC; RMSE, MAE and R2.
+    figures: Figures,
     members: Vec<ScoredMember>,
     /// The member that scores best on these rows.
     best: String,
@@ -48,7 +51,10 @@ struct ScoredMember {
     score: f64,
     /// Score of the ensemble less the member's.
     gain: Estimate,
+    figures: Figures,
 }
+
+type Figures = BTreeMap<&'static str, f64>;
 
 pub(crate) fn run(arguments: &Score, common: &Common, out: &mut dyn Write) -> Done {
     let run = common.run()?;
@@ -80,7 +86,9 @@ fn score<T: Task>(
     let scores = |predicted: &[f64]| -> Vec<f64> {
         predicted.chunks_exact(width).enumerate().map(|(i, row)| T::score(row, truth, i)).collect()
     };
-    let together = scores(&predict(model, x, run)?);
+    let figures = |predicted: &[f64]| T::figures(predicted, truth).into_iter().collect();
+    let predicted = predict(model, x, run)?;
+    let together = scores(&predicted);
     let predictions =
         model.models().map(|member| predict(member, x, run)).collect::<Result<Vec<_>>>()?;
     let alone: Vec<Vec<f64>> = predictions.iter().map(|p| scores(p)).collect();
@@ -99,11 +107,13 @@ fn score<T: Task>(
         weight: weights.map(|weights| weights[m]),
         score: mean(&alone[m]),
         gain: gain(&alone[m]),
+        figures: figures(&predictions[m]),
     };
     Ok(Report {
         task: T::NAME,
         rows,
         score: mean(&together),
+        figures: figures(&predicted),
         members: model.names().enumerate().map(scored).collect(),
         best: model.names().nth(best).unwrap_or_default().into(),
         gain_over_best: gain(&alone[best]),
@@ -112,19 +122,23 @@ fn score<T: Task>(
 }
 
 fn show(report: &Report, out: &mut dyn Write) -> Done {
+    // The mean score of a density is its only figure, and stands there already.
+    let shown: Vec<&str> = report.figures.keys().copied().filter(|f| *f != "log_density").collect();
+    let numbers = |figures: &Figures| shown.iter().map(|f| number(figures[f])).collect::<Vec<_>>();
     let row = |member: &ScoredMember| {
-        vec![
-            member.name.clone(),
-            member.weight.map_or_else(|| "-".into(), |w| format!("{w:.4}")),
-            number(member.score),
-            difference(&member.gain),
-        ]
+        let weight = member.weight.map_or_else(|| "-".into(), |w| format!("{w:.4}"));
+        let mut row =
+            vec![member.name.clone(), weight, number(member.score), difference(&member.gain)];
+        row.extend(numbers(&member.figures));
+        row
     };
-    columns(
-        &["member", "weight", "score", "ensemble's gain"],
-        report.members.iter().map(row),
-        out,
-    )?;
+    let mut together = vec!["(ensemble)".into(), "-".into(), number(report.score), "-".into()];
+    together.extend(numbers(&report.figures));
+    let titles: Vec<&str> = ["member", "weight", "score", "ensemble's gain"]
+        .into_iter()
+        .chain(shown.iter().copied())
+        .collect();
+    columns(&titles, report.members.iter().map(row).chain([together]), out)?;
     writeln!(out)?;
     writeln!(out, "task           {} ({} rows)", report.task, report.rows)?;
     writeln!(out, "score          {}", number(report.score))?;

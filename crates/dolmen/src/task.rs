@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::evaluate::Measure;
+use crate::evaluate::figures::{self, Figure};
 use crate::learner::Fitted;
 use crate::learner::density::{DensityModel, FittedAverage};
 use crate::math::log_sum_exp;
@@ -36,6 +37,9 @@ pub trait Task: Copy + Debug + Default + Send + Sync + 'static {
 
     /// Another measure of one prediction row, higher is better; `None` if it does not suit the task.
     fn measure(measure: Measure, row: &[f64], target: &Self::Target, i: usize) -> Option<f64>;
+
+    /// The usual figures of a whole set of predictions (log loss, error, RMSE, ..), by name.
+    fn figures(predicted: &[f64], target: &Self::Target) -> Vec<Figure>;
 
     /// A weighted pool of models as a density that can be sampled, marginalised and conditioned; `None` for other tasks
     /// and for parts that cannot.
@@ -217,6 +221,9 @@ impl Task for Density {
     fn measure(measure: Measure, row: &[f64], (): &(), _i: usize) -> Option<f64> {
         (measure == Measure::Log).then_some(row[0])
     }
+    fn figures(predicted: &[f64], (): &()) -> Vec<Figure> {
+        figures::of_densities(predicted)
+    }
     fn pool(weights: &[f64], parts: &[Arc<dyn Fitted<Self>>]) -> Option<Box<dyn DensityModel>> {
         let pool = FittedAverage::weighted(weights, parts)?;
         pool.density().is_some().then(|| Box::new(pool) as Box<dyn DensityModel>)
@@ -236,10 +243,18 @@ impl Task for Joint {
         if own == f64::NEG_INFINITY { own } else { own - log_sum_exp(row) }
     }
     fn measure(measure: Measure, row: &[f64], target: &Labels, i: usize) -> Option<f64> {
-        let total = log_sum_exp(row);
-        let posterior: Vec<f64> = row.iter().map(|joint| (joint - total).exp()).collect();
-        measure.of_classes(&posterior, target, i)
+        measure.of_classes(&posterior(row), target, i)
     }
+    fn figures(predicted: &[f64], target: &Labels) -> Vec<Figure> {
+        let rows = predicted.chunks_exact(Self::width(target));
+        figures::of_classes(&rows.flat_map(posterior).collect::<Vec<f64>>(), target)
+    }
+}
+
+/// p(c given x) from ln p(x, c).
+fn posterior(joint: &[f64]) -> Vec<f64> {
+    let total = log_sum_exp(joint);
+    joint.iter().map(|joint| (joint - total).exp()).collect()
 }
 
 impl Task for Classification {
@@ -255,6 +270,9 @@ impl Task for Classification {
     }
     fn measure(measure: Measure, row: &[f64], target: &Labels, i: usize) -> Option<f64> {
         measure.of_classes(row, target, i)
+    }
+    fn figures(predicted: &[f64], target: &Labels) -> Vec<Figure> {
+        figures::of_classes(predicted, target)
     }
 }
 
@@ -272,6 +290,9 @@ impl Task for Regression {
     }
     fn measure(measure: Measure, row: &[f64], target: &Vec<f64>, i: usize) -> Option<f64> {
         measure.of_number(row[0], target[i])
+    }
+    fn figures(predicted: &[f64], target: &Vec<f64>) -> Vec<Figure> {
+        figures::of_numbers(predicted, target)
     }
 }
 

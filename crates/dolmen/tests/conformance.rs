@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::sync::Arc;
+
 use dolmen::Result;
 use dolmen::learner::library::Library;
 use dolmen::learner::spec::Spec;
 use dolmen::learner::{Fitted, Learner, Run, Sample, Simple, SimpleLearner, SimpleModel, check};
 use dolmen::store::{Record, Registry, Stored};
-use dolmen::table::{Features, Rows};
+use dolmen::table::{Features, Field, Kind, Rows, Schema};
 use dolmen::task::{Classification, Density, Labels, Regression, Task};
 use serde::{Deserialize, Serialize};
 
@@ -74,9 +76,32 @@ fn every_classifier() {
         "bayes(density=kernel(bandwidth=[0.3, 0.8]))",
         "bayes(density=mixture(components=2))",
         "bayes(density=averaged(of=mixture(components=2), fits=3))",
+        "neighbours(k=[1, 5, 100])",
+        "neighbours(weights=distance, smoothing=0, standardise=false)",
+        "svm",
+        "svm(kernel=linear, c=10, standardise=false)",
+        "tree",
+        "tree(depth=3, criterion=entropy, alpha=0.01, pseudo_count=0)",
+        "tree(leaves=5, one_se=true)",
+        "boost(rounds=10, min_leaf=3)",
+        "boost(rounds=5, min_leaf=2, rows=0.7, columns=0.5)",
+        "naive-bayes",
+        "ode(root=[x1, x2])",
+        "aode(threshold=3, missing=ignore)",
+        "bma-aode(bins=3)",
+        "lmd-ode",
+        "lmg-ode",
         "logistic",
         "logistic(lambda=[0.1, 10])",
         "logistic(lambda=0, standardise=false)",
+        "network(hidden=8)",
+        "network(hidden=[6, 5], activation=tanh, batch=7)",
+        "deep-ensemble(copies=3, hidden=8)",
+        "forest(trees=12)",
+        "forest(trees=5, importance=permutation, class_weights=balanced)",
+        "extra-trees(trees=12)",
+        "adaboost(rounds=10)",
+        "adaboost(rounds=4, of=bayes(density=gaussian))",
         "encoded(of=bayes(density=gaussian), standardise=true)",
         "stack(members=[class-frequencies, bayes(density=gaussian)])",
     ];
@@ -86,17 +111,78 @@ fn every_classifier() {
 #[test]
 fn every_regression() {
     let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
-    conform::<Regression>(
-        &[
-            "mean",
-            "ridge",
-            "ridge(lambda=[0.1, 10])",
-            "ridge(lambda=0, standardise=false)",
-            "encoded(of=mean)",
-            "stack(members=[mean])",
-        ],
-        &y,
+    let specs = [
+        "mean",
+        "ridge",
+        "ridge(lambda=[0.1, 10])",
+        "ridge(lambda=0, standardise=false)",
+        "network(hidden=8)",
+        "deep-ensemble(copies=3, hidden=[6, 5])",
+        "neighbours(k=[1, 5, 100])",
+        "neighbours(weights=distance, standardise=false)",
+        "svm",
+        "svm(kernel=linear, epsilon=0, gamma=0.5, standardise=false)",
+        "tree",
+        "tree(depth=3, alpha=0)",
+        "boost(rounds=10, min_leaf=3)",
+        "boost(rounds=5, min_leaf=2, loss=absolute)",
+        "boost(rounds=5, min_leaf=2, loss=huber)",
+        "boost(rounds=5, min_leaf=2, loss=quantile, quantile=0.9)",
+        "boost(rounds=5, min_leaf=2, loss=poisson)",
+        "forest(trees=12)",
+        "extra-trees(trees=12)",
+        "encoded(of=mean)",
+        "stack(members=[mean])",
+    ];
+    conform::<Regression>(&specs, &y);
+}
+
+/// Rows with a category, and with missing values in both columns.
+fn mixed_rows() -> Features {
+    let levels = ["red", "green", "blue"].map(String::from);
+    let colours = Kind::Categorical { levels: levels.into() };
+    let field = |name: &str, kind| Field { name: name.into(), kind };
+    let fields = vec![field("size", Kind::Numeric), field("colour", colours)];
+    let numeric = rows();
+    let row = |i: usize| {
+        let size = if i % 7 == 3 { f64::NAN } else { numeric.rows().row(i)[0] };
+        let colour = if i % 11 == 5 { f64::NAN } else { (i % 3) as f64 };
+        [size, colour]
+    };
+    Features::new((0..ROWS).flat_map(row).collect(), Arc::new(Schema::new(fields))).unwrap()
+}
+
+/// Puts each spec through the suite on rows with categories and missing values.
+fn conform_mixed<T: Library>(specs: &[&str], target: &T::Target) {
+    let x = mixed_rows();
+    let sample = Sample::<T>::new(x.rows(), target).unwrap();
+    for text in specs {
+        let learner = T::learner(&Spec::parse(text).unwrap()).unwrap();
+        let complaints = check::learner(learner.as_ref(), &sample, &T::registry());
+        assert!(complaints.is_empty(), "{} {text}: {complaints:#?}", T::NAME);
+    }
+}
+
+#[test]
+fn categories_and_missing_values_are_taken() {
+    let classes = ["a", "b", "c"].map(String::from);
+    let labels = Labels::new(classes, (0..ROWS as u32).map(|i| i % 3).collect()).unwrap();
+    let trees = ["tree", "tree(alpha=0)", "boost(rounds=5, min_leaf=2)"];
+    conform_mixed::<Classification>(&["logistic", "neighbours(k=[1, 5])", "svm"], &labels);
+    conform_mixed::<Classification>(&trees, &labels);
+    let networks = ["network(hidden=8)", "deep-ensemble(copies=2, hidden=8)"];
+    conform_mixed::<Classification>(&networks, &labels);
+    let forests = ["forest(trees=12)", "extra-trees(trees=12)"];
+    conform_mixed::<Classification>(&forests, &labels);
+    conform_mixed::<Classification>(
+        &["adaboost(rounds=10)", "adaboost(rounds=4, of=tree)"],
+        &labels,
     );
+    let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
+    conform_mixed::<Regression>(&["ridge", "neighbours(k=[1, 5])", "svm"], &y);
+    conform_mixed::<Regression>(&trees, &y);
+    conform_mixed::<Regression>(&forests, &y);
+    conform_mixed::<Regression>(&networks, &y);
 }
 
 /// What the suite says of a regression learner.

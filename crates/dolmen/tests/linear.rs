@@ -41,7 +41,7 @@ fn run() -> Run {
 fn awkward(rows: usize) -> (Features, Vec<f64>, Vec<f64>) {
     let wave = |i: usize, k: usize| ((i * (2 * k + 3)) as f64 * 0.7 + k as f64).sin();
     let row = |i: usize| {
-        let indicator = f64::from(u8::from(i % 3 == 0));
+        let indicator = f64::from(u8::from(i.is_multiple_of(3)));
         [wave(i, 0), 1e6 + 0.01 * wave(i, 1), indicator, 0.1, 50.0 * wave(i, 2) + wave(i, 0)]
     };
     let x = Features::numeric((0..rows).flat_map(row).collect(), 5).unwrap();

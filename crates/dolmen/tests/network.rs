@@ -113,6 +113,7 @@ fn training_can_be_cancelled() {
     let labels = same_sign(&x);
     let run = run();
     run.cancel();
-    let result = Network::default().fit(&Sample::new(x.rows(), &labels).unwrap(), &run);
+    let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
+    let result = Network::default().fit(&sample, &run);
     assert!(matches!(result, Err(Error::Cancelled)));
 }

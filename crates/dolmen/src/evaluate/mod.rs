@@ -1,6 +1,7 @@
 //! Evaluation: measures of predictions, paired tests, and the comparison of ways to combine.
 
 pub mod compare;
+pub mod figures;
 mod measure;
 mod paired;
 

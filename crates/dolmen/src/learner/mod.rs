@@ -10,12 +10,15 @@ pub mod density;
 pub mod encoded;
 pub mod library;
 pub mod linear;
+pub mod neighbours;
 pub mod network;
 mod run;
 mod sample;
 mod scales;
 mod simple;
 pub mod spec;
+pub mod svm;
+pub mod tree;
 
 use std::fmt::Debug;
 
@@ -53,6 +56,11 @@ pub trait Learner<T: Task>: Debug + Send + Sync {
 pub trait Fitted<T: Task>: Debug + Send + Sync {
     /// Values in one prediction row.
     fn width(&self) -> usize;
+
+    /// Rows worth predicting in one piece of work: large enough to amortise a call, small enough for cores to share.
+    fn block(&self) -> usize {
+        1024
+    }
 
     /// Predicts each row by itself into `out` (rows x width, row after row). Single-threaded: [`predict`] splits the rows.
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()>;
@@ -97,19 +105,16 @@ pub struct Series {
     pub values: Vec<f64>,
 }
 
-/// Rows predicted in one piece of work: large enough to amortise a call, small enough for two cores to share.
-const PREDICTION_BLOCK: usize = 1024;
-
 /// Predicts all rows with a fitted model, in parallel over blocks of rows.
 pub fn predict<T: Task>(model: &dyn Fitted<T>, x: Rows<'_>, run: &Run) -> Result<Vec<f64>> {
     use rayon::prelude::*;
 
-    let width = model.width();
+    let (width, block) = (model.width(), model.block().max(1));
     let mut out = vec![0.0; x.rows() * width];
     run.install(|| {
-        out.par_chunks_mut(PREDICTION_BLOCK * width).enumerate().try_for_each(|(block, out)| {
+        out.par_chunks_mut(block * width).enumerate().try_for_each(|(number, out)| {
             run.check()?;
-            let first = block * PREDICTION_BLOCK;
+            let first = number * block;
             model.predict_into(x.slice(first..first + out.len() / width), out)
         })
     })?;

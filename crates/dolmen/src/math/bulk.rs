@@ -3,6 +3,8 @@
 //! The order of summation is part of the code (sixteen running sums), so results do not depend on how many rows a thread
 //! was given, only on the instruction set.
 
+use std::ops::Range;
+
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
 
@@ -109,6 +111,60 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     }
     let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| x * y).sum();
     sums.iter().sum::<f64>() + rest
+}
+
+/// Whether all values lie in the range. Without an early end, so that it is SIMD code.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub fn all_within(values: &[f64], range: &Range<f64>) -> bool {
+    values.iter().fold(true, |all, value| all & range.contains(value))
+}
+
+/// `sum_i w_i ln f_i`, and w_i / f_i into `ratios`; rows of weight zero add nothing, whatever their f.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub fn log_sum_and_ratios(weights: &[f64], f: &[f64], ratios: &mut [f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    let (blocks, rest) = ratios.as_chunks_mut::<LANES>();
+    let (w_blocks, w_rest) = weights.as_chunks::<LANES>();
+    let (f_blocks, f_rest) = f.as_chunks::<LANES>();
+    for ((ratios, w), f) in blocks.iter_mut().zip(w_blocks).zip(f_blocks) {
+        for l in 0..LANES {
+            let f = if w[l] > 0.0 { f[l] } else { 1.0 };
+            ratios[l] = w[l] / f;
+            let log = lane::ln::<
+                { target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) },
+            >(f);
+            sums[l] += w[l] * log;
+        }
+    }
+    let mut sum: f64 = sums.iter().sum();
+    for ((ratio, w), f) in rest.iter_mut().zip(w_rest).zip(f_rest) {
+        let f = if *w > 0.0 { *f } else { 1.0 };
+        *ratio = w / f;
+        sum += w * lane::ln::<
+            { target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) },
+        >(f);
+    }
+    sum
+}
+
+/// sqrt(w_i) / f_i into `ratios`; 0 for rows of weight zero, whatever their f.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub fn root_ratios(weights: &[f64], f: &[f64], ratios: &mut [f64]) {
+    for ((ratio, w), f) in ratios.iter_mut().zip(weights).zip(f) {
+        *ratio = w.sqrt() / if *w > 0.0 { *f } else { 1.0 };
+    }
 }
 
 #[cfg(test)]

@@ -86,6 +86,22 @@ impl Gram {
         self.values.iter_mut().zip(&part.values).for_each(|(all, part)| *all -= part);
     }
 
+    /// A matrix from its elements (i, j), i >= j.
+    pub fn from_fn(order: usize, value: impl Fn(usize, usize) -> f64) -> Self {
+        let mut gram = Self::zero(order);
+        for j in 0..order {
+            for i in j..order {
+                gram.values[j * order + i] = value(i, j);
+            }
+        }
+        gram
+    }
+
+    /// All elements, row after row.
+    pub fn to_rows(&self) -> Vec<f64> {
+        (0..self.order * self.order).map(|e| self.get(e / self.order, e % self.order)).collect()
+    }
+
     /// The leading rows and columns.
     #[must_use]
     pub fn leading(&self, order: usize) -> Self {

@@ -68,9 +68,10 @@ pub(crate) fn minimise(
             direction = memory.direction(&here.gradient);
         }
         // The first step has no scale of its own: a unit of length at most.
-        let first = match memory.steps.is_empty() {
-            true => 1.0 / dot(&here.gradient, &here.gradient).sqrt().max(1.0),
-            false => 1.0,
+        let first = if memory.steps.is_empty() {
+            1.0 / dot(&here.gradient, &here.gradient).sqrt().max(1.0)
+        } else {
+            1.0
         };
         let Some(next) = search_line(&mut function, &here, &direction, first)? else {
             if memory.steps.is_empty() {

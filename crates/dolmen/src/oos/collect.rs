@@ -86,11 +86,11 @@ pub fn refit<T: Task, L: Learner<T> + ?Sized>(
     run: &Run,
 ) -> Result<Block> {
     let fit = |split: &Split, run: &Run| predict_split(learner, sample, split, run);
-    split_by_split(&learner.members(), sample, plan, run, fit)
+    by_split(&learner.members(), sample, plan, run, fit)
 }
 
 /// The same for learners that have their own way to one split's predictions: one column per member of its held-out rows.
-pub(crate) fn split_by_split<T: Task>(
+pub(crate) fn by_split<T: Task>(
     members: &[String],
     sample: &Sample<'_, T>,
     plan: &Plan,
@@ -102,7 +102,7 @@ pub(crate) fn split_by_split<T: Task>(
     }
     let predictions: Vec<Result<Vec<Vec<f64>>>> = run.install(|| {
         let splits = plan.splits().par_iter().enumerate();
-        let fit = |(v, split)| {
+        let fit = |(v, split): (usize, &Split)| {
             run.check()?;
             let predicted = predict(split, &run.child(v as u64));
             run.progress().advance(1, members.first().map_or("", String::as_str));

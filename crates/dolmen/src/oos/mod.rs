@@ -7,7 +7,7 @@ mod collect;
 mod file;
 
 pub use collect::{OnFailure, collect, refit};
-pub(crate) use collect::{predict_split, split_by_split};
+pub(crate) use collect::{by_split, predict_split};
 pub use file::task_of;
 
 use crate::error::{Error, Place, Result};

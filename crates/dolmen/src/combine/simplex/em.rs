@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::exact::Found;
+use super::exact::{Found, Pricing, largest};
 use super::pass::View;
 use crate::error::{Error, Result};
 
@@ -42,7 +42,7 @@ pub(super) fn solve(view: &View<'_>, options: &EmOptions) -> Found {
     let mut alpha = vec![1.0 / members as f64; members];
     let (mut iterations, mut converged) = (0, false);
     while iterations < options.max_iterations && !converged {
-        let gradient = view.moments(&alpha, &all, 0).gradient;
+        let gradient = view.moments(&alpha, &all, None).gradient;
         let mut change = 0.0;
         for ((alpha, g), p) in alpha.iter_mut().zip(&gradient).zip(view.prior) {
             let new = (*alpha * g + p) / (1.0 + total_prior);
@@ -52,6 +52,6 @@ pub(super) fn solve(view: &View<'_>, options: &EmOptions) -> Found {
         iterations += 1;
         converged = change < options.tolerance;
     }
-    let gap = super::exact::gap(view, &alpha, &all);
-    Found { weights: alpha, gap, iterations, converged }
+    let Pricing { objective, prices } = super::exact::price(view, &alpha, &all);
+    Found { gap: largest(&prices), weights: alpha, objective, iterations, converged }
 }

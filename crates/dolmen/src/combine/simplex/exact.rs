@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::newton;
 use super::pass::View;
 use crate::error::{Error, Result};
+use crate::math::Gram;
 
 /// How exactly, and how long, the solver works.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +42,8 @@ impl SimplexOptions {
 /// What a solver found.
 pub(super) struct Found {
     pub(super) weights: Vec<f64>,
+    /// sum_i w_i ln (L alpha)_i.
+    pub(super) objective: f64,
     pub(super) gap: f64,
     pub(super) iterations: usize,
     pub(super) converged: bool,
@@ -52,14 +55,18 @@ const FEW_MEMBERS: usize = 32;
 const JOINING: usize = 24;
 /// Rows from which on a subsample is solved first.
 const MANY_ROWS: usize = 16_384;
-/// Every so manieth row is in the subsample.
+/// Every so manieth group of rows is in the subsample.
 const STRIDE: usize = 16;
+/// Rows in a group: as many as values in a line of the cache.
+const GROUP: usize = 8;
+/// A price of a sample is taken for certain if it is so many standard errors from zero.
+const DOUBT: f64 = 3.0;
 
 /// Solves from a cold start.
 pub(super) fn solve(view: &View<'_>, options: &SimplexOptions) -> Found {
     let all: Vec<usize> = (0..view.columns.len()).collect();
-    let (x, set) = first_set(view, &all, options);
-    iterate(view, options, x, set, &all)
+    let start = first_set(view, &all, options);
+    iterate(view, options, start, &all)
 }
 
 /// Solves from given weights, using only the allowed members. Rows that none of them covers are left out.
@@ -75,12 +82,19 @@ pub(super) fn solve_from(
     let view = View { weights: reachable.as_deref().unwrap_or(view.weights), ..*view };
     let few = allowed.len() <= FEW_MEMBERS;
     let set = allowed.iter().copied().filter(|&m| x[m] > 0.0 || few).collect();
-    let (x, set) = covered(&view, x, set, allowed);
-    iterate(&view, options, x, set, allowed)
+    let start = covered(&view, Start { x, set, curvature: None }, allowed);
+    let mut found = iterate(&view, options, start, allowed);
+    if reachable.is_some() {
+        found.objective = f64::NEG_INFINITY;
+    }
+    found
 }
 
 /// Row weights without the rows that no allowed member covers; `None` if there are no such rows.
 fn reachable_weights(view: &View<'_>, allowed: &[usize]) -> Option<Vec<f64>> {
+    if view.positive {
+        return None;
+    }
     let mut equal = vec![0.0; view.columns.len()];
     allowed.iter().for_each(|&m| equal[m] = 1.0);
     let mixture = view.mixture(&equal);
@@ -99,8 +113,7 @@ fn reachable_weights(view: &View<'_>, allowed: &[usize]) -> Option<Vec<f64>> {
 fn iterate(
     view: &View<'_>,
     options: &SimplexOptions,
-    mut x: Vec<f64>,
-    mut set: Vec<usize>,
+    Start { mut x, mut set, mut curvature }: Start,
     allowed: &[usize],
 ) -> Found {
     let mut passes = 0;
@@ -114,39 +127,53 @@ fn iterate(
         let watched: &[usize] = if few { allowed } else { &[] };
         // A restricted gap well below the tolerance leaves room for the price of the others.
         let tolerance = coarse.max(0.1 * options.tolerance);
-        let restricted = newton::solve(view, &set, watched, x, tolerance, left);
+        let restricted = {
+            let limits = newton::Limits { tolerance, max_passes: left };
+            newton::solve(view, &set, watched, x, curvature.take(), &limits)
+        };
         x = restricted.x;
         passes += restricted.passes;
-        let prices = if few {
-            priced(view, &x, &restricted.members, &restricted.gradient)
+        let Pricing { objective, prices } = if few {
+            let prices = priced(view, &x, &restricted.members, &restricted.gradient);
+            Pricing { objective: restricted.objective, prices }
         } else {
             passes += 1;
-            prices(view, &x, allowed)
+            price(view, &x, allowed)
         };
-        let gap = prices.iter().map(|(_, price)| *price).fold(0.0, f64::max);
+        let gap = largest(&prices);
         let joined = join(view, &mut set, &x, &prices, options.tolerance);
         let converged = gap <= options.tolerance;
         let stuck = !joined && gap >= previous_gap && coarse <= options.tolerance;
         let exhausted = passes >= options.max_iterations || stuck;
         if converged || exhausted {
-            return Found { weights: x, gap, iterations: passes, converged };
+            return Found { weights: x, objective, gap, iterations: passes, converged };
         }
         previous_gap = gap;
         coarse = if joined { 0.02 * gap.min(coarse) } else { 0.0 };
     }
 }
 
-/// The certificate: how much any weights on the members could still gain over `x`.
+/// What a pass that prices members finds.
+pub(super) struct Pricing {
+    /// sum_i w_i ln (Lx)_i.
+    pub(super) objective: f64,
+    /// What each member would gain, per unit of weight moved to it from the mixture.
+    pub(super) prices: Vec<(usize, f64)>,
+}
+
+/// The certificate: how much any weights on the priced members could still gain.
 ///
 /// max_m d_m - sum_m x_m d_m with d the gradient of the concave objective: the value of its linear model at the best
 /// corner of the simplex, which lies above the objective everywhere.
-pub(super) fn gap(view: &View<'_>, x: &[f64], allowed: &[usize]) -> f64 {
-    prices(view, x, allowed).iter().map(|(_, price)| *price).fold(0.0, f64::max)
+pub(super) fn largest(prices: &[(usize, f64)]) -> f64 {
+    prices.iter().map(|(_, price)| *price).fold(0.0, f64::max)
 }
 
-/// What each allowed member would gain, per unit of weight moved to it from the mixture.
-fn prices(view: &View<'_>, x: &[f64], allowed: &[usize]) -> Vec<(usize, f64)> {
-    priced(view, x, allowed, &view.moments(x, allowed, 0).gradient)
+/// Prices the allowed members.
+pub(super) fn price(view: &View<'_>, x: &[f64], allowed: &[usize]) -> Pricing {
+    let moments = view.moments(x, allowed, None);
+    let prices = priced(view, x, allowed, &moments.gradient);
+    Pricing { objective: moments.objective, prices }
 }
 
 /// The prices that follow from a gradient.
@@ -203,12 +230,16 @@ fn champions(view: &View<'_>, candidates: Vec<(usize, f64)>) -> Vec<(usize, f64)
     champion.into_iter().map(|c| candidates[c]).collect()
 }
 
+/// Where the solver begins.
+struct Start {
+    x: Vec<f64>,
+    set: Vec<usize>,
+    /// About the curvature of the set there, where it is known.
+    curvature: Option<Gram>,
+}
+
 /// The first weights and working set of a cold start.
-fn first_set(
-    view: &View<'_>,
-    allowed: &[usize],
-    options: &SimplexOptions,
-) -> (Vec<f64>, Vec<usize>) {
+fn first_set(view: &View<'_>, allowed: &[usize], options: &SimplexOptions) -> Start {
     if view.weights.len() >= MANY_ROWS {
         return from_subsample(view, allowed, options);
     }
@@ -217,38 +248,49 @@ fn first_set(
     let mut set = allowed.to_vec();
     if allowed.len() > FEW_MEMBERS && !has_prior {
         allowed.iter().for_each(|&m| x[m] = 1.0 / allowed.len() as f64);
-        set = dearest(champions(view, prices(view, &x, allowed)), FEW_MEMBERS);
+        set = dearest(champions(view, price(view, &x, allowed).prices), FEW_MEMBERS);
         x.fill(0.0);
     }
     set.iter().for_each(|&m| x[m] = 1.0);
-    covered(view, x, set, allowed)
+    covered(view, Start { x, set, curvature: None }, allowed)
 }
 
 /// Solves a problem of every sixteenth row and begins at its solution.
-fn from_subsample(
-    view: &View<'_>,
-    allowed: &[usize],
-    options: &SimplexOptions,
-) -> (Vec<f64>, Vec<usize>) {
-    let thin = |v: &[f64]| v.iter().step_by(STRIDE).copied().collect::<Vec<f64>>();
+fn from_subsample(view: &View<'_>, allowed: &[usize], options: &SimplexOptions) -> Start {
+    // Rows in groups that fill a line of the cache: the others are not fetched.
+    let thin = |v: &[f64]| v.chunks(GROUP).step_by(STRIDE).flatten().copied().collect();
     let mut columns = vec![Vec::new(); view.columns.len()];
     allowed.iter().for_each(|&m| columns[m] = thin(&view.columns[m]));
-    let mut weights = thin(view.weights);
+    let mut weights: Vec<f64> = thin(view.weights);
     let total: f64 = weights.iter().sum();
     weights.iter_mut().for_each(|w| *w /= total.max(f64::MIN_POSITIVE));
-    let sub = View { columns: &columns, weights: &weights, prior: view.prior };
+    let sub = View { columns: &columns, weights: &weights, ..*view };
     // The sample's own error is of this order: solving it further would be wasted.
     let error = 1.0 / (weights.len() as f64).sqrt();
     let loose = SimplexOptions { tolerance: 1e-3 * error * error, ..options.clone() };
-    let (x, set) = first_set(&sub, allowed, &loose);
-    let x = iterate(&sub, &loose, x, set, allowed).weights;
-    // Members whose price the sample cannot tell from zero are the likeliest to be needed.
-    let mut near = prices(&sub, &x, allowed);
-    near.retain(|(m, price)| x[*m] == 0.0 && *price > -2.0 * error);
+    let start = first_set(&sub, allowed, &loose);
+    let x = iterate(&sub, &loose, start, allowed).weights;
     let mut set: Vec<usize> = allowed.iter().copied().filter(|&m| x[m] > 0.0).collect();
-    set.extend(dearest(near, JOINING));
+    set.extend(dearest(nearly_wanted(&sub, &x, allowed), JOINING));
     set.sort_unstable();
-    covered(view, x, set, allowed)
+    let curvature = sub.moments(&x, &set, Some(set.len())).curvature;
+    covered(view, Start { x, set, curvature }, allowed)
+}
+
+/// Members without weight whose price a sample cannot tell from zero: the likeliest to be needed by all rows.
+fn nearly_wanted(sample: &View<'_>, x: &[f64], allowed: &[usize]) -> Vec<(usize, f64)> {
+    let mixture = sample.mixture(x);
+    // The price is a mean over rows: its error is their deviation over the root of their number.
+    let squared_error = |m: usize| {
+        let rows = sample.columns[m].iter().zip(&mixture).zip(sample.weights);
+        let excess = |((value, mixed), weight): ((&f64, &f64), &f64)| {
+            if *weight > 0.0 { (weight * (value / mixed - 1.0)).powi(2) } else { 0.0 }
+        };
+        rows.map(excess).sum::<f64>()
+    };
+    let mut near = price(sample, x, allowed).prices;
+    near.retain(|(m, price)| x[*m] == 0.0 && *price > -DOUBT * squared_error(*m).sqrt());
+    near
 }
 
 /// The `count` members of highest price.
@@ -262,13 +304,9 @@ fn dearest(mut prices: Vec<(usize, f64)>, count: usize) -> Vec<usize> {
 ///
 /// Finite-support densities leave rows at zero; an objective of -inf has no gradient to follow. In each row some member
 /// has the value 1 (values are relative to the row's largest): that member covers the row.
-fn covered(
-    view: &View<'_>,
-    mut x: Vec<f64>,
-    mut set: Vec<usize>,
-    allowed: &[usize],
-) -> (Vec<f64>, Vec<usize>) {
-    let mixture = view.mixture(&x);
+fn covered(view: &View<'_>, start: Start, allowed: &[usize]) -> Start {
+    let Start { mut x, mut set, curvature } = start;
+    let mixture = if view.positive { Vec::new() } else { view.mixture(&x) };
     let total: f64 = x.iter().sum::<f64>().max(f64::MIN_POSITIVE);
     let mut added: Vec<usize> = Vec::new();
     for i in (0..mixture.len()).filter(|&i| view.weights[i] > 0.0 && mixture[i] <= 0.0) {
@@ -286,8 +324,9 @@ fn covered(
     }
     let total: f64 = x.iter().sum();
     x.iter_mut().for_each(|x| *x /= total);
+    let before = set.len();
     set.extend(added);
     set.sort_unstable();
     set.dedup();
-    (x, set)
+    Start { x, curvature: curvature.filter(|_| set.len() == before), set }
 }

@@ -12,13 +12,17 @@
 
 mod em;
 mod exact;
+mod joint;
 mod newton;
 mod pass;
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
 pub use em::EmOptions;
 pub use exact::SimplexOptions;
+pub use joint::{JointScore, JointSolution, LmgOptions};
 
 use super::Solution;
 use super::problem::{self, WeightProblem};
@@ -41,12 +45,14 @@ pub struct LogScore {
     /// The row weights' sum before they were divided by it.
     total_weight: f64,
     uninformative_rows: usize,
+    /// Whether no value is zero.
+    positive: bool,
 }
 
 impl LogScore {
     /// From columns of ln L, one per member. They are converted in place: no second matrix is made.
     pub fn from_log(columns: Vec<Vec<f64>>) -> Result<Self> {
-        Self::build(columns, |block, shift| {
+        Self::build(columns, f64::NEG_INFINITY..f64::INFINITY, |block, shift| {
             shift.fill(f64::NEG_INFINITY);
             block.iter().for_each(|column| bulk::max_in_place(shift, column));
             // A row of only -inf must become a row of zeros, not of NaN.
@@ -59,22 +65,21 @@ impl LogScore {
 
     /// From columns of L, one per member: not negative.
     pub fn from_likelihood(columns: Vec<Vec<f64>>) -> Result<Self> {
-        if let Some((m, i)) = find(&columns, |v| v < 0.0) {
-            let problem = format!("a likelihood is {}, less than 0", columns[m][i]);
-            return Err(Error::data(Place::cell(i, &format!("{}", m + 1)), problem));
-        }
-        Self::build(columns, |block, shift| {
+        Self::build(columns, 0.0..f64::INFINITY, |block, shift| {
             shift.fill(0.0);
             block.iter().for_each(|column| bulk::max_in_place(shift, column));
             for column in block.iter_mut() {
-                column.iter_mut().zip(&*shift).for_each(|(v, s)| *v /= s.max(f64::MIN_POSITIVE));
+                let cells = column.iter_mut().zip(&*shift);
+                cells.for_each(|(v, s)| *v /= s.max(f64::MIN_POSITIVE));
             }
             bulk::ln_in_place(shift);
         })
     }
 
+    /// Checks and converts block by block, so that the matrix passes through the cache once.
     fn build(
         mut columns: Vec<Vec<f64>>,
+        valid: Range<f64>,
         normalise: impl Fn(&mut [&mut [f64]], &mut [f64]) + Sync,
     ) -> Result<Self> {
         let rows = columns.first().map_or(0, Vec::len);
@@ -84,21 +89,26 @@ impl LogScore {
         if let Some(other) = columns.iter().find(|c| c.len() != rows) {
             return Err(Error::shape("rows of a member's column", rows, other.len()));
         }
-        if let Some((m, i)) = find(&columns, |v| v.is_nan() || v == f64::INFINITY) {
-            let problem = format!("the value is {}", columns[m][i]);
-            return Err(Error::data(Place::cell(i, &format!("{}", m + 1)), problem));
-        }
         let mut shift = vec![0.0; rows];
         let mut blocks: Vec<Vec<&mut [f64]>> =
             (0..rows.div_ceil(BLOCK)).map(|_| Vec::new()).collect();
         for column in &mut columns {
             blocks.iter_mut().zip(column.chunks_mut(BLOCK)).for_each(|(b, c)| b.push(c));
         }
-        blocks
-            .par_iter_mut()
-            .zip(shift.par_chunks_mut(BLOCK))
-            .for_each(|(block, shift)| normalise(block, shift));
+        let convert = |(block, shift): (&mut Vec<&mut [f64]>, &mut [f64])| {
+            if !block.iter().all(|column| bulk::all_within(column, &valid)) {
+                return None;
+            }
+            normalise(block, shift);
+            let positive = f64::MIN_POSITIVE..f64::INFINITY;
+            Some(block.iter().all(|column| bulk::all_within(column, &positive)))
+        };
+        let converted: Vec<Option<bool>> =
+            blocks.par_iter_mut().zip(shift.par_chunks_mut(BLOCK)).map(convert).collect();
         drop(blocks);
+        if converted.contains(&None) {
+            return Err(first_invalid(&columns, &converted, &valid));
+        }
         let members = columns.len();
         let problem = Self {
             columns,
@@ -107,6 +117,7 @@ impl LogScore {
             prior: vec![0.0; members],
             total_weight: 0.0,
             uninformative_rows: 0,
+            positive: !converted.contains(&Some(false)),
         };
         Ok(problem.normalised())
     }
@@ -161,22 +172,29 @@ impl LogScore {
     /// The exact solution.
     pub fn solve(&self, options: &SimplexOptions, run: &Run) -> Result<Solution> {
         options.validate()?;
-        Ok(self.report(run.install(|| exact::solve(&self.view(), options))))
+        Ok(self.report(run.install(|| exact::solve(&self.view(), options)), &self.weights))
     }
 
     /// The papers' EM.
     pub fn em(&self, options: &EmOptions, run: &Run) -> Result<Solution> {
         options.validate()?;
-        Ok(self.report(run.install(|| em::solve(&self.view(), options))))
+        Ok(self.report(run.install(|| em::solve(&self.view(), options)), &self.weights))
     }
 
     fn view(&self) -> View<'_> {
-        View { columns: &self.columns, weights: &self.weights, prior: &self.prior }
+        View {
+            columns: &self.columns,
+            weights: &self.weights,
+            prior: &self.prior,
+            positive: self.positive,
+        }
     }
 
-    fn report(&self, found: exact::Found) -> Solution {
+    /// The solution for these shares of the rows, in the units of the scores that were given.
+    fn report(&self, found: exact::Found, shares: &[f64]) -> Solution {
+        let shift = problem::weighted_mean(&self.shift, shares);
         Solution {
-            score: problem::mean_score(self, &found.weights),
+            score: found.objective + shift,
             weights: found.weights,
             gap: found.gap,
             iterations: found.iterations,
@@ -186,11 +204,20 @@ impl LogScore {
     }
 }
 
-/// The first cell with a property: column, row.
-fn find(columns: &[Vec<f64>], is: impl Fn(f64) -> bool + Sync) -> Option<(usize, usize)> {
-    let search =
-        |(m, column): (usize, &Vec<f64>)| column.iter().position(|v| is(*v)).map(|i| (m, i));
-    columns.par_iter().enumerate().find_map_first(search)
+/// The error that names the first invalid cell, by column; it lies in one of the blocks that were not converted.
+fn first_invalid(columns: &[Vec<f64>], converted: &[Option<bool>], valid: &Range<f64>) -> Error {
+    let untouched = |i: &usize| converted[i / BLOCK].is_none();
+    for (m, column) in columns.iter().enumerate() {
+        if let Some(i) = (0..column.len()).filter(untouched).find(|i| !valid.contains(&column[*i]))
+        {
+            let problem = match column[i] {
+                value if value < 0.0 => format!("a likelihood is {value}, less than 0"),
+                value => format!("the value is {value}"),
+            };
+            return Error::data(Place::cell(i, &format!("{}", m + 1)), problem);
+        }
+    }
+    Error::data(Place::default(), "a value is not valid")
 }
 
 impl WeightProblem for LogScore {
@@ -212,13 +239,14 @@ impl WeightProblem for LogScore {
 
     fn optimum(&self, shares: &[f64], start: &[f64], allowed: &[usize]) -> Solution {
         let view = View { weights: shares, ..self.view() };
-        self.report(exact::solve_from(&view, &SimplexOptions::default(), start, allowed))
+        let found = exact::solve_from(&view, &SimplexOptions::default(), start, allowed);
+        self.report(found, shares)
     }
 
     fn sandwich(&self, weights: &[f64], support: &[usize]) -> (Gram, Gram) {
         let mixture = self.view().mixture(weights);
         let relative = |m: usize, i: usize| self.columns[m][i] / mixture[i].max(f64::MIN_POSITIVE);
-        let curvature = self.view().moments(weights, support, support.len()).curvature;
+        let curvature = self.view().moments(weights, support, Some(support.len())).curvature;
         let spread = Gram::over_rows(self.rows(), support.len(), |j, i| {
             if self.weights[i] > 0.0 {
                 (relative(support[j], i) - 1.0) * self.weights[i]
@@ -226,7 +254,7 @@ impl WeightProblem for LogScore {
                 0.0
             }
         });
-        (curvature, spread)
+        (curvature.unwrap_or(Gram::zero(support.len())), spread)
     }
 
     fn with_equal_prior(self, a: f64) -> Result<Self> {

@@ -5,7 +5,7 @@
 //! original problem; the constraint sum x = 1 needs no multiplier [Kim, Carbonetto, Stephens & Anitescu 2020, "mixsqp"].
 
 use super::pass::{Moments, View};
-use crate::math::nonnegative;
+use crate::math::{Gram, nonnegative};
 
 /// Newton steps are cut so that a member with a prior keeps at least this share of its weight: ln x has a pole at 0.
 const KEPT_SHARE: f64 = 0.1;
@@ -20,43 +20,70 @@ pub(super) struct Restricted {
     pub(super) members: Vec<usize>,
     /// Their gradient.
     pub(super) gradient: Vec<f64>,
+    /// sum_i w_i ln (Lx)_i.
+    pub(super) objective: f64,
     /// Passes over the rows used.
     pub(super) passes: usize,
 }
 
-/// Improves `x` over the members of `set` until the gap within the set is at most `tolerance`, or rounding ends it; the
+/// When to stop.
+pub(super) struct Limits {
+    /// The gap within the set to reach.
+    pub(super) tolerance: f64,
+    /// Passes over the rows that may be used.
+    pub(super) max_passes: usize,
+}
+
+/// Improves `x` over the members of `set` until the gap within the set is within the limits, or rounding ends it; the
 /// gradient of the watched members is found on the way.
+///
+/// The curvature is most of the work of a pass. One from an earlier point, or from a sample of the rows (`curvature`),
+/// does as long as the gap falls fast enough with it to be done in two more steps.
 pub(super) fn solve(
     view: &View<'_>,
     set: &[usize],
     watched: &[usize],
     x: Vec<f64>,
-    tolerance: f64,
-    max_passes: usize,
+    curvature: Option<Gram>,
+    limits: &Limits,
 ) -> Restricted {
     let problem = Problem::new(view, set, watched);
-    let mut here = problem.point(x);
+    let mut here = problem.point(x, curvature.is_none());
+    let mut fresh = curvature.is_none();
+    let mut curvature = here.moments.curvature.take().or(curvature).unwrap_or(Gram::zero(0));
     let mut passes = 1;
     let mut gap = problem.gap(&here);
-    while gap > tolerance && passes < max_passes {
-        let step = problem.step(&here);
-        // What the step promises is about the square of the gap: soon less than the objective can resolve. Then the
-        // full step is taken on trust, as long as it narrows the gap.
-        let in_the_dark = step.promise < problem.resolution(&here);
-        let (next, used) = if in_the_dark {
-            (Some(problem.along(&here, &step.direction, 1.0)), 1)
-        } else {
-            problem.search(&here, &step, max_passes - passes)
-        };
+    let mut fall = 1.0;
+    while gap > limits.tolerance && passes < limits.max_passes {
+        let step = problem.step(&here, &curvature);
+        // With the curvature of the point itself the fall is squared from step to step.
+        let expected_fall: f64 = if fresh { fall * fall } else { fall };
+        let renew = gap * expected_fall * expected_fall > limits.tolerance;
+        let (next, used) = problem.advance(&here, &step, limits.max_passes - passes, renew);
         passes += used;
-        let Some(next) = next else { break };
-        let next_gap = problem.gap(&next);
-        if in_the_dark && next_gap >= gap {
-            break;
+        let better = next.filter(|next| !step.in_the_dark || problem.gap(next) < gap);
+        match better {
+            Some(next) => {
+                let next_gap = problem.gap(&next);
+                (fall, gap, here) = ((next_gap / gap).min(1.0), next_gap, next);
+                fresh = renew;
+            }
+            None if fresh => break,
+            None => {
+                here = problem.point(here.x, true);
+                passes += 1;
+                fresh = true;
+            }
         }
-        (here, gap) = (next, next_gap);
+        curvature = here.moments.curvature.take().unwrap_or(curvature);
     }
-    Restricted { x: here.x, members: problem.members, gradient: here.moments.gradient, passes }
+    Restricted {
+        x: here.x,
+        members: problem.members,
+        gradient: here.moments.gradient,
+        objective: here.moments.objective,
+        passes,
+    }
 }
 
 /// The restricted problem.
@@ -88,6 +115,8 @@ struct Step {
     direction: Vec<f64>,
     /// How much the objective rises at first order.
     promise: f64,
+    /// Whether that is less than the objective can resolve.
+    in_the_dark: bool,
 }
 
 impl<'a> Problem<'a> {
@@ -99,8 +128,9 @@ impl<'a> Problem<'a> {
         Self { view, set, members, prior, mass }
     }
 
-    fn point(&self, x: Vec<f64>) -> Point {
-        let moments = self.view.moments(&x, &self.members, self.set.len());
+    fn point(&self, x: Vec<f64>, curved: bool) -> Point {
+        let curved = curved.then_some(self.set.len());
+        let moments = self.view.moments(&x, &self.members, curved);
         let inside: Vec<f64> = self.set.iter().map(|&m| x[m]).collect();
         let with_prior = self.prior.iter().zip(&inside);
         let pull = moments
@@ -123,9 +153,9 @@ impl<'a> Problem<'a> {
     }
 
     /// The minimiser of the quadratic model of phi over x >= floor.
-    fn step(&self, here: &Point) -> Step {
+    fn step(&self, here: &Point, curvature: &Gram) -> Step {
         let members = 0..self.set.len();
-        let mut curvature = here.moments.curvature.clone();
+        let mut curvature = curvature.clone();
         for s in members.clone() {
             let x = here.inside[s];
             curvature.add_diagonal(s, per_weight(per_weight(self.prior[s], x), x));
@@ -142,28 +172,37 @@ impl<'a> Problem<'a> {
             .collect();
         let found = nonnegative::minimise(&curvature, &target, &above);
         let direction: Vec<f64> = members.map(|s| found.y[s] - above[s]).collect();
-        let promise =
+        let promise: f64 =
             direction.iter().zip(&here.pull).map(|(d, pull)| d * (pull - self.mass)).sum();
-        Step { direction, promise }
+        Step { direction, promise, in_the_dark: promise < self.resolution(here) }
     }
 
     /// The point a share `length` along the way, divided by its sum, which only raises the objective.
-    fn along(&self, here: &Point, direction: &[f64], length: f64) -> Point {
+    fn along(&self, here: &Point, direction: &[f64], length: f64, curved: bool) -> Point {
         let mut x = here.x.clone();
         for (&m, d) in self.set.iter().zip(direction) {
             x[m] = (x[m] + length * d).max(0.0);
         }
         let total: f64 = x.iter().sum();
         x.iter_mut().for_each(|x| *x /= total);
-        self.point(x)
+        self.point(x, curved)
     }
 
-    /// Halves the step until the objective rises by a part of what was promised; also the passes used.
-    fn search(&self, here: &Point, step: &Step, max_passes: usize) -> (Option<Point>, usize) {
+    /// The next point, and the passes used: halves the step until the objective rises by a part of what was promised.
+    ///
+    /// What a step promises is about the square of the gap: soon less than the objective can resolve. Then the full step
+    /// is taken on trust.
+    fn advance(
+        &self,
+        here: &Point,
+        step: &Step,
+        max_passes: usize,
+        curved: bool,
+    ) -> (Option<Point>, usize) {
         let mut length = 1.0;
         for halving in 0..HALVINGS.min(max_passes) {
-            let next = self.along(here, &step.direction, length);
-            if next.value - here.value >= 1e-4 * length * step.promise {
+            let next = self.along(here, &step.direction, length, curved);
+            if step.in_the_dark || next.value - here.value >= 1e-4 * length * step.promise {
                 return (Some(next), halving + 1);
             }
             length /= 2.0;

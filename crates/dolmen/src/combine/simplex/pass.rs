@@ -21,6 +21,8 @@ pub(super) struct View<'a> {
     pub(super) weights: &'a [f64],
     /// Prior exponents less 1, in units of the total row weight.
     pub(super) prior: &'a [f64],
+    /// Whether every L[i,m] is positive: then so is every mixture.
+    pub(super) positive: bool,
 }
 
 /// What a pass finds at a point x, with f = Lx.
@@ -29,40 +31,42 @@ pub(super) struct Moments {
     pub(super) objective: f64,
     /// sum_i w_i L[i,m] / f_i for each wanted member m.
     pub(super) gradient: Vec<f64>,
-    /// sum_i w_i L[i,m] L[i,k] / f_i^2 for the first of the wanted members.
-    pub(super) curvature: Gram,
+    /// sum_i w_i L[i,m] L[i,k] / f_i^2 for the first of the wanted members, where it was asked for.
+    pub(super) curvature: Option<Gram>,
 }
 
 impl Accumulator for Moments {
     fn merge(&mut self, later: Self) {
         self.objective += later.objective;
         self.gradient.iter_mut().zip(&later.gradient).for_each(|(a, b)| *a += b);
-        self.curvature.merge(later.curvature);
+        if let (Some(sum), Some(later)) = (&mut self.curvature, later.curvature) {
+            sum.merge(later);
+        }
     }
 }
 
 /// Buffers of one part's work.
 struct Scratch {
     mixture: Vec<f64>,
-    logs: Vec<f64>,
+    ratios: Vec<f64>,
     scaled: Vec<f64>,
 }
 
 impl View<'_> {
     /// Objective, gradient and curvature at `x` (all members; zeros are skipped), for the wanted members; the curvature
-    /// only of the first `curved` of them.
-    pub(super) fn moments(&self, x: &[f64], wanted: &[usize], curved: usize) -> Moments {
+    /// only of the first `curved` of them, if at all.
+    pub(super) fn moments(&self, x: &[f64], wanted: &[usize], curved: Option<usize>) -> Moments {
         let support = support(x);
         let zero = || Moments {
             objective: 0.0,
             gradient: vec![0.0; wanted.len()],
-            curvature: Gram::zero(curved),
+            curvature: curved.map(Gram::zero),
         };
         accumulate(self.weights.len(), PART, zero, |sum, rows| {
             let mut scratch = Scratch {
                 mixture: vec![0.0; BLOCK],
-                logs: vec![0.0; BLOCK],
-                scaled: vec![0.0; BLOCK * curved],
+                ratios: vec![0.0; BLOCK],
+                scaled: vec![0.0; BLOCK * curved.unwrap_or(0)],
             };
             for first in rows.clone().step_by(BLOCK) {
                 let block = first..(first + BLOCK).min(rows.end);
@@ -81,29 +85,20 @@ impl View<'_> {
     ) {
         let weights = &self.weights[rows.clone()];
         let mixture = &mut scratch.mixture[..rows.len()];
-        let logs = &mut scratch.logs[..rows.len()];
+        let ratios = &mut scratch.ratios[..rows.len()];
         self.mix(rows.clone(), support, mixture);
-        logs.copy_from_slice(mixture);
-        // A row of weight zero may have a mixture of zero, and 0 * -inf would spoil the sum.
-        logs.iter_mut().zip(weights).for_each(|(f, w)| *f = if *w > 0.0 { *f } else { 1.0 });
-        bulk::ln_in_place(logs);
-        sum.objective += bulk::dot(logs, weights);
-        let ratios = logs;
-        for ((ratio, f), w) in ratios.iter_mut().zip(&*mixture).zip(weights) {
-            *ratio = if *w > 0.0 { w / f } else { 0.0 };
-        }
+        sum.objective += bulk::log_sum_and_ratios(weights, mixture, ratios);
         for (g, &m) in sum.gradient.iter_mut().zip(wanted) {
             *g += bulk::dot(&self.columns[m][rows.clone()], ratios);
         }
-        let curved = sum.curvature.order();
-        if curved > 0 {
+        if let Some(curvature) = &mut sum.curvature {
             // w / f^2 is split evenly over the two factors.
-            ratios.iter_mut().zip(weights).for_each(|(r, w)| *r /= w.max(f64::MIN_POSITIVE).sqrt());
-            let scaled = &mut scratch.scaled[..rows.len() * curved];
+            bulk::root_ratios(weights, mixture, ratios);
+            let scaled = &mut scratch.scaled[..rows.len() * curvature.order()];
             for (z, &m) in scaled.chunks_exact_mut(rows.len()).zip(wanted) {
                 bulk::multiply(&self.columns[m][rows.clone()], ratios, z);
             }
-            sum.curvature.add(scaled, rows.len());
+            curvature.add(scaled, rows.len());
         }
     }
 

@@ -1,5 +1,6 @@
 //! Generative classifiers.
 
 mod classifier;
+pub mod one_dependence;
 
 pub use classifier::{BayesClassifier, FittedBayes};

@@ -1,19 +1,32 @@
 //! The learners of classes.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Map;
 
 use super::{
-    Entry, Library, NoParameters, encoded_entry, entry, nested, on_numbers, specs, stack_entry,
+    Entry, FEW_ROWS, Library, NoParameters, complete_numbers, defaults, encoded_entry, entry,
+    nested, on_numbers, specs, stack_entry,
 };
-use crate::ensemble::Ensemble;
-use crate::learner::Simple;
+use crate::ensemble::{AdaBoost, Ensemble, FittedAdaBoost, Rounds};
+use crate::error::Result;
 use crate::learner::baseline::{ClassFrequencies, FittedFrequencies};
+use crate::learner::bayes::one_dependence::{
+    Aode, BmaAode, FittedOneDependence, LmdOde, LmgOde, NaiveBayes, Ode, OneDependence,
+};
 use crate::learner::bayes::{BayesClassifier, FittedBayes};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::linear::{FittedLogistic, Logistic};
+use crate::learner::neighbours::{FittedNeighbours, Neighbours};
 use crate::learner::network::{DeepEnsemble, FittedNetwork, Network};
 use crate::learner::spec::Spec;
+use crate::learner::svm::{FittedSvm, Svm};
+use crate::learner::tree::{
+    Boost, DecisionTree, ExtraTrees, FittedBoost, FittedForest, FittedTree, Forest,
+};
+use crate::learner::{Learner, Simple};
 use crate::store::Registry;
+use crate::table::Rows;
 use crate::task::{Classification, Density};
 
 impl Library for Classification {
@@ -34,12 +47,52 @@ impl Library for Classification {
                     Ok(Box::new(BayesClassifier::new(Density::learner(&density)?)))
                 },
             },
+            on_numbers::<_, Neighbours>(
+                "neighbours",
+                "the k nearest neighbours; a list of k is a ladder",
+            ),
+            on_numbers::<_, Svm>("svm", "support vector machine, kernel linear or rbf"),
             on_numbers::<_, Logistic>(
                 "logistic",
                 "logistic regression; a list of lambdas is a ladder, auto chooses by cross-validation",
             ),
             on_numbers::<_, Network>("network", "a small multilayer perceptron"),
             on_numbers::<_, DeepEnsemble>("deep-ensemble", "several networks, averaged"),
+            entry::<_, DecisionTree>("tree", "a decision tree, pruned", |spec| {
+                Ok(Box::new(spec.read::<DecisionTree>()?))
+            }),
+            entry::<_, Boost>("boost", "gradient boosted trees", |spec| {
+                Ok(Box::new(spec.read::<Boost>()?))
+            }),
+            Entry {
+                kind: "adaboost",
+                about: "AdaBoost (SAMME) of stumps, or of another learner: of=SPEC",
+                defaults: defaults::<Rounds>(),
+                build: adaboost,
+            },
+            entry::<_, Forest>(
+                "forest",
+                "random forest: trees on bootstrap samples, averaged",
+                |spec| Ok(Box::new(spec.read::<Forest>()?)),
+            ),
+            entry::<_, ExtraTrees>("extra-trees", "extremely randomised trees, averaged", |spec| {
+                Ok(Box::new(spec.read::<ExtraTrees>()?))
+            }),
+            one_dependence::<NaiveBayes>("naive-bayes", "attributes independent given the class"),
+            one_dependence::<Ode>(
+                "ode",
+                "one-dependence estimators, one member per root: root=[COLUMN, ..]",
+            ),
+            one_dependence::<Aode>("aode", "the average of one-dependence estimators"),
+            one_dependence::<BmaAode>(
+                "bma-aode",
+                "Bayesian average of one-dependence estimators, exact",
+            ),
+            one_dependence::<LmdOde>("lmd-ode", "MAP mixture of one-dependence posteriors"),
+            one_dependence::<LmgOde>(
+                "lmg-ode",
+                "MAP mixture of one-dependence joint probabilities",
+            ),
             encoded_entry(),
             stack_entry(),
         ]
@@ -49,18 +102,55 @@ impl Library for Classification {
         Registry::default()
             .with::<Simple<FittedFrequencies>>()
             .with::<FittedBayes>()
+            .with::<FittedNeighbours>()
+            .with::<FittedSvm>()
             .with::<Simple<FittedLogistic>>()
             .with::<FittedNetwork>()
+            .with::<FittedTree>()
+            .with::<FittedBoost>()
+            .with::<FittedAdaBoost>()
+            .with::<FittedForest<Classification>>()
+            .with::<FittedOneDependence>()
             .with::<FittedEncoded<Classification>>()
             .with::<Ensemble<Classification>>()
     }
 
-    fn usual_members(_rows: usize, _columns: usize) -> Vec<Spec> {
-        let members = [
-            "class-frequencies",
-            "bayes(density=gaussian)",
-            "bayes(density=mixture(components=2))",
-        ];
+    /// Learners as unlike as possible: a linear one, neighbours, trees averaged and boosted, one-dependence estimators,
+    /// and where rows allow a support vector machine and a mixture per class.
+    fn usual_members(x: Rows<'_>) -> Vec<Spec> {
+        let mut members = vec!["logistic", "neighbours(k=[5, 25])", "forest", "extra-trees"];
+        members.extend(["boost", "aode"]);
+        if x.rows() <= FEW_ROWS {
+            members.push("svm");
+        }
+        if complete_numbers(x) {
+            members.push("bayes(density=mixture(components=2))");
+        }
         specs(&members)
     }
+}
+
+/// Trees that differ from the usual ones in nothing but their depth share their bins over all rounds.
+fn adaboost(spec: &Spec) -> Result<Box<dyn Learner<Classification>>> {
+    if !spec.parameters.contains_key("of") {
+        let Rounds { rounds } = spec.read()?;
+        return Ok(Box::new(AdaBoost::stumps(rounds)));
+    }
+    let (of, rest) = nested(spec, "of")?;
+    let Rounds { rounds } = rest.read()?;
+    let depth = of.parameters.get("depth").and_then(serde_json::Value::as_u64);
+    Ok(Box::new(match depth {
+        Some(depth) if of.kind == "tree" && of.parameters.len() == 1 => {
+            AdaBoost::trees(rounds, depth as usize)
+        }
+        _ => AdaBoost::of(Classification::learner(&of)?, rounds),
+    }))
+}
+
+/// An entry of the one-dependence family.
+fn one_dependence<P>(kind: &'static str, about: &'static str) -> Entry<Classification>
+where
+    P: Default + Serialize + DeserializeOwned + Into<OneDependence>,
+{
+    entry::<_, P>(kind, about, |spec| Ok(Box::new(spec.read::<P>()?.into())))
 }

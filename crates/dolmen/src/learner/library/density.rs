@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Entry, Library, defaults, encoded_entry, entry, nested, specs, stack_entry};
+use super::{
+    Entry, Library, defaults, encoded_entry, entry, has_missing, nested, specs, stack_entry,
+};
 use crate::ensemble::Ensemble;
 use crate::learner::Learner;
 use crate::learner::density::averaged::{Averaged, Averaging, FittedAverage};
@@ -12,6 +14,7 @@ use crate::learner::density::mixture::{FittedMixture, GaussianMixture};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::spec::Spec;
 use crate::store::Registry;
+use crate::table::Rows;
 use crate::task::Density;
 
 impl Library for Density {
@@ -55,14 +58,15 @@ impl Library for Density {
             .with::<Ensemble<Density>>()
     }
 
-    /// A ladder of kernels (their matrix costs the square of the rows: not for many), mixtures of growing size as far as
+    /// A ladder of kernels (their matrix costs the square of the rows: not for many; and they need whole rows), mixtures of growing size as far as
     /// the rows feed them, full and diagonal, and an averaged mixture.
-    fn usual_members(rows: usize, columns: usize) -> Vec<Spec> {
+    fn usual_members(x: Rows<'_>) -> Vec<Spec> {
+        let (rows, columns) = (x.rows(), x.width());
         let fed = |k: &usize| *k == 1 || k * 5 * (columns + 1) <= rows;
         let full: Vec<usize> = [1, 2, 4, 8].into_iter().filter(fed).collect();
         let diagonal: Vec<usize> = [2, 4, 8, 16].into_iter().filter(fed).collect();
         let mut members = Vec::new();
-        if rows <= 30_000 {
+        if rows <= 30_000 && !has_missing(x) {
             members.push("kernel(bandwidth=[0.1, 0.2, 0.4, 0.8])".to_string());
         }
         members.push(format!("mixture(components={full:?})"));

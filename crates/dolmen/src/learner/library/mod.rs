@@ -16,6 +16,7 @@ use crate::ensemble::Stack;
 use crate::error::{Error, Result};
 use crate::store::Registry;
 use crate::table::encode::EncoderSpec;
+use crate::table::{Kind, Rows};
 use crate::task::Task;
 
 /// One learner of the library.
@@ -37,8 +38,8 @@ pub trait Library: Weighable {
     /// The models that can be read back from a file.
     fn registry() -> Registry<Self>;
 
-    /// The members used when the user names none, for a table of this size.
-    fn usual_members(rows: usize, columns: usize) -> Vec<Spec>;
+    /// The members used when the user names none, for rows like these.
+    fn usual_members(x: Rows<'_>) -> Vec<Spec>;
 
     /// The learner of a spec.
     fn learner(spec: &Spec) -> Result<Box<dyn Learner<Self>>> {
@@ -141,4 +142,18 @@ fn on_numbers<T: Task, P: Learner<T> + Default + Serialize + DeserializeOwned + 
         let learner: Box<dyn Learner<T>> = Box::new(spec.read::<P>()?);
         Ok(Box::new(Encoded::new(EncoderSpec::complete(), learner)))
     })
+}
+
+/// Rows up to which members are used whose cost grows with the square of the rows.
+const FEW_ROWS: usize = 5000;
+
+/// Whether the rows are complete numbers.
+fn complete_numbers(x: Rows<'_>) -> bool {
+    let numeric = x.schema().fields().iter().all(|field| field.kind == Kind::Numeric);
+    numeric && !has_missing(x)
+}
+
+/// Whether a value is missing.
+fn has_missing(x: Rows<'_>) -> bool {
+    x.values().iter().any(|value| value.is_nan())
 }

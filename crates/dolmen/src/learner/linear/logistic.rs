@@ -92,10 +92,8 @@ impl Logistic {
         let (numbers, seen) = seen_classes(sample, &rows);
         let contrasts = contrasts(seen);
         run.install(|| {
-            let scales = match self.standardise {
-                true => Scales::fit(sample.x(), sample.weights()),
-                false => Scales::centring(sample.x(), sample.weights()),
-            };
+            let scale = if self.standardise { Scales::fit } else { Scales::centring };
+            let scales = scale(sample.x(), sample.weights());
             let problem = Problem {
                 sample: *sample,
                 rows: &rows,
@@ -104,15 +102,13 @@ impl Logistic {
                 contrasts: &contrasts,
                 lambda: 0.0,
             };
-            match self.lambda.given() {
-                Some(lambdas) => self.ladder(&problem, lambdas, run),
-                None => {
-                    let (lambda, note) = self.choose(&problem, run)?;
-                    let mut models = self.ladder(&problem, &[lambda], run)?;
-                    models[0].fit.notes.push(note);
-                    Ok(models)
-                }
+            if let Some(lambdas) = self.lambda.given() {
+                return self.ladder(&problem, lambdas, run);
             }
+            let (lambda, note) = self.choose(&problem, run)?;
+            let mut models = self.ladder(&problem, &[lambda], run)?;
+            models[0].fit.notes.push(note);
+            Ok(models)
         })
     }
 

@@ -75,7 +75,7 @@ impl Learner<Regression> for Ridge {
             return oos::refit(self, sample, plan, run);
         }
         let all = run.install(|| NormalEquations::over(sample, &rows, &anchor(sample, &rows)));
-        oos::split_by_split(&self.members(), sample, plan, run, |split, run| {
+        oos::by_split(&self.members(), sample, plan, run, |split, run| {
             match self.fit_split(sample, split, &all)? {
                 Some(models) => Ok(models.iter().map(|m| m.predict_rows(sample, split)).collect()),
                 None => oos::predict_split(self, sample, split, run),
@@ -149,9 +149,10 @@ impl Ridge {
                 leave_one_out,
                 columns: fields.iter().map(|field| field.name.clone()).collect(),
             };
-            match model.coefficients.iter().all(|b| b.is_finite()) {
-                true => Ok(model),
-                false => Err(Error::data(Place::default(), "the coefficients are not finite")),
+            if model.coefficients.iter().all(|b| b.is_finite()) {
+                Ok(model)
+            } else {
+                Err(Error::data(Place::default(), "the coefficients are not finite"))
             }
         };
         if let Some(lambdas) = self.lambda.given() {

@@ -56,10 +56,8 @@ impl Solutions {
     /// matrix, and V = A'U D^(-1/2).
     pub(crate) fn of_rows(sample: &Sample<'_, Regression>, standardise: bool) -> Result<Self> {
         let (x, y, weight) = (sample.x(), sample.target(), sample.total_weight());
-        let scales = match standardise {
-            true => Scales::fit(x, sample.weights()),
-            false => Scales::none(x.width()),
-        };
+        let scales =
+            if standardise { Scales::fit(x, sample.weights()) } else { Scales::none(x.width()) };
         let centres = x.row(0).to_vec();
         let mean = |centre: f64, value: &dyn Fn(usize) -> f64| {
             let sum: f64 = (0..x.rows()).map(|i| sample.weight(i) * (value(i) - centre)).sum();

@@ -30,7 +30,7 @@ use crate::error::{Error, Place, Result};
 use crate::plan::Plan;
 use crate::task::{Classification, Regression, Target, Task};
 use layers::Layers;
-use model::{Body, Copy, read_row};
+use model::{Body, Single, read_row};
 use train::{Data, Goal, Trained, Training};
 
 /// A multilayer perceptron: softmax and log loss for classes, squared error for numbers.
@@ -108,12 +108,6 @@ impl TryFrom<Map<String, Value>> for DeepEnsemble {
             None => Self::default().copies,
         };
         Ok(Self { copies, network: serde_json::from_value(Value::Object(keys))? })
-    }
-}
-
-impl From<Vec<usize>> for OneOrMany<usize> {
-    fn from(values: Vec<usize>) -> Self {
-        Self::Many(values)
     }
 }
 
@@ -211,7 +205,7 @@ impl Network {
         }
         let (goal, target) = T::goal(sample, &rows)?;
         let scales = run.install(|| Scales::fit(sample.x(), sample.weights()));
-        let data = self.read(sample, &rows, &scales, goal);
+        let data = read(sample, &rows, &scales, goal);
         let mut sizes = vec![data.columns];
         sizes.extend_from_slice(self.hidden.values());
         sizes.push(data.outputs());
@@ -225,27 +219,10 @@ impl Network {
         let copies = trained.into_iter().map(|trained| {
             let Trained { parameters, passes, loss, stopped } = trained?;
             let parameters = parameters.into_iter().map(f64::from).collect();
-            Ok(Copy { parameters, passes, loss, stopped })
+            Ok(Single { parameters, passes, loss, stopped })
         });
         let (copies, activation) = (copies.collect::<Result<_>>()?, self.activation);
         Ok(FittedNetwork::new(Body { scales, sizes, activation, copies, target }))
-    }
-
-    /// The rows that count, as the network sees them.
-    fn read<T: Task>(
-        &self,
-        sample: &Sample<'_, T>,
-        rows: &[usize],
-        scales: &Scales,
-        goal: Goal,
-    ) -> Data {
-        let columns = sample.x().width();
-        let mut wide = vec![0.0; columns];
-        let mut x = Vec::with_capacity(rows.len() * columns);
-        rows.iter().for_each(|&i| read_row(scales, sample.x().row(i), &mut wide, &mut x));
-        let mean = sample.total_weight() / rows.len() as f64;
-        let weights = rows.iter().map(|&i| (sample.weight(i) / mean) as f32).collect();
-        Data { x, columns, goal, weights }
     }
 
     /// One copy, with rows held out by its own random numbers. Too few rows are all learned from, and stop it too.
@@ -264,6 +241,17 @@ impl Network {
         let split = &plan.splits()[0];
         training.run(split.train(rows).into_owned(), split.test(), run)
     }
+}
+
+/// The rows that count, as the network sees them.
+fn read<T: Task>(sample: &Sample<'_, T>, rows: &[usize], scales: &Scales, goal: Goal) -> Data {
+    let columns = sample.x().width();
+    let mut wide = vec![0.0; columns];
+    let mut x = Vec::with_capacity(rows.len() * columns);
+    rows.iter().for_each(|&i| read_row(scales, sample.x().row(i), &mut wide, &mut x));
+    let mean = sample.total_weight() / rows.len() as f64;
+    let weights = rows.iter().map(|&i| (sample.weight(i) / mean) as f32).collect();
+    Data { x, columns, goal, weights }
 }
 
 impl<T: Learnable> Learner<T> for Network

@@ -30,14 +30,14 @@ pub(super) struct Body {
     /// Units of each layer, inputs first.
     pub(super) sizes: Vec<usize>,
     pub(super) activation: Activation,
-    pub(super) copies: Vec<Copy>,
+    pub(super) copies: Vec<Single>,
     /// The target's mean and standard deviation; for classes not used.
     pub(super) target: (f64, f64),
 }
 
 /// One network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Copy {
+pub(super) struct Single {
     #[serde(with = "crate::store::floats")]
     pub(super) parameters: Vec<f64>,
     pub(super) passes: usize,
@@ -100,10 +100,11 @@ impl FittedNetwork {
         let model = Self::new(body);
         let parameters = if whole { model.layers.parameters() } else { usize::MAX };
         let columns = model.body.scales.centres().len();
-        let fits = |copy: &Copy| copy.parameters.len() == parameters;
-        match model.body.copies.iter().all(fits) && model.body.sizes.first() == Some(&columns) {
-            true => Ok(model),
-            false => Err(Error::param("model file", "a readable 'network'", "damaged")),
+        let fits = |copy: &Single| copy.parameters.len() == parameters;
+        if model.body.copies.iter().all(fits) && model.body.sizes.first() == Some(&columns) {
+            Ok(model)
+        } else {
+            Err(Error::param("model file", "a readable 'network'", "damaged"))
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::likelihood::{Likelihood, Value};
 use crate::error::Result;
 use crate::learner::Run;
+use crate::math::cholesky;
 
 /// Where a climb ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,48 +36,86 @@ pub(super) const RANGE: (f64, f64) = (1e-3, 1e3);
 
 /// A slope per row below this counts as level: the likelihood is then within about its square of the maximum.
 const LEVEL: f64 = 1e-5;
-/// A gain per row below this ends a climb too: kinks have no level slope.
-const NO_GAIN: f64 = 1e-9;
+/// A gain per row below this, made or promised by the curvature, ends a climb too: kinks have no level slope.
+pub(super) const NO_GAIN: f64 = 1e-9;
 /// The longest step, in ln h.
 const LONGEST: f64 = 1.0;
 const MOST_STEPS: usize = 200;
 
 /// A quasi-Newton (BFGS) ascent with backtracking.
 pub(super) fn climb(likelihood: &Likelihood, start: &[f64], run: &Run) -> Result<Peak> {
-    let mut at = Point::new(likelihood, start.iter().map(|h| h.ln()).collect());
-    let mut metric = Metric::new(start.len());
-    let mut evaluations = 1;
-    let mut converged = false;
-    for _ in 0..MOST_STEPS {
-        run.check()?;
-        if !at.value.log_likelihood.is_finite() {
-            break;
+    let ascent = Ascent { likelihood, no_gain: NO_GAIN, run };
+    Ok(ascent.climb(start, Metric::new(start.len()))?.0)
+}
+
+/// How a climb goes: on what, and which gain per row is not worth a step.
+#[derive(Clone, Copy)]
+pub(super) struct Ascent<'a> {
+    pub(super) likelihood: &'a Likelihood,
+    pub(super) no_gain: f64,
+    pub(super) run: &'a Run,
+}
+
+impl Ascent<'_> {
+    /// Climbs from bandwidths with what is known of the curvature there; also says what is known of it in the end.
+    pub(super) fn climb(&self, start: &[f64], mut metric: Metric) -> Result<(Peak, Metric)> {
+        let total = self.likelihood.total();
+        let mut at = Point::new(self.likelihood, start.iter().map(|h| h.ln()).collect());
+        let mut evaluations = 1;
+        let mut converged = false;
+        for _ in 0..MOST_STEPS {
+            self.run.check()?;
+            if !at.value.log_likelihood.is_finite() {
+                break;
+            }
+            let promised = 0.5 * metric.squared_length(&at.value.gradient, total);
+            if at.slope(self.likelihood) < LEVEL || promised < self.no_gain {
+                converged = true;
+                break;
+            }
+            let direction = metric.direction(&at.value.gradient, total);
+            let (next, tried) = step(self.likelihood, &at, &direction);
+            evaluations += tried;
+            let Some(next) = next else {
+                converged = true;
+                break;
+            };
+            let gain = next.value.log_likelihood - at.value.log_likelihood;
+            metric.update(&at, &next, total);
+            at = next;
+            if gain < self.no_gain * total {
+                converged = true;
+                break;
+            }
         }
-        if at.slope(likelihood) < LEVEL {
-            converged = true;
-            break;
-        }
-        let direction = metric.direction(&at.value.gradient, likelihood.total());
-        let (next, tried) = step(likelihood, &at, &direction);
-        evaluations += tried;
-        let Some(next) = next else {
-            converged = true;
-            break;
+        let peak = Peak {
+            bandwidth: at.log_bandwidth.iter().map(|v| v.exp()).collect(),
+            log_likelihood: at.value.log_likelihood,
+            converged,
+            evaluations,
         };
-        let gain = next.value.log_likelihood - at.value.log_likelihood;
-        metric.update(&at, &next);
-        at = next;
-        if gain < NO_GAIN * likelihood.total() {
-            converged = true;
-            break;
-        }
+        Ok((peak, metric))
     }
-    Ok(Peak {
-        bandwidth: at.log_bandwidth.iter().map(|v| v.exp()).collect(),
-        log_likelihood: at.value.log_likelihood,
-        converged,
-        evaluations,
-    })
+
+    /// The curvature at bandwidths, from differences of gradients; `None` where the likelihood is not concave.
+    pub(super) fn curvature(&self, bandwidth: &[f64]) -> Result<Option<Metric>> {
+        const STEP: f64 = 0.01;
+        let (d, total) = (bandwidth.len(), self.likelihood.total());
+        let here = self.likelihood.at(bandwidth, true).gradient;
+        let mut negative = vec![0.0; d * d];
+        for k in 0..d {
+            self.run.check()?;
+            let mut moved = bandwidth.to_vec();
+            moved[k] *= STEP.exp();
+            let there = self.likelihood.at(&moved, true).gradient;
+            for (j, (here, there)) in here.iter().zip(there).enumerate() {
+                let bend = 0.5 * (here - there) / (STEP * total);
+                negative[k * d + j] += bend;
+                negative[j * d + k] += bend;
+            }
+        }
+        Ok(Metric::from_curvature(negative, d))
+    }
 }
 
 /// A bandwidth vector and its likelihood.
@@ -141,24 +180,39 @@ fn step(likelihood: &Likelihood, at: &Point, direction: &[f64]) -> (Option<Point
     (None, tried)
 }
 
-/// The inverse of the negative Hessian, as far as it is known from the steps taken.
-struct Metric {
+/// The inverse of the negative Hessian of the mean log-likelihood of a row, as far as it is known from the steps taken.
+pub(super) struct Metric {
     inverse: Vec<Vec<f64>>,
     fresh: bool,
 }
 
 impl Metric {
-    fn new(dimension: usize) -> Self {
+    /// Nothing is known: the curvature in ln h of a row's log density is of the order of 1.
+    pub(super) fn new(dimension: usize) -> Self {
         let row = |i| (0..dimension).map(|j| f64::from(u8::from(i == j))).collect();
         Self { inverse: (0..dimension).map(row).collect(), fresh: true }
     }
 
+    /// The inverse of a matrix, row after row, if that is positive definite.
+    fn from_curvature(mut negative: Vec<f64>, d: usize) -> Option<Self> {
+        cholesky::factorise(&mut negative, d).ok()?;
+        cholesky::invert_lower(&mut negative, d);
+        // (L L')^-1 = W' W for W = L^-1.
+        let entry = |i, j| (0..d).map(|k: usize| negative[k * d + i] * negative[k * d + j]).sum();
+        let row = |i: usize| (0..d).map(|j: usize| entry(i, j)).collect();
+        Some(Self { inverse: (0..d).map(row).collect(), fresh: false })
+    }
+
+    /// Multiplied by a factor, as if the likelihood were so much flatter.
+    pub(super) fn times(mut self, factor: f64) -> Self {
+        self.inverse.iter_mut().flatten().for_each(|v| *v *= factor);
+        self
+    }
+
     /// The ascent direction, no longer than [`LONGEST`].
     fn direction(&self, gradient: &[f64], total: f64) -> Vec<f64> {
-        // The curvature in ln h of a row's log density is of the order of 1.
-        let unit = if self.fresh { 1.0 / total } else { 1.0 };
         let mut direction: Vec<f64> =
-            self.inverse.iter().map(|row| unit * dot(row, gradient)).collect();
+            self.inverse.iter().map(|row| dot(row, gradient) / total).collect();
         let longest = direction.iter().fold(0.0, |most, d| f64::max(most, d.abs()));
         if longest > LONGEST {
             for d in &mut direction {
@@ -168,12 +222,23 @@ impl Metric {
         direction
     }
 
+    /// Twice the gain per row that a step to the peak would bring were the likelihood a parabola of this curvature;
+    /// unknown before the first step.
+    fn squared_length(&self, gradient: &[f64], total: f64) -> f64 {
+        if self.fresh {
+            return f64::INFINITY;
+        }
+        let image = self.inverse.iter().map(|row| dot(row, gradient));
+        image.zip(gradient).map(|(d, g)| d * g).sum::<f64>() / (total * total)
+    }
+
     /// The BFGS update; left out where the likelihood is not concave along the step.
-    fn update(&mut self, from: &Point, to: &Point) {
+    fn update(&mut self, from: &Point, to: &Point, total: f64) {
         let difference =
             |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
         let moved = difference(&to.log_bandwidth, &from.log_bandwidth);
-        let bent = difference(&from.value.gradient, &to.value.gradient);
+        let mut bent = difference(&from.value.gradient, &to.value.gradient);
+        bent.iter_mut().for_each(|slope| *slope /= total);
         let curvature = dot(&moved, &bent);
         let lengths = dot(&bent, &bent).sqrt() * dot(&moved, &moved).sqrt();
         if curvature.is_nan() || curvature <= 1e-12 * lengths {

@@ -29,7 +29,7 @@ pub(super) fn positive(v: f64) -> f64 {
 
 /// The sum of running sums, by halves: a sum one by one would cost as much as the loop before it.
 #[inline(always)]
-pub(super) fn total(mut sums: [f64; LANES]) -> f64 {
+fn total(mut sums: [f64; LANES]) -> f64 {
     let mut half = LANES / 2;
     while half > 0 {
         for l in 0..half {
@@ -38,6 +38,19 @@ pub(super) fn total(mut sums: [f64; LANES]) -> f64 {
         half /= 2;
     }
     sums[0]
+}
+
+/// The sum of all values.
+#[inline(always)]
+fn sum(values: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    let (lanes, rest) = values.as_chunks::<LANES>();
+    for lane in lanes {
+        for l in 0..LANES {
+            sums[l] += lane[l];
+        }
+    }
+    total(sums) + rest.iter().sum::<f64>()
 }
 
 /// (2^f - 1) / f for |f| <= 1/2: Chebyshev interpolant of degree 9, relative error of 2^f 6e-16.
@@ -108,28 +121,21 @@ pub(super) fn squared_distances(row: &[f64], block: &[f64], out: &mut [f64]) {
     }
 }
 
-/// `sum_i weights[i] 2^(factor * squares[i])` for a negative factor.
+/// `sum_i weights[i] 2^(factor * squares[i])` for a negative factor; `kernels` is room for one number per row.
+///
+/// Kernels are written down before they are summed: running sums beside the polynomial of [`power_of_two`] are more
+/// than the registers hold.
 #[multiversion(targets(
     "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
     "x86_64+avx2+fma",
     "aarch64+neon"
 ))]
-pub(super) fn power_sum(squares: &[f64], factor: f64, weights: &[f64]) -> f64 {
+pub(super) fn power_sum(squares: &[f64], factor: f64, weights: &[f64], kernels: &mut [f64]) -> f64 {
     const FMA: bool = target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"));
-    let mut sums = [0.0; LANES];
-    let (square_lanes, squares) = squares.as_chunks::<LANES>();
-    let (weight_lanes, weights) = weights.as_chunks::<LANES>();
-    for (square, weight) in square_lanes.iter().zip(weight_lanes) {
-        for l in 0..LANES {
-            let kernel = power_of_two::<FMA>(factor * square[l]);
-            sums[l] = lane::fma::<FMA>(weight[l], kernel, sums[l]);
-        }
+    for ((kernel, square), weight) in kernels.iter_mut().zip(squares).zip(weights) {
+        *kernel = weight * power_of_two::<FMA>(factor * square);
     }
-    let mut rest = 0.0;
-    for (square, weight) in squares.iter().zip(weights) {
-        rest = lane::fma::<FMA>(*weight, power_of_two::<FMA>(factor * square), rest);
-    }
-    total(sums) + rest
+    sum(&kernels[..squares.len()])
 }
 
 /// `sum_i weights[i] prod_k profile(|row[k] - block[k][i]| * inverse[k])` for profiles of finite support; `product` is
@@ -169,14 +175,7 @@ pub(super) fn product_sum(
             }),
         }
     }
-    let mut sums = [0.0; LANES];
-    let (lanes, rest) = product.as_chunks::<LANES>();
-    for lane in lanes {
-        for l in 0..LANES {
-            sums[l] += lane[l];
-        }
-    }
-    total(sums) + rest.iter().sum::<f64>()
+    sum(product)
 }
 
 /// max(0, 1 - t^2).

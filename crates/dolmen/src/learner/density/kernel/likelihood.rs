@@ -96,14 +96,15 @@ impl Likelihood {
             if weight == 0.0 {
                 continue;
             }
-            let sum = sums[b].of(0, l);
+            let weighted = sums[b].of(0, l);
+            let sum = weighted / weight;
             if sum < TINY && self.shape == Shape::Gaussian {
                 add_far_row(&blocks, (b, l), &mut value);
                 continue;
             }
             value.log_likelihood += weight * sum.ln();
             for (k, slope) in value.gradient.iter_mut().enumerate() {
-                *slope += weight * sums[b].of(1 + k, l) / sum;
+                *slope += weight * sums[b].of(1 + k, l) / weighted;
             }
         }
         let constant = self.shape.constant().ln();

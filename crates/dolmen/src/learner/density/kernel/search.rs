@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::bandwidth::rule_of_thumb;
-use super::climb::{Peak, climb, climb_columns};
+use super::climb::{Ascent, Metric, NO_GAIN, Peak, climb, climb_columns};
 use super::likelihood::Likelihood;
 use super::shape::Shape;
 use crate::error::Result;
@@ -36,8 +36,12 @@ pub(super) struct Searched<'a> {
     pub(super) folds: &'a [u32],
 }
 
-/// Rows on which starts of Gaussian kernels are tried out, if there are at least twice as many.
-const TRIAL_ROWS: usize = 250;
+/// Climbs of Gaussian kernels start from those on one row in so many.
+const PARTS: usize = 4;
+/// The fewest rows worth a climb of their own before one on all rows.
+const TRIAL_ROWS: usize = 125;
+/// The gain per row that ends a climb on a part of the rows: where that has its peak is known much less accurately.
+const ROUGH_GAIN: f64 = 1e-5;
 /// Multiples of the rule of thumb from which climbs of Gaussian kernels start.
 const MULTIPLES: [f64; 3] = [0.3, 1.0, 2.0];
 /// Multiples of the bandwidths of Gaussian kernels from which climbs of other kernels start.
@@ -58,22 +62,33 @@ impl Searched<'_> {
         Likelihood::new(self.shape, columns, self.weights, self.folds)
     }
 
-    /// Gaussian kernels: a climb from the best of several starts, found on a part of the rows.
+    /// Gaussian kernels: a climb from the best of several starts.
     fn smooth(&self, run: &Run) -> Result<Peak> {
+        Ok(self.refined(NO_GAIN, run)?.0)
+    }
+
+    /// Gaussian kernels: a climb from where that of a quarter of the rows ended, with the curvature found there, so that
+    /// few steps look at all pairs. The fewest rows try several starts out.
+    fn refined(&self, no_gain: f64, run: &Run) -> Result<(Peak, Metric)> {
         let likelihood = self.likelihood(self.columns);
-        let from_multiples = |likelihood: &Likelihood| {
-            let d = self.columns.len();
-            let rule = rule_of_thumb(true, self.shape, likelihood.total(), d);
-            let climbs = MULTIPLES.par_iter().map(|m| climb(likelihood, &vec![m * rule; d], run));
-            Ok(highest(climbs.collect::<Result<_>>()?))
-        };
-        if self.weights.len() < 2 * TRIAL_ROWS {
-            return from_multiples(&likelihood);
+        let ascent = Ascent { likelihood: &likelihood, no_gain, run };
+        let part = self.weights.len() / PARTS;
+        if part >= TRIAL_ROWS {
+            let (peak, metric) = self.with_part(part, |part| part.refined(ROUGH_GAIN, run))?;
+            return ascent
+                .climb(&self.narrowed(&peak.bandwidth, part), self.flattened(metric, part));
         }
-        let start = self.with_part(TRIAL_ROWS, |part| {
-            from_multiples(&part.likelihood(part.columns)).map(|peak| peak.bandwidth)
-        })?;
-        climb(&likelihood, &self.narrowed(&start, TRIAL_ROWS), run)
+        let d = self.columns.len();
+        let rule = rule_of_thumb(true, self.shape, likelihood.total(), d);
+        let from = |multiple: &f64| ascent.climb(&vec![multiple * rule; d], Metric::new(d));
+        let climbs: Vec<(Peak, Metric)> = MULTIPLES.par_iter().map(from).collect::<Result<_>>()?;
+        let by_height = |a: &(Peak, Metric), b: &(Peak, Metric)| {
+            a.0.log_likelihood.total_cmp(&b.0.log_likelihood)
+        };
+        let (peak, metric) =
+            climbs.into_iter().max_by(by_height).expect("there is at least one start");
+        let measured = if no_gain > NO_GAIN { ascent.curvature(&peak.bandwidth)? } else { None };
+        Ok((peak, measured.unwrap_or(metric)))
     }
 
     /// Kernels of finite support: from where Gaussian kernels end, and the peaks of appendix B. The best of the many
@@ -113,6 +128,12 @@ impl Searched<'_> {
         let share = rows as f64 / self.weights.len() as f64;
         let shrink = share.powf(1.0 / (self.columns.len() as f64 + 4.0));
         bandwidth.iter().map(|h| h * shrink).collect()
+    }
+
+    /// The curvature found on so many rows, for all rows: what wrong bandwidths cost shrinks like the error of the best.
+    fn flattened(&self, metric: Metric, rows: usize) -> Metric {
+        let more = self.weights.len() as f64 / rows as f64;
+        metric.times(more.powf(4.0 / (self.columns.len() as f64 + 4.0)))
     }
 
     /// Appendix B of \[SmythWolpert1999\]. Where none of its six starts has a positive likelihood, the multiples go on

@@ -14,7 +14,9 @@ use crate::math::lane;
 /// Rows in a block; the last of all is filled up with rows of weight 0.
 pub(super) const BLOCK: usize = 64;
 /// Parts in which sums over the rows of a block are kept.
-const PARTS: usize = 8;
+const PARTS: usize = 4;
+/// Rows of the first block that are looked at together: the sums of the second are then fetched once for all of them.
+const TOGETHER: usize = 4;
 
 /// One number for each row of a block.
 pub(super) type Lanes = [f64; BLOCK];
@@ -28,7 +30,8 @@ pub(super) struct Block {
     pub(super) folds: Lanes,
 }
 
-/// For the rows of a block sum_j w_j K_ij, and after it for each column sum_j w_j K_ij r_k.
+/// For the rows of a block sum_j w_i w_j K_ij, and after it for each column sum_j w_i w_j K_ij r_k. The row's own weight
+/// is in it so that one product serves the rows of both blocks.
 #[derive(Default)]
 pub(super) struct Sums {
     /// From tiles in which the block stood second: one number per row.
@@ -83,103 +86,127 @@ impl Sums {
 pub(super) fn tile(profile: Profile, a: &Block, b: &Block, of_a: &mut Sums, of_b: &mut Sums) {
     const FMA: bool = target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"));
     let folds_meet = a.shares_folds(b);
-    // Kernels times the weights of the rows of b, and times that of the row of a.
-    let (mut to_a, mut to_b) = ([0.0; BLOCK], [0.0; BLOCK]);
-    for i in (0..BLOCK).filter(|&i| a.weights[i] > 0.0) {
-        row_kernels::<FMA>(profile, a, b, i, &mut to_b);
+    let mut kernels = [[0.0; BLOCK]; TOGETHER];
+    for first in (0..BLOCK).step_by(TOGETHER) {
+        let rows = first..first + TOGETHER;
+        if a.weights[rows.clone()].iter().all(|weight| *weight == 0.0) {
+            continue;
+        }
+        row_kernels::<FMA>(profile, a, b, first, &mut kernels);
         if folds_meet {
-            for (l, kernel) in to_b.iter_mut().enumerate() {
-                *kernel = f64::from_bits(kernel.to_bits() & mask(a.separates(i, b, l)));
+            for (i, kernel) in rows.clone().zip(&mut kernels) {
+                leave_folds_out(a, b, i, kernel);
             }
         }
-        for ((to_a, to_b), weight) in to_a.iter_mut().zip(&mut to_b).zip(&b.weights) {
-            *to_a = *to_b * weight;
-            *to_b *= a.weights[i];
-        }
-        add_kernels(&to_a, &to_b, &mut of_a.partial[0][i], &mut of_b.whole[0]);
+        add::<FMA>(&kernels, &mut of_a.partial[0][rows.clone()], &mut of_b.whole[0], |_, _| 1.0);
         let slopes_of = of_a.partial[1..].iter_mut().zip(&mut of_b.whole[1..]);
         for ((of_a, of_b), (x, column)) in slopes_of.zip(a.columns.iter().zip(&b.columns)) {
-            let pairs = Pairs { x: x[i], column, to_a: &to_a, to_b: &to_b };
-            pairs.add_slopes::<FMA>(profile, &mut of_a[i], of_b);
+            let pairs = Pairs { x: &x[rows.clone()], column, kernels: &kernels };
+            pairs.add_slopes::<FMA>(profile, &mut of_a[rows.clone()], of_b);
         }
     }
 }
 
-/// The profiles of row i of `a` with each row of `b`.
+/// The profiles of some rows of `a`, from the first on, with each row of `b`, times the weights of both.
 #[inline(always)]
 fn row_kernels<const FMA: bool>(
     profile: Profile,
     a: &Block,
     b: &Block,
-    i: usize,
-    kernel: &mut Lanes,
+    first: usize,
+    kernels: &mut [Lanes; TOGETHER],
 ) {
     match profile {
-        Profile::Gaussian => gaussian::<FMA>(a, b, i, kernel),
-        Profile::Linear => product(a, b, i, kernel, |u| positive(1.0 - u.abs())),
-        Profile::Quadratic(1) => product(a, b, i, kernel, bump),
-        Profile::Quadratic(2) => product(a, b, i, kernel, |u| bump(u) * bump(u)),
-        Profile::Quadratic(_) => product(a, b, i, kernel, |u| bump(u) * bump(u) * bump(u)),
+        Profile::Gaussian => {
+            for (pair, kernels) in kernels.as_chunks_mut().0.iter_mut().enumerate() {
+                gaussian::<FMA>(a, b, first + 2 * pair, kernels);
+            }
+        }
+        Profile::Linear => product(a, b, first, kernels, |u| positive(1.0 - u.abs())),
+        Profile::Quadratic(1) => product(a, b, first, kernels, bump),
+        Profile::Quadratic(2) => product(a, b, first, kernels, |u| bump(u) * bump(u)),
+        Profile::Quadratic(_) => product(a, b, first, kernels, |u| bump(u) * bump(u) * bump(u)),
         Profile::Box => {
-            product(a, b, i, kernel, |u| f64::from_bits(mask(u.abs() <= 1.0) & 1.0_f64.to_bits()));
+            let inside = |u: f64| f64::from_bits(mask(u.abs() <= 1.0) & 1.0_f64.to_bits());
+            product(a, b, first, kernels, inside);
         }
     }
 }
 
-/// Adds the kernels between one row of a block and all rows of another to the sums of both.
+/// Sets the kernels of row i of `a` with rows of its own fold to 0.
 #[inline(always)]
-fn add_kernels(to_a: &Lanes, to_b: &Lanes, of_a: &mut [f64; PARTS], of_b: &mut Lanes) {
-    for first in (0..BLOCK).step_by(PARTS) {
-        for l in 0..PARTS {
-            of_b[first + l] += to_b[first + l];
-            of_a[l] += to_a[first + l];
-        }
+fn leave_folds_out(a: &Block, b: &Block, i: usize, kernel: &mut Lanes) {
+    for (l, kernel) in kernel.iter_mut().enumerate() {
+        *kernel = f64::from_bits(kernel.to_bits() & mask(a.separates(i, b, l)));
     }
 }
 
-/// One row of a block and all rows of another, in one column.
+/// Some rows of a block and all rows of another, in one column.
 struct Pairs<'a> {
-    x: f64,
+    x: &'a [f64],
     column: &'a Lanes,
-    /// Kernels times the weights of the rows of the other block.
-    to_a: &'a Lanes,
-    /// Kernels times the weight of the row.
-    to_b: &'a Lanes,
+    /// Times the weights of both rows.
+    kernels: &'a [Lanes; TOGETHER],
 }
 
 impl Pairs<'_> {
-    /// Adds kernel * r(u), with r(u) = -u K'(u) / K(u), to the slopes of the row and of the rows of the other block.
+    /// Adds kernel * r(u), with r(u) = -u K'(u) / K(u), to the slopes of the rows of both blocks.
     #[inline(always)]
     fn add_slopes<const FMA: bool>(
         &self,
         profile: Profile,
-        of_a: &mut [f64; PARTS],
+        of_a: &mut [[f64; PARTS]],
         of_b: &mut Lanes,
     ) {
         match profile {
-            Profile::Gaussian => self.add::<FMA>(of_a, of_b, |u| u * u),
-            Profile::Linear => self.add::<FMA>(of_a, of_b, |u| ratio(u.abs(), 1.0 - u.abs())),
+            Profile::Gaussian => self.add_products::<FMA>(of_a, of_b, |u| u * u),
+            Profile::Linear => {
+                self.add_products::<FMA>(of_a, of_b, |u| ratio(u.abs(), 1.0 - u.abs()));
+            }
             Profile::Quadratic(power) => {
                 let twice = 2.0 * f64::from(power);
-                self.add::<FMA>(of_a, of_b, |u| ratio(twice * u * u, 1.0 - u * u));
+                self.add_products::<FMA>(of_a, of_b, |u| ratio(twice * u * u, 1.0 - u * u));
             }
             Profile::Box => {}
         }
     }
 
     #[inline(always)]
-    fn add<const FMA: bool>(
+    fn add_products<const FMA: bool>(
         &self,
-        of_a: &mut [f64; PARTS],
+        of_a: &mut [[f64; PARTS]],
         of_b: &mut Lanes,
         r: impl Fn(f64) -> f64,
     ) {
-        for first in (0..BLOCK).step_by(PARTS) {
-            for l in 0..PARTS {
-                let r = r(self.x - self.column[first + l]);
-                of_b[first + l] = lane::fma::<FMA>(self.to_b[first + l], r, of_b[first + l]);
-                of_a[l] = lane::fma::<FMA>(self.to_a[first + l], r, of_a[l]);
+        let x: [f64; TOGETHER] = std::array::from_fn(|row| self.x[row]);
+        add::<FMA>(self.kernels, of_a, of_b, |row, l| r(x[row] - self.column[l]));
+    }
+}
+
+/// Adds kernels between some rows of a block and all rows of another, times a factor, to the sums of both.
+#[inline(always)]
+fn add<const FMA: bool>(
+    kernels: &[Lanes; TOGETHER],
+    of_a: &mut [[f64; PARTS]],
+    of_b: &mut Lanes,
+    factor: impl Fn(usize, usize) -> f64,
+) {
+    // An array of a known size stays in registers for as long as the loop lasts.
+    let mut sums = [[0.0; PARTS]; TOGETHER];
+    for first in (0..BLOCK).step_by(PARTS) {
+        for l in 0..PARTS {
+            let mut of_row = of_b[first + l];
+            for row in 0..TOGETHER {
+                let (kernel, factor) = (kernels[row][first + l], factor(row, first + l));
+                of_row = lane::fma::<FMA>(kernel, factor, of_row);
+                sums[row][l] = lane::fma::<FMA>(kernel, factor, sums[row][l]);
             }
+            of_b[first + l] = of_row;
+        }
+    }
+    for (of_a, sums) in of_a.iter_mut().zip(sums) {
+        for l in 0..PARTS {
+            of_a[l] += sums[l];
         }
     }
 }
@@ -190,34 +217,52 @@ fn bump(u: f64) -> f64 {
     positive(1.0 - u * u)
 }
 
-/// exp(-|u|^2/2) of row i of `a` with each row of `b`.
+/// w_i w_l exp(-|u|^2/2) of two rows of `a`, from row i on, with each row of `b`: a value of `b` is fetched once for both.
 #[inline(always)]
-fn gaussian<const FMA: bool>(a: &Block, b: &Block, i: usize, kernel: &mut Lanes) {
+fn gaussian<const FMA: bool>(a: &Block, b: &Block, i: usize, kernels: &mut [Lanes; 2]) {
     for first in (0..BLOCK).step_by(LANES) {
-        let mut squares = [0.0; LANES];
+        let mut squares = [[0.0; LANES]; 2];
         for (x, column) in a.columns.iter().zip(&b.columns) {
             for l in 0..LANES {
-                let u = x[i] - column[first + l];
-                squares[l] = lane::fma::<FMA>(u, u, squares[l]);
+                let (u, v) = (x[i] - column[first + l], x[i + 1] - column[first + l]);
+                squares[0][l] = lane::fma::<FMA>(u, u, squares[0][l]);
+                squares[1][l] = lane::fma::<FMA>(v, v, squares[1][l]);
             }
         }
-        for l in 0..LANES {
-            kernel[first + l] = power_of_two::<FMA>(-0.5 * LOG2_E * squares[l]);
+        for (kernel, squares) in kernels.iter_mut().zip(&squares) {
+            kernel[first..first + LANES].copy_from_slice(squares);
+        }
+    }
+    // A loop of its own over many rows, which the compiler then vectorises as such.
+    for (row, kernel) in kernels.iter_mut().enumerate() {
+        let own = a.weights[i + row];
+        for (kernel, weight) in kernel.iter_mut().zip(&b.weights) {
+            *kernel = own * weight * power_of_two::<FMA>(-0.5 * LOG2_E * *kernel);
         }
     }
 }
 
-/// The product over columns of a profile of row i of `a` with each row of `b`.
+/// The products over columns of a profile of some rows of `a`, from the first on, with each row of `b`, times the weights
+/// of both.
 #[inline(always)]
-fn product(a: &Block, b: &Block, i: usize, kernel: &mut Lanes, profile: impl Fn(f64) -> f64) {
-    for first in (0..BLOCK).step_by(LANES) {
-        let mut products = [1.0; LANES];
-        for (x, column) in a.columns.iter().zip(&b.columns) {
-            for l in 0..LANES {
-                products[l] *= profile(x[i] - column[first + l]);
+fn product(
+    a: &Block,
+    b: &Block,
+    first_row: usize,
+    kernels: &mut [Lanes; TOGETHER],
+    profile: impl Fn(f64) -> f64,
+) {
+    for (row, kernel) in kernels.iter_mut().enumerate() {
+        for first in (0..BLOCK).step_by(LANES) {
+            let own = a.weights[first_row + row];
+            let mut products: [f64; LANES] = std::array::from_fn(|l| own * b.weights[first + l]);
+            for (x, column) in a.columns.iter().zip(&b.columns) {
+                for l in 0..LANES {
+                    products[l] *= profile(x[first_row + row] - column[first + l]);
+                }
             }
+            kernel[first..first + LANES].copy_from_slice(&products);
         }
-        kernel[first..first + LANES].copy_from_slice(&products);
     }
 }
 

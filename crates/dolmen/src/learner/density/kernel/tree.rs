@@ -49,7 +49,9 @@ struct Scratch {
     visitors: Vec<Vec<Visitor>>,
     /// One block's columns.
     block: Vec<f64>,
+    /// For one number per row of a block: distances, and kernels.
     pairs: Vec<f64>,
+    kernels: Vec<f64>,
 }
 
 impl<'a> PairSums<'a> {
@@ -73,6 +75,7 @@ impl<'a> PairSums<'a> {
             visitors: (0..self.points.blocks()).map(|_| Vec::new()).collect(),
             block: Vec::with_capacity(BLOCK * dimension),
             pairs: vec![0.0; BLOCK],
+            kernels: vec![0.0; BLOCK],
         };
         let scaled = (self.shape == Shape::Gaussian).then(|| Scaled::new(self));
         let pieces = queries.chunks(QUERIES * dimension).zip(out.chunks_mut(QUERIES * members));
@@ -239,7 +242,8 @@ impl<'a> Scaled<'a> {
         let squares = &mut scratch.pairs[..rows.len()];
         lanes::squared_distances(query, &scratch.block, squares);
         for &exponent in &self.exponents {
-            let least = lanes::power_sum(squares, exponent, &self.sums.weights[rows.clone()]);
+            let weights = &self.sums.weights[rows.clone()];
+            let least = lanes::power_sum(squares, exponent, weights, &mut scratch.kernels);
             scratch.reach.push((self.sums.tolerance * least).log2() / exponent);
         }
     }
@@ -255,10 +259,13 @@ impl<'a> Scaled<'a> {
 
     /// One block's rows in scaled coordinates.
     fn load(&self, b: usize, block: &mut Vec<f64>) {
-        block.clear();
-        for k in 0..self.centre.len() {
-            let column = &self.sums.points.column(k)[self.sums.points.block(b)];
-            block.extend(column.iter().map(|&v| self.coordinate(k, v)));
+        let rows = self.sums.points.block(b);
+        block.resize(rows.len() * self.centre.len(), 0.0);
+        for (k, scaled) in block.chunks_exact_mut(rows.len()).enumerate() {
+            let (centre, inverse) = (self.centre[k], self.inverse[k]);
+            for (scaled, v) in scaled.iter_mut().zip(&self.sums.points.column(k)[rows.clone()]) {
+                *scaled = (v - centre) * inverse;
+            }
         }
     }
 
@@ -276,7 +283,7 @@ impl<'a> Scaled<'a> {
             let out = &mut out[visitor.query * members..][..members];
             for ((out, exponent), reach) in out.iter_mut().zip(&self.exponents).zip(reach) {
                 if visitor.distance <= *reach {
-                    *out += lanes::power_sum(squares, *exponent, weights);
+                    *out += lanes::power_sum(squares, *exponent, weights, &mut scratch.kernels);
                 }
             }
         }
@@ -285,7 +292,7 @@ impl<'a> Scaled<'a> {
     /// The log sum of a query so far out that the exponentials underflow: relative to the nearest row of weight.
     fn far(&self, query: &[f64], exponent: f64, block: &mut Vec<f64>) -> f64 {
         let mut distances = vec![0.0; self.sums.points.blocks()];
-        let mut squares = [0.0; BLOCK];
+        let (mut squares, mut kernels) = ([0.0; BLOCK], [0.0; BLOCK]);
         self.block_distances(query, &mut distances);
         let (mut nearest, mut weight) = (f64::INFINITY, 0.0);
         for (b, &distance) in distances.iter().enumerate() {
@@ -316,7 +323,7 @@ impl<'a> Scaled<'a> {
                 for square in &mut *squares {
                     *square = (*square - nearest).max(0.0);
                 }
-                sum += lanes::power_sum(squares, exponent, &self.sums.weights[rows]);
+                sum += lanes::power_sum(squares, exponent, &self.sums.weights[rows], &mut kernels);
             }
         }
         LN_2 * exponent * nearest + sum.ln()

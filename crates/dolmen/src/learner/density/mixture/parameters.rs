@@ -28,6 +28,12 @@ impl<T> OneOrMany<T> {
     }
 }
 
+impl<T> From<Vec<T>> for OneOrMany<T> {
+    fn from(values: Vec<T>) -> Self {
+        Self::Many(values)
+    }
+}
+
 /// How many starts, and how long each is followed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -1,4 +1,6 @@
-//! `dolmen inspect`: what is in a file, and what Dolmen would do with it.
+//! `dolmen inspect`: what is in a table or a model file.
+
+mod model;
 
 use std::io::Write;
 
@@ -9,12 +11,13 @@ use serde::Serialize;
 use crate::args::{Common, DataFile, Format, Reading};
 use crate::output::{self, Done, columns, number};
 
-/// Show a table's columns, their types and missing values.
+/// Show a table's columns, their types and missing values; or a model's members, how their fits went and what they found.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:
-  dolmen inspect penguins.csv --schema year=categorical")]
+#[command(after_help = "Examples:
+  dolmen inspect penguins.csv --schema year=categorical
+  dolmen inspect penguins.dolmen")]
 pub(crate) struct Inspect {
-    /// CSV or Parquet by extension; `-` reads CSV from standard input.
+    /// A table (CSV or Parquet by extension; `-` reads CSV from standard input), or a model (.dolmen).
     data: DataFile,
     #[command(flatten)]
     reading: Reading,
@@ -37,6 +40,9 @@ struct Described {
 }
 
 pub(crate) fn run(arguments: &Inspect, common: &Common, out: &mut dyn Write) -> Done {
+    if arguments.data.extension().is_some_and(|extension| extension == "dolmen") {
+        return model::run(&arguments.data, common, out);
+    }
     let run = common.run()?;
     let table = arguments.reading.read(&arguments.data, &[], None, &run)?;
     drop(run);

@@ -1,0 +1,107 @@
+//! A model file's contents: what it predicts from what, its members and what they tell of themselves.
+
+use std::io::Write;
+use std::path::Path;
+
+use dolmen::ensemble::Ensemble;
+use dolmen::learner::{Diagnostics, Fitted, Series};
+use dolmen::task::Task;
+use serde::Serialize;
+
+use crate::args::{Common, Format};
+use crate::model::{Model, Opened};
+use crate::output::{self, Done, columns, number};
+
+/// Rows of a series shown as text; JSON has them all.
+const SHOWN: usize = 20;
+
+#[derive(Debug, Serialize)]
+struct Report {
+    task: String,
+    target: Option<String>,
+    classes: Vec<String>,
+    columns: Vec<String>,
+    members: Vec<Described>,
+}
+
+#[derive(Debug, Serialize)]
+struct Described {
+    name: String,
+    weight: Option<f64>,
+    converged: Option<bool>,
+    iterations: Option<usize>,
+    objective: Option<f64>,
+    notes: Vec<String>,
+    series: Vec<Series>,
+}
+
+pub(super) fn run(path: &Path, common: &Common, out: &mut dyn Write) -> Done {
+    let opened = Opened::read(path)?;
+    let members = match &opened.model {
+        Model::Density(model) => describe(model),
+        Model::Classification(model) => describe(model),
+        Model::Regression(model) => describe(model),
+    };
+    let file = opened.file;
+    let report = Report {
+        task: file.task,
+        target: file.target,
+        classes: file.classes,
+        columns: file.schema.fields().iter().map(|field| field.name.clone()).collect(),
+        members,
+    };
+    match common.format {
+        Format::Json => output::json(&report, out),
+        Format::Text => show(&report, out),
+    }
+}
+
+fn describe<T: Task>(model: &Ensemble<T>) -> Vec<Described> {
+    let weights = model.combination().weights();
+    let member = |(m, (name, model)): (usize, (&str, &dyn Fitted<T>))| {
+        let Diagnostics { converged, iterations, objective, notes, series } = model.diagnostics();
+        let weight = weights.map(|weights| weights[m]);
+        Described { name: name.into(), weight, converged, iterations, objective, notes, series }
+    };
+    model.names().zip(model.models()).enumerate().map(member).collect()
+}
+
+fn show(report: &Report, out: &mut dyn Write) -> Done {
+    let dash = || "-".to_string();
+    let row = |member: &Described| {
+        vec![
+            member.name.clone(),
+            member.weight.map_or_else(dash, |weight| format!("{weight:.4}")),
+            member.converged.map_or_else(dash, |yes| if yes { "yes" } else { "no" }.into()),
+            member.iterations.map_or_else(dash, |count| count.to_string()),
+            output::maybe(member.objective),
+        ]
+    };
+    let titles = ["member", "weight", "converged", "iterations", "objective"];
+    columns(&titles, report.members.iter().map(row), out)?;
+    for member in &report.members {
+        for note in &member.notes {
+            writeln!(out, "\n{}: {note}", member.name)?;
+        }
+        member.series.iter().try_for_each(|series| show_series(&member.name, series, out))?;
+    }
+    writeln!(out, "\ntask           {}", report.task)?;
+    if let Some(target) = &report.target {
+        writeln!(out, "target         {target}")?;
+    }
+    if !report.classes.is_empty() {
+        writeln!(out, "classes        {}", report.classes.join(", "))?;
+    }
+    Ok(writeln!(out, "columns        {}", report.columns.join(", "))?)
+}
+
+fn show_series(member: &str, series: &Series, out: &mut dyn Write) -> Done {
+    writeln!(out)?;
+    let rows = series.labels.iter().zip(&series.values).take(SHOWN);
+    let row = |(label, value): (&String, &f64)| vec![label.clone(), number(*value)];
+    columns(&[member, &series.name], rows.map(row), out)?;
+    if series.values.len() > SHOWN {
+        writeln!(out, "... and {} more (--format json has all)", series.values.len() - SHOWN)?;
+    }
+    Ok(())
+}

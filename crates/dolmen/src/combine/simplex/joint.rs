@@ -1,0 +1,221 @@
+//! LMG: weights of a linear mixture of joint probabilities that maximise the conditional log score
+//! [CerquidesMantaras2005 section 3.2].
+//!
+//! maximise  sum_i w_i [ ln sum_u alpha_u p_u(c_i, x_i) - ln sum_u alpha_u p_u(x_i) ] + sum_u (a_u - 1) ln alpha_u
+//!
+//! over the simplex. The second logarithm makes it a difference of concave functions: there may be several maxima, so it is
+//! solved from several starts. The objective but for its prior does not depend on the scale of alpha; a quadratic pull to
+//! sum alpha = 1 takes the place of the constraint. Newton steps are taken in the non-negative orthant with the curvature
+//! raised until it is positive definite, and cut until the objective rises.
+
+use rand_distr::{Distribution, Exp1};
+use serde::{Deserialize, Serialize};
+
+use super::LogScore;
+use super::pass::Moments;
+use crate::error::{Error, Result};
+use crate::learner::Run;
+use crate::math::{Gram, cholesky, nonnegative};
+
+/// Steps are cut so that a member with a prior keeps at least this share of its weight: ln alpha has a pole at 0.
+const KEPT_SHARE: f64 = 0.1;
+/// Halvings of a step before the arithmetic is taken to be at its end.
+const HALVINGS: usize = 40;
+
+/// The members' log joint probabilities, ready for solving.
+#[derive(Debug, Clone)]
+pub struct JointScore {
+    /// p_u(c_i, x_i).
+    own: LogScore,
+    /// p_u(x_i).
+    all: LogScore,
+}
+
+/// How exactly, and how often, the solver works.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LmgOptions {
+    /// The largest violation of the optimality conditions to reach, of the objective's gradient per row.
+    pub tolerance: f64,
+    /// Steps from one start.
+    pub max_iterations: usize,
+    /// Starts: equal weights, then random ones.
+    pub starts: usize,
+}
+
+impl Default for LmgOptions {
+    fn default() -> Self {
+        Self { tolerance: 1e-10, max_iterations: 500, starts: 3 }
+    }
+}
+
+/// Weights found, and how good they are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JointSolution {
+    /// One weight per member.
+    pub weights: Vec<f64>,
+    /// The objective without its prior, per row.
+    pub score: f64,
+    /// The largest violation of the optimality conditions (KKT).
+    pub residual: f64,
+    /// Steps from the start that was best.
+    pub iterations: usize,
+    /// Whether the tolerance was reached.
+    pub converged: bool,
+}
+
+impl JointScore {
+    /// From columns of ln p_u(c_i, x_i) and of ln p_u(x_i), one of each per member.
+    pub fn from_log(own: Vec<Vec<f64>>, all: Vec<Vec<f64>>) -> Result<Self> {
+        if own.len() != all.len() {
+            return Err(Error::shape("columns of ln p(x)", own.len(), all.len()));
+        }
+        Ok(Self { own: LogScore::from_log(own)?, all: LogScore::from_log(all)? }.informative())
+    }
+
+    /// The same problem with row weights: finite, not negative.
+    pub fn weighted(self, weights: &[f64]) -> Result<Self> {
+        let Self { own, all } = self;
+        Ok(Self { own: own.weighted(weights)?, all: all.weighted(weights)? }.informative())
+    }
+
+    /// The same problem with a Dirichlet prior: exponents `a` of at least 1 (CM05 uses 2).
+    pub fn with_prior(self, a: &[f64]) -> Result<Self> {
+        Ok(Self { own: self.own.with_prior(a)?, all: self.all })
+    }
+
+    /// Rows without information on the own class have none on the ratio either.
+    fn informative(mut self) -> Self {
+        self.all.weights.clone_from(&self.own.weights);
+        self
+    }
+
+    /// The best weights found from all starts.
+    pub fn solve(&self, options: &LmgOptions, run: &Run) -> Result<JointSolution> {
+        if options.starts == 0 {
+            return Err(Error::param("starts", "at least 1", options.starts));
+        }
+        let members = self.own.columns.len();
+        let start = |s: usize| -> Vec<f64> {
+            if s == 0 {
+                return vec![1.0 / members as f64; members];
+            }
+            let mut rng = run.child(s as u64).rng();
+            let draws: Vec<f64> = (0..members).map(|_| Exp1.sample(&mut rng)).collect();
+            let total: f64 = draws.iter().sum();
+            draws.iter().map(|draw| draw / total).collect()
+        };
+        let mut best: Option<(f64, JointSolution)> = None;
+        for s in 0..options.starts {
+            run.check()?;
+            let found = run.install(|| self.climb(start(s), options));
+            // The first of equals, as far as rounding lets them be told apart.
+            if best.as_ref().is_none_or(|(value, _)| found.0 > value + 1e-12) {
+                best = Some(found);
+            }
+        }
+        best.map(|(_, solution)| solution).ok_or_else(|| Error::shape("starts", 1, 0))
+    }
+
+    /// Newton's method from one start; also the objective with its prior.
+    fn climb(&self, start: Vec<f64>, options: &LmgOptions) -> (f64, JointSolution) {
+        let mut here = self.point(start);
+        let mut iterations = 0;
+        while here.residual > options.tolerance && iterations < options.max_iterations {
+            let Some(next) = self.step(&here) else { break };
+            here = next;
+            iterations += 1;
+        }
+        let shift = |score: &LogScore| {
+            crate::combine::problem::weighted_mean(&score.shift, &self.own.weights)
+        };
+        let solution = JointSolution {
+            score: here.score + shift(&self.own) - shift(&self.all),
+            converged: here.residual <= options.tolerance,
+            residual: here.residual,
+            weights: here.x,
+            iterations,
+        };
+        (here.value, solution)
+    }
+
+    fn point(&self, x: Vec<f64>) -> Point {
+        let members: Vec<usize> = (0..x.len()).collect();
+        let moments = |score: &LogScore| score.view().moments(&x, &members, Some(x.len()));
+        let (own, all) = (moments(&self.own), moments(&self.all));
+        let prior = &self.own.prior;
+        let mass: f64 = prior.iter().sum();
+        let score = own.objective - all.objective;
+        let log_prior: f64 =
+            prior.iter().zip(&x).filter(|(p, _)| **p > 0.0).map(|(p, x)| p * x.ln()).sum();
+        let gradients = own.gradient.iter().zip(&all.gradient).zip(prior.iter().zip(&x));
+        let pull: Vec<f64> = gradients
+            .map(|((own, all), (p, x))| own - all + if *p > 0.0 { p / x } else { 0.0 } - mass)
+            .collect();
+        let violations = pull.iter().zip(&x).map(|(g, x)| if *x > 0.0 { g.abs() } else { *g });
+        let residual = violations.fold(0.0, f64::max);
+        Point { score, value: score + log_prior, pull, residual, own, all, x }
+    }
+
+    /// A better point, if there is one that rounding lets us see.
+    fn step(&self, here: &Point) -> Option<Point> {
+        let curvature = self.curvature(here);
+        let floor = |(p, x): (&f64, &f64)| if *p > 0.0 { KEPT_SHARE * x } else { 0.0 };
+        let floors: Vec<f64> = self.own.prior.iter().zip(&here.x).map(floor).collect();
+        let above: Vec<f64> = here.x.iter().zip(&floors).map(|(x, floor)| x - floor).collect();
+        let curved = curvature.times(&above);
+        let target: Vec<f64> = curved.iter().zip(&here.pull).map(|(c, pull)| c + pull).collect();
+        let found = nonnegative::minimise(&curvature, &target, &above).y;
+        let direction: Vec<f64> = found.iter().zip(&above).map(|(y, above)| y - above).collect();
+        let promise: f64 = direction.iter().zip(&here.pull).map(|(d, pull)| d * pull).sum();
+        let in_the_dark = promise < 16.0 * f64::EPSILON * (1.0 + here.value.abs());
+        let mut length = 1.0;
+        for _ in 0..HALVINGS {
+            let mut x: Vec<f64> =
+                here.x.iter().zip(&direction).map(|(x, d)| (x + length * d).max(0.0)).collect();
+            let total: f64 = x.iter().sum();
+            x.iter_mut().for_each(|x| *x /= total);
+            let next = self.point(x);
+            if in_the_dark {
+                return (next.residual < here.residual).then_some(next);
+            }
+            if next.value - here.value >= 1e-4 * length * promise {
+                return Some(next);
+            }
+            length /= 2.0;
+        }
+        None
+    }
+
+    /// The negative Hessian with the pull to sum alpha = 1, raised until it is positive definite.
+    fn curvature(&self, here: &Point) -> Gram {
+        let members = here.x.len();
+        let of = |moments: &Moments, i, j| moments.curvature.as_ref().map_or(0.0, |c| c.get(i, j));
+        let mut raised = Gram::from_fn(members, |i, j| {
+            let diagonal = self.own.prior[i] / here.x[i].powi(2);
+            let prior = if i == j && self.own.prior[i] > 0.0 { diagonal } else { 0.0 };
+            of(&here.own, i, j) - of(&here.all, i, j) + prior + 1.0
+        });
+        let scale = (0..members).map(|i| of(&here.own, i, i)).fold(f64::MIN_POSITIVE, f64::max);
+        let mut raise = 1e-8 * scale;
+        while cholesky::factorise(&mut raised.to_rows(), members).is_err() {
+            (0..members).for_each(|i| raised.add_diagonal(i, raise));
+            raise *= 4.0;
+        }
+        raised
+    }
+}
+
+/// Weights and what a pass over the rows found there.
+struct Point {
+    x: Vec<f64>,
+    /// The objective without its prior.
+    score: f64,
+    /// The objective with its prior.
+    value: f64,
+    /// The gradient of the objective on the simplex.
+    pull: Vec<f64>,
+    residual: f64,
+    own: Moments,
+    all: Moments,
+}

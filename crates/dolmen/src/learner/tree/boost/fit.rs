@@ -1,0 +1,384 @@
+//! The rounds of boosting.
+
+use std::ops::Range;
+
+use rand::seq::SliceRandom;
+use rand::{Rng, RngExt};
+use rayon::prelude::*;
+
+use super::super::bins::Bins;
+use super::super::codes::Codes;
+use super::super::examine::Workspace;
+use super::super::fitted::{Tree, shares};
+use super::super::grow::{Grower, Grown, Growth};
+use super::super::pairs::{Narrow, PairCell, Pairs, Units, Wide};
+use super::loss::Loss;
+use super::model::{Body, FittedBoost};
+use super::{Boost, FEW_ROUNDS, MOST_ROUNDS, PATIENCE};
+use crate::error::{Error, Result};
+use crate::learner::Run;
+use crate::table::{Kind, Rows};
+
+/// Rows whose gradients are one piece of work.
+const BLOCK: usize = 4096;
+/// Rows held out at least; of fewer, nothing can be learned about when to stop.
+const LEAST_HELD_OUT: usize = 50;
+/// The random streams of the held-out rows and of the rounds.
+const HELD_OUT_STREAM: u64 = u64::MAX;
+
+/// Units that a mean gradient must have for narrow cells to be exact enough, and means that the largest may have.
+const NARROW: (f64, f64) = (256.0, 4096.0);
+
+/// A fit on its way.
+struct Booster<'a> {
+    parameters: &'a Boost,
+    loss: &'a dyn Loss,
+    targets: &'a [f64],
+    weights: Option<&'a [f64]>,
+    bins: Bins,
+    codes: Codes,
+    growth: Growth,
+    monotone: Vec<i8>,
+    /// Rows that trees are grown on, and rows that tell when to stop.
+    learned: Vec<u32>,
+    held_out: Vec<u32>,
+    scores: Vec<f64>,
+    gradients: Vec<f64>,
+    curvatures: Vec<f64>,
+    narrow: (Vec<Narrow>, Workspace<Narrow>),
+    wide: (Vec<Wide>, Workspace<Wide>),
+    rows: Vec<u32>,
+}
+
+/// Totals of the gradients of one output.
+#[derive(Clone, Copy, Default)]
+struct Totals {
+    gradients: f64,
+    curvatures: f64,
+    largest: f64,
+}
+
+/// Fits a boosted model, on the thread pool it is called in.
+pub(super) fn fit(
+    parameters: &Boost,
+    loss: &dyn Loss,
+    x: Rows<'_>,
+    targets: &[f64],
+    weights: Option<&[f64]>,
+    run: &Run,
+) -> Result<FittedBoost> {
+    let mut booster = Booster::new(parameters, loss, x, targets, weights, run)?;
+    let outputs = loss.outputs();
+    let stops = !booster.held_out.is_empty();
+    let usual = if stops { MOST_ROUNDS } else { FEW_ROUNDS };
+    let rounds = parameters.rounds.unwrap_or(usual);
+    let patience = parameters.patience.unwrap_or(PATIENCE);
+    let start = booster.start();
+    let (mut trees, mut gains) = (Vec::new(), Vec::new());
+    let mut best = (f64::INFINITY, 0);
+    run.progress().plan(rounds as u64);
+    for round in 0..rounds {
+        run.check()?;
+        booster.round(&run.child(round as u64), &mut trees, &mut gains)?;
+        run.progress().advance(1, "boosting");
+        if stops {
+            let loss = booster.held_out_loss();
+            if loss < best.0 {
+                best = (loss, round + 1);
+            } else if round + 1 - best.1 >= patience {
+                run.progress().advance((rounds - round - 1) as u64, "boosting");
+                break;
+            }
+        }
+    }
+    let mut notes = Vec::new();
+    if stops {
+        trees.truncate(best.1.max(1) * outputs);
+        let held = booster.held_out.len();
+        notes.push(format!("{} rounds were best on {held} held-out rows", best.1.max(1)));
+    }
+    let importance = shares(trees.iter().zip(gains.iter().map(Vec::as_slice)), x.width());
+    let columns = x.schema().fields().iter().map(|field| field.name.clone()).collect();
+    let link = loss.link();
+    FittedBoost::new(Body { bins: booster.bins, trees, start, link, columns, importance, notes })
+}
+
+impl<'a> Booster<'a> {
+    fn new(
+        parameters: &'a Boost,
+        loss: &'a dyn Loss,
+        x: Rows<'_>,
+        targets: &'a [f64],
+        weights: Option<&'a [f64]>,
+        run: &Run,
+    ) -> Result<Self> {
+        let counts = |row: &u32| weights.is_none_or(|w| w[*row as usize] > 0.0);
+        let mut learned: Vec<u32> = (0..x.rows() as u32).filter(counts).collect();
+        if learned.is_empty() {
+            return Err(Error::shape("rows to learn from", 1, 0));
+        }
+        let held_out = parameters.hold_out(&mut learned, &mut run.child(HELD_OUT_STREAM).rng());
+        let bins = Bins::learn(x, weights, parameters.bins)?;
+        let codes = bins.encode(x)?;
+        let cells = x.rows() * loss.outputs();
+        let growth = Growth {
+            leaves: Some(parameters.leaves),
+            depth: parameters.depth,
+            min_leaf: parameters.min_leaf,
+            min_gain: parameters.min_gain,
+            ..Growth::default()
+        };
+        Ok(Self {
+            parameters,
+            loss,
+            targets,
+            weights,
+            monotone: parameters.signs(x)?,
+            bins,
+            codes,
+            growth,
+            rows: Vec::with_capacity(learned.len()),
+            learned,
+            held_out,
+            scores: vec![0.0; cells],
+            gradients: vec![0.0; cells],
+            curvatures: vec![0.0; cells],
+            narrow: (Vec::new(), Workspace::default()),
+            wide: (Vec::new(), Workspace::default()),
+        })
+    }
+
+    fn weight(&self, row: u32) -> f64 {
+        self.weights.map_or(1.0, |w| w[row as usize])
+    }
+
+    /// Sets all scores to the best constant.
+    fn start(&mut self) -> Vec<f64> {
+        let targets: Vec<f64> =
+            self.learned.iter().map(|&row| self.targets[row as usize]).collect();
+        let weights: Vec<f64> = self.learned.iter().map(|&row| self.weight(row)).collect();
+        let start = self.loss.start(&targets, &weights);
+        self.scores.chunks_exact_mut(start.len()).for_each(|scores| scores.copy_from_slice(&start));
+        start
+    }
+
+    /// One tree for each output.
+    fn round(&mut self, run: &Run, trees: &mut Vec<Tree>, gains: &mut Vec<Vec<f64>>) -> Result<()> {
+        let mut rng = run.rng();
+        let totals = self.slopes();
+        let sampled = self.draw_rows(&mut rng);
+        let columns = self.draw_columns(&mut rng);
+        for (output, totals) in totals.into_iter().enumerate() {
+            self.rows.clone_from(&sampled);
+            let rows = self.targets.len();
+            let units = Units::fitting::<Narrow>(rows, totals.gradients, totals.curvatures);
+            let mean = totals.gradients / rows as f64;
+            let is_narrow = mean * units.gradient >= NARROW.0 && totals.largest <= NARROW.1 * mean;
+            let mut grown = if is_narrow {
+                let (mut cells, mut workspace) = std::mem::take(&mut self.narrow);
+                let grown = self.grow(output, units, &columns, &mut cells, &mut workspace);
+                self.narrow = (cells, workspace);
+                grown
+            } else {
+                let units = Units::fitting::<Wide>(rows, totals.gradients, totals.curvatures);
+                let (mut cells, mut workspace) = std::mem::take(&mut self.wide);
+                let grown = self.grow(output, units, &columns, &mut cells, &mut workspace);
+                self.wide = (cells, workspace);
+                grown
+            };
+            self.refit(output, &mut grown);
+            self.step(output, &grown);
+            trees.push(grown.tree);
+            gains.push(grown.gains);
+        }
+        Ok(())
+    }
+
+    /// Gradients and curvatures of all rows, and their totals for each output.
+    fn slopes(&mut self) -> Vec<Totals> {
+        let (loss, outputs, weights) = (self.loss, self.loss.outputs(), self.weights);
+        let blocks = (self.gradients.par_chunks_mut(BLOCK * outputs))
+            .zip(self.curvatures.par_chunks_mut(BLOCK * outputs))
+            .zip(self.scores.par_chunks(BLOCK * outputs))
+            .zip(self.targets.par_chunks(BLOCK));
+        let parts: Vec<Vec<Totals>> = blocks
+            .enumerate()
+            .map(|(block, (((gradients, curvatures), scores), targets))| {
+                loss.gradients(targets, scores, gradients, curvatures);
+                let mut totals = vec![Totals::default(); outputs];
+                for (at, (g, h)) in gradients.iter().zip(curvatures).enumerate() {
+                    let weight = weights.map_or(1.0, |w| w[block * BLOCK + at / outputs]);
+                    totals[at % outputs].add(g.abs(), *h, weight);
+                }
+                totals
+            })
+            .collect();
+        let mut totals = vec![Totals::default(); outputs];
+        for part in parts {
+            totals.iter_mut().zip(part).for_each(|(total, part)| total.merge(part));
+        }
+        totals
+    }
+
+    fn grow<P: PairCell>(
+        &mut self,
+        output: usize,
+        units: Units,
+        columns: &[u32],
+        cells: &mut Vec<P>,
+        workspace: &mut Workspace<P>,
+    ) -> Grown {
+        let (outputs, weights) = (self.loss.outputs(), self.weights);
+        cells.resize(self.targets.len(), P::default());
+        let blocks = (cells.par_chunks_mut(BLOCK))
+            .zip(self.gradients.par_chunks(BLOCK * outputs))
+            .zip(self.curvatures.par_chunks(BLOCK * outputs));
+        blocks.enumerate().for_each(|(block, ((cells, gradients), curvatures))| {
+            let pairs = gradients.chunks_exact(outputs).zip(curvatures.chunks_exact(outputs));
+            for (i, (cell, (g, h))) in cells.iter_mut().zip(pairs).enumerate() {
+                let weight = weights.map_or(1.0, |w| w[block * BLOCK + i]);
+                *cell = units.pack(g[output], h[output], weight);
+            }
+        });
+        let criterion = Pairs {
+            cells,
+            units,
+            l2: self.parameters.l2,
+            monotone: &self.monotone,
+            weights: Some(weights),
+            targets: None,
+        };
+        let grower = Grower {
+            bins: &self.bins,
+            codes: &self.codes,
+            criterion: &criterion,
+            growth: &self.growth,
+            parallel: true,
+        };
+        grower.grow(&mut self.rows, columns, None, workspace)
+    }
+
+    /// Gives the leaves their best values where the loss knows them better than its slope, and shrinks all.
+    fn refit(&self, output: usize, grown: &mut Grown) {
+        let (rate, outputs) = (self.parameters.rate, self.loss.outputs());
+        let residual = |&row: &u32| {
+            let score = self.scores[row as usize * outputs + output];
+            (self.targets[row as usize] - score, self.weight(row))
+        };
+        let value = |(leaf, range): (usize, &Range<usize>)| {
+            if !self.loss.refits() {
+                return rate * grown.tree.value(leaf)[0];
+            }
+            let mut residuals: Vec<_> = self.rows[range.clone()].iter().map(residual).collect();
+            rate * self.loss.refit(&mut residuals)
+        };
+        let values = grown.leaves.par_iter().enumerate().map(value).collect();
+        grown.tree.set_values(values, 1);
+    }
+
+    /// Adds the tree to the scores of all rows.
+    fn step(&mut self, output: usize, grown: &Grown) {
+        let outputs = self.loss.outputs();
+        for (leaf, range) in grown.leaves.iter().enumerate() {
+            let value = grown.tree.value(leaf)[0];
+            for &row in &self.rows[range.clone()] {
+                self.scores[row as usize * outputs + output] += value;
+            }
+        }
+        let missing: Vec<u8> = self.bins.columns().iter().map(|c| c.bins() as u8).collect();
+        let mut is_done = Vec::new();
+        if self.rows.len() < self.learned.len() {
+            is_done.resize(self.targets.len(), false);
+            self.rows.iter().for_each(|&row| is_done[row as usize] = true);
+        }
+        let left_out =
+            self.learned.iter().filter(|&&row| !is_done.is_empty() && !is_done[row as usize]);
+        for &row in self.held_out.iter().chain(left_out) {
+            let leaf = grown.tree.leaf_of_codes(&self.codes, &missing, row as usize);
+            self.scores[row as usize * outputs + output] += grown.tree.value(leaf)[0];
+        }
+    }
+
+    fn held_out_loss(&self) -> f64 {
+        let outputs = self.loss.outputs();
+        let loss = |&row: &u32| {
+            let at = row as usize * outputs;
+            self.weight(row)
+                * self.loss.loss(self.targets[row as usize], &self.scores[at..at + outputs])
+        };
+        self.held_out.iter().map(loss).sum()
+    }
+
+    /// The rows of one round, in ascending order.
+    fn draw_rows(&self, rng: &mut impl Rng) -> Vec<u32> {
+        let share = self.parameters.rows;
+        if share >= 1.0 {
+            return self.learned.clone();
+        }
+        let drawn: Vec<u32> =
+            self.learned.iter().copied().filter(|_| rng.random::<f64>() < share).collect();
+        if drawn.is_empty() { self.learned.clone() } else { drawn }
+    }
+
+    /// The columns of one round.
+    fn draw_columns(&self, rng: &mut impl Rng) -> Vec<u32> {
+        let mut columns: Vec<u32> = (0..self.codes.width() as u32).collect();
+        if self.parameters.columns < 1.0 {
+            let wanted = (self.parameters.columns * columns.len() as f64).ceil() as usize;
+            columns.shuffle(rng);
+            columns.truncate(wanted.max(1));
+            columns.sort_unstable();
+        }
+        columns
+    }
+}
+
+impl Totals {
+    fn add(&mut self, gradient: f64, curvature: f64, weight: f64) {
+        self.gradients += weight * gradient;
+        self.curvatures += weight * curvature;
+        self.largest = self.largest.max(gradient);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.gradients += other.gradients;
+        self.curvatures += other.curvatures;
+        self.largest = self.largest.max(other.largest);
+    }
+}
+
+impl Boost {
+    /// Takes held-out rows from the others, if the rounds are to be chosen by them and there are enough.
+    fn hold_out(&self, learned: &mut Vec<u32>, rng: &mut impl Rng) -> Vec<u32> {
+        let wanted = (self.held_out * learned.len() as f64) as usize;
+        let is_wanted = self.patience.is_some_and(|p| p > 0)
+            || (self.rounds.is_none() && self.patience.is_none());
+        if !is_wanted || wanted < LEAST_HELD_OUT {
+            return Vec::new();
+        }
+        learned.shuffle(rng);
+        let mut held_out = learned.split_off(learned.len() - wanted);
+        learned.sort_unstable();
+        held_out.sort_unstable();
+        held_out
+    }
+
+    /// The constraint of every column; none if no column has one.
+    fn signs(&self, x: Rows<'_>) -> Result<Vec<i8>> {
+        if self.monotone.is_empty() {
+            return Ok(Vec::new());
+        }
+        let fields = x.schema().fields();
+        let mut signs = vec![0; fields.len()];
+        for (name, &sign) in &self.monotone {
+            let Some(j) = fields.iter().position(|field| field.name == *name) else {
+                return Err(Error::param("monotone", "names of input columns", name));
+            };
+            if matches!(fields[j].kind, Kind::Categorical { .. }) {
+                return Err(Error::param("monotone", "numeric columns", name));
+            }
+            signs[j] = sign;
+        }
+        Ok(signs)
+    }
+}

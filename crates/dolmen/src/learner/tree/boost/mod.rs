@@ -1,0 +1,255 @@
+//! Gradient boosting: a sum of small trees, each a step down the slope of a loss (Friedman 2001), grown on histograms best leaf
+//! first, with second derivatives and shrinkage (Chen & Guestrin 2016; Ke et al. 2017).
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `loss` | the losses, and the trait for one's own |
+//! | `fit`, `round` | the rounds, sampling, early stopping |
+//! | `model`, `scorer` | the fitted model, and how it scores 64 rows at a time |
+
+mod fit;
+pub mod loss;
+mod model;
+mod scorer;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+pub use loss::{Link, Loss};
+pub use model::FittedBoost;
+
+use crate::error::{Error, Place, Result};
+use crate::learner::{Fitted, Learner, Run, Sample};
+use crate::task::{Classification, Regression, Target};
+use scorer::MOST_LEAVES;
+
+/// Rounds at most when the rounds are chosen by early stopping.
+const MOST_ROUNDS: usize = 1000;
+/// Rounds without a better held-out loss before stopping, unless told otherwise.
+const PATIENCE: usize = 20;
+/// Rounds when there are too few rows to hold some out.
+const FEW_ROUNDS: usize = 100;
+
+/// Gradient boosted trees.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Boost {
+    /// The loss: by default `squared` for numbers, `logistic` for two classes and `multinomial` for more.
+    pub loss: Option<LossName>,
+    /// Rounds. Without a number, as many as help on held-out rows.
+    pub rounds: Option<usize>,
+    /// Leaves of a tree at most.
+    pub leaves: usize,
+    /// Splits on any way down at most.
+    pub depth: Option<usize>,
+    /// How much of each tree's step is taken.
+    pub rate: f64,
+    /// The least weight of rows in a leaf.
+    pub min_leaf: f64,
+    /// A split must gain more than this.
+    pub min_gain: f64,
+    /// The penalty on squared leaf values.
+    pub l2: f64,
+    /// The share of rows each tree is grown on.
+    pub rows: f64,
+    /// The share of columns each tree looks at.
+    pub columns: f64,
+    /// Bins of a column at most.
+    pub bins: usize,
+    /// Stop after so many rounds without a better loss on held-out rows. Given with `rounds` too, or by itself.
+    pub patience: Option<usize>,
+    /// The share of rows held out for that.
+    pub held_out: f64,
+    /// Columns that predictions may only rise (1) or fall (-1) with, by name.
+    pub monotone: BTreeMap<String, i8>,
+    /// Which quantile the loss `quantile` fits.
+    pub quantile: f64,
+    /// Where the loss `huber` goes over from squares to absolute values; by default the error that nine tenths of the rows
+    /// do not exceed at the start.
+    pub delta: Option<f64>,
+}
+
+/// The losses by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LossName {
+    /// Squared errors.
+    Squared,
+    /// Absolute errors.
+    Absolute,
+    /// Squared errors up to a limit, absolute beyond.
+    Huber,
+    /// A quantile.
+    Quantile,
+    /// Counts.
+    Poisson,
+    /// Two classes.
+    Logistic,
+    /// Two classes, AdaBoost's loss.
+    Exponential,
+    /// Several classes.
+    Multinomial,
+}
+
+impl Default for Boost {
+    fn default() -> Self {
+        Self {
+            loss: None,
+            rounds: None,
+            leaves: 31,
+            depth: None,
+            rate: 0.1,
+            min_leaf: 20.0,
+            min_gain: 0.0,
+            l2: 1.0,
+            rows: 1.0,
+            columns: 1.0,
+            bins: 255,
+            patience: None,
+            held_out: 0.1,
+            monotone: BTreeMap::new(),
+            quantile: 0.5,
+            delta: None,
+        }
+    }
+}
+
+impl Boost {
+    fn validate(&self) -> Result<()> {
+        let positive = |name: &str, value: f64| {
+            let is_fine = value.is_finite() && value > 0.0;
+            if is_fine { Ok(()) } else { Err(Error::param(name, "above 0", value)) }
+        };
+        let not_negative = |name: &str, value: f64| {
+            let is_fine = value.is_finite() && value >= 0.0;
+            if is_fine { Ok(()) } else { Err(Error::param(name, "at least 0", value)) }
+        };
+        let share = |name: &str, value: f64, most: f64| {
+            let is_fine = value > 0.0 && value <= most;
+            let expected = format!("above 0 and at most {most}");
+            if is_fine { Ok(()) } else { Err(Error::param(name, expected, value)) }
+        };
+        if self.rounds == Some(0) {
+            return Err(Error::param("rounds", "at least 1", 0));
+        }
+        if !(2..=MOST_LEAVES).contains(&self.leaves) {
+            return Err(Error::param(
+                "leaves",
+                format!("between 2 and {MOST_LEAVES}"),
+                self.leaves,
+            ));
+        }
+        if self.depth == Some(0) {
+            return Err(Error::param("depth", "at least 1", 0));
+        }
+        if let Some((name, sign)) = self.monotone.iter().find(|(_, sign)| !(-1..=1).contains(*sign))
+        {
+            return Err(Error::param(&format!("monotone of {name}"), "-1, 0 or 1", sign));
+        }
+        positive("rate", self.rate)?;
+        not_negative("min_leaf", self.min_leaf)?;
+        not_negative("min_gain", self.min_gain)?;
+        not_negative("l2", self.l2)?;
+        share("rows", self.rows, 1.0)?;
+        share("columns", self.columns, 1.0)?;
+        share("held_out", self.held_out, 0.9)?;
+        share("quantile", self.quantile, 1.0)?;
+        self.delta.map_or(Ok(()), |delta| positive("delta", delta))
+    }
+
+    /// Fits scores by any loss, one's own for instance, to targets with weights of 1 by default.
+    pub fn fit_loss(
+        &self,
+        loss: &dyn Loss,
+        x: crate::table::Rows<'_>,
+        targets: &[f64],
+        weights: Option<&[f64]>,
+        run: &Run,
+    ) -> Result<FittedBoost> {
+        self.validate()?;
+        loss.check(targets)?;
+        if targets.len() != x.rows() {
+            return Err(Error::shape("rows of the target", x.rows(), targets.len()));
+        }
+        if let Some(row) = targets.iter().position(|y| !y.is_finite()) {
+            return Err(Error::data(Place::row(row), "the target is not a finite number"));
+        }
+        run.install(|| fit::fit(self, loss, x, targets, weights, run))
+    }
+
+    fn regression_loss(&self, y: &[f64], weights: Option<&[f64]>) -> Result<Arc<dyn Loss>> {
+        Ok(match self.loss.unwrap_or(LossName::Squared) {
+            LossName::Squared => Arc::new(loss::Squared),
+            LossName::Absolute => Arc::new(loss::Quantile { share: 0.5 }),
+            LossName::Quantile => Arc::new(loss::Quantile { share: self.quantile }),
+            LossName::Poisson => Arc::new(loss::Poisson),
+            LossName::Huber => Arc::new(loss::Huber {
+                delta: self.delta.unwrap_or_else(|| loss::usual_delta(y, weights)),
+            }),
+            other => {
+                let expected = "one for numbers: squared, absolute, huber, quantile, poisson";
+                return Err(Error::param("loss", expected, format!("{other:?}").to_lowercase()));
+            }
+        })
+    }
+
+    fn class_loss(&self, classes: usize) -> Result<Arc<dyn Loss>> {
+        let usual = if classes == 2 { LossName::Logistic } else { LossName::Multinomial };
+        Ok(match (self.loss.unwrap_or(usual), classes) {
+            (LossName::Logistic, 2) => Arc::new(loss::Logistic),
+            (LossName::Exponential, 2) => Arc::new(loss::Exponential),
+            (LossName::Multinomial, 2..) => Arc::new(loss::Multinomial { classes }),
+            (other, _) => {
+                let expected = "multinomial, or logistic or exponential for two classes";
+                return Err(Error::param("loss", expected, format!("{other:?}").to_lowercase()));
+            }
+        })
+    }
+}
+
+impl Learner<Regression> for Boost {
+    fn members(&self) -> Vec<String> {
+        vec![self.name()]
+    }
+
+    fn fit(
+        &self,
+        sample: &Sample<'_, Regression>,
+        run: &Run,
+    ) -> Result<Vec<Box<dyn Fitted<Regression>>>> {
+        let loss = self.regression_loss(sample.target(), sample.weights())?;
+        let (x, y, weights) = (sample.x(), sample.target(), sample.weights());
+        Ok(vec![Box::new(self.fit_loss(loss.as_ref(), x, y, weights, run)?)])
+    }
+}
+
+impl Learner<Classification> for Boost {
+    fn members(&self) -> Vec<String> {
+        vec![self.name()]
+    }
+
+    fn fit(
+        &self,
+        sample: &Sample<'_, Classification>,
+        run: &Run,
+    ) -> Result<Vec<Box<dyn Fitted<Classification>>>> {
+        let loss = self.class_loss(sample.target().classes().len())?;
+        let targets: Vec<f64> = sample.target().codes().iter().map(|&c| f64::from(c)).collect();
+        let (x, weights) = (sample.x(), sample.weights());
+        Ok(vec![Box::new(self.fit_loss(loss.as_ref(), x, &targets, weights, run)?)])
+    }
+}
+
+impl Boost {
+    fn name(&self) -> String {
+        let mut told = vec![];
+        told.extend(self.loss.map(|loss| format!("{loss:?}").to_lowercase()));
+        told.extend(self.rounds.map(|rounds| format!("rounds={rounds}")));
+        if self.leaves != 31 {
+            told.push(format!("leaves={}", self.leaves));
+        }
+        if told.is_empty() { "boost".into() } else { format!("boost({})", told.join(", ")) }
+    }
+}

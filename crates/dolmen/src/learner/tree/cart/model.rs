@@ -1,0 +1,100 @@
+//! A fitted decision tree.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::fitted::Tree;
+use crate::error::{Error, Result};
+use crate::learner::{Diagnostics, Fitted, Series};
+use crate::store::{Record, Registry, Stored};
+use crate::table::Rows;
+use crate::task::{Classification, Regression};
+
+/// A fitted [`super::DecisionTree`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FittedTree {
+    pub(super) tree: Tree,
+    pub(super) columns: Vec<String>,
+    pub(super) importance: Vec<f64>,
+    pub(super) alpha: f64,
+    pub(super) path: Vec<f64>,
+}
+
+impl FittedTree {
+    /// The tree.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// The price of a leaf it was pruned by.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// The prices at which the unpruned tree loses leaves, in ascending order.
+    pub fn alphas(&self) -> &[f64] {
+        &self.path
+    }
+
+    /// Each column's share of what all splits gained: they sum to 1, unless there was no split.
+    pub fn importance(&self) -> &[f64] {
+        &self.importance
+    }
+
+    fn predict_rows(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
+        if x.width() != self.columns.len() {
+            return Err(Error::shape("input columns", self.columns.len(), x.width()));
+        }
+        for (row, out) in x.iter().zip(out.chunks_exact_mut(self.tree.width())) {
+            out.copy_from_slice(self.tree.value(self.tree.leaf(row)));
+        }
+        Ok(())
+    }
+
+    fn told(&self) -> Diagnostics {
+        let (leaves, depth) = (self.tree.leaves(), self.tree.depth());
+        Diagnostics {
+            notes: vec![format!("{leaves} leaves, depth {depth}, alpha {:.4e}", self.alpha)],
+            series: vec![Series {
+                name: "importance".into(),
+                labels: self.columns.clone(),
+                values: self.importance.clone(),
+            }],
+            ..Diagnostics::default()
+        }
+    }
+}
+
+/// Both tasks have the same model.
+macro_rules! fitted {
+    ($task:ty) => {
+        impl Fitted<$task> for FittedTree {
+            fn width(&self) -> usize {
+                self.tree.width()
+            }
+            fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
+                self.predict_rows(x, out)
+            }
+            fn record(&self) -> Result<Record> {
+                Record::new("tree", 1, self)
+            }
+            fn diagnostics(&self) -> Diagnostics {
+                self.told()
+            }
+        }
+
+        impl Stored<$task> for FittedTree {
+            const KIND: &'static str = "tree";
+            const VERSION: u32 = 1;
+            fn restore(record: &Record, _registry: &Registry<$task>) -> Result<Self> {
+                let model: Self = record.read()?;
+                if model.tree.columns_needed() > model.columns.len() || model.tree.width() == 0 {
+                    return Err(Error::param("model file", "a readable 'tree'", "damaged"));
+                }
+                Ok(model)
+            }
+        }
+    };
+}
+
+fitted!(Classification);
+fitted!(Regression);

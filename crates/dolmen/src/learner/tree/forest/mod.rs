@@ -1,0 +1,245 @@
+//! Random forests (Breiman 2001) and extremely randomised trees (Geurts, Ernst & Wehenkel 2006).
+//!
+//! Every tree is grown on rows drawn with replacement, a row counting as often as it was drawn, and every node looks at some
+//! columns only; the forest says the average of its trees. Rows that a tree has not drawn are fresh to it: their
+//! predictions, averaged over those trees, tell how good the forest is, and what becomes of them when the values of a
+//! column are dealt out anew tells how much the column matters.
+//!
+//! Extra-trees draw one cut at random for each column a node looks at, and learn from all rows.
+
+mod grow;
+mod model;
+mod out_of_bag;
+mod packed;
+mod tally;
+mod train;
+
+use serde::{Deserialize, Serialize};
+
+pub use model::FittedForest;
+
+use super::bins::MOST_BINS;
+use crate::error::{Error, Result};
+use crate::learner::{Fitted, Learner, Run, Sample};
+use crate::task::{Classification, Regression, Target, Task};
+
+/// How much the classes count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClassWeights {
+    /// As much as they have rows.
+    #[default]
+    Equal,
+    /// All the same: a row of class c weighs N / (C N_c).
+    Balanced,
+}
+
+/// What the importances of the columns are taken from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Importance {
+    /// What splits on them gained on the rows learned from.
+    #[default]
+    Impurity,
+    /// What is lost on a tree's fresh rows when a column's values are dealt out anew; needs `bootstrap`.
+    Permutation,
+}
+
+/// A random forest.
+///
+/// ```
+/// use dolmen::learner::Learner;
+/// use dolmen::learner::tree::Forest;
+/// use dolmen::task::Classification;
+///
+/// let forest = Forest { trees: 50, ..Forest::default() };
+/// assert_eq!(Learner::<Classification>::members(&forest), ["forest(50 trees)"]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Forest {
+    /// Number of trees.
+    pub trees: usize,
+    /// Columns a node looks at; without it the square root of their number for classes, a third of them for numbers.
+    pub columns: Option<usize>,
+    /// Splits on any way down at most.
+    pub depth: Option<usize>,
+    /// The least weight of rows in a leaf; without it 1, and 1 more for every 50 000 rows: large tables feed larger leaves,
+    /// which then say more and are sooner found.
+    pub min_leaf: Option<f64>,
+    /// Rows of the average class frequencies that every leaf has on top of its own, so that no chance is exactly 0.
+    pub smoothing: f64,
+    /// How much the classes count.
+    pub class_weights: ClassWeights,
+    /// Whether each tree has rows of its own, drawn with replacement.
+    pub bootstrap: bool,
+    /// Bins of a column at most, 2 to 255.
+    pub bins: usize,
+    /// What the importances are taken from.
+    pub importance: Importance,
+}
+
+impl Default for Forest {
+    fn default() -> Self {
+        Self {
+            trees: 200,
+            columns: None,
+            depth: None,
+            min_leaf: None,
+            smoothing: 0.02,
+            class_weights: ClassWeights::Equal,
+            bootstrap: true,
+            bins: MOST_BINS,
+            importance: Importance::Impurity,
+        }
+    }
+}
+
+/// Extremely randomised trees: the parameters mean what they mean for [`Forest`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[expect(missing_docs, reason = "the fields are those of a forest")]
+pub struct ExtraTrees {
+    pub trees: usize,
+    /// Columns a node looks at; without it the square root of their number for classes, all of them for numbers.
+    pub columns: Option<usize>,
+    pub depth: Option<usize>,
+    pub min_leaf: Option<f64>,
+    pub smoothing: f64,
+    pub class_weights: ClassWeights,
+    pub bootstrap: bool,
+    pub bins: usize,
+    pub importance: Importance,
+}
+
+impl Default for ExtraTrees {
+    fn default() -> Self {
+        let Forest {
+            trees,
+            columns,
+            depth,
+            min_leaf,
+            smoothing,
+            class_weights,
+            bins,
+            importance,
+            ..
+        } = Forest::default();
+        let bootstrap = false;
+        Self {
+            trees,
+            columns,
+            depth,
+            min_leaf,
+            smoothing,
+            class_weights,
+            bootstrap,
+            bins,
+            importance,
+        }
+    }
+}
+
+impl ExtraTrees {
+    /// The same parameters as a forest's.
+    fn forest(&self) -> Forest {
+        let Self {
+            trees,
+            columns,
+            depth,
+            min_leaf,
+            smoothing,
+            class_weights,
+            bootstrap,
+            bins,
+            importance,
+        } = *self;
+        Forest {
+            trees,
+            columns,
+            depth,
+            min_leaf,
+            smoothing,
+            class_weights,
+            bootstrap,
+            bins,
+            importance,
+        }
+    }
+}
+
+impl Forest {
+    fn validate(&self) -> Result<()> {
+        if self.trees == 0 {
+            return Err(Error::param("trees", "at least 1", self.trees));
+        }
+        if self.columns == Some(0) {
+            return Err(Error::param("columns", "at least 1", 0));
+        }
+        if self.min_leaf.is_some_and(|rows| !(rows >= 0.0 && rows.is_finite())) {
+            return Err(Error::param("min_leaf", "at least 0", format!("{:?}", self.min_leaf)));
+        }
+        if !(self.smoothing >= 0.0 && self.smoothing.is_finite()) {
+            return Err(Error::param("smoothing", "at least 0", self.smoothing));
+        }
+        if self.importance == Importance::Permutation && !self.bootstrap {
+            let expected = "impurity where no rows are drawn: no row is fresh to a tree";
+            return Err(Error::param("importance", expected, "permutation"));
+        }
+        Ok(())
+    }
+}
+
+/// What a forest is to predict.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Truth<'a> {
+    /// Classes by number, and how many there are.
+    Classes(&'a [u32], usize),
+    /// Numbers.
+    Numbers(&'a [f64]),
+}
+
+/// A task that forests can learn.
+pub trait ForestTask: Task {
+    /// The target as forests see it.
+    #[doc(hidden)]
+    #[expect(private_interfaces, reason = "only forests ask")]
+    fn truth(target: &Self::Target) -> Truth<'_>;
+}
+
+impl ForestTask for Classification {
+    #[expect(private_interfaces, reason = "only forests ask")]
+    fn truth(target: &Self::Target) -> Truth<'_> {
+        Truth::Classes(target.codes(), target.classes().len())
+    }
+}
+
+impl ForestTask for Regression {
+    #[expect(private_interfaces, reason = "only forests ask")]
+    fn truth(target: &Self::Target) -> Truth<'_> {
+        Truth::Numbers(target)
+    }
+}
+
+impl<T: ForestTask> Learner<T> for Forest {
+    fn members(&self) -> Vec<String> {
+        vec![format!("forest({} trees)", self.trees)]
+    }
+
+    fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
+        self.validate()?;
+        Ok(vec![Box::new(train::fit(self, false, sample, run)?)])
+    }
+}
+
+impl<T: ForestTask> Learner<T> for ExtraTrees {
+    fn members(&self) -> Vec<String> {
+        vec![format!("extra-trees({} trees)", self.trees)]
+    }
+
+    fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
+        let forest = self.forest();
+        forest.validate()?;
+        Ok(vec![Box::new(train::fit(&forest, true, sample, run)?)])
+    }
+}

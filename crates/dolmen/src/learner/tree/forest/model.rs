@@ -1,0 +1,124 @@
+//! The fitted forest.
+
+use std::marker::PhantomData;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::Bins;
+use super::ForestTask;
+use super::packed::{Packed, PackedRows};
+use crate::error::{Error, Result};
+use crate::learner::{Diagnostics, Fitted, Series};
+use crate::store::{Record, Registry, Stored};
+use crate::table::Rows;
+use crate::task::Task;
+
+/// Rows predicted at a time: enough to make it worth while to bring a tree into the cache.
+const BLOCK: usize = 8192;
+
+/// A fitted forest: says the average of its trees.
+#[derive(Debug)]
+pub struct FittedForest<T: Task> {
+    body: Body,
+    task: PhantomData<T>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Body {
+    width: usize,
+    bins: Bins,
+    trees: Vec<Packed>,
+    series: Vec<Series>,
+}
+
+impl<T: ForestTask> FittedForest<T> {
+    pub(super) fn new(width: usize, bins: Bins, trees: Vec<Packed>, series: Vec<Series>) -> Self {
+        Self { body: Body { width, bins, trees, series }, task: PhantomData }
+    }
+
+    /// How much each input column matters: shares that sum to 1.
+    pub fn importance(&self) -> &[f64] {
+        self.body.series.first().map_or(&[], |series| &series.values)
+    }
+
+    /// How good the forest is on rows that trees had not drawn: the mean log score for classes, the root mean square error for
+    /// numbers; `None` where every tree learned from all rows.
+    pub fn out_of_bag(&self) -> Option<f64> {
+        let series = self.body.series.iter().find(|series| series.name == "out-of-bag")?;
+        series.values.first().copied()
+    }
+}
+
+impl Body {
+    /// Sums what the trees say of a few rows, in their order.
+    fn sum_into(&self, x: &PackedRows, sums: &mut [f64]) {
+        let stride = sums.len() / x.rows().max(1);
+        for tree in &self.trees {
+            tree.walk(x, 0..x.rows(), |row, values| {
+                let sums = &mut sums[row * stride..(row + 1) * stride];
+                sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += f64::from(*value));
+            });
+        }
+    }
+}
+
+impl<T: ForestTask> Fitted<T> for FittedForest<T> {
+    fn width(&self) -> usize {
+        self.body.width
+    }
+
+    fn block(&self) -> usize {
+        BLOCK
+    }
+
+    fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
+        let Body { width, ref bins, ref trees, .. } = self.body;
+        let stride = trees[0].stride();
+        let count = trees.len() as f64;
+        let mut sums = Vec::new();
+        for (block, out) in out.chunks_mut(BLOCK * width).enumerate() {
+            let first = block * BLOCK;
+            let rows = PackedRows::new(bins, x.slice(first..first + out.len() / width))?;
+            sums.clear();
+            sums.resize(rows.rows() * stride, 0.0);
+            self.body.sum_into(&rows, &mut sums);
+            for (out, sums) in out.chunks_exact_mut(width).zip(sums.chunks_exact(stride)) {
+                if stride < width {
+                    let second = sums[0] / count;
+                    out.copy_from_slice(&[1.0 - second, second]);
+                } else if width == 1 {
+                    out[0] = sums[0] / count;
+                } else {
+                    // Single precision leaves the frequencies of a leaf a little off 1.
+                    let total: f64 = sums.iter().sum();
+                    out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum / total);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn record(&self) -> Result<Record> {
+        Record::new(Self::KIND, Self::VERSION, &self.body)
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        Diagnostics { series: self.body.series.clone(), ..Diagnostics::default() }
+    }
+}
+
+impl<T: ForestTask> Stored<T> for FittedForest<T> {
+    const KIND: &'static str = "forest";
+    const VERSION: u32 = 1;
+
+    fn restore(record: &Record, _registry: &Registry<T>) -> Result<Self> {
+        let body: Body = record.read()?;
+        let stride = if body.width == 2 { 1 } else { body.width };
+        let columns = body.bins.columns().len();
+        let suits = |tree: &Packed| tree.stride() == stride && tree.suits(columns);
+        if body.trees.is_empty() || body.width == 0 || !body.trees.iter().all(suits) {
+            return Err(Error::param("model file", "a readable 'forest'", "damaged"));
+        }
+        Ok(Self { body, task: PhantomData })
+    }
+}

@@ -1,0 +1,272 @@
+//! Growing the trees of a forest, and what is learned on the way: importances and out-of-bag predictions.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use super::super::{Bins, Codes};
+use super::grow::{Habit, Sprout};
+use super::model::FittedForest;
+use super::out_of_bag::{OutOfBag, permutation_loss};
+use super::packed::{MOST_COLUMNS, Packed, PackedRows};
+use super::tally::{Classes, ClassesItem, Numbers, NumbersItem, Ones, OnesItem, Tally};
+use super::{ClassWeights, Forest, ForestTask, Importance, Truth};
+use crate::error::{Error, Place, Result};
+use crate::learner::{Run, Sample, Series};
+use crate::table::Rows;
+
+/// Trees grown between two looks at their fresh rows: enough to keep the threads busy, few enough to keep their rows in mind.
+const BATCH: usize = 32;
+
+/// Rows of a table for which leaves have one row more.
+const ROWS_PER_LEAF: usize = 50_000;
+
+/// Everything the trees of a forest share.
+pub(super) struct Plot<'a> {
+    forest: &'a Forest,
+    pub(super) bins: &'a Bins,
+    codes: &'a Codes,
+    pub(super) truth: Truth<'a>,
+    /// Row weights times class weights.
+    pub(super) weights: Vec<f64>,
+    /// Whether all weights are 1, so that sums are counts.
+    counted: bool,
+    /// The classes' shares; for numbers the mean.
+    pub(super) average: Vec<f64>,
+    habit: Habit,
+}
+
+/// A tree of the forest.
+pub(super) struct Planted {
+    pub(super) tree: Packed,
+    /// What splits on each column gained.
+    gains: Vec<f64>,
+    /// The rows that were not drawn.
+    pub(super) fresh: Vec<u32>,
+}
+
+/// Fits a forest.
+pub(super) fn fit<T: ForestTask>(
+    forest: &Forest,
+    random_cuts: bool,
+    sample: &Sample<'_, T>,
+    run: &Run,
+) -> Result<FittedForest<T>> {
+    let x = sample.x();
+    if sample.rows() == 0 {
+        return Err(Error::data(Place::default(), "there are no rows to learn from"));
+    }
+    if x.width() > MOST_COLUMNS || sample.rows() > u32::MAX as usize {
+        return Err(Error::shape("input columns of a forest, at most", MOST_COLUMNS, x.width()));
+    }
+    run.progress().plan(forest.trees as u64);
+    run.install(|| {
+        let bins = Bins::learn(x, sample.weights(), forest.bins)?;
+        let codes = bins.encode(x)?;
+        let plot = Plot::new(forest, random_cuts, sample, &bins, &codes);
+        let (trees, series) = plot.grow_all(x, run)?;
+        Ok(FittedForest::new(T::width(sample.target()), bins, trees, series))
+    })
+}
+
+impl<'a> Plot<'a> {
+    fn new<T: ForestTask>(
+        forest: &'a Forest,
+        random_cuts: bool,
+        sample: &Sample<'a, T>,
+        bins: &'a Bins,
+        codes: &'a Codes,
+    ) -> Self {
+        let truth = T::truth(sample.target());
+        let width = sample.x().width();
+        let usual_columns = match truth {
+            Truth::Classes(..) => (width as f64).sqrt().round() as usize,
+            Truth::Numbers(_) if random_cuts => width,
+            Truth::Numbers(_) => width.div_ceil(3),
+        };
+        let usual_leaf = 1.0 + (sample.rows() / ROWS_PER_LEAF) as f64;
+        let weights = weights(forest, truth, sample);
+        Self {
+            forest,
+            bins,
+            codes,
+            truth,
+            counted: weights.len() <= i32::MAX as usize
+                && weights.iter().all(|weight| *weight == 1.0),
+            average: average(truth, &weights),
+            weights,
+            habit: Habit {
+                columns: forest.columns.unwrap_or(usual_columns).clamp(1, width),
+                depth: forest.depth.unwrap_or(usize::MAX),
+                min_leaf: forest.min_leaf.unwrap_or(usual_leaf),
+                random_cuts,
+            },
+        }
+    }
+
+    /// All trees, and what the forest found out.
+    fn grow_all(&self, x: Rows<'_>, run: &Run) -> Result<(Vec<Packed>, Vec<Series>)> {
+        let packed =
+            if self.forest.bootstrap { Some(PackedRows::new(self.bins, x)?) } else { None };
+        let mut out_of_bag = packed.as_ref().map(|rows| OutOfBag::new(self, rows));
+        let mut importance = vec![0.0; x.width()];
+        let mut trees = Vec::with_capacity(self.forest.trees);
+        while trees.len() < self.forest.trees {
+            let numbers = trees.len()..(trees.len() + BATCH).min(self.forest.trees);
+            let batch: Vec<Planted> = numbers
+                .clone()
+                .into_par_iter()
+                .map(|number| self.plant(number, run))
+                .collect::<Result<_>>()?;
+            if let Some(out_of_bag) = &mut out_of_bag {
+                out_of_bag.add(&batch);
+            }
+            match (self.forest.importance, &packed) {
+                (Importance::Permutation, Some(packed)) => {
+                    let lost = |(number, planted): (usize, &Planted)| {
+                        permutation_loss(
+                            self,
+                            packed,
+                            planted,
+                            &mut run.child(number as u64).child(1).rng(),
+                        )
+                    };
+                    let losses: Vec<Vec<f64>> = numbers
+                        .clone()
+                        .zip(&batch)
+                        .collect::<Vec<_>>()
+                        .into_par_iter()
+                        .map(lost)
+                        .collect();
+                    losses.iter().for_each(|lost| add(&mut importance, lost));
+                }
+                _ => batch.iter().for_each(|planted| add(&mut importance, &planted.gains)),
+            }
+            trees.extend(batch.into_iter().map(|planted| planted.tree));
+        }
+        let fields = x.schema().fields().iter();
+        let mut series = vec![Series {
+            name: "importance".into(),
+            labels: fields.map(|field| field.name.clone()).collect(),
+            values: shares(importance),
+        }];
+        series.extend(out_of_bag.and_then(|out_of_bag| out_of_bag.series()));
+        Ok((trees, series))
+    }
+
+    /// One tree.
+    fn plant(&self, number: usize, run: &Run) -> Result<Planted> {
+        run.check()?;
+        let mut rng = run.child(number as u64).rng();
+        let times = self.draw(&mut rng);
+        let (tree, gains) = self.grow(&times, rng);
+        let mut fresh = Vec::new();
+        if self.forest.bootstrap {
+            fresh.extend((0..times.len() as u32).filter(|&row| times[row as usize] == 0));
+        }
+        run.progress().advance(1, "tree");
+        Ok(Planted { tree, gains, fresh })
+    }
+
+    /// How often each row is drawn.
+    fn draw(&self, rng: &mut ChaCha8Rng) -> Vec<u32> {
+        let rows = self.weights.len();
+        if !self.forest.bootstrap {
+            return vec![1; rows];
+        }
+        let mut times = vec![0; rows];
+        for _ in 0..rows {
+            times[rng.random_range(0..rows as u32) as usize] += 1;
+        }
+        times
+    }
+
+    /// Grows a tree on the rows drawn; also says what splits on each column gained.
+    fn grow(&self, times: &[u32], rng: ChaCha8Rng) -> (Packed, Vec<f64>) {
+        let smoothing = self.forest.smoothing;
+        let weight = |row: u32| f64::from(times[row as usize]) * self.weights[row as usize];
+        let drawn = (0..times.len() as u32).filter(|&row| weight(row) > 0.0);
+        match self.truth {
+            Truth::Classes(classes, 2) if self.counted => {
+                let tally = Ones { smoothing, average: self.average[1] };
+                let item = |row: u32| {
+                    let times = times[row as usize] as u16;
+                    OnesItem { row, times, ones: times * classes[row as usize] as u16 }
+                };
+                self.sprout(&tally, drawn.map(item).collect(), rng)
+            }
+            Truth::Classes(classes, 2) => {
+                let centre = self.average[1];
+                let item = |row: u32| {
+                    let weight = weight(row);
+                    let sum = weight * (f64::from(classes[row as usize]) - centre);
+                    NumbersItem { row, weight, sum }
+                };
+                self.sprout(&Numbers { centre, smoothing }, drawn.map(item).collect(), rng)
+            }
+            Truth::Classes(classes, _) => {
+                let tally = Classes { smoothing, average: self.average.clone() };
+                let item = |row: u32| ClassesItem {
+                    row,
+                    class: classes[row as usize],
+                    weight: weight(row),
+                };
+                self.sprout(&tally, drawn.map(item).collect(), rng)
+            }
+            Truth::Numbers(y) => {
+                let centre = self.average[0];
+                let item = |row: u32| {
+                    let weight = weight(row);
+                    NumbersItem { row, weight, sum: weight * (y[row as usize] - centre) }
+                };
+                self.sprout(&Numbers { centre, smoothing: 0.0 }, drawn.map(item).collect(), rng)
+            }
+        }
+    }
+
+    fn sprout<T: Tally>(
+        &self,
+        tally: &T,
+        mut items: Vec<T::Item>,
+        rng: ChaCha8Rng,
+    ) -> (Packed, Vec<f64>) {
+        let mut sprout = Sprout::new(self.bins, self.codes, &self.habit, tally, rng);
+        (sprout.grow(&mut items), sprout.gains)
+    }
+}
+
+/// Row weights times class weights.
+fn weights<T: ForestTask>(forest: &Forest, truth: Truth<'_>, sample: &Sample<'_, T>) -> Vec<f64> {
+    let mut weights: Vec<f64> = (0..sample.rows()).map(|row| sample.weight(row)).collect();
+    if let (Truth::Classes(classes, count), ClassWeights::Balanced) = (truth, forest.class_weights)
+    {
+        let shares = average(truth, &weights);
+        for (weight, &class) in weights.iter_mut().zip(classes) {
+            *weight /= count as f64 * shares[class as usize].max(f64::MIN_POSITIVE);
+        }
+    }
+    weights
+}
+
+/// The classes' shares, or the mean.
+fn average(truth: Truth<'_>, weights: &[f64]) -> Vec<f64> {
+    let total: f64 = weights.iter().sum();
+    match truth {
+        Truth::Classes(classes, count) => {
+            let mut sums = vec![0.0; count];
+            classes.iter().zip(weights).for_each(|(&class, weight)| sums[class as usize] += weight);
+            sums.into_iter().map(|sum| sum / total).collect()
+        }
+        Truth::Numbers(y) => vec![y.iter().zip(weights).map(|(y, w)| y * w).sum::<f64>() / total],
+    }
+}
+
+fn add(to: &mut [f64], other: &[f64]) {
+    to.iter_mut().zip(other).for_each(|(to, other)| *to += other);
+}
+
+/// The values as shares of their sum, negative ones as 0; all 0 if there is nothing to share.
+fn shares(values: Vec<f64>) -> Vec<f64> {
+    let total: f64 = values.iter().map(|value| value.max(0.0)).sum();
+    values.into_iter().map(|value| if total > 0.0 { value.max(0.0) / total } else { 0.0 }).collect()
+}

@@ -1,0 +1,259 @@
+//! Forests: a slow oracle for their trees, what they tell of themselves, and the inputs they must bear.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use dolmen::learner::library::Library;
+use dolmen::learner::tree::forest::{ClassWeights, Importance};
+use dolmen::learner::tree::{ExtraTrees, FittedForest, Forest};
+use dolmen::learner::{Learner, Run, Sample, predict};
+use dolmen::store::Stored;
+use dolmen::table::{Features, Field, Kind, Rows, Schema};
+use dolmen::task::{Classification, Labels, Regression};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Rows of normal-like columns, and a number that the first two of them make.
+fn numbers(rows: usize, columns: usize, seed: u64) -> (Features, Vec<f64>) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut cell = || (0..4).map(|_| rng.random::<f64>() - 0.5).sum::<f64>();
+    let values: Vec<f64> = (0..rows * columns).map(|_| cell()).collect();
+    let y =
+        values.chunks(columns).map(|row| row[0] + (4.0 * row[1]).sin() + 0.3 * cell()).collect();
+    (Features::numeric(values, columns).unwrap(), y)
+}
+
+fn two_classes(y: &[f64]) -> Labels {
+    let codes = y.iter().map(|y| u32::from(*y > 0.3)).collect();
+    Labels::new(["no", "yes"].map(String::from), codes).unwrap()
+}
+
+/// One tree that sees all rows and columns.
+fn single(columns: usize, min_leaf: f64) -> Forest {
+    Forest {
+        trees: 1,
+        columns: Some(columns),
+        min_leaf: Some(min_leaf),
+        smoothing: 0.0,
+        bootstrap: false,
+        ..Forest::default()
+    }
+}
+
+fn fit_numbers(learner: &dyn Learner<Regression>, x: Rows<'_>, y: &Vec<f64>) -> Vec<f64> {
+    let run = Run::with_threads(3, 2).unwrap();
+    let model = learner.fit(&Sample::new(x, y).unwrap(), &run).unwrap().remove(0);
+    predict(model.as_ref(), x, &run).unwrap()
+}
+
+fn fit_classes(
+    learner: &dyn Learner<Classification>,
+    sample: &Sample<'_, Classification>,
+) -> FittedForest<Classification> {
+    let run = Run::with_threads(3, 2).unwrap();
+    let model = learner.fit(sample, &run).unwrap().remove(0);
+    FittedForest::restore(&model.record().unwrap(), &Classification::registry()).unwrap()
+}
+
+/// The regression tree of Breiman et al. (1984) by trying everything: what it says of its own rows.
+fn oracle(x: &Features, y: &[f64], rows: &[usize], min_leaf: usize, out: &mut [f64]) {
+    let mean = |rows: &[usize]| rows.iter().map(|&i| y[i]).sum::<f64>() / rows.len() as f64;
+    let worth = |rows: &[usize]| mean(rows).powi(2) * rows.len() as f64;
+    let mut best = (worth(rows) + 1e-12, None);
+    for j in 0..x.rows().width() {
+        let mut sorted = rows.to_vec();
+        sorted.sort_by(|&a, &b| x.rows().row(a)[j].total_cmp(&x.rows().row(b)[j]));
+        for cut in min_leaf..=sorted.len().saturating_sub(min_leaf) {
+            if cut == 0
+                || cut == sorted.len()
+                || x.rows().row(sorted[cut - 1])[j] == x.rows().row(sorted[cut])[j]
+            {
+                continue;
+            }
+            let reached = worth(&sorted[..cut]) + worth(&sorted[cut..]);
+            if reached > best.0 {
+                best = (reached, Some((sorted[..cut].to_vec(), sorted[cut..].to_vec())));
+            }
+        }
+    }
+    match best.1 {
+        Some((left, right)) => {
+            oracle(x, y, &left, min_leaf, out);
+            oracle(x, y, &right, min_leaf, out);
+        }
+        None => rows.iter().for_each(|&i| out[i] = mean(rows)),
+    }
+}
+
+#[test]
+fn a_tree_is_that_of_the_slow_way() {
+    // Two hundred distinct values a column have bins of their own.
+    let (x, y) = numbers(2600, 3, 1);
+    let rounded = x.rows().values().iter().map(|v| (v * 60.0).round() / 60.0).collect();
+    let x = Features::numeric(rounded, 3).unwrap();
+    for min_leaf in [40, 150] {
+        let mut expected = vec![0.0; y.len()];
+        oracle(&x, &y, &(0..y.len()).collect::<Vec<_>>(), min_leaf, &mut expected);
+        let said = fit_numbers(&single(3, min_leaf as f64), x.rows(), &y);
+        for (i, (a, b)) in said.iter().zip(&expected).enumerate() {
+            assert!((a - b).abs() < 1e-5, "row {i}: {a} instead of {b}");
+        }
+    }
+}
+
+#[test]
+fn two_classes_are_numbers_and_three_are_like_two() {
+    let (x, y) = numbers(3000, 4, 2);
+    let labels = two_classes(&y);
+    let indicator: Vec<f64> = labels.codes().iter().map(|&c| f64::from(c)).collect();
+    let forest = Forest { trees: 3, columns: Some(2), depth: Some(5), ..single(4, 20.0) };
+    let mean = fit_numbers(&forest, x.rows(), &indicator);
+    let three =
+        Labels::new(["no", "yes", "never"].map(String::from), labels.codes().to_vec()).unwrap();
+    let run = Run::with_threads(3, 1).unwrap();
+    let chances = |labels: &Labels| {
+        let sample = Sample::<Classification>::new(x.rows(), labels).unwrap();
+        predict(forest.fit(&sample, &run).unwrap()[0].as_ref(), x.rows(), &run).unwrap()
+    };
+    let (two, three) = (chances(&labels), chances(&three));
+    for (i, mean) in mean.iter().enumerate() {
+        assert!((two[2 * i + 1] - mean).abs() < 1e-6, "row {i}");
+        assert!((three[3 * i + 1] - mean).abs() < 1e-6, "row {i}");
+        assert!(three[3 * i + 2].abs() < 1e-12);
+    }
+}
+
+#[test]
+fn a_row_of_weight_two_counts_as_two_rows() {
+    let (x, y) = numbers(300, 3, 4);
+    let rounded: Vec<f64> = x.rows().values().iter().map(|v| (v * 20.0).round()).collect();
+    let x = Features::numeric(rounded, 3).unwrap();
+    let twice: Vec<usize> = (0..300).chain((0..300).step_by(3)).collect();
+    let weights: Vec<f64> = (0..300).map(|i| if i % 3 == 0 { 2.0 } else { 1.0 }).collect();
+    let labels = two_classes(&y);
+    let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
+    let forest = Forest { trees: 4, columns: Some(2), depth: Some(4), ..single(3, 6.0) };
+    let run = Run::with_threads(1, 1).unwrap();
+    let weighted = forest.fit(&sample.weighted(&weights).unwrap(), &run).unwrap();
+    let repeated = forest.fit(&sample.select(&twice).borrow(), &run).unwrap();
+    let said = |model: &dyn dolmen::learner::Fitted<Classification>| {
+        predict(model, x.rows(), &run).unwrap()
+    };
+    for (a, b) in said(weighted[0].as_ref()).iter().zip(said(repeated[0].as_ref())) {
+        assert!((a - b).abs() < 1e-6, "{a} {b}");
+    }
+}
+
+#[test]
+fn out_of_bag_scores_are_those_of_fresh_rows() {
+    let (x, y) = numbers(48_000, 6, 5);
+    // Every fifth label is turned over.
+    let codes = (0..).zip(&y).map(|(i, y)| u32::from(*y > 0.3) ^ u32::from(i % 5 == 0)).collect();
+    let labels = Labels::new(["no", "yes"].map(String::from), codes).unwrap();
+    let known: Vec<usize> = (0..24_000).collect();
+    let run = Run::with_threads(0, 2).unwrap();
+    let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
+    let forest = Forest { trees: 150, min_leaf: Some(5.0), ..Forest::default() };
+    let fitted = fit_classes(&forest, &sample.select(&known).borrow());
+    let fresh: Vec<f64> = predict(&fitted, x.rows().slice(24_000..48_000), &run)
+        .unwrap()
+        .chunks(2)
+        .zip(&labels.codes()[24_000..])
+        .map(|(row, &class)| row[class as usize].ln())
+        .collect();
+    let (own, held_out) = (fitted.out_of_bag().unwrap(), fresh.iter().sum::<f64>() / 24_000.0);
+    assert!((own / held_out - 1.0).abs() < 0.01, "{own} {held_out}");
+}
+
+#[test]
+fn importances_sum_to_one_and_find_the_columns_that_matter() {
+    let (x, y) = numbers(3000, 6, 6);
+    let labels = two_classes(&y);
+    let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
+    for importance in [Importance::Impurity, Importance::Permutation] {
+        let forest = Forest { trees: 40, importance, ..Forest::default() };
+        let fitted = fit_classes(&forest, &sample);
+        let shares = fitted.importance();
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{shares:?}");
+        assert!(shares[..2].iter().all(|a| shares[2..].iter().all(|b| *a > 2.0 * b)), "{shares:?}");
+        if importance == Importance::Permutation {
+            assert!(shares[2..].iter().sum::<f64>() < 0.03, "{shares:?}");
+        }
+    }
+    let refused = ExtraTrees { importance: Importance::Permutation, ..ExtraTrees::default() };
+    assert!(refused.fit(&sample, &Run::with_threads(0, 1).unwrap()).is_err());
+}
+
+#[test]
+fn balanced_classes_count_the_same() {
+    let (x, y) = numbers(2000, 3, 7);
+    let codes = y.iter().map(|y| u32::from(*y > 1.2)).collect();
+    let labels = Labels::new(["common", "rare"].map(String::from), codes).unwrap();
+    let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
+    let mean_of_rare = |class_weights| {
+        let forest = Forest { trees: 30, class_weights, min_leaf: Some(20.0), ..Forest::default() };
+        let fitted = fit_classes(&forest, &sample);
+        let said = predict(&fitted, x.rows(), &Run::with_threads(0, 1).unwrap()).unwrap();
+        said.chunks(2).map(|row| row[1]).sum::<f64>() / 2000.0
+    };
+    let share = f64::from(labels.codes().iter().sum::<u32>()) / 2000.0;
+    assert!((mean_of_rare(ClassWeights::Equal) - share).abs() < 0.02);
+    assert!(mean_of_rare(ClassWeights::Balanced) > 1.3 * share);
+}
+
+/// A number, a category of five levels, and missing values that mean something.
+fn mixed(rows: usize) -> (Features, Vec<f64>) {
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    let levels: Arc<[String]> = ["a", "b", "c", "d", "e"].map(String::from).into();
+    let fields = vec![
+        Field { name: "number".into(), kind: Kind::Numeric },
+        Field { name: "category".into(), kind: Kind::Categorical { levels } },
+    ];
+    let (mut values, mut y) = (Vec::new(), Vec::new());
+    for _ in 0..rows {
+        let level = rng.random_range(0..5);
+        let is_missing = rng.random::<f64>() < 0.2;
+        let number = rng.random::<f64>();
+        y.push([3.0, 0.0, 2.0, 0.0, 1.0][level] + if is_missing { 10.0 } else { number });
+        values.extend([if is_missing { f64::NAN } else { number }, level as f64]);
+    }
+    (Features::new(values, Arc::new(Schema::new(fields))).unwrap(), y)
+}
+
+#[test]
+fn categories_and_missing_values_are_learned_from() {
+    let (x, y) = mixed(2000);
+    let extra = ExtraTrees { trees: 20, min_leaf: Some(1.0), ..ExtraTrees::default() };
+    let learners: [&dyn Learner<Regression>; 2] = [&single(2, 1.0), &extra];
+    for learner in learners {
+        let said = fit_numbers(learner, x.rows(), &y);
+        let squares: f64 = said.iter().zip(&y).map(|(a, b)| (a - b).powi(2)).sum();
+        assert!(squares / 2000.0 < 0.01, "{learner:?}: {squares}");
+    }
+    // A level that was never seen goes somewhere.
+    let run = Run::with_threads(0, 1).unwrap();
+    let model =
+        Forest::default().fit(&Sample::<Regression>::new(x.rows(), &y).unwrap(), &run).unwrap();
+    let unseen =
+        Features::new(vec![0.5, 5.0, f64::NAN, f64::NAN], Arc::clone(x.rows().schema())).unwrap();
+    let said = predict(model[0].as_ref(), unseen.rows(), &run).unwrap();
+    assert!(said[0] > 0.0 && said[0] < 5.0 && said[1] > 5.0, "{said:?}");
+}
+
+#[test]
+fn wrong_parameters_are_refused() {
+    let (x, y) = numbers(20, 2, 9);
+    let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
+    let run = Run::with_threads(0, 1).unwrap();
+    let wrong = [
+        Forest { trees: 0, ..Forest::default() },
+        Forest { columns: Some(0), ..Forest::default() },
+        Forest { min_leaf: Some(-1.0), ..Forest::default() },
+        Forest { smoothing: f64::NAN, ..Forest::default() },
+        Forest { bins: 1, ..Forest::default() },
+    ];
+    for forest in wrong {
+        assert!(forest.fit(&sample, &run).is_err(), "{forest:?}");
+    }
+}
