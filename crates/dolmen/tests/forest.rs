@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dolmen::learner::library::Library;
 use dolmen::learner::tree::forest::{ClassWeights, Importance};
 use dolmen::learner::tree::{ExtraTrees, FittedForest, Forest};
-use dolmen::learner::{Learner, Run, Sample, predict};
+use dolmen::learner::{Fitted, Learner, Run, Sample, predict};
 use dolmen::store::Stored;
 use dolmen::table::{Features, Field, Kind, Rows, Schema};
 use dolmen::task::{Classification, Labels, Regression};
@@ -137,32 +137,49 @@ fn a_row_of_weight_two_counts_as_two_rows() {
     let run = Run::with_threads(1, 1).unwrap();
     let weighted = forest.fit(&sample.weighted(&weights).unwrap(), &run).unwrap();
     let repeated = forest.fit(&sample.select(&twice).borrow(), &run).unwrap();
-    let said = |model: &dyn dolmen::learner::Fitted<Classification>| {
-        predict(model, x.rows(), &run).unwrap()
-    };
+    let said = |model: &dyn Fitted<Classification>| predict(model, x.rows(), &run).unwrap();
     for (a, b) in said(weighted[0].as_ref()).iter().zip(said(repeated[0].as_ref())) {
         assert!((a - b).abs() < 1e-6, "{a} {b}");
     }
 }
 
 #[test]
-fn out_of_bag_scores_are_those_of_fresh_rows() {
+fn out_of_bag_accuracy_is_that_on_fresh_rows() {
     let (x, y) = numbers(48_000, 6, 5);
     // Every fifth label is turned over.
     let codes = (0..).zip(&y).map(|(i, y)| u32::from(*y > 0.3) ^ u32::from(i % 5 == 0)).collect();
     let labels = Labels::new(["no", "yes"].map(String::from), codes).unwrap();
     let known: Vec<usize> = (0..24_000).collect();
-    let run = Run::with_threads(0, 2).unwrap();
     let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
     let forest = Forest { trees: 150, min_leaf: Some(5.0), ..Forest::default() };
     let fitted = fit_classes(&forest, &sample.select(&known).borrow());
-    let fresh: Vec<f64> = predict(&fitted, x.rows().slice(24_000..48_000), &run)
-        .unwrap()
+    let run = Run::with_threads(0, 2).unwrap();
+    let chances = predict(&fitted, x.rows().slice(24_000..48_000), &run).unwrap();
+    let right = chances
         .chunks(2)
         .zip(&labels.codes()[24_000..])
-        .map(|(row, &class)| row[class as usize].ln())
-        .collect();
-    let (own, held_out) = (fitted.out_of_bag().unwrap(), fresh.iter().sum::<f64>() / 24_000.0);
+        .filter(|(row, class)| (row[1] > row[0]) == (**class == 1))
+        .count();
+    let told = fitted.diagnostics().series;
+    let own = told.iter().find(|series| series.name == "out-of-bag").unwrap();
+    assert_eq!(own.labels, ["log score", "accuracy"]);
+    // The difference of the two has a standard error of half a percent.
+    assert!((own.values[1] / (right as f64 / 24_000.0) - 1.0).abs() < 0.01, "{own:?} {right}");
+}
+
+#[test]
+fn out_of_bag_error_is_that_on_fresh_rows() {
+    let (x, y) = numbers(60_000, 6, 10);
+    let (known, fresh) = (y[..30_000].to_vec(), &y[30_000..]);
+    let run = Run::with_threads(0, 2).unwrap();
+    let sample = Sample::<Regression>::new(x.rows().slice(0..30_000), &known).unwrap();
+    let forest = Forest { trees: 150, min_leaf: Some(5.0), ..Forest::default() };
+    let model = forest.fit(&sample, &run).unwrap().remove(0);
+    let fitted =
+        FittedForest::<Regression>::restore(&model.record().unwrap(), &Regression::registry());
+    let said = predict(model.as_ref(), x.rows().slice(30_000..60_000), &run).unwrap();
+    let squares: f64 = said.iter().zip(fresh).map(|(a, b)| (a - b).powi(2)).sum();
+    let (own, held_out) = (fitted.unwrap().out_of_bag().unwrap(), (squares / 30_000.0).sqrt());
     assert!((own / held_out - 1.0).abs() < 0.01, "{own} {held_out}");
 }
 

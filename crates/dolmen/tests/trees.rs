@@ -278,7 +278,7 @@ fn exponential_loss_on_stumps_is_gentle_adaboost() {
     let loss = dolmen::learner::tree::boost::loss::Exponential;
     let model = boost.fit_loss(&loss, x.rows(), &targets, None, &run()).unwrap();
     let signs: Vec<f64> = codes.iter().map(|c| 2.0 * f64::from(*c) - 1.0).collect();
-    let ones = codes.iter().sum::<u32>() as f64;
+    let ones = f64::from(codes.iter().sum::<u32>());
     let mut scores = vec![0.5 * (ones / (200.0 - ones)).ln(); 200];
     for tree in model.trees() {
         let weights: Vec<f64> = signs.iter().zip(&scores).map(|(z, f)| (-z * f).exp()).collect();
@@ -323,7 +323,7 @@ fn absolute_loss_puts_medians_into_leaves() {
     assert_eq!(leaves.len(), 5);
     for (bits, mut values) in leaves {
         values.sort_by(f64::total_cmp);
-        let middle = (values[(values.len() - 1) / 2] + values[values.len() / 2]) / 2.0;
+        let middle = f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2]);
         assert!((f64::from_bits(bits) - middle).abs() < 1e-9);
     }
 }

@@ -231,3 +231,26 @@ impl Stored<Classification> for FittedAdaBoost {
         Ok(Self { votes, members })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Features;
+    use crate::task::Labels;
+
+    /// The scale for rows that all have two votes for their second class, with these classes and weights.
+    fn scale_of(classes: &[u32], weights: &[f64]) -> f64 {
+        let x = Features::numeric(vec![0.0; classes.len()], 1).unwrap();
+        let labels = Labels::new(["a", "b"].map(String::from), classes.to_vec()).unwrap();
+        let sample = Sample::new(x.rows(), &labels).unwrap().weighted(weights).unwrap();
+        scale(&sample, &[0.0, 2.0].repeat(classes.len()))
+    }
+
+    #[test]
+    fn the_scale_makes_chances_of_frequencies() {
+        // 1 / (1 + exp(-2 s)) = 3/4.
+        assert!((scale_of(&[1, 0, 1], &[2.0, 1.0, 1.0]) - 3.0_f64.ln() / 2.0).abs() < 1e-7);
+        assert_eq!(scale_of(&[1, 1, 1], &[1.0; 3]), 1.0);
+        assert!(scale_of(&[1, 0], &[1.0; 2]) < 1e-7);
+    }
+}

@@ -119,7 +119,7 @@ impl Library for Classification {
     /// and where rows allow a support vector machine and a mixture per class.
     fn usual_members(x: Rows<'_>) -> Vec<Spec> {
         let mut members = vec!["logistic", "neighbours(k=[5, 25])", "forest", "extra-trees"];
-        members.extend(["boost", "aode"]);
+        members.extend(["boost", "network", "aode"]);
         if x.rows() <= FEW_ROWS {
             members.push("svm");
         }

@@ -70,7 +70,8 @@ impl Library for Regression {
     /// Learners as unlike as possible: a linear one, neighbours, trees averaged and boosted, and where rows allow a support
     /// vector machine.
     fn usual_members(x: Rows<'_>) -> Vec<Spec> {
-        let mut members = vec!["ridge", "neighbours(k=[5, 25])", "forest", "extra-trees", "boost"];
+        let mut members = vec!["ridge", "neighbours(k=[5, 25])", "forest", "extra-trees"];
+        members.extend(["boost", "network"]);
         if x.rows() <= FEW_ROWS {
             members.push("svm");
         }

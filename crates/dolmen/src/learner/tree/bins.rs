@@ -172,12 +172,12 @@ fn numeric(x: Rows<'_>, j: usize, weights: Option<&[f64]>, most: usize) -> Colum
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
     let cells = (0..x.rows()).map(|i| (x.values()[i * x.width() + j], weight(i)));
     let present = cells.filter(|(value, weight)| !value.is_nan() && *weight > 0.0);
-    let values = match few_distinct(present.clone().map(|(value, _)| value), most) {
-        Some(distinct) => distinct.into_iter().map(|value| (value, 1.0)).collect(),
-        None => {
-            let step = x.rows().div_ceil(SAMPLED);
-            distinct_weighted(present.step_by(step), weights.is_some())
-        }
+    let few = few_distinct(present.clone().map(|(value, _)| value), most);
+    let values = if let Some(distinct) = few {
+        distinct.into_iter().map(|value| (value, 1.0)).collect()
+    } else {
+        let step = x.rows().div_ceil(SAMPLED);
+        distinct_weighted(present.step_by(step), weights.is_some())
     };
     let mut ends = intervals(&values, most);
     let cuts = ends.windows(2).map(|pair| midpoint(pair[0].1, pair[1].0)).collect();

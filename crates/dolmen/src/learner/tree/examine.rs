@@ -102,19 +102,19 @@ impl<C: Cell> Workspace<C> {
         self.free.extend(histogram);
     }
 
-    /// The sums of rows, one for each layer.
-    pub(super) fn sum<K: Criterion<Cell = C>>(&self, criterion: &K, rows: &[u32]) -> Vec<C> {
-        let mut sums = vec![C::default(); criterion.layers()];
-        for &row in rows {
-            sums[criterion.layer(row as usize)] += criterion.cell(row as usize);
-        }
-        sums
-    }
-
     fn order<K: Criterion<Cell = C>>(&mut self, criterion: &K, rows: &[u32]) {
         self.ordered.clear();
         self.ordered.extend(rows.iter().map(|&row| criterion.cell(row as usize)));
     }
+}
+
+/// The sums of rows, one for each layer.
+pub(super) fn sum<C: Criterion>(criterion: &C, rows: &[u32]) -> Vec<C::Cell> {
+    let mut sums = vec![C::Cell::default(); criterion.layers()];
+    for &row in rows {
+        sums[criterion.layer(row as usize)] += criterion.cell(row as usize);
+    }
+    sums
 }
 
 impl<C: Criterion> Grower<'_, C> {

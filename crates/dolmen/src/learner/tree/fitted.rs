@@ -111,7 +111,7 @@ impl Tree {
     }
 
     /// Gives the leaves other values, `width` numbers each.
-    pub fn set_values(&mut self, values: Vec<f64>, width: usize) {
+    pub(crate) fn set_values(&mut self, values: Vec<f64>, width: usize) {
         assert_eq!(values.len(), self.leaves() * width, "a value for every leaf");
         (self.values, self.width) = (values, width);
     }

@@ -7,13 +7,11 @@
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::bins::Bins;
-use super::bins::ColumnBins;
+use super::bins::{Bins, ColumnBins};
 use super::codes::Codes;
 use super::criterion::{Bounds, Criterion, Node};
-use super::examine::{Chance, Workspace};
-use super::fitted::contains;
-use super::fitted::{Child, Rule, Split, Subset, Tree};
+use super::examine::{self, Chance, Workspace};
+use super::fitted::{Child, Rule, Split, Subset, Tree, contains};
 use super::partition::{goes_left, partition};
 use super::search::{Candidate, Side};
 
@@ -154,19 +152,19 @@ impl<C: Criterion> Grower<'_, C> {
             Some(_) => Frontier::BestFirst(BinaryHeap::new()),
             None => Frontier::DepthFirst(Vec::new()),
         };
-        let mut root = self.open_root(rows, workspace);
+        let mut root = self.open_root(rows);
         let mut drafts = vec![Draft::new(&root)];
         if self.may_split(&root, rows) {
             self.examine_one(&mut root, rows, columns, &mut chance, workspace);
         }
-        self.keep(root, &mut frontier, workspace);
+        keep(root, &mut frontier, workspace);
         let mut leaves = 1;
         while self.growth.leaves.is_none_or(|most| leaves < most)
             && let Some(open) = frontier.pop()
         {
             let children = self.split(open, rows, &mut drafts, columns, &mut chance, workspace);
             for child in children {
-                self.keep(child, &mut frontier, workspace);
+                keep(child, &mut frontier, workspace);
             }
             leaves += 1;
         }
@@ -174,15 +172,6 @@ impl<C: Criterion> Grower<'_, C> {
             workspace.release(open.histogram);
         }
         self.finish(&drafts)
-    }
-
-    /// Puts a node on the frontier if it has a split worth making, and gives its histograms back otherwise.
-    fn keep(&self, open: Open<C>, to: &mut Frontier<C>, workspace: &mut Workspace<C::Cell>) {
-        if open.best.is_some() {
-            to.push(open);
-        } else {
-            workspace.release(open.histogram);
-        }
     }
 
     /// Whether a node is large, shallow and mixed enough.
@@ -193,8 +182,8 @@ impl<C: Criterion> Grower<'_, C> {
             && !self.criterion.is_settled(&rows[open.range.clone()])
     }
 
-    fn open_root(&self, rows: &[u32], workspace: &mut Workspace<C::Cell>) -> Open<C> {
-        let cells = workspace.sum(self.criterion, rows);
+    fn open_root(&self, rows: &[u32]) -> Open<C> {
+        let cells = examine::sum(self.criterion, rows);
         self.open(0, 0..rows.len(), 0, cells, Bounds::NONE, rows)
     }
 
@@ -237,7 +226,7 @@ impl<C: Criterion> Grower<'_, C> {
             range.start + partition(at, codes, &table, &mut workspace.scratch, self.parallel);
         let ranges = [range.start..middle, middle..range.end];
         let small = usize::from(ranges[1].len() < ranges[0].len());
-        let cells = workspace.sum(self.criterion, &rows[ranges[small].clone()]);
+        let cells = examine::sum(self.criterion, &rows[ranges[small].clone()]);
         let mut rest = parent.cells.clone();
         rest.iter_mut().zip(&cells).for_each(|(all, cell)| *all -= *cell);
         let cells = if small == 0 { [cells, rest] } else { [rest, cells] };
@@ -331,5 +320,14 @@ impl Draft {
             bounds: open.node.bounds,
             split: None,
         }
+    }
+}
+
+/// Puts a node on the frontier if it has a split worth making, and gives its histograms back otherwise.
+fn keep<C: Criterion>(open: Open<C>, to: &mut Frontier<C>, workspace: &mut Workspace<C::Cell>) {
+    if open.best.is_some() {
+        to.push(open);
+    } else {
+        workspace.release(open.histogram);
     }
 }

@@ -77,6 +77,10 @@ pub(super) fn sweep<P: PairCell>(
 
 /// The gain of every cut, given the sums on its left; minus infinity for cuts that leave a side with too little.
 #[multiversion(targets("x86_64+avx2+fma", "aarch64+neon"))]
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "a lazy operator would be a branch, not SIMD code"
+)]
 fn gains_of(gradients: &[f64], curvatures: &[f64], task: Task, gains: &mut [f64]) {
     for ((gain, g), h) in gains.iter_mut().zip(gradients).zip(curvatures) {
         let (other_g, other_h) = (task.total[0] - g, task.total[1] - h);

@@ -25,13 +25,14 @@ fn table(rows: usize, seed: u64) -> (Features, Vec<f64>, Vec<u32>, Vec<f64>) {
     for _ in 0..rows {
         let u = (rng.random::<f64>() * 12.0).floor();
         let v = if rng.random::<f64>() < 0.2 { f64::NAN } else { rng.random::<f64>() };
-        let c = if rng.random::<f64>() < 0.1 { f64::NAN } else { rng.random_range(0..5) as f64 };
+        let c =
+            if rng.random::<f64>() < 0.1 { f64::NAN } else { f64::from(rng.random_range(0..5_u8)) };
         x.extend([u, v, c]);
         let bump =
             if v.is_nan() { 2.0 } else { (5.0 * v).sin() } + if c == 3.0 { 1.0 } else { 0.0 };
         y.push(u * 0.3 + bump + rng.random::<f64>());
         classes.push((y[y.len() - 1] as i64).rem_euclid(3) as u32);
-        weights.push(rng.random_range(1..4) as f64);
+        weights.push(f64::from(rng.random_range(1..4_u8)));
     }
     (Features::new(x, Arc::new(schema)).unwrap(), y, classes, weights)
 }

@@ -56,7 +56,7 @@ impl Tables {
                 }
             }
         }
-        Self { classes, plain, roots, given, both_known, counts }
+        Self { counts, classes, plain, roots, given, both_known }
     }
 
     pub(super) fn counts(&self) -> &Counts {

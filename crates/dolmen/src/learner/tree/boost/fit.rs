@@ -79,7 +79,7 @@ pub(super) fn fit(
     run.progress().plan(rounds as u64);
     for round in 0..rounds {
         run.check()?;
-        booster.round(&run.child(round as u64), &mut trees, &mut gains)?;
+        booster.round(&run.child(round as u64), &mut trees, &mut gains);
         run.progress().advance(1, "boosting");
         if stops {
             let loss = booster.held_out_loss();
@@ -163,7 +163,7 @@ impl<'a> Booster<'a> {
     }
 
     /// One tree for each output.
-    fn round(&mut self, run: &Run, trees: &mut Vec<Tree>, gains: &mut Vec<Vec<f64>>) -> Result<()> {
+    fn round(&mut self, run: &Run, trees: &mut Vec<Tree>, gains: &mut Vec<Vec<f64>>) {
         let mut rng = run.rng();
         let totals = self.slopes();
         let sampled = self.draw_rows(&mut rng);
@@ -191,7 +191,6 @@ impl<'a> Booster<'a> {
             trees.push(grown.tree);
             gains.push(grown.gains);
         }
-        Ok(())
     }
 
     /// Gradients and curvatures of all rows, and their totals for each output.

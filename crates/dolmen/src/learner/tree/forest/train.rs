@@ -91,7 +91,7 @@ impl<'a> Plot<'a> {
             bins,
             codes,
             truth,
-            counted: weights.len() <= i32::MAX as usize
+            counted: i32::try_from(weights.len()).is_ok()
                 && weights.iter().all(|weight| *weight == 1.0),
             average: average(truth, &weights),
             weights,
