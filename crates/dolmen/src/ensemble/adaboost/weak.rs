@@ -70,11 +70,11 @@ impl Trees {
                 targets: None,
             };
             let grower = Grower { bins, codes, criterion, growth, parallel: true };
-            grower.grow(&mut rows, columns, None, &mut self.two_classes)
+            grower.grow(&mut rows, columns, &mut self.two_classes)
         } else {
             let criterion = &Counts::new(classes, count, |row| weights[row], Impurity::Gini);
             let grower = Grower { bins, codes, criterion, growth, parallel: true };
-            grower.grow(&mut rows, columns, None, &mut self.several)
+            grower.grow(&mut rows, columns, &mut self.several)
         };
         (grown, rows)
     }

@@ -1,7 +1,5 @@
 //! Looking for the best splits of nodes: sums of columns, by histograms that are kept or one column at a time.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::codes::GROUP;
@@ -19,17 +17,6 @@ const SHARED_WORK: usize = 1 << 16;
 /// Bytes of histograms kept at most; nodes beyond sum theirs anew.
 const KEPT_BYTES: usize = 1 << 28;
 
-/// What is left to chance in each node (forests).
-#[derive(Debug)]
-pub struct Chance<'r> {
-    /// Where the numbers come from.
-    pub rng: &'r mut ChaCha8Rng,
-    /// Columns looked at in each node; constant ones do not count.
-    pub columns: usize,
-    /// Whether each column has one random cut instead of the best one (extra-trees).
-    pub random_cuts: bool,
-}
-
 /// Memory that trees are grown in, kept from one to the next.
 #[derive(Debug)]
 pub struct Workspace<C> {
@@ -41,7 +28,6 @@ pub struct Workspace<C> {
     column: Vec<Sums<C>>,
     keys: Vec<u32>,
     searches: Vec<Search>,
-    drawn: Vec<u32>,
     /// Which columns may be split on.
     allowed: Vec<bool>,
     pub(super) scratch: Vec<u32>,
@@ -57,7 +43,6 @@ impl<C> Default for Workspace<C> {
             column: Vec::new(),
             keys: Vec::new(),
             searches: Vec::new(),
-            drawn: Vec::new(),
             allowed: Vec::new(),
             scratch: Vec::new(),
         }
@@ -132,14 +117,12 @@ impl<C: Criterion> Grower<'_, C> {
         open: &mut Open<C>,
         rows: &[u32],
         columns: &[u32],
-        chance: &mut Option<Chance<'_>>,
         workspace: &mut Workspace<C::Cell>,
     ) {
         let rows = &rows[open.range.clone()];
         workspace.order(self.criterion, rows);
         let length = self.codes.width() * self.criterion.layers();
-        if chance.is_none()
-            && rows.len() >= FEW_ROWS
+        if rows.len() >= FEW_ROWS
             && let Some(own) = workspace.take(length)
         {
             let mut histogram = std::mem::take(&mut workspace.histograms[own]);
@@ -148,7 +131,7 @@ impl<C: Criterion> Grower<'_, C> {
             workspace.histograms[own] = histogram;
             (open.histogram, open.best) = (Some(own), found[0].clone());
         } else {
-            open.best = self.by_columns(&open.node, rows, columns, chance, workspace);
+            open.best = self.by_columns(&open.node, rows, columns, workspace);
         }
         open.best = open.best.take().filter(|best| self.is_worth(best));
     }
@@ -163,7 +146,6 @@ impl<C: Criterion> Grower<'_, C> {
         open: [bool; 2],
         rows: &[u32],
         columns: &[u32],
-        chance: &mut Option<Chance<'_>>,
         workspace: &mut Workspace<C::Cell>,
     ) {
         let large = 1 - small;
@@ -190,7 +172,7 @@ impl<C: Criterion> Grower<'_, C> {
         workspace.release(parent.histogram);
         for (child, open) in children.iter_mut().zip(open) {
             if open {
-                self.examine_one(child, rows, columns, chance, workspace);
+                self.examine_one(child, rows, columns, workspace);
             }
         }
     }
@@ -290,44 +272,22 @@ impl<C: Criterion> Grower<'_, C> {
         search.best(criterion, node, (column, bins), demands)
     }
 
-    /// The best split by summing one column at a time, all or some drawn ones.
+    /// The best split by summing one column at a time.
     fn by_columns(
         &self,
         node: &Node,
         rows: &[u32],
         columns: &[u32],
-        chance: &mut Option<Chance<'_>>,
         workspace: &mut Workspace<C::Cell>,
     ) -> Option<Candidate> {
-        let mut drawn = std::mem::take(&mut workspace.drawn);
-        drawn.clear();
-        drawn.extend_from_slice(columns);
         let mut search = std::mem::take(&mut workspace.searches[0]);
-        let wanted = chance.as_ref().map_or(columns.len(), |chance| chance.columns);
-        let (mut best, mut seen) = (None, 0);
-        for k in 0..drawn.len() {
-            if seen == wanted {
-                break;
-            }
-            if let Some(chance) = chance {
-                let other = chance.rng.random_range(k..drawn.len());
-                drawn.swap(k, other);
-            }
-            let column = drawn[k] as usize;
+        let mut best = None;
+        for column in columns.iter().map(|&column| column as usize) {
             self.profile(column, rows, &mut search, workspace);
             let bins = (column, &self.bins.columns()[column]);
-            let profile = &search.profile;
-            seen += usize::from(profile.bins.len() + usize::from(profile.has_missing) > 1);
-            let found = match chance {
-                Some(Chance { random_cuts: true, rng, .. }) => {
-                    search.random(self.criterion, node, bins, self.demands(), rng)
-                }
-                _ => search.best(self.criterion, node, bins, self.demands()),
-            };
-            prefer(&mut best, found);
+            prefer(&mut best, search.best(self.criterion, node, bins, self.demands()));
         }
         workspace.searches[0] = search;
-        workspace.drawn = drawn;
         best
     }
 

@@ -1,8 +1,8 @@
 //! Growing a tree: best leaf first under a limit of leaves, depth first without one.
 //!
-//! A node owns a range of the row numbers, which a split partitions in place. Where all columns are looked at, a node keeps
-//! its histograms: those of the smaller child are summed, those of the larger are the parent's minus these. Where each
-//! node looks at columns of its own (forests), and in nodes of few rows, one column is summed at a time and forgotten.
+//! A node owns a range of the row numbers, which a split partitions in place. A node keeps its
+//! histograms: those of the smaller child are summed, those of the larger are the parent's minus these. In nodes of few
+//! rows one column is summed at a time and forgotten.
 
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::bins::{Bins, ColumnBins};
 use super::codes::Codes;
 use super::criterion::{Bounds, Criterion, Node};
-use super::examine::{self, Chance, Workspace};
+use super::examine::{self, Workspace};
 use super::fitted::{Child, Rule, Split, Subset, Tree, contains};
 use super::partition::{goes_left, partition};
 use super::search::{Candidate, Side};
@@ -144,7 +144,6 @@ impl<C: Criterion> Grower<'_, C> {
         &self,
         rows: &mut [u32],
         columns: &[u32],
-        mut chance: Option<Chance<'_>>,
         workspace: &mut Workspace<C::Cell>,
     ) -> Grown {
         workspace.prepare(self, columns);
@@ -155,14 +154,14 @@ impl<C: Criterion> Grower<'_, C> {
         let mut root = self.open_root(rows);
         let mut drafts = vec![Draft::new(&root)];
         if self.may_split(&root, rows) {
-            self.examine_one(&mut root, rows, columns, &mut chance, workspace);
+            self.examine_one(&mut root, rows, columns, workspace);
         }
         keep(root, &mut frontier, workspace);
         let mut leaves = 1;
         while self.growth.leaves.is_none_or(|most| leaves < most)
             && let Some(open) = frontier.pop()
         {
-            let children = self.split(open, rows, &mut drafts, columns, &mut chance, workspace);
+            let children = self.split(open, rows, &mut drafts, columns, workspace);
             for child in children {
                 keep(child, &mut frontier, workspace);
             }
@@ -213,7 +212,6 @@ impl<C: Criterion> Grower<'_, C> {
         rows: &mut [u32],
         drafts: &mut Vec<Draft>,
         columns: &[u32],
-        chance: &mut Option<Chance<'_>>,
         workspace: &mut Workspace<C::Cell>,
     ) -> [Open<C>; 2] {
         let best = parent.best.take().expect("only nodes with a split are on the frontier");
@@ -245,7 +243,7 @@ impl<C: Criterion> Grower<'_, C> {
         }
         drafts[parent.id].split = Some((best, id, id + 1));
         let open = [0, 1].map(|side| self.may_split(&children[side], rows));
-        self.examine_two(&parent, &mut children, small, open, rows, columns, chance, workspace);
+        self.examine_two(&parent, &mut children, small, open, rows, columns, workspace);
         children
     }
 

@@ -34,7 +34,7 @@ pub use cart::{DecisionTree, FittedTree};
 pub use codes::Codes;
 pub use counts::{Counts, Impurity};
 pub use criterion::{Cell, Criterion};
-pub use examine::{Chance, Workspace};
+pub use examine::Workspace;
 pub use fitted::Tree;
 pub use forest::{ExtraTrees, FittedForest, Forest};
 pub use grow::{Grower, Grown, Growth};

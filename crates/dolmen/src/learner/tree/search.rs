@@ -3,9 +3,6 @@
 //! Whatever the column and the way its sums were made, they come as a [`Profile`]: the bins that hold rows, in ascending
 //! order, with their sums. A cut is tried after each of them, with the missing values on either side.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
-
 use super::bins::{ColumnBins, midpoint};
 use super::criterion::{Cell, Criterion, Node};
 use super::fitted::CodeSet;
@@ -158,43 +155,6 @@ impl Search {
         best
     }
 
-    /// One cut drawn at random between the smallest and the largest value (Geurts, Ernst & Wehenkel 2006), or a random
-    /// half of the categories; only the side of missing values is chosen by gain.
-    pub(super) fn random<C: Criterion>(
-        &mut self,
-        criterion: &C,
-        node: &Node,
-        (column, bins): (usize, &ColumnBins),
-        demands: Demands,
-        rng: &mut ChaCha8Rng,
-    ) -> Option<Candidate> {
-        let held = self.profile.bins.len();
-        if held < 2 {
-            return self.best(criterion, node, (column, bins), demands);
-        }
-        let after = match bins {
-            ColumnBins::Numeric { ends, cuts } => {
-                self.in_order();
-                let (first, last) = (self.profile.bins[0], self.profile.bins[held - 1]);
-                let (low, high) = (ends[usize::from(first)].0, ends[usize::from(last)].1);
-                let drawn = low + rng.random::<f64>() * (high - low);
-                let bin = cuts.partition_point(|cut| *cut < drawn) as u8;
-                self.profile.bins.partition_point(|code| *code <= bin).clamp(1, held - 1)
-            }
-            ColumnBins::Categorical { .. } => {
-                self.order.clear();
-                self.order.extend((0..held).map(|k| (rng.random::<f64>(), k)));
-                self.order.sort_by(|a, b| a.0.total_cmp(&b.0));
-                rng.random_range(1..held)
-            }
-        };
-        let cut = self.cuts(criterion, node, column, demands, after..after + 1)?;
-        Some(match bins {
-            ColumnBins::Numeric { .. } => self.below(column, &cut, bins, demands),
-            ColumnBins::Categorical { .. } => self.within(column, &cut),
-        })
-    }
-
     fn in_order(&mut self) {
         self.order.clear();
         self.order.extend((0..self.profile.bins.len()).map(|k| (0.0, k)));
@@ -216,19 +176,6 @@ impl Search {
         column: usize,
         demands: Demands,
     ) -> Option<Cut> {
-        let held = self.profile.bins.len();
-        self.cuts(criterion, node, column, demands, 1..held + usize::from(self.profile.has_missing))
-    }
-
-    /// The best of the cuts after so many bins.
-    fn cuts<C: Criterion>(
-        &mut self,
-        criterion: &C,
-        node: &Node,
-        column: usize,
-        demands: Demands,
-        range: std::ops::Range<usize>,
-    ) -> Option<Cut> {
         let width = criterion.width();
         let factor = node.weight / criterion.weight(&node.sums);
         let (profile, order) = (&self.profile, &self.order);
@@ -243,14 +190,10 @@ impl Search {
             if missing_left {
                 left.copy_from_slice(&profile.missing);
             }
-            for after in 1..range.end {
-                if let Some((_, k)) = order.get(after - 1) {
-                    add(left, &profile.sums[k * width..(k + 1) * width]);
-                }
-                // All on one side is no split.
-                if after < range.start || (missing_left && after >= order.len()) {
-                    continue;
-                }
+            // All on one side is no split.
+            let cuts = order.len() - usize::from(missing_left || !profile.has_missing);
+            for (after, (_, k)) in (1..=cuts).zip(order) {
+                add(left, &profile.sums[k * width..(k + 1) * width]);
                 right.clear();
                 right.extend(node.sums.iter().zip(left.iter()).map(|(all, left)| all - left));
                 let sides = [criterion.weight(left), criterion.weight(right)];

@@ -7,7 +7,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::codes::GROUP;
+use super::criterion::{Bounds, Node};
 use super::fitted::Child;
+use super::histogram::{CODES, add_group, subtract};
+use super::search::{Demands, Search};
 use super::*;
 use crate::table::{Features, Field, Kind, Schema};
 
@@ -113,7 +116,7 @@ fn grow<C: Criterion>(
     let codes = bins.encode(x.rows()).unwrap();
     let columns: Vec<u32> = (0..codes.width() as u32).collect();
     let grower = Grower { bins: &bins, codes: &codes, criterion, growth, parallel: true };
-    let grown = grower.grow(rows, &columns, None, &mut Workspace::default());
+    let grown = grower.grow(rows, &columns, &mut Workspace::default());
     (bins, codes, grown)
 }
 
@@ -158,6 +161,58 @@ proptest! {
                 prop_assert!(agrees(*gain, best, min_leaf), "{gain} {best}");
             }
         }
+    }
+
+    #[test]
+    fn a_sweep_finds_what_trying_every_cut_finds(seed in 0_u64..1 << 40, bins in 1_usize..255, min_leaf in 0..9) {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let units = Units { gradient: 64.0, curvature: 32.0 };
+        let mut histogram = [Narrow::default(); CODES];
+        let has_missing = rng.random::<bool>();
+        for cell in &mut histogram[..bins + usize::from(has_missing)] {
+            if rng.random::<f64>() < 0.7 {
+                *cell = units.pack(rng.random::<f64>() - 0.5, rng.random::<f64>(), 3.0);
+            }
+        }
+        let mut total = Narrow::default();
+        histogram.iter().for_each(|cell| total += *cell);
+        let criterion = Pairs { cells: &[], units, l2: 0.5, monotone: &[], weights: None, targets: None };
+        let mut sums = vec![0.0; 2];
+        criterion.add_to(&mut sums, 0, total);
+        let (score, weight) = (criterion.score(&sums), sums[1]);
+        let node = Node { sums, score, weight, bounds: Bounds::NONE };
+        let cuts: Vec<f64> = (1..bins).map(|cut| cut as f64).collect();
+        let column = ColumnBins::Numeric { ends: vec![(0.0, 0.0); bins], cuts };
+        let demands = Demands { min_leaf: f64::from(min_leaf), exact: false };
+        let mut search = Search::default();
+        search.profile.read(&criterion, &[histogram], bins);
+        let slow = search.best(&criterion, &node, (0, &column), demands);
+        let fast = criterion.sweep(&node, &histogram, bins, demands.min_leaf).unwrap();
+        let fast = fast.map(|swept| Search::swept(swept, &histogram, (0, &column), demands));
+        prop_assert_eq!(slow.is_some(), fast.is_some());
+        if let (Some(slow), Some(fast)) = (slow, fast) {
+            prop_assert!((slow.gain - fast.gain).abs() < 1e-9 * (1.0 + score));
+            prop_assert_eq!((slow.side, slow.missing_left), (fast.side, fast.missing_left));
+        }
+    }
+
+    #[test]
+    fn the_larger_childs_histogram_is_the_parents_minus_the_smallers(seed in 0_u64..1 << 40) {
+        let (x, y, classes, weights) = table(500, seed);
+        let bins = Bins::learn(x.rows(), None, 255).unwrap();
+        let codes = bins.encode(x.rows()).unwrap();
+        let (small, large): (Vec<u32>, Vec<u32>) = (0..500).partition(|i| y[*i as usize] > 2.0);
+        let all: Vec<u32> = (0..500).collect();
+        let criterion = Counts::new(&classes, 3, |i| weights[i] * 0.37, Impurity::Gini);
+        let sum = |rows: &[u32]| {
+            let cells: Vec<_> = rows.iter().map(|&row| criterion.cell(row as usize)).collect();
+            let mut histograms = vec![[Default::default(); CODES]; 9];
+            add_group(&criterion, &mut histograms, codes.words(0), rows, &cells);
+            histograms
+        };
+        let mut rest = sum(&all);
+        subtract(&mut rest, &sum(&small));
+        prop_assert_eq!(rest, sum(&large));
     }
 
     #[test]

@@ -254,7 +254,7 @@ impl<'a> Booster<'a> {
             growth: &self.growth,
             parallel: true,
         };
-        grower.grow(&mut self.rows, columns, None, workspace)
+        grower.grow(&mut self.rows, columns, workspace)
     }
 
     /// Gives the leaves their best values where the loss knows them better than its slope, and shrinks all.

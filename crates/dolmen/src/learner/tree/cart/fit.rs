@@ -56,7 +56,7 @@ impl Trunk<'_> {
         let Self { bins, codes, growth, .. } = self;
         let columns: Vec<u32> = (0..codes.width() as u32).collect();
         let grower = Grower { bins, codes, criterion, growth, parallel: true };
-        grower.grow(rows, &columns, None, &mut Workspace::default())
+        grower.grow(rows, &columns, &mut Workspace::default())
     }
 
     /// A tree on these rows, with the sums of its nodes and what its splits gained.
