@@ -92,9 +92,30 @@ fn a_regression() {
     let fit = ["fit", IRIS, "--target", "Sepal.Length", "--drop", "Species", "-o", "m.dolmen"];
     assert_eq!(folder.json(&fit)["task"], "regression");
     let iris = std::fs::read_to_string(IRIS).unwrap();
-    let expected = mean(&column(&iris, "Sepal.Length"));
-    let means = column(&folder.succeeds(&["predict", "m.dolmen", IRIS]), "mean");
-    assert_close(&means, &[expected; 150], 1e-12);
+    let truth = column(&iris, "Sepal.Length");
+    let predicted = column(&folder.succeeds(&["predict", "m.dolmen", IRIS]), "mean");
+    let squared: Vec<f64> = truth.iter().zip(&predicted).map(|(y, p)| (y - p).powi(2)).collect();
+    let scored = folder.json(&["score", "m.dolmen", IRIS]);
+    let rmse = scored["figures"]["rmse"].as_f64().unwrap();
+    assert_close(&[rmse], &[mean(&squared).sqrt()], 1e-9);
+    assert!(scored["figures"]["r2"].as_f64().unwrap() > 0.8);
+}
+
+#[test]
+fn a_classifier_of_unlike_members_and_what_is_in_it() {
+    let folder = Folder::new();
+    let members = ["--model", "forest(trees=20)", "--model", "logistic", "--model", "adaboost"];
+    let fit = ["fit", IRIS, "--target", "Species", "-q", "-o", "m.dolmen", "--format", "json"];
+    folder.succeeds(&[&fit[..], &members[..]].concat());
+    let figures = folder.json(&["score", "m.dolmen", IRIS])["figures"].clone();
+    assert!(figures["error"].as_f64().unwrap() < 0.05, "{figures}");
+    assert!(figures["auc"].as_f64().unwrap() > 0.98, "{figures}");
+    let inspected = folder.json(&["inspect", "m.dolmen"]);
+    assert_eq!(inspected["classes"], serde_json::json!(["setosa", "versicolor", "virginica"]));
+    let importances = inspected["members"][0]["series"][0]["values"].as_array().unwrap();
+    let total: f64 = importances.iter().map(|value| value.as_f64().unwrap()).sum();
+    assert!((total - 1.0).abs() < 1e-9, "{inspected}");
+    assert!(folder.succeeds(&["inspect", "m.dolmen"]).contains("Petal.Width"));
 }
 
 #[test]
@@ -112,7 +133,7 @@ fn the_keys_of_the_reports_of_fit_and_score() {
     for key in ["name", "weight", "se", "score"] {
         assert!(keys(&fitted["members"][0]).contains(&key), "{key}");
     }
-    assert_eq!(keys(&scored["members"][0]), ["gain", "name", "score", "weight"]);
+    assert_eq!(keys(&scored["members"][0]), ["figures", "gain", "name", "score", "weight"]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::codes::GROUP;
+use super::counts::Count;
 use super::criterion::{Bounds, Node};
 use super::fitted::Child;
 use super::histogram::{CODES, add_group, subtract};
@@ -206,7 +207,7 @@ proptest! {
         let criterion = Counts::new(&classes, 3, |i| weights[i] * 0.37, Impurity::Gini);
         let sum = |rows: &[u32]| {
             let cells: Vec<_> = rows.iter().map(|&row| criterion.cell(row as usize)).collect();
-            let mut histograms = vec![[Default::default(); CODES]; 9];
+            let mut histograms = vec![[Count::default(); CODES]; 9];
             add_group(&criterion, &mut histograms, codes.words(0), rows, &cells);
             histograms
         };
