@@ -201,10 +201,11 @@ fn monotone_columns_are_monotone() {
     let noisy = |row: &[f64]| (9.0 * row[0]).sin() + row[0] - 2.0 * row[1] + (7.0 * row[2]).cos();
     let y: Vec<f64> = values.chunks(3).map(|row| noisy(row) + rng.random::<f64>()).collect();
     let x = Features::numeric(values, 3).unwrap();
-    let monotone = [("x1".to_string(), 1), ("x2".to_string(), -1)].into();
+    let (increasing, decreasing) = (vec!["x1".into()], vec!["x2".into()]);
     let free =
         boosted(&Boost { rounds: Some(60), min_leaf: 5.0, ..Boost::default() }, &x, &y, &run());
-    let bound = Boost { rounds: Some(60), min_leaf: 5.0, monotone, ..Boost::default() };
+    let bound =
+        Boost { rounds: Some(60), min_leaf: 5.0, increasing, decreasing, ..Boost::default() };
     let bound = boosted(&bound, &x, &y, &run());
     let falls = |model: &FittedBoost, column: usize| -> (usize, usize) {
         let (mut falls, mut rises) = (0, 0);
@@ -400,6 +401,9 @@ fn parameters_out_of_range_are_refused() {
         "boost(bins=300)",
         "boost(loss=logistic)",
         "boost(loss=poisson)",
+        "boost(increasing=[nowhere])",
+        "boost(increasing=[x1], decreasing=[x1])",
+        "boost(decreasing=[c])",
         "tree(depth=0)",
         "tree(alpha=-1)",
         "tree(criterion=gini)",

@@ -364,19 +364,25 @@ impl Boost {
 
     /// The constraint of every column; none if no column has one.
     fn signs(&self, x: Rows<'_>) -> Result<Vec<i8>> {
-        if self.monotone.is_empty() {
-            return Ok(Vec::new());
-        }
         let fields = x.schema().fields();
         let mut signs = vec![0; fields.len()];
-        for (name, &sign) in &self.monotone {
-            let Some(j) = fields.iter().position(|field| field.name == *name) else {
-                return Err(Error::param("monotone", "names of input columns", name));
-            };
-            if matches!(fields[j].kind, Kind::Categorical { .. }) {
-                return Err(Error::param("monotone", "numeric columns", name));
+        for (what, names, sign) in
+            [("increasing", &self.increasing, 1), ("decreasing", &self.decreasing, -1)]
+        {
+            for name in names {
+                let column = fields.iter().position(|field| field.name == *name);
+                let is_numeric = |j: &usize| matches!(fields[*j].kind, Kind::Numeric);
+                let Some(j) = column.filter(is_numeric) else {
+                    return Err(Error::param(what, "names of numeric input columns", name));
+                };
+                if signs[j] == -sign {
+                    return Err(Error::param(what, "columns that are not also increasing", name));
+                }
+                signs[j] = sign;
             }
-            signs[j] = sign;
+        }
+        if signs.iter().all(|sign| *sign == 0) {
+            signs.clear();
         }
         Ok(signs)
     }

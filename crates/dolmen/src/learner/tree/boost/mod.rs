@@ -12,7 +12,6 @@ pub mod loss;
 mod model;
 mod scorer;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -62,8 +61,10 @@ pub struct Boost {
     pub patience: Option<usize>,
     /// The share of rows held out for that.
     pub held_out: f64,
-    /// Columns that predictions may only rise (1) or fall (-1) with, by name.
-    pub monotone: BTreeMap<String, i8>,
+    /// Numeric columns that scores may only rise with, by name.
+    pub increasing: Vec<String>,
+    /// Numeric columns that scores may only fall with.
+    pub decreasing: Vec<String>,
     /// Which quantile the loss `quantile` fits.
     pub quantile: f64,
     /// Where the loss `huber` goes over from squares to absolute values; by default the error that nine tenths of the rows
@@ -109,7 +110,8 @@ impl Default for Boost {
             bins: 255,
             patience: None,
             held_out: 0.1,
-            monotone: BTreeMap::new(),
+            increasing: Vec::new(),
+            decreasing: Vec::new(),
             quantile: 0.5,
             delta: None,
         }
@@ -143,10 +145,6 @@ impl Boost {
         }
         if self.depth == Some(0) {
             return Err(Error::param("depth", "at least 1", 0));
-        }
-        if let Some((name, sign)) = self.monotone.iter().find(|(_, sign)| !(-1..=1).contains(*sign))
-        {
-            return Err(Error::param(&format!("monotone of {name}"), "-1, 0 or 1", sign));
         }
         positive("rate", self.rate)?;
         not_negative("min_leaf", self.min_leaf)?;
