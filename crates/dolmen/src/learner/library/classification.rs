@@ -9,7 +9,7 @@ use super::{
     nested, on_numbers, specs, stack_entry,
 };
 use crate::ensemble::{AdaBoost, Ensemble, FittedAdaBoost, Rounds};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::learner::baseline::{ClassFrequencies, FittedFrequencies};
 use crate::learner::bayes::one_dependence::{
     Aode, BmaAode, FittedOneDependence, LmdOde, LmgOde, NaiveBayes, Ode, OneDependence,
@@ -79,9 +79,17 @@ impl Library for Classification {
                 Ok(Box::new(spec.read::<ExtraTrees>()?))
             }),
             one_dependence::<NaiveBayes>("naive-bayes", "attributes independent given the class"),
-            one_dependence::<Ode>(
+            entry::<_, Ode>(
                 "ode",
                 "one-dependence estimators, one member per root: root=[COLUMN, ..]",
+                |spec| {
+                    let ode = spec.read::<Ode>()?;
+                    if ode.root.is_empty() {
+                        let expected = "a list of input columns, one member each";
+                        return Err(Error::param("root in ode", expected, "missing"));
+                    }
+                    Ok(Box::new(OneDependence::from(ode)))
+                },
             ),
             one_dependence::<Aode>("aode", "the average of one-dependence estimators"),
             one_dependence::<BmaAode>(
