@@ -77,6 +77,13 @@ impl Layout {
 /// The slots of a row's values; `None` for a missing one.
 pub(super) type Slots = Vec<Option<usize>>;
 
+/// Room for reading one row after the other.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    pub(super) codes: Vec<f64>,
+    pub(super) slots: Slots,
+}
+
 /// The table of counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Counts {
@@ -104,20 +111,21 @@ impl Counts {
         }
     }
 
-    /// Counts rows; `row(i)` gives slots, class and weight.
+    /// Counts rows; `read` puts the slots of a row into the room and gives its class and weight.
     pub(super) fn of_rows(
         layout: &Layout,
         rows: usize,
-        row: impl Fn(usize) -> (Slots, usize, f64) + Sync,
+        read: impl Fn(usize, &mut Room) -> (usize, f64) + Sync,
     ) -> Self {
         let mut counts = accumulate(
             rows,
             PART,
             || Self::zero(layout),
             |sum, part| {
+                let mut room = Room::default();
                 for i in part {
-                    let (slots, class, weight) = row(i);
-                    sum.add(&slots, class, weight);
+                    let (class, weight) = read(i, &mut room);
+                    sum.add(&room.slots, class, weight);
                 }
             },
         );
@@ -176,11 +184,6 @@ impl Counts {
     /// N_u(a), whatever the class.
     pub(super) fn total(&self, a: usize) -> f64 {
         self.single(a).iter().sum()
-    }
-
-    /// The weight of the rows in which attribute u is known.
-    pub(super) fn known(&self, u: usize) -> f64 {
-        self.layout.slots_of(u).map(|a| self.total(a)).sum()
     }
 
     /// Whether the table has its shape, for one that was read from a file.

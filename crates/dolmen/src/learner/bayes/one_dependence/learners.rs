@@ -1,10 +1,12 @@
 //! The learners: what they count, and the rules by which roots get their weights.
 
+use std::ops::Range;
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::counts::Layout;
+use super::counts::{Layout, Room};
 use super::model::{Discretiser, FittedOneDependence, Mixing};
 use super::tables::Tables;
 use crate::combine::simplex::{JointScore, LmgOptions, LogScore, SimplexOptions};
@@ -112,6 +114,9 @@ pub struct OneDependence {
     missing: MissingValues,
 }
 
+/// Rows left out in one piece of work.
+const BLOCK: usize = 512;
+
 /// What all rules begin with.
 struct Counted {
     discretiser: Discretiser,
@@ -203,16 +208,25 @@ impl Counted {
         weights
     }
 
-    /// ln p_u(c, x_i) of every root and class for row i, as if it had not been counted.
-    fn left_out<T: Task<Target = Labels>>(&self, sample: &Sample<'_, T>, i: usize) -> Vec<f64> {
+    /// For some rows and every root ln p_u(c_i, x_i) and ln p_u(x_i), as if the row had not been counted.
+    fn left_out<T: Task<Target = Labels>>(
+        &self,
+        sample: &Sample<'_, T>,
+        rows: Range<usize>,
+    ) -> Vec<(f64, f64)> {
         let layout = self.tables.layout();
-        let slots = self.discretiser.slots(layout, sample.x().row(i));
-        let own = (sample.target().class(i), sample.weight(i));
-        let mut joints = vec![0.0; layout.attributes() * layout.classes()];
-        for (u, out) in joints.chunks_exact_mut(layout.classes()).enumerate() {
-            self.tables.rooted_without(u, &slots, own, out);
+        let (mut room, mut joint) = (Room::default(), vec![0.0; layout.classes()]);
+        let mut found = Vec::with_capacity(rows.len() * layout.attributes());
+        for i in rows {
+            self.discretiser.read(layout, sample.x().row(i), &mut room);
+            let class = sample.target().class(i);
+            for u in 0..layout.attributes() {
+                let own = (class, sample.weight(i));
+                self.tables.rooted_without(u, &room.slots, own, &mut joint);
+                found.push((joint[class], log_sum_exp(&joint)));
+            }
         }
-        joints
+        found
     }
 
     /// For every root a column of log p_u(c_i, x_i), and one of log p_u(x_i).
@@ -220,17 +234,15 @@ impl Counted {
         &self,
         sample: &Sample<'_, T>,
     ) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
-        use rayon::prelude::*;
-
-        let (roots, classes) = (self.tables.layout().attributes(), self.tables.layout().classes());
-        let row = |i: usize| -> Vec<(f64, f64)> {
-            let class = sample.target().class(i);
-            let joints = self.left_out(sample, i);
-            joints.chunks_exact(classes).map(|row| (row[class], log_sum_exp(row))).collect()
-        };
-        let rows: Vec<Vec<(f64, f64)>> = (0..sample.rows()).into_par_iter().map(row).collect();
-        let own = |u: usize| rows.iter().map(|row| row[u].0).collect();
-        let all = |u: usize| rows.iter().map(|row| row[u].1).collect();
+        let roots = self.tables.layout().attributes();
+        let block = |b: usize| b * BLOCK..((b + 1) * BLOCK).min(sample.rows());
+        let blocks: Vec<Vec<(f64, f64)>> = (0..sample.rows().div_ceil(BLOCK))
+            .into_par_iter()
+            .map(|b| self.left_out(sample, block(b)))
+            .collect();
+        let root = |u: usize| blocks.iter().flat_map(move |block| block[u..].iter().step_by(roots));
+        let own = |u: usize| root(u).map(|(own, _)| *own).collect();
+        let all = |u: usize| root(u).map(|(_, all)| *all).collect();
         ((0..roots).map(own).collect(), (0..roots).map(all).collect())
     }
 

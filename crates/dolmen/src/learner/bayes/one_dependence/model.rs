@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::counts::{Counts, Layout, Slots};
+use super::counts::{Counts, Layout, Room};
 use super::tables::Tables;
 use crate::error::{Error, Place, Result};
 use crate::learner::{Diagnostics, Fitted, Sample, Series};
@@ -44,20 +44,21 @@ impl Discretiser {
         layout: &Layout,
         sample: &Sample<'_, T>,
     ) -> Counts {
-        Counts::of_rows(layout, sample.rows(), |i| {
-            let slots = self.slots(layout, sample.x().row(i));
-            (slots, sample.target().class(i), sample.weight(i))
+        Counts::of_rows(layout, sample.rows(), |i, room| {
+            self.read(layout, sample.x().row(i), room);
+            (sample.target().class(i), sample.weight(i))
         })
     }
 
-    /// The slots of a row's values.
-    pub(super) fn slots(&self, layout: &Layout, row: &[f64]) -> Slots {
-        let mut codes = vec![0.0; row.len()];
-        self.encoder.apply_into(row, &mut codes);
+    /// Reads the slots of a row's values.
+    pub(super) fn read(&self, layout: &Layout, row: &[f64], room: &mut Room) {
+        room.codes.resize(row.len(), 0.0);
+        self.encoder.apply_into(row, &mut room.codes);
         let slot = |(u, (code, value)): (usize, (&f64, &f64))| {
             if self.ignores_missing && value.is_nan() { None } else { layout.slot(u, *code) }
         };
-        codes.iter().zip(row).enumerate().map(slot).collect()
+        room.slots.clear();
+        room.slots.extend(room.codes.iter().zip(row).enumerate().map(slot));
     }
 }
 
@@ -107,8 +108,14 @@ impl FittedOneDependence {
         self.tables.layout().classes()
     }
 
-    /// ln p(c, x) for every class; for a mixture of posteriors ln p(c | x).
-    fn log_row(&self, slots: &[Option<usize>], joints: &mut [f64], out: &mut [f64]) {
+    /// ln p(c, x) for every class; for a mixture of posteriors ln p(c | x). `joints` and `equal` are room for the roots.
+    fn log_row(
+        &self,
+        slots: &[Option<usize>],
+        joints: &mut [f64],
+        equal: &mut [f64],
+        out: &mut [f64],
+    ) {
         let classes = out.len();
         let rooted = |u: usize, joints: &mut [f64]| {
             self.tables.rooted(u, slots, &mut joints[u * classes..(u + 1) * classes]);
@@ -126,10 +133,11 @@ impl FittedOneDependence {
                     return self.tables.naive(slots, out);
                 }
                 let share = 1.0 / count as f64;
-                let weight = |slot| if frequent(slot) { share } else { 0.0 };
-                let weights: Vec<f64> = slots.iter().map(weight).collect();
+                for (weight, slot) in equal.iter_mut().zip(slots) {
+                    *weight = if frequent(slot) { share } else { 0.0 };
+                }
                 all(joints);
-                mix(&weights, joints, out);
+                mix(equal, joints, out);
             }
             Mixing::Joint(weights) => {
                 all(joints);
@@ -148,9 +156,12 @@ impl FittedOneDependence {
         if x.width() != layout.attributes() {
             return Err(Error::shape("input columns", layout.attributes(), x.width()));
         }
+        let mut room = Room::default();
         let mut joints = vec![0.0; layout.attributes() * layout.classes()];
+        let mut weights = vec![0.0; layout.attributes()];
         for (row, out) in x.iter().zip(out.chunks_exact_mut(layout.classes())) {
-            self.log_row(&self.discretiser.slots(layout, row), &mut joints, out);
+            self.discretiser.read(layout, row, &mut room);
+            self.log_row(&room.slots, &mut joints, &mut weights, out);
         }
         Ok(())
     }

@@ -18,6 +18,9 @@ pub(super) struct Tables {
     roots: Vec<f64>,
     /// ln p_u(x_v | c, x_u), by slot of u, slot of v, and class.
     given: Vec<f64>,
+    /// The weight of the rows in which an attribute is known, by attribute; and of those of each class.
+    known: Vec<f64>,
+    known_of_class: Vec<f64>,
     /// N_cu(c, x_u) of the rows in which v is known, by slot of u, attribute v, and class.
     both_known: Vec<f64>,
 }
@@ -31,15 +34,18 @@ impl Tables {
         let classes = by_class.iter().map(|n| ((n + 1.0) / (total + class_count)).ln()).collect();
         let (mut plain, mut roots, mut both_known) = (Vec::new(), Vec::new(), Vec::new());
         let mut given = Vec::with_capacity(layout.slots() * layout.slots() * layout.classes());
+        let (mut known, mut known_of_class) = (Vec::new(), Vec::new());
         for u in 0..layout.attributes() {
-            let known = counts.known(u);
-            let known_of_class =
-                |c: usize| -> f64 { layout.slots_of(u).map(|a| counts.single(a)[c]).sum() };
+            let mut of_class = vec![0.0; layout.classes()];
+            layout.slots_of(u).for_each(|a| add(&mut of_class, counts.single(a)));
+            let all: f64 = of_class.iter().sum();
+            known.push(all);
+            known_of_class.extend_from_slice(&of_class);
             for a in layout.slots_of(u) {
                 let single = counts.single(a);
                 for (c, n) in single.iter().enumerate() {
-                    plain.push(((n + 1.0) / (known_of_class(c) + layout.values(u))).ln());
-                    roots.push(((n + 1.0) / (known + class_count * layout.values(u))).ln());
+                    plain.push(((n + 1.0) / (of_class[c] + layout.values(u))).ln());
+                    roots.push(((n + 1.0) / (all + class_count * layout.values(u))).ln());
                 }
                 for v in 0..layout.attributes() {
                     let first = both_known.len();
@@ -56,7 +62,7 @@ impl Tables {
                 }
             }
         }
-        Self { counts, classes, plain, roots, given, both_known }
+        Self { counts, classes, plain, roots, given, known, known_of_class, both_known }
     }
 
     pub(super) fn counts(&self) -> &Counts {
@@ -103,7 +109,7 @@ impl Tables {
         self.rooted(u, slots, out);
         let layout = self.layout();
         let single = self.counts.single(root);
-        let denominator = self.counts.known(u) + out.len() as f64 * layout.values(u) - weight;
+        let denominator = self.known[u] + out.len() as f64 * layout.values(u) - weight;
         let less = |c: usize| if c == class { weight } else { 0.0 };
         let classes = out.len();
         for (c, out) in out.iter_mut().enumerate() {
@@ -136,7 +142,7 @@ impl Tables {
         let mut own = ((by_class[class] + 1.0 - weight) / denominator).ln();
         for (v, b) in slots.iter().enumerate() {
             let Some(b) = b else { continue };
-            let known: f64 = layout.slots_of(v).map(|a| self.counts.single(a)[class]).sum();
+            let known = self.known_of_class[v * out.len() + class];
             let left = self.counts.single(*b)[class] - weight;
             own += conditional(left, known - weight, layout.values(v)).ln();
         }
@@ -152,7 +158,7 @@ impl Tables {
         let gamma = libm::lgamma;
         let layout = self.layout();
         let cells = layout.classes() as f64 * layout.values(u);
-        let mut evidence = gamma(cells) - gamma(cells + self.counts.known(u));
+        let mut evidence = gamma(cells) - gamma(cells + self.known[u]);
         let values = |v: usize| {
             let slots = layout.slots_of(v);
             slots.start..slots.end - 1

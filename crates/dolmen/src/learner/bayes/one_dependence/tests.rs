@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::counts::{Counts, Layout, Slots};
+use super::counts::{Counts, Layout, Room, Slots};
 use super::tables::Tables;
 use super::*;
 use crate::learner::{Fitted, Learner, Run, Sample, predict};
@@ -115,8 +115,11 @@ fn a_model_extended_by_rows_is_the_model_of_all_rows() {
 }
 
 fn tables(rows: &[(Slots, usize)], layout: &Layout) -> Tables {
-    let row = |i: usize| (rows[i].0.clone(), rows[i].1, 1.0);
-    Tables::new(Counts::of_rows(layout, rows.len(), row))
+    let read = |i: usize, room: &mut Room| {
+        room.slots.clone_from(&rows[i].0);
+        (rows[i].1, 1.0)
+    };
+    Tables::new(Counts::of_rows(layout, rows.len(), read))
 }
 
 #[test]
