@@ -258,7 +258,7 @@ fn first_set(view: &View<'_>, allowed: &[usize], options: &SimplexOptions) -> St
 /// Solves a problem of every sixteenth row and begins at its solution.
 fn from_subsample(view: &View<'_>, allowed: &[usize], options: &SimplexOptions) -> Start {
     // Rows in groups that fill a line of the cache: the others are not fetched.
-    let thin = |v: &[f64]| v.chunks(GROUP).step_by(STRIDE).flatten().copied().collect();
+    let thin = |v: &[f64]| v.chunks(GROUP).step_by(STRIDE).collect::<Vec<_>>().concat();
     let mut columns = vec![Vec::new(); view.columns.len()];
     allowed.iter().for_each(|&m| columns[m] = thin(&view.columns[m]));
     let mut weights: Vec<f64> = thin(view.weights);
