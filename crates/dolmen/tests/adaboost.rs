@@ -101,7 +101,7 @@ fn any_learner_can_be_boosted() {
         depth: Some(1),
         min_leaf: Some(0.0),
         smoothing: 0.0,
-        bootstrap: false,
+        bootstrap: Some(false),
         ..Forest::default()
     };
     let learner: std::sync::Arc<dyn Learner<Classification>> = std::sync::Arc::new(stump);

@@ -36,7 +36,7 @@ fn single(columns: usize, min_leaf: f64) -> Forest {
         columns: Some(columns),
         min_leaf: Some(min_leaf),
         smoothing: 0.0,
-        bootstrap: false,
+        bootstrap: Some(false),
         ..Forest::default()
     }
 }
@@ -202,7 +202,7 @@ fn importances_sum_to_one_and_find_the_columns_that_matter() {
             assert!(shares[2..].iter().sum::<f64>() < 0.03, "{shares:?}");
         }
     }
-    let refused = ExtraTrees { importance: Importance::Permutation, ..ExtraTrees::default() };
+    let refused = ExtraTrees(Forest { importance: Importance::Permutation, ..Forest::default() });
     assert!(refused.fit(&sample, &Run::with_threads(0, 1).unwrap()).is_err());
 }
 
@@ -245,7 +245,7 @@ fn mixed(rows: usize) -> (Features, Vec<f64>) {
 #[test]
 fn categories_and_missing_values_are_learned_from() {
     let (x, y) = mixed(2000);
-    let extra = ExtraTrees { trees: 20, min_leaf: Some(1.0), ..ExtraTrees::default() };
+    let extra = ExtraTrees(Forest { trees: 20, min_leaf: Some(1.0), ..Forest::default() });
     let learners: [&dyn Learner<Regression>; 2] = [&single(2, 1.0), &extra];
     for learner in learners {
         let said = fit_numbers(learner, x.rows(), &y);

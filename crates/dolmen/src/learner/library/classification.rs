@@ -6,7 +6,7 @@ use serde_json::Map;
 
 use super::{
     Entry, FEW_ROWS, Library, NoParameters, complete_numbers, defaults, encoded_entry, entry,
-    nested, on_numbers, specs, stack_entry,
+    nested, on_numbers, specs, stack_entry, supervised,
 };
 use crate::ensemble::{AdaBoost, Ensemble, FittedAdaBoost, Rounds};
 use crate::error::{Error, Result};
@@ -17,13 +17,7 @@ use crate::learner::bayes::one_dependence::{
 use crate::learner::bayes::{BayesClassifier, FittedBayes};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::linear::{FittedLogistic, Logistic};
-use crate::learner::neighbours::{FittedNeighbours, Neighbours};
-use crate::learner::network::{DeepEnsemble, FittedNetwork, Network};
 use crate::learner::spec::Spec;
-use crate::learner::svm::{FittedSvm, Svm};
-use crate::learner::tree::{
-    Boost, DecisionTree, ExtraTrees, FittedBoost, FittedForest, FittedTree, Forest,
-};
 use crate::learner::{Learner, Simple};
 use crate::store::Registry;
 use crate::table::Rows;
@@ -31,7 +25,7 @@ use crate::task::{Classification, Density};
 
 impl Library for Classification {
     fn entries() -> Vec<Entry<Self>> {
-        vec![
+        let mut entries = vec![
             entry::<_, ClassFrequencies>(
                 "class-frequencies",
                 "the classes' frequencies, whatever the inputs",
@@ -47,37 +41,16 @@ impl Library for Classification {
                     Ok(Box::new(BayesClassifier::new(Density::learner(&density)?)))
                 },
             },
-            on_numbers::<_, Neighbours>(
-                "neighbours",
-                "the k nearest neighbours; a list of k is a ladder",
-            ),
-            on_numbers::<_, Svm>("svm", "support vector machine, kernel linear or rbf"),
             on_numbers::<_, Logistic>(
                 "logistic",
                 "logistic regression; a list of lambdas is a ladder, auto chooses by cross-validation",
             ),
-            on_numbers::<_, Network>("network", "a small multilayer perceptron"),
-            on_numbers::<_, DeepEnsemble>("deep-ensemble", "several networks, averaged"),
-            entry::<_, DecisionTree>("tree", "a decision tree, pruned", |spec| {
-                Ok(Box::new(spec.read::<DecisionTree>()?))
-            }),
-            entry::<_, Boost>("boost", "gradient boosted trees", |spec| {
-                Ok(Box::new(spec.read::<Boost>()?))
-            }),
             Entry {
                 kind: "adaboost",
                 about: "AdaBoost (SAMME) of stumps, or of another learner: of=SPEC",
                 defaults: defaults::<Rounds>(),
                 build: adaboost,
             },
-            entry::<_, Forest>(
-                "forest",
-                "random forest: trees on bootstrap samples, averaged",
-                |spec| Ok(Box::new(spec.read::<Forest>()?)),
-            ),
-            entry::<_, ExtraTrees>("extra-trees", "extremely randomised trees, averaged", |spec| {
-                Ok(Box::new(spec.read::<ExtraTrees>()?))
-            }),
             one_dependence::<NaiveBayes>("naive-bayes", "attributes independent given the class"),
             entry::<_, Ode>(
                 "ode",
@@ -101,23 +74,18 @@ impl Library for Classification {
                 "lmg-ode",
                 "MAP mixture of one-dependence joint probabilities",
             ),
-            encoded_entry(),
-            stack_entry(),
-        ]
+        ];
+        entries.extend(supervised::entries());
+        entries.extend([encoded_entry(), stack_entry()]);
+        entries
     }
 
     fn registry() -> Registry<Self> {
-        Registry::default()
+        supervised::registry()
             .with::<Simple<FittedFrequencies>>()
             .with::<FittedBayes>()
-            .with::<FittedNeighbours>()
-            .with::<FittedSvm>()
             .with::<Simple<FittedLogistic>>()
-            .with::<FittedNetwork>()
-            .with::<FittedTree>()
-            .with::<FittedBoost>()
             .with::<FittedAdaBoost>()
-            .with::<FittedForest<Classification>>()
             .with::<FittedOneDependence>()
             .with::<FittedEncoded<Classification>>()
             .with::<Ensemble<Classification>>()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Entry, Library, defaults, encoded_entry, entry, has_missing, nested, specs, stack_entry,
+    Entry, Library, defaults, encoded_entry, has_missing, nested, plain, specs, stack_entry,
 };
 use crate::ensemble::Ensemble;
 use crate::learner::Learner;
@@ -20,18 +20,14 @@ use crate::task::Density;
 impl Library for Density {
     fn entries() -> Vec<Entry<Self>> {
         vec![
-            entry::<_, Gaussian>("gaussian", "one Gaussian", |spec| {
-                Ok(Box::new(spec.read::<Gaussian>()?))
-            }),
-            entry::<_, KernelDensity>(
+            plain::<_, Gaussian>("gaussian", "one Gaussian"),
+            plain::<_, KernelDensity>(
                 "kernel",
                 "product-kernel density; a list of bandwidths is a ladder",
-                |spec| Ok(Box::new(spec.read::<KernelDensity>()?)),
             ),
-            entry::<_, GaussianMixture>(
+            plain::<_, GaussianMixture>(
                 "mixture",
                 "Gaussian mixture by MAP-EM; a list of components is a ladder",
-                |spec| Ok(Box::new(spec.read::<GaussianMixture>()?)),
             ),
             Entry {
                 kind: "averaged",

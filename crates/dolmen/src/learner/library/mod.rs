@@ -3,6 +3,7 @@
 mod classification;
 mod density;
 mod regression;
+mod supervised;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -57,6 +58,14 @@ pub trait Library: Weighable {
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NoParameters {}
+
+/// An entry of a learner that is its own parameter struct.
+fn plain<T: Task, P: Learner<T> + Default + Serialize + DeserializeOwned + 'static>(
+    kind: &'static str,
+    about: &'static str,
+) -> Entry<T> {
+    entry::<T, P>(kind, about, |spec| Ok(Box::new(spec.read::<P>()?)))
+}
 
 /// An entry whose parameters are a struct of their own.
 fn entry<T: Task, P: Default + Serialize + DeserializeOwned>(

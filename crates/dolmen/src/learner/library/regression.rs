@@ -1,68 +1,38 @@
 //! The learners of numbers.
 
-use super::{Entry, FEW_ROWS, Library, encoded_entry, entry, on_numbers, specs, stack_entry};
+use super::{
+    Entry, FEW_ROWS, Library, encoded_entry, entry, on_numbers, specs, stack_entry, supervised,
+};
 use crate::ensemble::Ensemble;
 use crate::learner::Simple;
 use crate::learner::baseline::{FittedMean, Mean};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::linear::{FittedRidge, Ridge};
-use crate::learner::neighbours::{FittedNeighbours, Neighbours};
-use crate::learner::network::{DeepEnsemble, FittedNetwork, Network};
 use crate::learner::spec::Spec;
-use crate::learner::svm::{FittedSvm, Svm};
-use crate::learner::tree::{
-    Boost, DecisionTree, ExtraTrees, FittedBoost, FittedForest, FittedTree, Forest,
-};
 use crate::store::Registry;
 use crate::table::Rows;
 use crate::task::Regression;
 
 impl Library for Regression {
     fn entries() -> Vec<Entry<Self>> {
-        vec![
+        let mut entries = vec![
             entry::<_, Mean>("mean", "the mean of the target, whatever the inputs", |spec| {
                 Ok(Box::new(Simple(spec.read::<Mean>()?)))
             }),
-            on_numbers::<_, Neighbours>(
-                "neighbours",
-                "the k nearest neighbours; a list of k is a ladder",
-            ),
-            on_numbers::<_, Svm>("svm", "support vector machine, kernel linear or rbf"),
             on_numbers::<_, Ridge>(
                 "ridge",
                 "ridge regression; a list of lambdas is a ladder, auto the least leave-one-out error",
             ),
-            on_numbers::<_, Network>("network", "a small multilayer perceptron"),
-            on_numbers::<_, DeepEnsemble>("deep-ensemble", "several networks, averaged"),
-            entry::<_, DecisionTree>("tree", "a decision tree, pruned", |spec| {
-                Ok(Box::new(spec.read::<DecisionTree>()?))
-            }),
-            entry::<_, Boost>("boost", "gradient boosted trees", |spec| {
-                Ok(Box::new(spec.read::<Boost>()?))
-            }),
-            entry::<_, Forest>(
-                "forest",
-                "random forest: trees on bootstrap samples, averaged",
-                |spec| Ok(Box::new(spec.read::<Forest>()?)),
-            ),
-            entry::<_, ExtraTrees>("extra-trees", "extremely randomised trees, averaged", |spec| {
-                Ok(Box::new(spec.read::<ExtraTrees>()?))
-            }),
-            encoded_entry(),
-            stack_entry(),
-        ]
+        ];
+        entries.extend(supervised::entries());
+        entries.extend([encoded_entry(), stack_entry()]);
+        entries
     }
 
     fn registry() -> Registry<Self> {
-        Registry::default()
+        supervised::registry()
             .with::<Simple<FittedMean>>()
-            .with::<FittedNeighbours>()
-            .with::<FittedSvm>()
             .with::<Simple<FittedRidge>>()
-            .with::<FittedNetwork>()
-            .with::<FittedTree>()
-            .with::<FittedBoost>()
-            .with::<FittedForest<Regression>>()
             .with::<FittedEncoded<Regression>>()
             .with::<Ensemble<Regression>>()
     }

@@ -71,8 +71,8 @@ pub struct Forest {
     pub smoothing: f64,
     /// How much the classes count.
     pub class_weights: ClassWeights,
-    /// Whether each tree has rows of its own, drawn with replacement.
-    pub bootstrap: bool,
+    /// Whether each tree has rows of its own, drawn with replacement; without it forests do, extra-trees do not.
+    pub bootstrap: Option<bool>,
     /// Bins of a column at most, 2 to 255.
     pub bins: usize,
     /// What the importances are taken from.
@@ -88,88 +88,25 @@ impl Default for Forest {
             min_leaf: None,
             smoothing: 0.02,
             class_weights: ClassWeights::Equal,
-            bootstrap: true,
+            bootstrap: None,
             bins: MOST_BINS,
             importance: Importance::Impurity,
         }
     }
 }
 
-/// Extremely randomised trees: the parameters mean what they mean for [`Forest`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[expect(missing_docs, reason = "the fields are those of a forest")]
-pub struct ExtraTrees {
-    pub trees: usize,
-    /// Columns a node looks at; without it the square root of their number for classes, all of them for numbers.
-    pub columns: Option<usize>,
-    pub depth: Option<usize>,
-    pub min_leaf: Option<f64>,
-    pub smoothing: f64,
-    pub class_weights: ClassWeights,
-    pub bootstrap: bool,
-    pub bins: usize,
-    pub importance: Importance,
-}
-
-impl Default for ExtraTrees {
-    fn default() -> Self {
-        let Forest {
-            trees,
-            columns,
-            depth,
-            min_leaf,
-            smoothing,
-            class_weights,
-            bins,
-            importance,
-            ..
-        } = Forest::default();
-        let bootstrap = false;
-        Self {
-            trees,
-            columns,
-            depth,
-            min_leaf,
-            smoothing,
-            class_weights,
-            bootstrap,
-            bins,
-            importance,
-        }
-    }
-}
-
-impl ExtraTrees {
-    /// The same parameters as a forest's.
-    fn forest(&self) -> Forest {
-        let Self {
-            trees,
-            columns,
-            depth,
-            min_leaf,
-            smoothing,
-            class_weights,
-            bootstrap,
-            bins,
-            importance,
-        } = *self;
-        Forest {
-            trees,
-            columns,
-            depth,
-            min_leaf,
-            smoothing,
-            class_weights,
-            bootstrap,
-            bins,
-            importance,
-        }
-    }
-}
+/// Extremely randomised trees: the parameters mean what they mean for [`Forest`], but numbers look at all columns.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ExtraTrees(pub Forest);
 
 impl Forest {
-    fn validate(&self) -> Result<()> {
+    /// Whether trees draw their rows, where cuts are drawn at random or not.
+    fn draws_rows(&self, random_cuts: bool) -> bool {
+        self.bootstrap.unwrap_or(!random_cuts)
+    }
+
+    fn validate(&self, random_cuts: bool) -> Result<()> {
         if self.trees == 0 {
             return Err(Error::param("trees", "at least 1", self.trees));
         }
@@ -182,7 +119,7 @@ impl Forest {
         if !(self.smoothing >= 0.0 && self.smoothing.is_finite()) {
             return Err(Error::param("smoothing", "at least 0", self.smoothing));
         }
-        if self.importance == Importance::Permutation && !self.bootstrap {
+        if self.importance == Importance::Permutation && !self.draws_rows(random_cuts) {
             let expected = "impurity where no rows are drawn: no row is fresh to a tree";
             return Err(Error::param("importance", expected, "permutation"));
         }
@@ -227,19 +164,16 @@ impl<T: ForestTask> Learner<T> for Forest {
     }
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
-        self.validate()?;
         Ok(vec![Box::new(train::fit(self, false, sample, run)?)])
     }
 }
 
 impl<T: ForestTask> Learner<T> for ExtraTrees {
     fn members(&self) -> Vec<String> {
-        vec![format!("extra-trees({} trees)", self.trees)]
+        vec![format!("extra-trees({} trees)", self.0.trees)]
     }
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
-        let forest = self.forest();
-        forest.validate()?;
-        Ok(vec![Box::new(train::fit(&forest, true, sample, run)?)])
+        Ok(vec![Box::new(train::fit(&self.0, true, sample, run)?)])
     }
 }

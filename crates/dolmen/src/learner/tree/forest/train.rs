@@ -33,6 +33,8 @@ pub(super) struct Plot<'a> {
     counted: bool,
     /// The classes' shares; for numbers the mean.
     pub(super) average: Vec<f64>,
+    /// Whether each tree has rows of its own.
+    draws_rows: bool,
     habit: Habit,
 }
 
@@ -52,6 +54,7 @@ pub(super) fn fit<T: ForestTask>(
     sample: &Sample<'_, T>,
     run: &Run,
 ) -> Result<FittedForest<T>> {
+    forest.validate(random_cuts)?;
     let x = sample.x();
     if sample.rows() == 0 {
         return Err(Error::data(Place::default(), "there are no rows to learn from"));
@@ -95,6 +98,7 @@ impl<'a> Plot<'a> {
                 && weights.iter().all(|weight| *weight == 1.0),
             average: average(truth, &weights),
             weights,
+            draws_rows: forest.draws_rows(random_cuts),
             habit: Habit {
                 columns: forest.columns.unwrap_or(usual_columns).clamp(1, width),
                 depth: forest.depth.unwrap_or(usize::MAX),
@@ -106,8 +110,7 @@ impl<'a> Plot<'a> {
 
     /// All trees, and what the forest found out.
     fn grow_all(&self, x: Rows<'_>, run: &Run) -> Result<(Vec<Packed>, Vec<Series>)> {
-        let packed =
-            if self.forest.bootstrap { Some(PackedRows::new(self.bins, x)?) } else { None };
+        let packed = self.draws_rows.then(|| PackedRows::new(self.bins, x)).transpose()?;
         let mut out_of_bag = packed.as_ref().map(|rows| OutOfBag::new(self, rows));
         let mut importance = vec![0.0; x.width()];
         let mut trees = Vec::with_capacity(self.forest.trees);
@@ -161,7 +164,7 @@ impl<'a> Plot<'a> {
         let times = self.draw(&mut rng);
         let (tree, gains) = self.grow(&times, rng);
         let mut fresh = Vec::new();
-        if self.forest.bootstrap {
+        if self.draws_rows {
             fresh.extend((0..times.len() as u32).filter(|&row| times[row as usize] == 0));
         }
         run.progress().advance(1, "tree");
@@ -171,7 +174,7 @@ impl<'a> Plot<'a> {
     /// How often each row is drawn.
     fn draw(&self, rng: &mut ChaCha8Rng) -> Vec<u32> {
         let rows = self.weights.len();
-        if !self.forest.bootstrap {
+        if !self.draws_rows {
             return vec![1; rows];
         }
         let mut times = vec![0; rows];
