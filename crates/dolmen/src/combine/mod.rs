@@ -115,7 +115,8 @@ pub(crate) fn restore<T: Task>(record: &Record) -> Result<Box<dyn Combination<T>
 pub struct Solution {
     /// One weight per member, with exact zeros.
     pub weights: Vec<f64>,
-    /// Certificate: no weights of the same kind have a mean score larger by more than this.
+    /// Certificate: no weights of the same kind have a mean score larger by more than this. For LMG, which may have several
+    /// maxima, the KKT residual: the largest violation of the conditions of a maximum.
     pub gap: f64,
     /// Passes over the rows.
     pub iterations: usize,

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::learner::Run;
 use crate::math::first_largest;
 use crate::oos::OutOfSample;
+use crate::task::{Joint, Task};
 
 /// How the weights' standard errors are found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,8 +66,11 @@ pub struct Weighing {
     pub uninformative_rows: usize,
     /// The members, in the order of the matrix.
     pub members: Vec<WeighedMember>,
-    /// Certificate: no weights of the same kind score better by more than this.
+    /// Certificate: no weights of the same kind score better by more than this. For joint probabilities the KKT residual.
     pub gap: f64,
+    /// Of LMG, which may have several maxima: the largest violation of the conditions of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kkt_residual: Option<f64>,
     /// Passes over the rows.
     pub iterations: usize,
     /// Whether the tolerance was reached.
@@ -155,6 +159,7 @@ pub fn weigh<T: Weighable>(
         uninformative_rows: solution.uninformative_rows,
         members: (0..members).map(member).collect(),
         gap: solution.gap,
+        kkt_residual: (T::NAME == Joint::NAME).then_some(solution.gap),
         iterations: solution.iterations,
         converged: solution.converged,
         score: solution.score,

@@ -12,7 +12,7 @@ use crate::stats::{Accumulator, accumulate};
 /// Rows summed into one accumulator.
 const PART: usize = 16_384;
 /// Cells a table may have: more would not fit the memory of a usual machine.
-const MOST_CELLS: usize = 1 << 28;
+pub(super) const MOST_CELLS: usize = 1 << 28;
 
 /// Where the values of each attribute stand. Each has one slot more than values, for values unknown when it was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,6 +158,13 @@ impl Counts {
     /// The counts with those of further rows.
     pub(super) fn extended(mut self, further: Self) -> Self {
         self.merge(further);
+        self
+    }
+
+    /// The counts without those of some of the rows.
+    pub(super) fn without(mut self, some: &Self) -> Self {
+        self.by_class.iter_mut().zip(&some.by_class).for_each(|(a, b)| *a -= b);
+        self.pairs.iter_mut().zip(&some.pairs).for_each(|(a, b)| *a -= b);
         self
     }
 
