@@ -10,6 +10,7 @@ use dolmen::table::{self, ColumnKind, ReadOptions, Table};
 use crate::compare::Compare;
 use crate::demo::Demo;
 use crate::fit::Fit;
+use crate::generate::Generate;
 use crate::inspect::Inspect;
 use crate::learners::Learners;
 use crate::predict::Predict;
@@ -38,6 +39,7 @@ pub(crate) enum Verb {
     Sample(Sample),
     Weigh(Box<Weigh>),
     Compare(Box<Compare>),
+    Generate(Generate),
     Learners(Learners),
 }
 

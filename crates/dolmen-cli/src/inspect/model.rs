@@ -40,6 +40,7 @@ pub(super) fn run(path: &Path, common: &Common, out: &mut dyn Write) -> Done {
     let members = match &opened.model {
         Model::Density(model) => describe(model),
         Model::Classification(model) => describe(model),
+        Model::Joint(model) => describe(model),
         Model::Regression(model) => describe(model),
     };
     let file = opened.file;

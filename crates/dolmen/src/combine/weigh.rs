@@ -151,6 +151,7 @@ pub fn weigh<T: Weighable>(
         score: scores[m],
         loo_loss: inferred.absences[m].as_ref().map(|absence| absence.loss.mean),
     };
+    let is_lmg = T::NAME == Joint::NAME && options.weights.method == Method::Simplex;
     let names = |group: Vec<usize>| group.into_iter().map(|m| oos.members()[m].clone()).collect();
     Ok(Weighing {
         task: T::NAME,
@@ -159,7 +160,7 @@ pub fn weigh<T: Weighable>(
         uninformative_rows: solution.uninformative_rows,
         members: (0..members).map(member).collect(),
         gap: solution.gap,
-        kkt_residual: (T::NAME == Joint::NAME).then_some(solution.gap),
+        kkt_residual: is_lmg.then_some(solution.gap),
         iterations: solution.iterations,
         converged: solution.converged,
         score: solution.score,
