@@ -2,7 +2,7 @@
 
 use super::{CompareOptions, Methods, Rival};
 use crate::combine::problem::unit;
-use crate::combine::{Combiner, Weighable};
+use crate::combine::{Combiner, Evidence, Weighable};
 use crate::error::{Error, Result};
 use crate::evaluate::figures::Figure;
 use crate::learner::{Learner, Run, Sample, predict};
@@ -54,8 +54,8 @@ impl<T: Weighable> Contest<'_, T> {
         let plan = spec.build(train.rows(), &keys, &quiet.child(0))?;
         let borrowed: Vec<&dyn Learner<T>> = self.learners.iter().map(AsRef::as_ref).collect();
         let matrix = oos::collect(&borrowed, train, &plan, OnFailure::Stop, &quiet.child(1))?;
-        let combination = self.options.weights.fit(&matrix, None, &quiet.child(2))?;
-        let weights = combination.weights().unwrap_or_default().to_vec();
+        let combined = self.options.weights.fit(&Evidence::from(&matrix), &quiet.child(2))?;
+        let weights = combined[0].weights().unwrap_or_default().to_vec();
 
         let predictions = self.predictions(train, test, &quiet)?;
         let members = predictions.len();

@@ -134,6 +134,11 @@ impl FittedBayes {
         Ok(())
     }
 
+    fn parameters(&self) -> Option<usize> {
+        let of_densities = self.densities.iter().flatten().map(|density| density.free_parameters());
+        Some(of_densities.sum::<Option<usize>>()? + self.log_priors.len() - 1)
+    }
+
     fn stored(&self) -> Result<Record> {
         let density = |density: &Option<Arc<dyn Fitted<Density>>>| {
             density.as_ref().map(|density| density.record()).transpose()
@@ -165,6 +170,10 @@ impl Fitted<Joint> for FittedBayes {
         self.joint_into(x, out)
     }
 
+    fn free_parameters(&self) -> Option<usize> {
+        self.parameters()
+    }
+
     fn record(&self) -> Result<Record> {
         self.stored()
     }
@@ -186,6 +195,10 @@ impl Fitted<Classification> for FittedBayes {
             row.iter_mut().for_each(|log| *log = (*log - total).exp());
         }
         Ok(())
+    }
+
+    fn free_parameters(&self) -> Option<usize> {
+        self.parameters()
     }
 
     fn record(&self) -> Result<Record> {

@@ -2,9 +2,9 @@
 
 use super::{
     Entry, FEW_ROWS, Library, complete_numbers, defaults, encoded_entry, entry, generative, nested,
-    on_numbers, specs, stack_entry, supervised,
+    on_numbers, specs, stack_entry, supervised, tuned_entry,
 };
-use crate::ensemble::{AdaBoost, Ensemble, FittedAdaBoost, Rounds};
+use crate::ensemble::{AdaBoost, Ensemble, FittedAdaBoost, FoldAverage, Rounds};
 use crate::error::Result;
 use crate::learner::baseline::{ClassFrequencies, FittedFrequencies};
 use crate::learner::bayes::FittedBayes;
@@ -40,7 +40,7 @@ impl Library for Classification {
         let about = "MAP mixture of one-dependence posteriors";
         entries.push(generative::one_dependence::<_, LmdOde>("lmd-ode", about));
         entries.extend(supervised::entries());
-        entries.extend([encoded_entry(), stack_entry()]);
+        entries.extend([encoded_entry(), stack_entry(), tuned_entry()]);
         entries
     }
 
@@ -53,6 +53,7 @@ impl Library for Classification {
             .with::<FittedOneDependence>()
             .with::<FittedEncoded<Classification>>()
             .with::<Ensemble<Classification>>()
+            .with::<FoldAverage<Classification>>()
     }
 
     /// Learners as unlike as possible: a linear one, neighbours, trees averaged and boosted, one-dependence estimators,

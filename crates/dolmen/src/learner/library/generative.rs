@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Entry, Library, NoParameters, entry, nested};
+use super::{Entry, Library, NoParameters, entry, nested, spec_of};
 use crate::error::Error;
 use crate::learner::Learner;
 use crate::learner::bayes::BayesClassifier;
@@ -66,25 +66,30 @@ where
 
 const ODE: &str = "ode";
 
-/// A spec with what it leaves to the columns: `ode` without roots has all of them, also inside a stack.
+/// A spec with what it leaves to the columns: `ode` without roots has all of them, also inside a stack or among those to
+/// be tuned.
 pub(super) fn for_columns(spec: &Spec, schema: &Schema) -> Spec {
     let mut spec = spec.clone();
     if spec.kind == ODE && !spec.parameters.contains_key("root") {
         let names = schema.fields().iter().map(|field| field.name.as_str()).collect();
         spec.parameters.insert("root".into(), names);
-    } else if spec.kind == "stack"
-        && let Some(Value::Array(members)) = spec.parameters.get_mut("members")
-    {
-        for member in members {
-            let inner = match &*member {
-                Value::Object(object) => Spec::from_object(object.clone()).ok(),
-                Value::String(kind) => Some(Spec { kind: kind.clone(), parameters: Map::new() }),
-                _ => None,
-            };
-            if let Some(inner) = inner {
-                *member = Value::Object(for_columns(&inner, schema).to_object());
-            }
-        }
+    }
+    let inner = match spec.kind.as_str() {
+        "stack" => spec.parameters.get_mut("members"),
+        "tuned" => spec.parameters.get_mut("of"),
+        _ => None,
+    };
+    match inner {
+        Some(Value::Array(list)) => list.iter_mut().for_each(|value| complete(value, schema)),
+        Some(one) => complete(one, schema),
+        None => {}
     }
     spec
+}
+
+/// The same for the value of a parameter; what is no spec is left for others to refuse.
+fn complete(value: &mut Value, schema: &Schema) {
+    if let Ok(spec) = spec_of(value.clone(), "a model") {
+        *value = Value::Object(for_columns(&spec, schema).to_object());
+    }
 }

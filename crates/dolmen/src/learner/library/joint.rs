@@ -4,8 +4,10 @@
 //! or bins that the columns were cut into: weights tell how much of each is used, but only members of one kind make
 //! a mixture that is a probability itself.
 
-use super::{Entry, Library, complete_numbers, encoded_entry, generative, specs, stack_entry};
-use crate::ensemble::Ensemble;
+use super::{
+    Entry, Library, complete_numbers, encoded_entry, generative, specs, stack_entry, tuned_entry,
+};
+use crate::ensemble::{Ensemble, FoldAverage};
 use crate::learner::bayes::FittedBayes;
 use crate::learner::bayes::one_dependence::FittedOneDependence;
 use crate::learner::encoded::FittedEncoded;
@@ -17,7 +19,7 @@ use crate::task::Joint;
 impl Library for Joint {
     fn entries() -> Vec<Entry<Self>> {
         let mut entries = generative::entries();
-        entries.extend([encoded_entry(), stack_entry()]);
+        entries.extend([encoded_entry(), stack_entry(), tuned_entry()]);
         entries
     }
 
@@ -27,6 +29,7 @@ impl Library for Joint {
             .with::<FittedOneDependence>()
             .with::<FittedEncoded<Joint>>()
             .with::<Ensemble<Joint>>()
+            .with::<FoldAverage<Joint>>()
     }
 
     /// Densities of each class where all columns are complete numbers; else the paper's mixture of all one-dependence
