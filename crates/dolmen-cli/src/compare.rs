@@ -3,7 +3,6 @@
 mod show;
 
 use std::io::Write;
-use std::path::Path;
 
 use clap::Args;
 use dolmen::combine::{Method, Weights};
@@ -140,10 +139,12 @@ impl Compare {
     }
 
     /// The name of a file's last column.
-    fn last_column(&self, file: &Path, run: &Run) -> Result<String> {
-        let table = self.reading.read(file, &[], None, run)?;
-        let last = table.names().last().cloned();
-        last.ok_or_else(|| Error::file(file, "there are no columns"))
+    fn last_column(&self, file: &DataFile, run: &Run) -> Result<String> {
+        if file.as_os_str() == "-" {
+            let expected = "given with a file: standard input cannot be read twice";
+            return Err(Error::param("target-last", expected, "standard input"));
+        }
+        self.reading.last_column(file, run)
     }
 
     fn densities(&self, data: &Data, run: &Run) -> Result<Comparison> {

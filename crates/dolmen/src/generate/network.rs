@@ -215,7 +215,7 @@ mod tests {
             let row: Vec<usize> = drawn.iter().map(|column| column[i]).collect();
             *counts.entry(row).or_insert(0.0) += 1.0;
         }
-        let (mut total, mut deviation, mut cells) = (0.0, 0.0, 0.0);
+        let (mut total, mut deviation, mut cells) = (0.0, 0.0, 0.0_f64);
         let sizes = network.values().to_vec();
         for at in 0..sizes.iter().product() {
             let mut rest = at;
