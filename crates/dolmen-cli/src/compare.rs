@@ -8,7 +8,8 @@ use clap::Args;
 use dolmen::combine::{Method, Weights};
 use dolmen::error::{Error, Result};
 use dolmen::evaluate::compare::{
-    CompareOptions, Comparison, Methods, Rival, Tally, compare, tally,
+    CompareOptions, Comparison, Methods, NetworkStudy, Rival, Tally, compare, compare_on_networks,
+    tally,
 };
 use dolmen::learner::library::Library;
 use dolmen::learner::spec::Spec;
@@ -31,10 +32,11 @@ use crate::output::{self, Done, note};
   dolmen compare iris.csv --drop Species --repeats 50 --test-rows 20
   dolmen compare geyser.csv --model 'kernel(bandwidth=[0.1,0.3])' --model 'mixture(components=[1,2,3])'
   dolmen compare iris.csv --target Species --repeats 10 --outer-folds 10
+  dolmen compare --random-networks
   dolmen compare *.csv --target-last --task classify --members-only --outer-folds 10 --model aode --model lmg-ode")]
 pub(crate) struct Compare {
     /// CSV or Parquet by extension; `-` reads CSV from standard input. Several files are compared one by one and counted.
-    #[arg(required = true)]
+    #[arg(required_unless_present = "random_networks")]
     data: Vec<DataFile>,
     /// The column to predict; without it the density of the rows is modelled.
     #[arg(long, value_name = "COLUMN")]
@@ -63,6 +65,13 @@ pub(crate) struct Compare {
     /// Compare the members each with each, without a stack.
     #[arg(long)]
     members_only: bool,
+    /// Compare members on random Bayesian networks instead of files, each with each: wins, draws and losses over kinds of
+    /// networks and sizes of samples.
+    #[arg(long, conflicts_with_all = ["data", "target", "target_last", "repeats", "test_rows", "outer_folds"])]
+    random_networks: bool,
+    /// The paper's 180 cells of 100 networks, which take hours, instead of 48 of 20.
+    #[arg(long, requires = "random_networks")]
+    full_size: bool,
     #[command(flatten)]
     members: Members,
     #[command(flatten)]
@@ -74,6 +83,9 @@ const SIX: [&str; 2] = [
     "kernel(shape=triangular, bandwidth=[0.1, 0.4, 1.5])",
     "mixture(components=[2, 4, 8], schedule=sw99, beta=0.01)",
 ];
+
+/// The members of Cerquides and Lopez de Mantaras (2005), Table 2.
+const FIVE: [&str; 5] = ["aode", "aode(threshold=30)", "bma-aode", "lmg-ode", "lmd-ode"];
 
 /// Several sets, and what they say together.
 #[derive(Debug, Serialize)]
@@ -91,6 +103,17 @@ struct Set {
 
 pub(crate) fn run(arguments: &Compare, common: &Common, out: &mut dyn Write) -> Done {
     let run = common.run()?;
+    if arguments.random_networks {
+        let learners = arguments.members.named_or_these::<Classification>(&FIVE)?;
+        let study =
+            if arguments.full_size { NetworkStudy::full() } else { NetworkStudy::default() };
+        let results = compare_on_networks(&learners, &study, &run)?;
+        drop(run);
+        return match common.format {
+            Format::Json => output::json(&results, out),
+            Format::Text => show::tallies(&results.tallies, results.cells.len(), out),
+        };
+    }
     let one = |file: &DataFile| arguments.compare_file(file, common, &run);
     let mut comparisons = arguments.data.iter().map(one).collect::<Result<Vec<Comparison>>>()?;
     drop(run);
@@ -101,7 +124,7 @@ pub(crate) fn run(arguments: &Compare, common: &Common, out: &mut dyn Write) -> 
             Format::Text => show::comparison(&comparison, out),
         };
     }
-    let tallies = tally(&comparisons);
+    let tallies = tally(comparisons.iter().map(|comparison| comparison.duels.as_slice()));
     let files = arguments.data.iter().map(|file| file.display().to_string());
     if common.format == Format::Text && tallies.is_empty() {
         return files.zip(&comparisons).try_for_each(|(file, comparison)| {

@@ -39,11 +39,26 @@ impl Members {
         others: &[&str],
         sample: &Sample<'_, T>,
     ) -> Result<Vec<Box<dyn Learner<T>>>> {
-        let mut specs = self.named()?;
+        build(&self.specs_or(others)?, sample)
+    }
+
+    /// The learners named, or others, where there are no rows to look at.
+    pub(crate) fn named_or_these<T: Library>(
+        &self,
+        others: &[&str],
+    ) -> Result<Vec<Box<dyn Learner<T>>>> {
+        let learners: Vec<_> =
+            self.specs_or(others)?.iter().map(T::learner).collect::<Result<_>>()?;
+        unique_names(&learners)?;
+        Ok(learners)
+    }
+
+    fn specs_or(&self, others: &[&str]) -> Result<Vec<Spec>> {
+        let specs = self.named()?;
         if specs.is_empty() {
-            specs = others.iter().map(|text| Spec::parse(text)).collect::<Result<_>>()?;
+            return others.iter().map(|text| Spec::parse(text)).collect();
         }
-        build(&specs, sample)
+        Ok(specs)
     }
 
     fn named(&self) -> Result<Vec<Spec>> {

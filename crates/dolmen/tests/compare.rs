@@ -92,7 +92,7 @@ fn members_alone_get_the_figures_that_can_be_worked_out() {
     assert!(loss.gain > 0.0 && loss.outcome == Outcome::Win);
     assert_eq!(loss.corrected_outcome, Outcome::Win);
     assert_eq!(duel("chance 0.25", "chance 0.5", "auc").outcome, Outcome::Draw);
-    let counted = tally(&[found.clone(), found.clone()]);
+    let counted = tally([found.duels.as_slice(), &found.duels]);
     assert_eq!(counted.len(), 12);
     let error = counted.iter().find(|t| t.second == "chance 0.9" && t.figure == "error").unwrap();
     assert_eq!((error.outcomes, error.corrected_outcomes), ([2, 0, 0], [2, 0, 0]));

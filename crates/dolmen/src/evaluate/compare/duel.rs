@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::split::SplitResult;
-use super::summary::{Comparison, mean_test_share};
+use super::summary::mean_test_share;
 use crate::evaluate::figures::higher_is_better;
 use crate::evaluate::{corrected_t, paired_t};
 
@@ -101,9 +101,9 @@ pub struct Tally {
 }
 
 /// Counts the outcomes of the same duels on several sets; a pair is listed if it met on any.
-pub fn tally(comparisons: &[Comparison]) -> Vec<Tally> {
+pub fn tally<'a>(sets: impl IntoIterator<Item = &'a [Duel]>) -> Vec<Tally> {
     let mut tallies: Vec<Tally> = Vec::new();
-    for duel in comparisons.iter().flat_map(|comparison| &comparison.duels) {
+    for duel in sets.into_iter().flatten() {
         let same = |tally: &Tally| {
             (&tally.first, &tally.second, tally.figure) == (&duel.first, &duel.second, duel.figure)
         };

@@ -7,6 +7,7 @@
 //! compared, each with each.
 
 mod duel;
+mod networks;
 mod split;
 mod summary;
 
@@ -14,6 +15,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 pub use duel::{Duel, Outcome, Tally, tally};
+pub use networks::{NetworkCell, NetworkResults, NetworkStudy, compare_on_networks};
 pub use summary::{Comparison, FigureResult, MeanWeight, MethodResult};
 
 use crate::combine::{Weighable, Weights};

@@ -117,7 +117,7 @@ fn pool<T: Task>(weights: &[f64], predictions: &[Vec<f64>], test: &Sample<'_, T>
     pooled
 }
 
-fn score<T: Task>(predicted: &[f64], test: &Sample<'_, T>) -> Scored {
+pub(super) fn score<T: Task>(predicted: &[f64], test: &Sample<'_, T>) -> Scored {
     let rows = predicted.chunks_exact(T::width(test.target())).enumerate();
     Scored {
         total: rows.map(|(i, row)| T::score(row, test.target(), i)).sum(),

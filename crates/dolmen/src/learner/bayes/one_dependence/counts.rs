@@ -161,10 +161,23 @@ impl Counts {
         self
     }
 
-    /// The counts without those of some of the rows.
-    pub(super) fn without(mut self, some: &Self) -> Self {
-        self.by_class.iter_mut().zip(&some.by_class).for_each(|(a, b)| *a -= b);
-        self.pairs.iter_mut().zip(&some.pairs).for_each(|(a, b)| *a -= b);
+    /// The counts without some of the rows; `read` as in [`Counts::of_rows`].
+    pub(super) fn without(
+        mut self,
+        rows: usize,
+        read: impl Fn(usize, &mut Room) -> (usize, f64),
+    ) -> Self {
+        let mut room = Room::default();
+        for i in 0..rows {
+            let (class, weight) = read(i, &mut room);
+            self.by_class[class] -= weight;
+            for a in room.slots.iter().flatten() {
+                for b in room.slots.iter().flatten() {
+                    let cell = self.layout.pair(*a, *b) + class;
+                    self.pairs[cell] -= weight;
+                }
+            }
+        }
         self
     }
 

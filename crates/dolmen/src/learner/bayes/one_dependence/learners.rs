@@ -174,6 +174,11 @@ impl OneDependence {
         Ok((discretiser, layout))
     }
 
+    /// Whether roots get their weights from rows that are left out.
+    pub(super) fn leaves_rows_out(&self) -> bool {
+        matches!(self.rule, Rule::Posterior(_) | Rule::Joint(_))
+    }
+
     /// Whether triples are counted.
     pub(super) fn counts_triples(&self) -> bool {
         matches!(self.rule, Rule::FrequentPairs(_))

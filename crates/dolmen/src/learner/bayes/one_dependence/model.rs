@@ -8,7 +8,7 @@ use super::tables::Tables;
 use super::triples::Triples;
 use crate::error::{Error, Place, Result};
 use crate::learner::{Diagnostics, Fitted, Sample, Series};
-use crate::math::log_sum_exp;
+use crate::math::{bulk, log_sum_exp};
 use crate::store::{Record, Registry, Stored};
 use crate::table::Rows;
 use crate::table::encode::Encoder;
@@ -40,16 +40,25 @@ pub(super) struct Discretiser {
 }
 
 impl Discretiser {
+    /// What counts are made of: the slots of a row, its class and its weight.
+    pub(super) fn reader<'a, T: Task<Target = Labels>>(
+        &'a self,
+        layout: &'a Layout,
+        sample: &'a Sample<'_, T>,
+    ) -> impl Fn(usize, &mut Room) -> (usize, f64) + Sync + 'a {
+        |i, room| {
+            self.read(layout, sample.x().row(i), room);
+            (sample.target().class(i), sample.weight(i))
+        }
+    }
+
     /// Counts the rows of a sample.
     pub(super) fn count<T: Task<Target = Labels>>(
         &self,
         layout: &Layout,
         sample: &Sample<'_, T>,
     ) -> Counts {
-        Counts::of_rows(layout, sample.rows(), |i, room| {
-            self.read(layout, sample.x().row(i), room);
-            (sample.target().class(i), sample.weight(i))
-        })
+        Counts::of_rows(layout, sample.rows(), self.reader(layout, sample))
     }
 
     /// Counts the triples of values of a sample's rows.
@@ -58,10 +67,7 @@ impl Discretiser {
         layout: &Layout,
         sample: &Sample<'_, T>,
     ) -> Result<Triples> {
-        Triples::of_rows(layout, sample.rows(), |i, room| {
-            self.read(layout, sample.x().row(i), room);
-            (sample.target().class(i), sample.weight(i))
-        })
+        Triples::of_rows(layout, sample.rows(), self.reader(layout, sample))
     }
 
     /// Reads the slots of a row's values.
@@ -99,6 +105,7 @@ struct Body {
 struct Desk {
     joints: Vec<f64>,
     weights: Vec<f64>,
+    shift: Vec<f64>,
 }
 
 impl FittedOneDependence {
@@ -158,12 +165,12 @@ impl FittedOneDependence {
             }
             Mixing::Joint(weights) => {
                 all(&mut desk.joints);
-                mix(weights, &desk.joints, out);
+                mix(weights, &mut desk.joints, &mut desk.shift, out);
             }
             Mixing::Posterior(weights) => {
                 all(&mut desk.joints);
                 desk.joints.chunks_exact_mut(classes).for_each(normalise);
-                mix(weights, &desk.joints, out);
+                mix(weights, &mut desk.joints, &mut desk.shift, out);
             }
         }
     }
@@ -260,10 +267,23 @@ impl FittedOneDependence {
     }
 }
 
-/// ln sum_u weights_u exp(joints_u) for every class.
-fn mix(weights: &[f64], joints: &[f64], out: &mut [f64]) {
+/// ln sum_u weights_u exp(joints_u) for every class, in place of the joints. All are finite: no estimate is zero.
+fn mix(weights: &[f64], joints: &mut [f64], shift: &mut Vec<f64>, out: &mut [f64]) {
     let classes = out.len();
-    Joint::mix(weights, |u| &joints[u * classes..(u + 1) * classes], out);
+    shift.clear();
+    shift.resize(classes, f64::NEG_INFINITY);
+    for joint in joints.chunks_exact(classes) {
+        bulk::max_in_place(shift, joint);
+    }
+    for joint in joints.chunks_exact_mut(classes) {
+        joint.iter_mut().zip(&*shift).for_each(|(joint, shift)| *joint -= shift);
+    }
+    bulk::exp_in_place(joints);
+    out.fill(0.0);
+    for (joint, weight) in joints.chunks_exact(classes).zip(weights) {
+        out.iter_mut().zip(joint).for_each(|(out, joint)| *out += weight * joint);
+    }
+    out.iter_mut().zip(&*shift).for_each(|(out, shift)| *out = out.ln() + shift);
 }
 
 /// The mixture of all joint probabilities on the desk with equal weights; whether there are any.
@@ -271,7 +291,7 @@ fn mean(desk: &mut Desk, out: &mut [f64]) -> bool {
     let count = desk.joints.len() / out.len();
     desk.weights.clear();
     desk.weights.resize(count, 1.0 / count as f64);
-    mix(&desk.weights, &desk.joints, out);
+    mix(&desk.weights, &mut desk.joints, &mut desk.shift, out);
     count > 0
 }
 

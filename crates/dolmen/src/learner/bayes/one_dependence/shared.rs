@@ -2,22 +2,14 @@
 
 use rayon::prelude::*;
 
-use super::counts::{Counts, Layout};
 use super::learners::{Counted, OneDependence};
-use super::model::{Discretiser, FittedOneDependence};
-use super::triples::Triples;
+use super::model::FittedOneDependence;
 use crate::error::Result;
-use crate::learner::{Fitted, Learner, Run, Sample};
+use crate::learner::{Fitted, Learner, OwnedSample, Run, Sample};
 use crate::oos::{self, Block};
 use crate::plan::{Plan, Split};
 use crate::table::Kind;
 use crate::task::{Labels, Task};
-
-/// The counts of some rows.
-struct Part {
-    counts: Counts,
-    triples: Option<Triples>,
-}
 
 impl OneDependence {
     /// The out-of-sample block of a plan. Where folds share what their values are, each row is counted once.
@@ -36,38 +28,34 @@ impl OneDependence {
             return oos::refit(self, sample, plan, run);
         }
         let (discretiser, layout) = self.layout(sample)?;
-        let whole = self.part(&discretiser, &layout, sample, run)?;
+        let counts = run.install(|| discretiser.count(&layout, sample));
+        let triples = self.counts_triples().then(|| discretiser.count_triples(&layout, sample));
+        let triples = triples.transpose()?;
         let fit = |split: &Split, run: &Run| {
             let test = sample.select(split.test());
-            let held_out = self.part(&discretiser, &layout, &test.borrow(), run)?;
-            let triples = whole.triples.clone().map(|mut triples| {
-                held_out.triples.iter().for_each(|held_out| triples.add(held_out, -1.0));
-                triples
-            });
-            let counts = whole.counts.clone().without(&held_out.counts);
-            let counted = Counted::new(discretiser.clone(), counts, triples);
-            let train = sample.select(&split.train(sample.rows()));
-            let predict = |model: FittedOneDependence| {
-                let mut out = vec![0.0; test.borrow().rows() * layout.classes()];
-                Fitted::<T>::predict_into(&model, test.borrow().x(), &mut out).map(|()| out)
+            let held_out = test.borrow();
+            let reader = discretiser.reader(&layout, &held_out);
+            let counts = counts.clone().without(held_out.rows(), reader);
+            let triples = match &triples {
+                Some(all) => {
+                    let mut triples = all.clone();
+                    triples.add(&discretiser.count_triples(&layout, &held_out)?, -1.0);
+                    Some(triples)
+                }
+                None => None,
             };
-            self.finish(counted, &train.borrow(), run)?.into_par_iter().map(predict).collect()
+            let counted = Counted::new(discretiser.clone(), counts, triples);
+            // Rules that go by the counts alone need no copy of the rows.
+            let needs_rows = self.leaves_rows_out();
+            let train = needs_rows.then(|| sample.select(&split.train(sample.rows())));
+            let learned = train.as_ref().map_or(held_out, OwnedSample::borrow);
+            let predict = |model: FittedOneDependence| {
+                let mut out = vec![0.0; held_out.rows() * layout.classes()];
+                Fitted::<T>::predict_into(&model, held_out.x(), &mut out).map(|()| out)
+            };
+            self.finish(counted, &learned, run)?.into_par_iter().map(predict).collect()
         };
         oos::by_split(&Learner::<T>::members(self), sample, plan, run, fit)
-    }
-
-    fn part<T: Task<Target = Labels>>(
-        &self,
-        discretiser: &Discretiser,
-        layout: &Layout,
-        sample: &Sample<'_, T>,
-        run: &Run,
-    ) -> Result<Part> {
-        run.install(|| {
-            let counts = discretiser.count(layout, sample);
-            let triples = self.counts_triples().then(|| discretiser.count_triples(layout, sample));
-            Ok(Part { counts, triples: triples.transpose()? })
-        })
     }
 }
 
