@@ -191,6 +191,8 @@ fn methods_that_do_not_suit_are_refused_and_rows_without_information_left_out() 
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
     #[test]
     fn the_optimum_meets_its_conditions_and_no_member_or_mean_is_better(
         rows in prop::collection::vec(prop::array::uniform3((-6.0..0.0_f64, 0.01..3.0_f64)), 5..40),

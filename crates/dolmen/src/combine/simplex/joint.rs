@@ -5,8 +5,8 @@
 //!
 //! over the simplex. The second logarithm makes it a difference of concave functions: there may be several maxima, so it is
 //! solved from several starts. The objective but for its prior does not depend on the scale of alpha; a quadratic pull to
-//! sum alpha = 1 takes the place of the constraint. Newton steps are taken in the non-negative orthant with the curvature
-//! raised until it is positive definite, and cut until the objective rises.
+//! sum alpha = 1 takes the place of the constraint. Newton steps are taken in the non-negative orthant; where the objective
+//! is not concave the second logarithm's curvature is left out in part. Steps are cut until the objective rises.
 
 use rand_distr::{Distribution, Exp1};
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,12 @@ use crate::math::{Gram, cholesky, nonnegative};
 
 /// Steps are cut so that a member with a prior keeps at least this share of its weight: ln alpha has a pole at 0.
 const KEPT_SHARE: f64 = 0.1;
+/// Shares of the second logarithm's curvature that are tried, before none of it is used.
+const KEPT_BENDS: [f64; 4] = [1.0, 0.875, 0.75, 0.5];
+/// The curvature must keep this share of the first logarithm's in every direction.
+const MARGIN: f64 = 0.05;
+/// Raises the diagonal of what is tested for being positive definite, in units of its largest entry.
+const ALIKE: f64 = 1e-9;
 /// Halvings of a step before the arithmetic is taken to be at its end.
 const HALVINGS: usize = 40;
 
@@ -286,22 +292,28 @@ impl Ascent<'_> {
         None
     }
 
-    /// The negative Hessian with the pull to sum alpha = 1, raised until it is positive definite.
+    /// The negative Hessian with the pull to sum alpha = 1, if it is safely positive definite. Else as little as it takes
+    /// of the second logarithm's part, which is the one that bends the wrong way, is left out; without all of it
+    /// the step is that of a concave minorant of the objective, and still leads up.
     fn curvature(&self, here: &Point) -> Gram {
         let members = here.x.len();
         let of = |moments: &Moments, i, j| moments.curvature.as_ref().map_or(0.0, |c| c.get(i, j));
-        let mut raised = Gram::from_fn(members, |i, j| {
+        let bent_right = |i: usize, j: usize| {
             let diagonal = self.prior[i] / here.x[i].powi(2);
             let prior = if i == j && self.prior[i] > 0.0 { diagonal } else { 0.0 };
-            of(&here.own, i, j) - of(&here.all, i, j) + prior + 1.0
-        });
+            of(&here.own, i, j) + prior + 1.0
+        };
         let scale = (0..members).map(|i| of(&here.own, i, i)).fold(f64::MIN_POSITIVE, f64::max);
-        let mut raise = 1e-8 * scale;
-        while cholesky::factorise(&mut raised.to_rows(), members).is_err() {
-            (0..members).for_each(|i| raised.add_diagonal(i, raise));
-            raise *= 4.0;
+        for share in KEPT_BENDS {
+            let bend = |i: usize, j: usize| bent_right(i, j) - share * of(&here.all, i, j);
+            // Members that can stand in for one another are no reason to leave anything out.
+            let mut safe = Gram::from_fn(members, |i, j| bend(i, j) - MARGIN * bent_right(i, j));
+            (0..members).for_each(|i| safe.add_diagonal(i, ALIKE * scale));
+            if cholesky::factorise(&mut safe.to_rows(), members).is_ok() {
+                return Gram::from_fn(members, bend);
+            }
         }
-        raised
+        Gram::from_fn(members, bent_right)
     }
 }
 

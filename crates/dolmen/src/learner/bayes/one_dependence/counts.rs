@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::stats::{Accumulator, accumulate};
 
 /// Rows summed into one accumulator.
@@ -33,8 +33,10 @@ impl Layout {
         let slots = firsts[values.len()];
         let cells = slots.saturating_mul(slots).saturating_mul(classes);
         if cells > MOST_CELLS {
-            let expected = format!("with at most {MOST_CELLS} triples of two values and a class");
-            return Err(Error::param("the attributes", expected, cells)
+            let problem = format!(
+                "the attributes make {cells} triples of two values and a class, more than {MOST_CELLS}"
+            );
+            return Err(Error::data(Place::default(), problem)
                 .with_hint("use fewer bins, or drop columns with many levels"));
         }
         Ok(Self { values, firsts, classes })

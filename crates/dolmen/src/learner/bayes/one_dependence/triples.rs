@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::counts::{Counts, Layout, MOST_CELLS, Room};
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::math::bulk;
 
 /// N_cuvw by triple of slots in ascending order, and class: one packed table.
@@ -56,9 +56,10 @@ impl Triples {
         let slots = layout.slots() as f64;
         let cells = slots.powi(3) / 6.0 * classes as f64;
         if cells > MOST_CELLS as f64 {
-            let expected =
-                format!("with at most {MOST_CELLS} quadruples of three values and a class");
-            return Err(Error::param("the attributes of a2de", expected, cells)
+            let problem = format!(
+                "the attributes make {cells:.1e} quadruples of three values and a class, more than {MOST_CELLS}"
+            );
+            return Err(Error::data(Place::default(), problem)
                 .with_hint("use fewer bins, drop columns with many levels, or use aode"));
         }
         let mut room = Room::default();
