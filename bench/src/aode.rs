@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dolmen::learner::library::Library;
 use dolmen::learner::spec::Spec;
-use dolmen::learner::{Learner, Run, Sample};
+use dolmen::learner::{Run, Sample};
 use dolmen::math::first_largest;
 use dolmen::plan::Plan;
 use dolmen::table::{Features, Field, Kind, Schema};

@@ -7,5 +7,6 @@ mod bad_models;
 mod compare;
 mod folder;
 mod joint;
+mod stacks;
 mod weigh;
 mod whole_way;
