@@ -4,7 +4,7 @@ mod show;
 
 use std::io::Write;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use dolmen::combine::{Method, Weights};
 use dolmen::error::{Error, Result};
 use dolmen::evaluate::compare::{
@@ -67,15 +67,29 @@ pub(crate) struct Compare {
     members_only: bool,
     /// Compare members on random Bayesian networks instead of files, each with each: wins, draws and losses over kinds of
     /// networks and sizes of samples.
-    #[arg(long, conflicts_with_all = ["data", "target", "target_last", "repeats", "test_rows", "outer_folds"])]
-    random_networks: bool,
-    /// The paper's 180 cells of 100 networks, which take hours, instead of 48 of 20.
-    #[arg(long, requires = "random_networks")]
-    full_size: bool,
+    #[arg(
+        long,
+        value_enum,
+        value_name = "SIZE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "small",
+        conflicts_with_all = ["data", "target", "target_last", "repeats", "test_rows", "outer_folds"]
+    )]
+    random_networks: Option<StudySize>,
     #[command(flatten)]
     members: Members,
     #[command(flatten)]
     reading: Reading,
+}
+
+/// How large the study on random networks is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum StudySize {
+    /// 48 cells of 20 networks: a minute or two.
+    Small,
+    /// The paper's 180 cells of 100 networks: hours.
+    Full,
 }
 
 /// The six members of Smyth and Wolpert (1999), section 4, which are compared if none are named.
@@ -103,10 +117,12 @@ struct Set {
 
 pub(crate) fn run(arguments: &Compare, common: &Common, out: &mut dyn Write) -> Done {
     let run = common.run()?;
-    if arguments.random_networks {
+    if let Some(size) = arguments.random_networks {
         let learners = arguments.members.named_or_these::<Classification>(&FIVE)?;
-        let study =
-            if arguments.full_size { NetworkStudy::full() } else { NetworkStudy::default() };
+        let study = match size {
+            StudySize::Small => NetworkStudy::default(),
+            StudySize::Full => NetworkStudy::full(),
+        };
         let results = compare_on_networks(&learners, &study, &run)?;
         drop(run);
         return match common.format {

@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use dolmen::Result;
-use dolmen::evaluate::compare::{CompareOptions, Comparison, Methods, Outcome, compare, tally};
+use dolmen::evaluate::compare::{
+    CompareOptions, Comparison, Methods, NetworkStudy, Outcome, compare, compare_on_networks, tally,
+};
 use dolmen::learner::library::Library;
 use dolmen::learner::spec::Spec;
 use dolmen::learner::{Learner, Run, Sample, Simple, SimpleLearner, SimpleModel};
@@ -140,6 +142,31 @@ fn numbers_have_their_own_figures() {
     assert!(figure(&found, 1, "rmse") < 1.2 && figure(&found, 1, "r2") > 0.99);
     assert!(found.duels.iter().all(|duel| duel.corrected_outcome == Outcome::Loss));
     assert_eq!(found.test_rows, Some(8));
+}
+
+#[test]
+fn random_networks_tell_a_model_from_a_guess() {
+    let learner = |spec| Classification::learner(&Spec::parse(spec).unwrap()).unwrap();
+    let learners = vec![learner("aode"), learner("class-frequencies")];
+    let study = NetworkStudy {
+        attributes: vec![4, 6],
+        values: vec![3],
+        widths: vec![2],
+        networks: 12,
+        rows: vec![20, 200],
+        test_rows: 100,
+    };
+    let found = compare_on_networks(&learners, &study, &run(2)).unwrap();
+    assert_eq!((found.cells.len(), found.cells[3].rows), (4, 200));
+    assert_eq!(found.cells[3].network.attributes, 6);
+    let error = found.tallies.iter().find(|tally| tally.figure == "log_loss").unwrap();
+    // Networks share nothing, so both tests are the same; with 200 rows the model wins.
+    assert_eq!(error.outcomes, error.corrected_outcomes);
+    assert_eq!(error.outcomes.iter().sum::<usize>(), 4);
+    assert!(error.outcomes[0] >= 2, "{error:?}");
+    assert_eq!(compare_on_networks(&learners, &study, &run(1)).unwrap(), found);
+    let none = NetworkStudy { networks: 1, ..study };
+    assert!(compare_on_networks(&learners, &none, &run(1)).is_err());
 }
 
 #[test]

@@ -144,6 +144,8 @@ fn numbers_are_compared_and_mistakes_named() {
     folder.refuses_naming(&["compare", "n.csv", "--task", "classify"], &["task"]);
     folder.refuses_naming(&[&usual[..], &["--test-rows", "40"]].concat(), &["40", "n.csv"]);
     folder.refuses_naming(&["compare", "-", "--target-last"], &["target-last"]);
+    assert_eq!(folder.dolmen(&["compare", "n.csv", "--random-networks"]).code, 2);
+    assert_eq!(folder.dolmen(&["compare"]).code, 2);
     let both = [&usual[..], &["--test-rows", "4", "--outer-folds", "4"]].concat();
     assert_eq!(folder.dolmen(&both).code, 2);
 }

@@ -198,13 +198,13 @@ impl OneDependence {
         run: &Run,
     ) -> Result<Vec<FittedOneDependence>> {
         let counted = run.install(|| self.count(sample))?;
-        self.finish(counted, sample, run)
+        self.finish(&counted, sample, run)
     }
 
     /// The models that follow from the counts of the sample's rows.
     pub(super) fn finish<T: Task<Target = Labels>>(
         &self,
-        counted: Counted,
+        counted: &Counted,
         sample: &Sample<'_, T>,
         run: &Run,
     ) -> Result<Vec<FittedOneDependence>> {

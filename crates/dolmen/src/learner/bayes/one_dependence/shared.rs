@@ -53,7 +53,7 @@ impl OneDependence {
                 let mut out = vec![0.0; held_out.rows() * layout.classes()];
                 Fitted::<T>::predict_into(&model, held_out.x(), &mut out).map(|()| out)
             };
-            self.finish(counted, &learned, run)?.into_par_iter().map(predict).collect()
+            self.finish(&counted, &learned, run)?.into_par_iter().map(predict).collect()
         };
         oos::by_split(&Learner::<T>::members(self), sample, plan, run, fit)
     }
