@@ -140,10 +140,17 @@ impl Counts {
         self.by_class[class] += weight;
         for (u, a) in slots.iter().enumerate() {
             let Some(a) = *a else { continue };
-            for b in slots[u..].iter().flatten() {
-                let cell = self.layout.pair(a, *b) + class;
-                self.pairs[cell] += weight;
-            }
+            self.add_pairs(a, &slots[u..], class, weight);
+        }
+    }
+
+    /// Adds the pairs of a slot with others.
+    fn add_pairs(&mut self, a: usize, others: &[Option<usize>], class: usize, weight: f64) {
+        let classes = self.layout.classes;
+        let (first, end) = (self.layout.pair(a, 0), self.layout.pair(a + 1, 0));
+        let row = &mut self.pairs[first..end];
+        for b in others.iter().flatten() {
+            row[b * classes + class] += weight;
         }
     }
 
@@ -163,21 +170,15 @@ impl Counts {
         self
     }
 
-    /// The counts without some of the rows; `read` as in [`Counts::of_rows`].
-    pub(super) fn without(
+    /// The counts without some of the rows, given by their slots, class and weight.
+    pub(super) fn without<'a>(
         mut self,
-        rows: usize,
-        read: impl Fn(usize, &mut Room) -> (usize, f64),
+        rows: impl Iterator<Item = (&'a [Option<usize>], (usize, f64))>,
     ) -> Self {
-        let mut room = Room::default();
-        for i in 0..rows {
-            let (class, weight) = read(i, &mut room);
+        for (slots, (class, weight)) in rows {
             self.by_class[class] -= weight;
-            for a in room.slots.iter().flatten() {
-                for b in room.slots.iter().flatten() {
-                    let cell = self.layout.pair(*a, *b) + class;
-                    self.pairs[cell] -= weight;
-                }
+            for a in slots.iter().flatten() {
+                self.add_pairs(*a, slots, class, -weight);
             }
         }
         self

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::counts::{Counts, Layout, Room};
+use super::counts::{Counts, Layout, Room, Slots};
 use super::learners::Counted;
 use super::tables::Tables;
 use super::triples::Triples;
@@ -50,6 +50,21 @@ impl Discretiser {
             self.read(layout, sample.x().row(i), room);
             (sample.target().class(i), sample.weight(i))
         }
+    }
+
+    /// The slots of all rows, row after row.
+    pub(super) fn slots_of<T: Task<Target = Labels>>(
+        &self,
+        layout: &Layout,
+        sample: &Sample<'_, T>,
+    ) -> Slots {
+        let mut room = Room::default();
+        let mut coded = Slots::with_capacity(sample.rows() * layout.attributes());
+        for row in sample.x().iter() {
+            self.read(layout, row, &mut room);
+            coded.extend_from_slice(&room.slots);
+        }
+        coded
     }
 
     /// Counts the rows of a sample.
@@ -226,6 +241,24 @@ impl FittedOneDependence {
         Ok(())
     }
 
+    /// Predicts rows whose values are coded already: ln p(c, x), or p(c | x) if not in log space.
+    pub(super) fn predict_slots<'a>(
+        &self,
+        rows: impl ExactSizeIterator<Item = &'a [Option<usize>]>,
+        log_space: bool,
+    ) -> Vec<f64> {
+        let classes = self.classes();
+        let mut desk = Desk::default();
+        let mut predicted = vec![0.0; rows.len() * classes];
+        for (slots, out) in rows.zip(predicted.chunks_exact_mut(classes)) {
+            self.log_row(slots, &mut desk, out);
+            if !log_space {
+                to_posterior(out);
+            }
+        }
+        predicted
+    }
+
     fn stored(&self) -> Result<Record> {
         let body = Body {
             discretiser: self.counted.discretiser.clone(),
@@ -301,6 +334,12 @@ fn normalise(joint: &mut [f64]) {
     joint.iter_mut().for_each(|log| *log -= total);
 }
 
+/// p(c | x) from ln p(c, x).
+fn to_posterior(joint: &mut [f64]) {
+    normalise(joint);
+    joint.iter_mut().for_each(|log| *log = log.exp());
+}
+
 impl Fitted<Joint> for FittedOneDependence {
     fn width(&self) -> usize {
         self.classes()
@@ -327,8 +366,7 @@ impl Fitted<Classification> for FittedOneDependence {
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
         self.log_rows_into(x, out)?;
         for row in out.chunks_exact_mut(self.classes()) {
-            normalise(row);
-            row.iter_mut().for_each(|log| *log = log.exp());
+            to_posterior(row);
         }
         Ok(())
     }

@@ -2,10 +2,11 @@
 
 use rayon::prelude::*;
 
+use super::counts::{Counts, Room};
 use super::learners::{Counted, OneDependence};
-use super::model::FittedOneDependence;
+use super::triples::Triples;
 use crate::error::Result;
-use crate::learner::{Fitted, Learner, OwnedSample, Run, Sample};
+use crate::learner::{Learner, OwnedSample, Run, Sample};
 use crate::oos::{self, Block};
 use crate::plan::{Plan, Split};
 use crate::table::Kind;
@@ -21,39 +22,45 @@ impl OneDependence {
     ) -> Result<Block>
     where
         Self: Learner<T>,
-        FittedOneDependence: Fitted<T>,
     {
         let from_others = plan.splits().iter().all(Split::learns_from_all_others);
         if !(plan.is_partition() && from_others && is_fixed_on(sample)) {
             return oos::refit(self, sample, plan, run);
         }
         let (discretiser, layout) = self.layout(sample)?;
-        let counts = run.install(|| discretiser.count(&layout, sample));
-        let triples = self.counts_triples().then(|| discretiser.count_triples(&layout, sample));
-        let triples = triples.transpose()?;
+        let coded = run.install(|| discretiser.slots_of(&layout, sample));
+        let attributes = layout.attributes();
+        let slots = |i: usize| &coded[i * attributes..(i + 1) * attributes];
+        let own = |i: usize| (sample.target().class(i), sample.weight(i));
+        let read = |i: usize, room: &mut Room| {
+            room.slots.clear();
+            room.slots.extend_from_slice(slots(i));
+            own(i)
+        };
+        let counts = run.install(|| Counts::of_rows(&layout, sample.rows(), read));
+        let count_triples = |rows: &[usize]| {
+            let triples = || Triples::of_rows(&layout, rows.len(), |i, room| read(rows[i], room));
+            self.counts_triples().then(triples).transpose()
+        };
+        let all: Vec<usize> = (0..sample.rows()).collect();
+        let triples = run.install(|| count_triples(&all))?;
         let fit = |split: &Split, run: &Run| {
-            let test = sample.select(split.test());
-            let held_out = test.borrow();
-            let reader = discretiser.reader(&layout, &held_out);
-            let counts = counts.clone().without(held_out.rows(), reader);
-            let triples = match &triples {
-                Some(all) => {
-                    let mut triples = all.clone();
-                    triples.add(&discretiser.count_triples(&layout, &held_out)?, -1.0);
-                    Some(triples)
-                }
-                None => None,
-            };
+            let held_out = split.test();
+            let counts = counts.clone().without(held_out.iter().map(|&i| (slots(i), own(i))));
+            let mut triples = triples.clone();
+            if let (Some(triples), Some(some)) = (&mut triples, count_triples(held_out)?) {
+                triples.add(&some, -1.0);
+            }
             let counted = Counted::new(discretiser.clone(), counts, triples);
             // Rules that go by the counts alone need no copy of the rows.
             let needs_rows = self.leaves_rows_out();
             let train = needs_rows.then(|| sample.select(&split.train(sample.rows())));
-            let learned = train.as_ref().map_or(held_out, OwnedSample::borrow);
-            let predict = |model: FittedOneDependence| {
-                let mut out = vec![0.0; held_out.rows() * layout.classes()];
-                Fitted::<T>::predict_into(&model, held_out.x(), &mut out).map(|()| out)
-            };
-            self.finish(&counted, &learned, run)?.into_par_iter().map(predict).collect()
+            let learned = train.as_ref().map_or(*sample, OwnedSample::borrow);
+            let models = self.finish(&counted, &learned, run)?.into_par_iter();
+            let log_space = T::LOG_SPACE;
+            Ok(models
+                .map(|model| model.predict_slots(held_out.iter().map(|&i| slots(i)), log_space))
+                .collect())
         };
         oos::by_split(&Learner::<T>::members(self), sample, plan, run, fit)
     }

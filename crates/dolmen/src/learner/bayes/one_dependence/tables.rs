@@ -79,16 +79,17 @@ impl Tables {
         out.copy_from_slice(&self.roots[root * classes..(root + 1) * classes]);
         let row = root * self.layout().slots() * classes;
         let given = &self.given[row..row + self.layout().slots() * classes];
-        let children = || {
-            let others = slots.iter().enumerate().filter(|(v, _)| *v != u);
-            others.filter_map(|(_, b)| *b)
-        };
-        // Few classes stay in registers.
-        match classes {
-            2 => add_all::<2>(out, given, children()),
-            3 => add_all::<3>(out, given, children()),
-            4 => add_all::<4>(out, given, children()),
-            _ => children().for_each(|b| add(out, &given[b * classes..(b + 1) * classes])),
+        for children in [&slots[..u], &slots[u + 1..]] {
+            // Few classes stay in registers.
+            match classes {
+                2 => add_all::<2>(out, given, children),
+                3 => add_all::<3>(out, given, children),
+                4 => add_all::<4>(out, given, children),
+                _ => {
+                    let children = children.iter().flatten();
+                    children.for_each(|b| add(out, &given[b * classes..(b + 1) * classes]));
+                }
+            }
         }
     }
 
@@ -203,12 +204,13 @@ fn conditional(both: f64, single: f64, values: f64) -> f64 {
     (both + 1.0) / (single + values)
 }
 
-/// Adds rows of C numbers each, chosen by their place.
-fn add_all<const C: usize>(out: &mut [f64], rows: &[f64], places: impl Iterator<Item = usize>) {
+/// Adds rows of C numbers each, those of the slots that are known.
+fn add_all<const C: usize>(out: &mut [f64], rows: &[f64], slots: &[Option<usize>]) {
     let (rows, _) = rows.as_chunks::<C>();
     let mut sums = [0.0; C];
-    for place in places {
-        (0..C).for_each(|c| sums[c] += rows[place][c]);
+    for slot in slots.iter().flatten() {
+        let row = &rows[*slot];
+        (0..C).for_each(|c| sums[c] += row[c]);
     }
     add(out, &sums);
 }
