@@ -86,7 +86,7 @@ pub(crate) struct Compare {
 /// How large the study on random networks is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum StudySize {
-    /// 48 cells of 20 networks: a minute or two.
+    /// 108 cells of 30 networks: a minute or two.
     Small,
     /// The paper's 180 cells of 100 networks: hours.
     Full,

@@ -39,9 +39,9 @@ impl Default for NetworkStudy {
     fn default() -> Self {
         Self {
             attributes: vec![5, 10, 20],
-            values: vec![2, 5],
-            widths: vec![2, 3],
-            networks: 20,
+            values: vec![2, 5, 10],
+            widths: vec![2, 3, 4],
+            networks: 30,
             rows: vec![25, 100, 400, 1600],
             test_rows: 500,
         }
