@@ -85,7 +85,7 @@ fn newton<D: Observations>(
         if converged || iteration == stop.iterations {
             return Ok(done(at, here.loss));
         }
-        let direction = direction(problem, &here);
+        let direction = direction(problem.assemble(&here.hessian), &here.gradient);
         let Some((next, there)) = step(problem, &at, &here, &direction) else {
             return Ok(done(at, here.loss));
         };
@@ -106,22 +106,21 @@ fn steepest(here: &Evaluation) -> f64 {
 
 /// The Newton direction. Where the Hessian is singular (no penalty, and columns that are copies), a trace of the identity
 /// makes it definite.
-fn direction<D: Observations>(problem: &Problem<'_, D>, here: &Evaluation) -> Vec<f64> {
-    let mut hessian = problem.assemble(&here.hessian);
+pub(crate) fn direction(mut hessian: Mat<f64>, gradient: &[f64]) -> Vec<f64> {
     let order = hessian.nrows();
     let largest = (0..order).map(|j| hessian[(j, j)]).fold(0.0, f64::max);
     let mut trace = if largest > 0.0 { 1e-12 * largest } else { 1.0 };
     loop {
         if let Ok(factor) = hessian.llt(Side::Lower) {
-            let mut direction = Mat::from_fn(order, 1, |j, _| -here.gradient[j]);
+            let mut direction = Mat::from_fn(order, 1, |j, _| -gradient[j]);
             factor.solve_in_place(direction.rb_mut());
             let direction: Vec<f64> = direction.col(0).iter().copied().collect();
-            if bulk::dot(&direction, &here.gradient) < 0.0 {
+            if bulk::dot(&direction, gradient) < 0.0 {
                 return direction;
             }
         }
         if !trace.is_finite() {
-            return here.gradient.iter().map(|g| -g).collect();
+            return gradient.iter().map(|g| -g).collect();
         }
         (0..order).for_each(|j| hessian[(j, j)] += trace);
         trace *= 100.0;

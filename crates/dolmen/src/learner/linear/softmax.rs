@@ -14,7 +14,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 use crate::learner::Sample;
 use crate::learner::scales::Scales;
-use crate::math::{Gram, bulk};
+use crate::math::{Gram, bulk, divide_rows, exp_and_sum_rows, largest_in_rows};
 use crate::stats::{Accumulator, accumulate};
 use crate::task::Classification;
 
@@ -278,8 +278,7 @@ impl<'a, D: Observations> Pass<'a, D> {
             Par::Seq,
         );
         let (largest, totals) = (&mut self.largest[..count], &mut self.totals[..count]);
-        largest.fill(f64::NEG_INFINITY);
-        scores.chunks_exact(count).for_each(|scores| bulk::max_in_place(largest, scores));
+        largest_in_rows(scores, largest);
         let mut loss = 0.0;
         for (scores, shares) in scores.chunks_exact(count).zip(self.shares.chunks_exact(count)) {
             let rows = scores.iter().zip(&*largest).zip(shares).zip(&self.weights);
@@ -287,14 +286,8 @@ impl<'a, D: Observations> Pass<'a, D> {
                 loss -= weight * share * (score - largest);
             }
         }
-        totals.fill(0.0);
-        for scores in scores.chunks_exact_mut(count) {
-            bulk::exp_shifted_in_place(scores, largest);
-            bulk::add_scaled(totals, 1.0, scores);
-        }
-        for scores in scores.chunks_exact_mut(count) {
-            scores.iter_mut().zip(&*totals).for_each(|(score, total)| *score /= total);
-        }
+        exp_and_sum_rows(scores, largest, totals);
+        divide_rows(scores, totals);
         bulk::ln_in_place(totals);
         loss + bulk::dot(&self.weights[..count], totals)
     }
