@@ -7,6 +7,7 @@ use dolmen::error::Result;
 use dolmen::learner::Run;
 use dolmen::table::{self, ColumnKind, ReadOptions, Table};
 
+use crate::advise::Advise;
 use crate::compare::Compare;
 use crate::demo::Demo;
 use crate::fit::Fit;
@@ -38,6 +39,7 @@ pub(crate) enum Verb {
     Sample(Sample),
     Weigh(Box<Weigh>),
     Compare(Box<Compare>),
+    Advise(Box<Advise>),
     Learners(Learners),
 }
 
