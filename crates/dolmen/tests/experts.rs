@@ -231,7 +231,7 @@ fn hard_samples_are_fitted() {
             // Laplace's rule for each class that no row had.
             let (seen, total) = (if codes[0] == 1 || rows == 1 { 1 } else { 2 }, rows as f64);
             let unseen = 1.0 / (total + 3.0 - f64::from(seen));
-            let new = if codes[0] == 1 { 0 } else { 1 };
+            let new = usize::from(codes[0] != 1);
             assert!(found.chunks(3).all(|row| (row[new] - unseen).abs() < 1e-12), "{found:?}");
         }
     }

@@ -90,7 +90,7 @@ impl Default for Experts {
             count: OneOrMany::One(4),
             restarts: 4,
             ridge: 1.0,
-            gate_ridge: 1.0,
+            gate_ridge: 0.1,
             prior: 1.0,
             iterations: 200,
             tolerance: 1e-6,
