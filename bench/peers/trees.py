@@ -5,7 +5,7 @@ row, the label last), times the fit to the first ROWS and the prediction of the 
 1 of the first TOLD of these.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -100,15 +100,15 @@ KINDS = {
 }
 
 
-def race(arguments: list[str]) -> None:
+def race(arguments: list[str], kinds: Mapping[str, Callable[[int, int], tuple[str, Fit]]] = KINDS) -> None:
     """Reads the rows, times the fit and the prediction, and tells chances of the first fresh rows."""
     kind, file, rows, _, columns, trees, threads, told = arguments
     matrix = np.fromfile(file, "<f8").reshape(-1, int(columns))
     known, fresh = matrix[: int(rows)], np.ascontiguousarray(matrix[int(rows) :, :-1])
     x, y = np.ascontiguousarray(known[:, :-1]), np.ascontiguousarray(known[:, -1])
-    version, fit = KINDS[kind](int(trees), int(threads))
+    version, fit = kinds[kind](int(trees), int(threads))
     # A few rows first, so that what is imported late and threads that start are not timed.
-    _, few = KINDS[kind](2, int(threads))
+    _, few = kinds[kind](2, int(threads))
     few(x[:1000], y[:1000])(fresh[:10])
     predict, cost = contest.timed(lambda: fit(x, y))
     chances, predicted = contest.timed(lambda: predict(fresh))

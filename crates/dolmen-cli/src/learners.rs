@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
-use dolmen::combine::Method;
+use dolmen::combine::library::entries as combiners;
 use dolmen::error::Error;
 use dolmen::learner::library::Library;
 use dolmen::task::{Classification, Density, Regression};
@@ -23,6 +23,9 @@ pub(crate) struct Learners {
     name: Option<String>,
 }
 
+/// Stands in the place of the task for combiners.
+const COMBINER: &str = "combiner";
+
 #[derive(Debug, Serialize)]
 struct Shown {
     name: &'static str,
@@ -35,10 +38,16 @@ pub(crate) fn run(arguments: &Learners, common: &Common, out: &mut dyn Write) ->
     let mut learners = listed::<Density>();
     learners.extend(listed::<Classification>());
     learners.extend(listed::<Regression>());
+    learners.extend(combiners().into_iter().map(|combiner| Shown {
+        name: combiner.kind,
+        task: COMBINER,
+        about: combiner.about,
+        parameters: combiner.defaults,
+    }));
     if let Some(name) = &arguments.name {
         learners.retain(|learner| learner.name == name);
         if learners.is_empty() {
-            let expected = "the name of a learner (dolmen learners lists them)";
+            let expected = "the name of a learner or combiner (dolmen learners lists them)";
             return Err(Error::param("name", expected, name).into());
         }
     }
@@ -50,9 +59,7 @@ pub(crate) fn run(arguments: &Learners, common: &Common, out: &mut dyn Write) ->
     }
     let row =
         |learner: &Shown| vec![learner.name.into(), learner.task.into(), learner.about.into()];
-    columns(&["learner", "task", "what it is"], learners.iter().map(row), out)?;
-    let methods: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
-    Ok(writeln!(out, "\ncombiners: {}", methods.join(", "))?)
+    columns(&["learner", "task", "what it is"], learners.iter().map(row), out)
 }
 
 fn listed<T: Library>() -> Vec<Shown> {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use dolmen::error::Result;
+use dolmen::error::{Error, Result};
 use dolmen::learner::{Run, predict};
 use dolmen::math::first_largest;
 use dolmen::store::write_atomically;
@@ -18,7 +18,8 @@ use crate::output::Done;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   dolmen predict geyser.dolmen new.csv > densities.csv
-  dolmen predict iris.dolmen new.parquet -o classes.parquet")]
+  dolmen predict iris.dolmen new.parquet -o classes.parquet
+  dolmen predict cars.dolmen new.csv --interval 0.9")]
 pub(crate) struct Predict {
     /// A model file made by `dolmen fit`.
     model: PathBuf,
@@ -27,13 +28,16 @@ pub(crate) struct Predict {
     /// Where predictions go: CSV or Parquet by extension. [default: CSV to stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Also the interval that holds the truth with about this probability, such as 0.9 (numbers).
+    #[arg(long, value_name = "LEVEL")]
+    interval: Option<f64>,
 }
 
 pub(crate) fn run(arguments: &Predict, common: &Common, out: &mut dyn Write) -> Done {
     let run = common.run()?;
     let opened = Opened::read(&arguments.model)?;
     let (features, _) = opened.read_rows(&arguments.data, false, &run)?;
-    let table = predictions(&opened, &features, &run)?;
+    let table = predictions(&opened, &features, arguments.interval, &run)?;
     drop(run);
     match &arguments.output {
         None => write_csv(&table, out)?,
@@ -45,8 +49,17 @@ pub(crate) fn run(arguments: &Predict, common: &Common, out: &mut dyn Write) -> 
     Ok(())
 }
 
-fn predictions(opened: &Opened, features: &Features, run: &Run) -> Result<Table> {
+fn predictions(
+    opened: &Opened,
+    features: &Features,
+    interval: Option<f64>,
+    run: &Run,
+) -> Result<Table> {
     let rows = features.rows();
+    if let (Some(level), false) = (interval, matches!(opened.model, Model::Regression(_))) {
+        let expected = "left out: the model does not predict numbers";
+        return Err(Error::param("interval", expected, level));
+    }
     match &opened.model {
         Model::Density(model) => {
             let logs = predict(model, rows, run)?;
@@ -54,7 +67,20 @@ fn predictions(opened: &Opened, features: &Features, run: &Run) -> Result<Table>
         }
         Model::Regression(model) => {
             let means = predict(model, rows, run)?;
-            Table::new(vec![("mean".into(), Column::Numeric(means))])
+            let mut columns = vec![("mean".into(), Column::Numeric(means))];
+            if let Some(level) = interval {
+                let intervals = model.intervals(rows, level, run)?.ok_or_else(|| {
+                    Error::param(
+                        "interval",
+                        "left out: the model was fitted with --check none",
+                        level,
+                    )
+                })?;
+                let bound = |side: usize| intervals.iter().map(|bounds| bounds[side]).collect();
+                columns.push(("lower".into(), Column::Numeric(bound(0))));
+                columns.push(("upper".into(), Column::Numeric(bound(1))));
+            }
+            Table::new(columns)
         }
         Model::Classification(model) => {
             let probabilities = predict(model, rows, run)?;

@@ -91,6 +91,14 @@ pub trait Target: Clone + Debug + Send + Sync {
     fn strata(&self) -> Option<&[u32]> {
         None
     }
+    /// The labels themselves, where the target is labels.
+    fn labels(&self) -> Option<&Labels> {
+        None
+    }
+    /// The numbers to predict; none unless the target is numbers.
+    fn numbers(&self) -> Option<&[f64]> {
+        None
+    }
     /// The target as a column of a table, where there is one.
     fn to_column(&self) -> Option<Column>;
     /// The target from a column of a table, with classes in the given order; `None` if the column does not fit.
@@ -118,6 +126,9 @@ impl Target for Vec<f64> {
     }
     fn select(&self, rows: &[usize]) -> Self {
         rows.iter().map(|&i| self[i]).collect()
+    }
+    fn numbers(&self) -> Option<&[f64]> {
+        Some(self)
     }
     fn to_column(&self) -> Option<Column> {
         Some(Column::Numeric(self.clone()))
@@ -173,6 +184,9 @@ impl Target for Labels {
     }
     fn strata(&self) -> Option<&[u32]> {
         Some(&self.codes)
+    }
+    fn labels(&self) -> Option<&Labels> {
+        Some(self)
     }
     fn to_column(&self) -> Option<Column> {
         let (levels, codes) = (Arc::clone(&self.classes), self.codes.clone());

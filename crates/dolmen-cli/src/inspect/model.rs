@@ -22,6 +22,8 @@ struct Report {
     classes: Vec<String>,
     columns: Vec<String>,
     members: Vec<Described>,
+    /// What the combination tells of itself, if it is more than weights.
+    combination: Vec<Series>,
 }
 
 #[derive(Debug, Serialize)]
@@ -37,7 +39,7 @@ struct Described {
 
 pub(super) fn run(path: &Path, common: &Common, out: &mut dyn Write) -> Done {
     let opened = Opened::read(path)?;
-    let members = match &opened.model {
+    let (members, combination) = match &opened.model {
         Model::Density(model) => describe(model),
         Model::Classification(model) => describe(model),
         Model::Regression(model) => describe(model),
@@ -49,6 +51,7 @@ pub(super) fn run(path: &Path, common: &Common, out: &mut dyn Write) -> Done {
         classes: file.classes,
         columns: file.schema.fields().iter().map(|field| field.name.clone()).collect(),
         members,
+        combination,
     };
     match common.format {
         Format::Json => output::json(&report, out),
@@ -56,14 +59,15 @@ pub(super) fn run(path: &Path, common: &Common, out: &mut dyn Write) -> Done {
     }
 }
 
-fn describe<T: Task>(model: &Ensemble<T>) -> Vec<Described> {
+fn describe<T: Task>(model: &Ensemble<T>) -> (Vec<Described>, Vec<Series>) {
     let weights = model.combination().weights();
     let member = |(m, (name, model)): (usize, (&str, &dyn Fitted<T>))| {
         let Diagnostics { converged, iterations, objective, notes, series } = model.diagnostics();
         let weight = weights.map(|weights| weights[m]);
         Described { name: name.into(), weight, converged, iterations, objective, notes, series }
     };
-    model.names().zip(model.models()).enumerate().map(member).collect()
+    let members = model.names().zip(model.models()).enumerate().map(member).collect();
+    (members, model.combination().diagnostics().series)
 }
 
 fn show(report: &Report, out: &mut dyn Write) -> Done {
@@ -85,6 +89,7 @@ fn show(report: &Report, out: &mut dyn Write) -> Done {
         }
         member.series.iter().try_for_each(|series| show_series(&member.name, series, out))?;
     }
+    report.combination.iter().try_for_each(|series| show_series("combination", series, out))?;
     writeln!(out, "\ntask           {}", report.task)?;
     if let Some(target) = &report.target {
         writeln!(out, "target         {target}")?;

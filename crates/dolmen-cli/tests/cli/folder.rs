@@ -131,3 +131,14 @@ pub(crate) fn keys(object: &Value) -> Vec<&str> {
     keys.sort_unstable();
     keys
 }
+
+/// A column of numbers of a CSV text.
+pub(crate) fn column(csv: &str, name: &str) -> Vec<f64> {
+    let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    let at = header.iter().position(|cell| *cell == name).unwrap();
+    csv.lines().skip(1).map(|line| line.split(',').nth(at).unwrap().parse().unwrap()).collect()
+}
+
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}

@@ -7,5 +7,6 @@ mod bad_input;
 mod bad_models;
 mod compare;
 mod folder;
+mod stacks;
 mod weigh;
 mod whole_way;

@@ -7,13 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::problem::{self, WeightProblem};
 use super::simplex::{EmOptions, SimplexOptions};
-use super::{Combination, Combiner, LinearPool, Solution, Weighable, greedy, pseudo_bma};
+use super::{Combination, Combiner, Evidence, LinearPool, Solution, Weighable, greedy, pseudo_bma};
 use crate::error::{Error, Result};
 use crate::evaluate::Measure;
 use crate::learner::Run;
 use crate::math::first_largest;
 use crate::oos::OutOfSample;
-use crate::table::Rows;
 
 /// How weights are found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +62,33 @@ impl Method {
             Self::Greedy => "greedy",
             Self::PseudoBma => "pseudo-bma",
             Self::PseudoBmaPlus => "pseudo-bma+",
+        }
+    }
+
+    /// What it is, in one line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Simplex => {
+                "the exact optimum on the simplex (classes: LMD; prior=2 is the paper's)"
+            }
+            Self::Em => "the papers' EM with their stopping rule",
+            Self::NonNegative => "non-negative least squares, weights of any sum (numbers)",
+            Self::Uniform => "the same weight for all",
+            Self::Best => "all weight on the member with the best score",
+            Self::Greedy => "greedy selection with replacement, for any measure",
+            Self::PseudoBma => "weights proportional to exp(total log score)",
+            Self::PseudoBmaPlus => "the same, averaged over Bayesian bootstraps of the rows",
+        }
+    }
+
+    /// The fields of [`Weights`] that it looks at.
+    pub(super) fn parameters(self) -> &'static [&'static str] {
+        match self {
+            Self::Simplex => &["prior", "tolerance"],
+            Self::Em => &["prior"],
+            Self::Greedy => &["rounds", "measure"],
+            Self::PseudoBmaPlus => &["draws"],
+            Self::NonNegative | Self::Uniform | Self::Best | Self::PseudoBma => &[],
         }
     }
 }
@@ -247,17 +273,12 @@ impl Weights {
 }
 
 impl<T: Weighable> Combiner<T> for Weights {
-    fn name(&self) -> String {
-        self.method.to_string()
+    fn rungs(&self) -> Vec<String> {
+        vec![self.method.to_string()]
     }
 
-    fn fit(
-        &self,
-        oos: &OutOfSample<T>,
-        _x: Option<Rows<'_>>,
-        run: &Run,
-    ) -> Result<Box<dyn Combination<T>>> {
-        let solution = Weigher::new(self, oos, run)?.solution()?;
-        Ok(Box::new(LinearPool::new(solution.weights)))
+    fn fit(&self, evidence: &Evidence<'_, T>, run: &Run) -> Result<Vec<Box<dyn Combination<T>>>> {
+        let solution = Weigher::new(self, evidence.oos, run)?.solution()?;
+        Ok(vec![Box::new(LinearPool::new(solution.weights))])
     }
 }

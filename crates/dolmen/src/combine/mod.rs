@@ -1,11 +1,27 @@
 //! Combiners: from the out-of-sample matrix to a combination of the members.
 //!
-//! A [`Combiner`] reads the kept matrix and makes a [`Combination`]. Most make a [`LinearPool`], one weight per member, by
-//! a [`Method`]; how sure those weights are is the business of [`inference`], and [`weigh`](weigh::weigh) does it all.
+//! A [`Combiner`] reads the kept matrix and makes a [`Combination`], or several to choose from.
+//!
+//! | file | combination |
+//! | --- | --- |
+//! | `method`, `linear_pool` | one weight per member, by a [`Method`] |
+//! | `learned` | any learner on the members' predictions: ridge and logistic stackers, layers |
+//! | `log_pool` | the product of the members' probabilities, each to a power |
+//! | `gate` | weights that depend on the inputs |
+//! | `bma` | weights by the members' evidence |
+//!
+//! `library` finds them by name. How sure weights are is the business of [`inference`], and [`weigh`](weigh::weigh) does
+//! it all for predictions from anywhere.
 
+mod bma;
+mod gate;
 mod greedy;
 pub mod inference;
+mod learned;
 pub mod least_squares;
+pub mod library;
+mod linear_pool;
+mod log_pool;
 mod method;
 pub mod problem;
 mod pseudo_bma;
@@ -17,29 +33,52 @@ use std::fmt::Debug;
 
 use serde::{Deserialize, Serialize};
 
+pub use bma::{Bma, log_evidence};
+pub use gate::{Gate, Gated};
+pub use learned::{Learned, LearnedCombination, Scale};
+pub use linear_pool::LinearPool;
+pub use log_pool::{LogPool, LogPooling};
 pub use method::{Method, Weights};
 pub use weighable::Weighable;
 
 use crate::error::{Error, Place, Result};
-use crate::learner::Run;
+use crate::learner::{Diagnostics, Run};
 use crate::oos::OutOfSample;
-use crate::store::Record;
+use crate::store::{Record, Registry};
 use crate::table::Rows;
 use crate::task::Task;
 
 /// A recipe for combining: unfitted.
 pub trait Combiner<T: Task>: Debug + Send + Sync {
-    /// The name in reports and files.
-    fn name(&self) -> String;
+    /// The combinations it makes, by name: usually one; a ladder (several penalties) makes one per rung, and the stack
+    /// chooses among them.
+    fn rungs(&self) -> Vec<String>;
 
-    /// Learns the combination from what the members said about rows they had not seen; `x` are those rows' inputs,
-    /// where there are any (predictions from elsewhere come without).
-    fn fit(
-        &self,
-        oos: &OutOfSample<T>,
-        x: Option<Rows<'_>>,
-        run: &Run,
-    ) -> Result<Box<dyn Combination<T>>>;
+    /// Whether it asks for the members' [evidence](Evidence::log_evidence), which costs fits of its own.
+    fn needs_evidence(&self) -> bool {
+        false
+    }
+
+    /// Learns the combinations, one per rung.
+    fn fit(&self, evidence: &Evidence<'_, T>, run: &Run) -> Result<Vec<Box<dyn Combination<T>>>>;
+}
+
+/// What a combiner learns from.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence<'a, T: Task> {
+    /// What every member said about rows it had not seen.
+    pub oos: &'a OutOfSample<T>,
+    /// Those rows' inputs, where there are any: predictions from elsewhere come without.
+    pub x: Option<Rows<'a>>,
+    /// Each member's log evidence on the rows learned from, if it was asked for.
+    pub log_evidence: Option<&'a [f64]>,
+}
+
+impl<'a, T: Task> From<&'a OutOfSample<T>> for Evidence<'a, T> {
+    /// The matrix alone.
+    fn from(oos: &'a OutOfSample<T>) -> Self {
+        Self { oos, x: None, log_evidence: None }
+    }
 }
 
 /// A fitted combination of members.
@@ -47,67 +86,46 @@ pub trait Combination<T: Task>: Debug + Send + Sync {
     /// Combines a block of rows: `members[m]` holds member m's predictions (rows x width), `out` the combined ones.
     fn combine_into(
         &self,
-        members: &[Vec<f64>],
+        members: &[&[f64]],
         width: usize,
         x: Rows<'_>,
         out: &mut [f64],
     ) -> Result<()>;
 
-    /// One weight per member, for combinations that have them.
+    /// One weight per member, for combinations that have them. Members of weight zero are not looked at.
     fn weights(&self) -> Option<&[f64]>;
+
+    /// How the fit went, and what it found.
+    fn diagnostics(&self) -> Diagnostics {
+        Diagnostics::default()
+    }
 
     /// The combination as it is stored in a file.
     fn record(&self) -> Result<Record>;
 }
 
-/// The linear pool: sum_m weights_m p_m, of densities, probabilities or numbers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LinearPool {
-    weights: Vec<f64>,
-}
-
-impl LinearPool {
-    /// The kind under which it is stored.
-    pub const KIND: &'static str = "linear pool";
-
-    /// A pool with these weights.
-    pub fn new(weights: Vec<f64>) -> Self {
-        Self { weights }
-    }
-}
-
-impl<T: Task> Combination<T> for LinearPool {
-    fn combine_into(
-        &self,
-        members: &[Vec<f64>],
-        width: usize,
-        _x: Rows<'_>,
-        out: &mut [f64],
-    ) -> Result<()> {
-        if members.len() != self.weights.len() {
-            return Err(Error::shape("members to combine", self.weights.len(), members.len()));
-        }
-        for (i, out) in out.chunks_exact_mut(width).enumerate() {
-            T::mix(&self.weights, |m| &members[m][i * width..(i + 1) * width], out);
-        }
-        Ok(())
-    }
-
-    fn weights(&self) -> Option<&[f64]> {
-        Some(&self.weights)
-    }
-
-    fn record(&self) -> Result<Record> {
-        Record::new(Self::KIND, 1, self)
-    }
-}
-
 /// Reads a stored combination back.
-pub(crate) fn restore<T: Task>(record: &Record) -> Result<Box<dyn Combination<T>>> {
+pub(crate) fn restore<T: Task>(
+    record: &Record,
+    registry: &Registry<T>,
+) -> Result<Box<dyn Combination<T>>> {
     match record.kind() {
         LinearPool::KIND => Ok(Box::new(record.read::<LinearPool>()?)),
+        LogPooling::KIND => Ok(Box::new(record.read::<LogPooling>()?)),
+        Gated::KIND => Ok(Box::new(record.read::<Gated>()?)),
+        LearnedCombination::<T>::KIND => {
+            Ok(Box::new(LearnedCombination::restore(record, registry)?))
+        }
         kind => Err(Error::UnknownKind { kind: kind.into() }),
     }
+}
+
+/// Checks that there are as many members as a combination knows.
+fn check_members(expected: usize, members: &[&[f64]]) -> Result<()> {
+    if members.len() == expected {
+        return Ok(());
+    }
+    Err(Error::shape("members to combine", expected, members.len()))
 }
 
 /// Weights found, and how good they are.

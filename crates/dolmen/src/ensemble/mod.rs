@@ -1,11 +1,33 @@
 //! Ensembles: learners made of learners.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `stack` | stacking: the way from learners to an [`Ensemble`] |
+//! | `assess` | the trials of its combiners, and whether it is better than its best member |
+//! | `stacked` | the fitted stack |
+//! | `fold_average` | a member as the average of its fits on the folds |
+//! | `calibrate` | class probabilities that mean what they say |
+//! | `intervals` | prediction intervals for numbers |
+//! | `tuned` | a learner that chooses among others in an inner cross-validation |
+//! | `adaboost/` | boosting by reweighted rows |
+//! | `experts/` | mixtures of experts behind a gate |
 
 mod adaboost;
+mod assess;
+mod calibrate;
 mod experts;
+mod fold_average;
+mod intervals;
 mod stack;
 mod stacked;
+mod tuned;
 
 pub use adaboost::{AdaBoost, FittedAdaBoost, Rounds};
+pub use assess::{Assessment, Candidate};
+pub use calibrate::{Calibration, CalibrationKind};
 pub use experts::{Experts, FittedExperts, Routed};
-pub use stack::Stack;
+pub use fold_average::FoldAverage;
+pub use intervals::Residuals;
+pub use stack::{Check, Ending, Stack};
 pub use stacked::Ensemble;
+pub use tuned::{Folds, Tuned};

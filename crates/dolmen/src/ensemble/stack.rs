@@ -1,26 +1,60 @@
 //! Stacking: fit unlike learners, keep what each said about rows it had not seen, learn how to combine them.
 
-use crate::combine::{Combiner, Weighable, Weights};
+use serde::{Deserialize, Serialize};
+
+use super::assess::{Assessed, Assessor, best_member};
+use super::{CalibrationKind, Ensemble, FoldAverage};
+use crate::combine::problem::unit;
+use crate::combine::{Combiner, LinearPool, Weighable, Weights, log_evidence};
 use crate::error::{Error, Result};
 use crate::learner::{Fitted, Learner, Run, Sample};
-use crate::oos::{self, OnFailure};
+use crate::oos::{self, MemberFits, OnFailure, OutOfSample, Trials};
 use crate::plan::{Plan, PlanSpec, RowKeys};
 use crate::task::{Target, Task};
-
-use super::Ensemble;
 
 /// A stack of learners and how they are combined. A stack is a learner itself, so stacks nest.
 #[derive(Debug)]
 pub struct Stack<T: Task> {
     name: String,
     learners: Vec<Box<dyn Learner<T>>>,
-    combiner: Box<dyn Combiner<T>>,
+    combiners: Vec<Box<dyn Combiner<T>>>,
     plan: Option<PlanSpec>,
+    folds: usize,
     on_failure: OnFailure,
+    check: Check,
+    ending: Ending,
+    calibration: Option<CalibrationKind>,
+    replace: bool,
+}
+
+/// How the candidates are tried, and how well the stack is known to do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Check {
+    /// Only where there is something to choose or to calibrate, and then as [`Check::Matrix`].
+    #[default]
+    AsNeeded,
+    /// On folds over the rows of the out-of-sample matrix: no further fits, a little flattering.
+    Matrix,
+    /// On pairs of folds held out from members and combiner alike: V(V-1)/2 further fits per member.
+    Nested,
+}
+
+/// What members predict new rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// Every member fitted once more, on all rows [SmythWolpert1999 section 2.3 step 4].
+    #[default]
+    Refit,
+    /// The average of every member's fits on the folds [Himmetoglu2019].
+    Average,
 }
 
 /// Folds of a stack that is not told otherwise [SmythWolpert1999 section 2.3].
 const FOLDS: usize = 10;
+/// Folds over the rows of a matrix.
+const MATRIX_FOLDS: usize = 5;
 
 impl<T: Weighable> Default for Stack<T> {
     /// A stack without members, with exact weights.
@@ -32,12 +66,22 @@ impl<T: Weighable> Default for Stack<T> {
 impl<T: Task> Stack<T> {
     /// A stack without members.
     pub fn new(combiner: impl Combiner<T> + 'static) -> Self {
+        Self::choosing(vec![Box::new(combiner)])
+    }
+
+    /// A stack without members that chooses among combiners by trying them.
+    pub fn choosing(combiners: Vec<Box<dyn Combiner<T>>>) -> Self {
         Self {
             name: "stack".into(),
             learners: Vec::new(),
-            combiner: Box::new(combiner),
+            combiners,
             plan: None,
+            folds: FOLDS,
             on_failure: OnFailure::Stop,
+            check: Check::AsNeeded,
+            ending: Ending::Refit,
+            calibration: None,
+            replace: false,
         }
     }
 
@@ -62,7 +106,14 @@ impl<T: Task> Stack<T> {
         self
     }
 
-    /// With a plan for the out-of-sample matrix; otherwise ten folds, stratified by class.
+    /// With another number of folds than ten, stratified by class where there are classes.
+    #[must_use]
+    pub fn folds(mut self, folds: usize) -> Self {
+        self.folds = folds;
+        self
+    }
+
+    /// With a plan of another kind for the out-of-sample matrix.
     #[must_use]
     pub fn plan(mut self, plan: PlanSpec) -> Self {
         self.plan = Some(plan);
@@ -76,10 +127,38 @@ impl<T: Task> Stack<T> {
         self
     }
 
-    /// Fits the stack: the out-of-sample matrix, the combination, and every member on all rows.
+    /// How candidates are tried and the stack is checked.
+    #[must_use]
+    pub fn check(mut self, check: Check) -> Self {
+        self.check = check;
+        self
+    }
+
+    /// What members predict new rows.
+    #[must_use]
+    pub fn ending(mut self, ending: Ending) -> Self {
+        self.ending = ending;
+        self
+    }
+
+    /// With calibrated class probabilities.
+    #[must_use]
+    pub fn calibrated(mut self, kind: CalibrationKind) -> Self {
+        self.calibration = Some(kind);
+        self
+    }
+
+    /// Whether the best member takes the stack's place if the check does not find the stack better.
+    #[must_use]
+    pub fn replaced_if_not_better(mut self, replace: bool) -> Self {
+        self.replace = replace;
+        self
+    }
+
+    /// Fits the stack: the out-of-sample matrix, the combination, and the members for new rows.
     pub fn fit_ensemble(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Ensemble<T>> {
         let keys = RowKeys { classes: sample.target().strata(), ..RowKeys::default() };
-        let folds = FOLDS.min(sample.rows());
+        let folds = self.folds.min(sample.rows());
         let spec = self.plan.clone().unwrap_or_else(|| PlanSpec::suited(folds, &keys));
         let plan = spec.build(sample.rows(), &keys, &run.child(0))?;
         self.fit_on(sample, &plan, run)
@@ -91,18 +170,80 @@ impl<T: Task> Stack<T> {
             return Err(Error::shape("members of the stack", 1, 0));
         }
         let learners: Vec<&dyn Learner<T>> = self.learners.iter().map(AsRef::as_ref).collect();
-        let matrix = oos::collect(&learners, sample, plan, self.on_failure, &run.child(1))?;
-        let inputs = sample.x().select(matrix.table_rows());
-        let combination = self.combiner.fit(&matrix, Some(inputs.rows()), &run.child(2))?;
-        let models = self.refit(sample, &matrix, run)?;
-        Ensemble::new(models, combination, matrix)
+        let stream = run.child(1);
+        let (matrix, kept) = match self.ending {
+            Ending::Refit => {
+                (oos::collect(&learners, sample, plan, self.on_failure, &stream)?, Vec::new())
+            }
+            Ending::Average => {
+                oos::collect_fits(&learners, sample, plan, self.on_failure, &stream)?
+            }
+        };
+        let trials = match self.check {
+            Check::Nested => {
+                Trials::nested(matrix, &learners, sample, plan, self.on_failure, &stream)?
+            }
+            Check::AsNeeded | Check::Matrix => Trials::of_matrix(matrix, self.matrix_folds()),
+        };
+        let evidence =
+            |rows: &[usize], run: &Run| self.log_evidence(sample, rows, &trials.matrix, run);
+        let assessor =
+            Assessor { combiners: &self.combiners, sample: *sample, log_evidence: &evidence };
+        let mut assessed = assessor.assess(&trials, &run.child(4))?;
+        let chosen = assessed.as_ref().map_or(0, |assessed| assessed.chosen);
+        let matrix = &trials.matrix;
+        let mut combination = assessor.fit(matrix, &run.child(2))?.swap_remove(chosen);
+        let replaced = self.is_replaced(matrix, assessed.as_ref());
+        if let Some(assessed) = assessed.as_mut().filter(|_| replaced) {
+            let best = best_member(matrix)?;
+            let alone = || Box::new(LinearPool::new(unit(matrix.members().len(), best)));
+            combination = alone();
+            assessed.predicted = matrix.column(best).to_vec();
+            assessed.combinations.iter_mut().for_each(|combination| *combination = alone());
+        }
+        let models = match self.ending {
+            Ending::Refit => self.refit(sample, matrix, run)?,
+            Ending::Average => averages(kept, matrix)?,
+        };
+        let ensemble = Ensemble::new(models, combination, trials.matrix, replaced)?;
+        match assessed {
+            Some(assessed) => ensemble.assessed(assessed, self.calibration),
+            None => Ok(ensemble),
+        }
     }
 
-    /// Fits every member that is in the matrix on all rows [SmythWolpert1999 section 2.3 step 4].
+    /// Folds over the rows of the matrix that are needed.
+    fn matrix_folds(&self) -> usize {
+        let candidates: usize = self.combiners.iter().map(|combiner| combiner.rungs().len()).sum();
+        let needed = candidates > 1 || self.calibration.is_some() || self.check == Check::Matrix;
+        if needed { MATRIX_FOLDS } else { 0 }
+    }
+
+    /// Whether the best member is to take the stack's place: the check found no gain over it.
+    fn is_replaced(&self, matrix: &OutOfSample<T>, assessed: Option<&Assessed<T>>) -> bool {
+        let gains = |assessed: &Assessed<T>| assessed.assessment.gain_over_best.mean > 0.0;
+        self.replace && matrix.members().len() > 1 && assessed.is_some_and(|a| !gains(a))
+    }
+
+    /// Each member's log evidence on chosen rows, to which it is fitted for this.
+    fn log_evidence(
+        &self,
+        sample: &Sample<'_, T>,
+        rows: &[usize],
+        matrix: &OutOfSample<T>,
+        run: &Run,
+    ) -> Result<Vec<f64>> {
+        let part = sample.select(rows);
+        let part = part.borrow();
+        let models = self.refit(&part, matrix, run)?;
+        models.iter().map(|model| log_evidence(model.as_ref(), &part, run)).collect()
+    }
+
+    /// Fits every member that is in the matrix on all rows of a sample.
     fn refit(
         &self,
         sample: &Sample<'_, T>,
-        matrix: &oos::OutOfSample<T>,
+        matrix: &OutOfSample<T>,
         run: &Run,
     ) -> Result<Vec<Box<dyn Fitted<T>>>> {
         use rayon::prelude::*;
@@ -133,6 +274,15 @@ impl<T: Task> Stack<T> {
         }
         Ok(kept)
     }
+}
+
+/// The members of the matrix as averages of their fits on the folds.
+fn averages<T: Task>(
+    kept: Vec<MemberFits<T>>,
+    matrix: &OutOfSample<T>,
+) -> Result<Vec<Box<dyn Fitted<T>>>> {
+    let in_matrix = kept.into_iter().filter(|(name, _)| matrix.members().contains(name));
+    in_matrix.map(|(_, fits)| Ok(Box::new(FoldAverage::new(fits)?) as _)).collect()
 }
 
 impl<T: Task> Learner<T> for Stack<T> {

@@ -4,14 +4,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::assess::{Assessed, Assessment};
+use super::intervals::check_level;
+use super::{Calibration, CalibrationKind, Residuals};
 use crate::combine::{self, Combination};
 use crate::error::{Error, Result};
-use crate::learner::Fitted;
 use crate::learner::density::DensityModel;
+use crate::learner::{Fitted, Run, predict};
 use crate::oos::OutOfSample;
 use crate::store::{Record, Registry, Stored};
 use crate::table::Rows;
-use crate::task::Task;
+use crate::task::{Regression, Target, Task};
 
 /// Fitted members and how they are combined: one model.
 #[derive(Debug)]
@@ -19,6 +22,11 @@ pub struct Ensemble<T: Task> {
     members: Vec<Member<T>>,
     combination: Box<dyn Combination<T>>,
     matrix: Option<OutOfSample<T>>,
+    assessment: Option<Assessment>,
+    /// Whether the best member took the stack's place.
+    replaced: bool,
+    calibration: Option<Calibration>,
+    unseen: Option<Unseen<T>>,
     /// The same members and weights as one density, where that can be.
     density: Option<Box<dyn DensityModel>>,
     width: usize,
@@ -30,12 +38,29 @@ struct Member<T: Task> {
     model: Arc<dyn Fitted<T>>,
 }
 
+/// How far off the stack was on rows it had not seen, and the combinations it used there, fold after fold.
+#[derive(Debug)]
+struct Unseen<T: Task> {
+    residuals: Residuals,
+    combinations: Vec<Box<dyn Combination<T>>>,
+}
+
 /// The stored form.
 #[derive(Serialize, Deserialize)]
 struct Body {
     names: Vec<String>,
     models: Vec<Record>,
     combination: Record,
+    #[serde(default)]
+    calibration: Option<Calibration>,
+    #[serde(default)]
+    unseen: Option<StoredUnseen>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredUnseen {
+    residuals: Residuals,
+    combinations: Vec<Record>,
 }
 
 impl<T: Task> Ensemble<T> {
@@ -44,12 +69,41 @@ impl<T: Task> Ensemble<T> {
         models: Vec<Box<dyn Fitted<T>>>,
         combination: Box<dyn Combination<T>>,
         matrix: OutOfSample<T>,
+        replaced: bool,
     ) -> Result<Self> {
         if models.len() != matrix.members().len() {
             return Err(Error::shape("fitted members", matrix.members().len(), models.len()));
         }
         let width = matrix.width();
-        Ok(Self::assemble(matrix.members().to_vec(), models, combination, Some(matrix), width))
+        let names = matrix.members().to_vec();
+        let ensemble = Self::assemble(names, models, combination, Some(matrix), width);
+        Ok(Self { replaced, ..ensemble })
+    }
+
+    /// With what its check has shown: the assessment, calibration if it is wanted, the errors on unseen rows of numbers.
+    pub(super) fn assessed(
+        mut self,
+        assessed: Assessed<T>,
+        calibration: Option<CalibrationKind>,
+    ) -> Result<Self> {
+        let Assessed { assessment, predicted, fold_of_row, combinations, .. } = assessed;
+        self.assessment = Some(assessment);
+        let Some(matrix) = &self.matrix else {
+            return Ok(self);
+        };
+        let target = matrix.target();
+        if let Some(kind) = calibration {
+            let labels = target.labels().filter(|_| !T::LOG_SPACE).ok_or_else(|| {
+                Error::param("calibration", "left out: it is for class probabilities", T::NAME)
+            })?;
+            let fitted = Calibration::fit(kind, &predicted, labels, matrix.weights())?;
+            self.calibration = Some(fitted);
+        }
+        if let Some(numbers) = target.numbers() {
+            let residuals = Residuals::new(&predicted, numbers, &fold_of_row);
+            self.unseen = Some(Unseen { residuals, combinations });
+        }
+        Ok(self)
     }
 
     fn assemble(
@@ -62,7 +116,17 @@ impl<T: Task> Ensemble<T> {
         let models: Vec<Arc<dyn Fitted<T>>> = models.into_iter().map(Arc::from).collect();
         let density = combination.weights().and_then(|weights| T::pool(weights, &models));
         let members = names.into_iter().zip(models).map(|(name, model)| Member { name, model });
-        Self { members: members.collect(), combination, matrix, density, width }
+        Self {
+            members: members.collect(),
+            combination,
+            matrix,
+            assessment: None,
+            replaced: false,
+            calibration: None,
+            unseen: None,
+            density,
+            width,
+        }
     }
 
     /// The members' names.
@@ -80,6 +144,21 @@ impl<T: Task> Ensemble<T> {
         self.combination.as_ref()
     }
 
+    /// What the check of the stack has shown, if there was one; not stored with the model.
+    pub fn assessment(&self) -> Option<&Assessment> {
+        self.assessment.as_ref()
+    }
+
+    /// Whether the best member took the place of a stack that was not better.
+    pub fn is_replaced(&self) -> bool {
+        self.replaced
+    }
+
+    /// How its probabilities are calibrated, if they are.
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
+    }
+
     /// The out-of-sample matrix the combination was learned from; not stored with the model.
     pub fn matrix(&self) -> Option<&OutOfSample<T>> {
         self.matrix.as_ref()
@@ -92,18 +171,12 @@ impl<T: Task> Fitted<T> for Ensemble<T> {
     }
 
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
-        let weights = self.combination.weights();
-        let predict = |(m, member): (usize, &Member<T>)| {
-            let mut predicted = vec![0.0; out.len()];
-            // A member without weight is not looked at, so it need not be asked.
-            if weights.is_none_or(|weights| weights[m] != 0.0) {
-                member.model.predict_into(x, &mut predicted)?;
-            }
-            Ok(predicted)
-        };
-        let predictions =
-            self.members.iter().enumerate().map(predict).collect::<Result<Vec<_>>>()?;
-        self.combination.combine_into(&predictions, self.width, x, out)
+        let models = self.members.iter().map(|member| member.model.as_ref());
+        combine_models(self.combination.as_ref(), models, x, out, self.width)?;
+        if let Some(calibration) = &self.calibration {
+            out.chunks_exact_mut(self.width).for_each(|row| calibration.apply(row));
+        }
+        Ok(())
     }
 
     fn record(&self) -> Result<Record> {
@@ -111,6 +184,8 @@ impl<T: Task> Fitted<T> for Ensemble<T> {
             names: self.names().map(String::from).collect(),
             models: self.models().map(Fitted::record).collect::<Result<_>>()?,
             combination: self.combination.record()?,
+            calibration: self.calibration.clone(),
+            unseen: self.unseen.as_ref().map(Unseen::stored).transpose()?,
         };
         Record::new(Self::KIND, Self::VERSION, &body)
     }
@@ -131,10 +206,84 @@ impl<T: Task> Stored<T> for Ensemble<T> {
             return Err(Error::shape("stored members", body.names.len(), models.len()));
         }
         let width = models.first().map_or(1, |model| model.width());
-        let combination = combine::restore::<T>(&body.combination)?;
+        let combination = combine::restore::<T>(&body.combination, registry)?;
         if combination.weights().is_some_and(|weights| weights.len() != models.len()) {
             return Err(Error::shape("stored weights", models.len(), 0));
         }
-        Ok(Self::assemble(body.names, models, combination, None, width))
+        let restore = |unseen: StoredUnseen| -> Result<Unseen<T>> {
+            let combinations = unseen.combinations.iter();
+            let combinations = combinations.map(|c| combine::restore::<T>(c, registry));
+            let combinations = combinations.collect::<Result<Vec<_>>>()?;
+            if combinations.len() != unseen.residuals.folds() {
+                let (expected, found) = (unseen.residuals.folds(), combinations.len());
+                return Err(Error::shape("stored folds", expected, found));
+            }
+            Ok(Unseen { residuals: unseen.residuals, combinations })
+        };
+        let unseen = body.unseen.map(restore).transpose()?;
+        let ensemble = Self::assemble(body.names, models, combination, None, width);
+        Ok(Self { calibration: body.calibration, unseen, ..ensemble })
     }
+}
+
+impl<T: Task> Unseen<T> {
+    fn stored(&self) -> Result<StoredUnseen> {
+        let combinations = self.combinations.iter().map(|c| c.record()).collect::<Result<_>>()?;
+        Ok(StoredUnseen { residuals: self.residuals.clone(), combinations })
+    }
+}
+
+impl Ensemble<Regression> {
+    /// Intervals that hold the truth with about this probability, row after row; `None` if the stack was not checked.
+    ///
+    /// CV+ intervals if the members are fold averages, else the quantiles of the errors on unseen rows about the
+    /// prediction.
+    pub fn intervals(&self, x: Rows<'_>, level: f64, run: &Run) -> Result<Option<Vec<[f64; 2]>>> {
+        check_level(level)?;
+        let Some(unseen) = &self.unseen else {
+            return Ok(None);
+        };
+        let folds = unseen.residuals.folds();
+        let fits: Option<Vec<_>> = self.members.iter().map(|m| m.model.fold_fits()).collect();
+        let fits = fits.filter(|fits| fits.iter().all(|fits| fits.len() == folds));
+        let centres: Vec<Vec<f64>> = match fits {
+            Some(fits) => (0..folds)
+                .map(|fold| {
+                    let combination = unseen.combinations[fold].as_ref();
+                    let mut out = vec![0.0; x.rows()];
+                    let models = fits.iter().map(|fits| fits[fold].as_ref());
+                    combine_models(combination, models, x, &mut out, 1)?;
+                    Ok(out)
+                })
+                .collect::<Result<_>>()?,
+            None => vec![predict(self, x, run)?; folds],
+        };
+        let row = |i: usize| {
+            let centres: Vec<f64> = centres.iter().map(|column| column[i]).collect();
+            unseen.residuals.interval(&centres, level)
+        };
+        Ok(Some((0..x.rows()).map(row).collect()))
+    }
+}
+
+/// Predicts a block of rows by models and combines them.
+fn combine_models<'a, T: Task>(
+    combination: &dyn Combination<T>,
+    models: impl Iterator<Item = &'a dyn Fitted<T>>,
+    x: Rows<'_>,
+    out: &mut [f64],
+    width: usize,
+) -> Result<()> {
+    let weights = combination.weights();
+    let predict = |(m, model): (usize, &dyn Fitted<T>)| {
+        let mut predicted = vec![0.0; out.len()];
+        // A member without weight is not looked at, so it need not be asked.
+        if weights.is_none_or(|weights| weights[m] != 0.0) {
+            model.predict_into(x, &mut predicted)?;
+        }
+        Ok(predicted)
+    };
+    let predictions = models.enumerate().map(predict).collect::<Result<Vec<_>>>()?;
+    let columns: Vec<&[f64]> = predictions.iter().map(Vec::as_slice).collect();
+    combination.combine_into(&columns, width, x, out)
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::wilcoxon;
 use crate::combine::problem::unit;
-use crate::combine::{Combiner, Weighable, Weights};
+use crate::combine::{Combiner, Evidence, Weighable, Weights};
 use crate::error::{Error, Result};
 use crate::learner::{Learner, Run, Sample, predict};
 use crate::math::first_largest;
@@ -148,8 +148,8 @@ fn repeat<T: Weighable>(
     let borrowed: Vec<&dyn Learner<T>> = learners.iter().map(AsRef::as_ref).collect();
     let quiet = run.silent();
     let matrix = oos::collect(&borrowed, train, &plan, OnFailure::Stop, &quiet.child(1))?;
-    let combination = options.weights.fit(&matrix, None, &quiet.child(2))?;
-    let weights = combination.weights().unwrap_or_default().to_vec();
+    let combinations = options.weights.fit(&Evidence::from(&matrix), &quiet.child(2))?;
+    let weights = combinations[0].weights().unwrap_or_default().to_vec();
 
     let mut predictions = Vec::new();
     for (l, learner) in borrowed.iter().enumerate() {

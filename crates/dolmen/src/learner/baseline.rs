@@ -43,6 +43,10 @@ impl SimpleModel<Regression> for FittedMean {
     fn predict_row(&self, _row: &[f64], out: &mut [f64]) {
         out[0] = self.0;
     }
+
+    fn free_parameters(&self) -> Option<usize> {
+        Some(1)
+    }
 }
 
 /// Predicts the classes' frequencies, whatever the inputs.
@@ -93,5 +97,9 @@ impl SimpleModel<Classification> for FittedFrequencies {
 
     fn predict_row(&self, _row: &[f64], out: &mut [f64]) {
         out.copy_from_slice(&self.0);
+    }
+
+    fn free_parameters(&self) -> Option<usize> {
+        Some(self.0.len() - 1)
     }
 }

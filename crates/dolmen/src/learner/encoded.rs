@@ -90,6 +90,10 @@ impl<T: Task> Fitted<T> for FittedEncoded<T> {
     fn diagnostics(&self) -> Diagnostics {
         self.model.diagnostics()
     }
+
+    fn free_parameters(&self) -> Option<usize> {
+        self.model.free_parameters()
+    }
 }
 
 impl<T: Task> Stored<T> for FittedEncoded<T> {

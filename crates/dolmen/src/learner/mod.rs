@@ -73,6 +73,16 @@ pub trait Fitted<T: Task>: Debug + Send + Sync {
         Diagnostics::default()
     }
 
+    /// Free parameters, for models whose form says how many there are: what the evidence of a model is judged by.
+    fn free_parameters(&self) -> Option<usize> {
+        None
+    }
+
+    /// The fits on the folds of a plan that it averages, fold after fold, if it does.
+    fn fold_fits(&self) -> Option<&[Box<dyn Fitted<T>>]> {
+        None
+    }
+
     /// The model as a density that can be sampled, marginalised and conditioned, if it is one.
     fn density(&self) -> Option<&dyn DensityModel> {
         None

@@ -42,6 +42,11 @@ pub trait SimpleModel<T: Task>:
     fn diagnostics(&self) -> Diagnostics {
         Diagnostics::default()
     }
+
+    /// Free parameters, for models whose form says how many there are.
+    fn free_parameters(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// Lifts a [`SimpleLearner`] or [`SimpleModel`] into the engine.
@@ -78,6 +83,10 @@ impl<T: Task, M: SimpleModel<T>> Fitted<T> for Simple<M> {
 
     fn diagnostics(&self) -> Diagnostics {
         self.0.diagnostics()
+    }
+
+    fn free_parameters(&self) -> Option<usize> {
+        self.0.free_parameters()
     }
 }
 

@@ -37,6 +37,17 @@ pub fn collect<T: Task>(
         };
         learners.par_iter().enumerate().map(fit).collect()
     });
+    assemble(learners, blocks, sample, plan, on_failure)
+}
+
+/// The matrix from the learners' blocks.
+pub(super) fn assemble<T: Task>(
+    learners: &[&dyn Learner<T>],
+    blocks: Vec<Result<Block>>,
+    sample: &Sample<'_, T>,
+    plan: &Plan,
+    on_failure: OnFailure,
+) -> Result<OutOfSample<T>> {
     let covered: Vec<usize> =
         plan.coverage().iter().enumerate().filter(|(_, c)| **c > 0).map(|(i, _)| i).collect();
     let mut members = Vec::new();
@@ -64,7 +75,8 @@ pub fn collect<T: Task>(
     Ok(oos)
 }
 
-fn stop(member: String, failure: &Failure) -> Error {
+/// The error that a failed fit becomes.
+pub(super) fn stop(member: String, failure: &Failure) -> Error {
     let source = Error::data(crate::error::Place::default(), failure.message.clone())
         .with_hint("mend the data or the member's parameters, or go on without it (--drop-failed)");
     Error::Member { member, split: Some(failure.split), source: Box::new(source) }
@@ -97,10 +109,22 @@ pub(crate) fn by_split<T: Task>(
     run: &Run,
     predict: impl Fn(&Split, &Run) -> Result<Vec<Vec<f64>>> + Sync,
 ) -> Result<Block> {
+    let predict = |split: &Split, run: &Run| Ok((predict(split, run)?, ()));
+    Ok(by_split_keeping(members, sample, plan, run, predict)?.0)
+}
+
+/// The same, keeping what each split that did not fail brings beside its predictions.
+pub(super) fn by_split_keeping<T: Task, K: Send>(
+    members: &[String],
+    sample: &Sample<'_, T>,
+    plan: &Plan,
+    run: &Run,
+    predict: impl Fn(&Split, &Run) -> Result<(Vec<Vec<f64>>, K)> + Sync,
+) -> Result<(Block, Vec<K>)> {
     if plan.rows() != sample.rows() {
         return Err(Error::shape("rows of the plan", sample.rows(), plan.rows()));
     }
-    let predictions: Vec<Result<Vec<Vec<f64>>>> = run.install(|| {
+    let predictions: Vec<Result<(Vec<Vec<f64>>, K)>> = run.install(|| {
         let splits = plan.splits().par_iter().enumerate();
         let fit = |(v, split): (usize, &Split)| {
             run.check()?;
@@ -111,10 +135,13 @@ pub(crate) fn by_split<T: Task>(
         splits.map(fit).collect()
     });
     let mut mean = Averages::<T>::new(members.len(), sample);
-    let mut failures = Vec::new();
+    let (mut failures, mut kept) = (Vec::new(), Vec::new());
     for (v, (split, predicted)) in plan.splits().iter().zip(predictions).enumerate() {
         match predicted {
-            Ok(columns) => mean.add(split.test(), &columns),
+            Ok((columns, beside)) => {
+                mean.add(split.test(), &columns);
+                kept.push(beside);
+            }
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => failures.extend((0..members.len()).map(|member| Failure {
                 member,
@@ -123,7 +150,7 @@ pub(crate) fn by_split<T: Task>(
             })),
         }
     }
-    Ok(Block { columns: mean.columns, failures })
+    Ok((Block { columns: mean.columns, failures }, kept))
 }
 
 /// Fits one split and predicts its held-out rows: one column per member.
@@ -133,6 +160,19 @@ pub(crate) fn predict_split<T: Task, L: Learner<T> + ?Sized>(
     split: &Split,
     run: &Run,
 ) -> Result<Vec<Vec<f64>>> {
+    Ok(fit_split(learner, sample, split, run)?.0)
+}
+
+/// What the members said about the held-out rows, and the members.
+pub(super) type SplitFit<T> = (Vec<Vec<f64>>, Vec<Box<dyn Fitted<T>>>);
+
+/// The same, with the models.
+pub(super) fn fit_split<T: Task, L: Learner<T> + ?Sized>(
+    learner: &L,
+    sample: &Sample<'_, T>,
+    split: &Split,
+    run: &Run,
+) -> Result<SplitFit<T>> {
     let train = sample.select(&split.train(sample.rows()));
     let held_out = sample.x().select(split.test());
     let models = learner.fit(&train.borrow(), run)?;
@@ -140,7 +180,8 @@ pub(crate) fn predict_split<T: Task, L: Learner<T> + ?Sized>(
         let mut out = vec![0.0; held_out.rows().rows() * model.width()];
         model.predict_into(held_out.rows(), &mut out).map(|()| out)
     };
-    models.iter().map(AsRef::as_ref).map(predict).collect()
+    let columns = models.iter().map(AsRef::as_ref).map(predict).collect::<Result<_>>()?;
+    Ok((columns, models))
 }
 
 /// The running average of each row's predictions.

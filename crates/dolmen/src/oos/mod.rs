@@ -5,10 +5,14 @@
 
 mod collect;
 mod file;
+mod fits;
+mod trials;
 
 pub use collect::{OnFailure, collect, refit};
 pub(crate) use collect::{by_split, predict_split};
 pub use file::task_of;
+pub use fits::{MemberFits, collect_fits};
+pub use trials::{Trial, Trials};
 
 use crate::error::{Error, Place, Result};
 use crate::task::{Target, Task};

@@ -161,6 +161,18 @@ impl Plan {
         })
     }
 
+    /// The plan of one split that predicts the rows of two others from all rows in neither.
+    ///
+    /// # Panics
+    /// If the plan has no such splits.
+    #[must_use]
+    pub fn without_both(&self, first: usize, second: usize) -> Self {
+        let mut test = [self.splits[first].test(), self.splits[second].test()].concat();
+        test.sort_unstable();
+        test.dedup();
+        Self { rows: self.rows, splits: vec![Split::others(test)] }
+    }
+
     /// Rows dealt in turn to `folds` folds, without shuffling: row i is predicted in split i mod `folds`.
     ///
     /// Checks nothing: folds beyond the number of rows are empty.

@@ -268,6 +268,16 @@ impl<T: Routed> Fitted<T> for FittedExperts {
         Record::new(<Self as Stored<T>>::KIND, <Self as Stored<T>>::VERSION, self)
     }
 
+    /// Of the scores, one of the gate's and one of each expert's classes are given by the others; variances are free.
+    fn free_parameters(&self) -> Option<usize> {
+        let scores = match &self.says {
+            Says::Number { .. } => 1,
+            Says::Classes { seen, .. } => seen.len() - 1,
+        };
+        let free = (self.count - 1 + self.count * scores) * self.width();
+        Some(free + self.deviations().len())
+    }
+
     fn diagnostics(&self) -> Diagnostics {
         Diagnostics {
             converged: Some(self.fit.converged),

@@ -130,6 +130,11 @@ impl FittedBayes {
         Ok(())
     }
 
+    fn parameters(&self) -> Option<usize> {
+        let of_densities = self.densities.iter().flatten().map(|density| density.free_parameters());
+        Some(of_densities.sum::<Option<usize>>()? + self.log_priors.len() - 1)
+    }
+
     fn stored(&self) -> Result<Record> {
         let density = |density: &Option<Arc<dyn Fitted<Density>>>| {
             density.as_ref().map(|density| density.record()).transpose()
@@ -146,6 +151,10 @@ impl Fitted<Joint> for FittedBayes {
 
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
         self.joint_into(x, out)
+    }
+
+    fn free_parameters(&self) -> Option<usize> {
+        self.parameters()
     }
 
     fn record(&self) -> Result<Record> {
@@ -169,6 +178,10 @@ impl Fitted<Classification> for FittedBayes {
             row.iter_mut().for_each(|log| *log = (*log - total).exp());
         }
         Ok(())
+    }
+
+    fn free_parameters(&self) -> Option<usize> {
+        self.parameters()
     }
 
     fn record(&self) -> Result<Record> {

@@ -114,6 +114,10 @@ impl Fitted<Density> for FittedGaussian {
         self.0.diagnostics()
     }
 
+    fn free_parameters(&self) -> Option<usize> {
+        self.0.free_parameters()
+    }
+
     fn density(&self) -> Option<&dyn DensityModel> {
         Some(self)
     }

@@ -6,9 +6,9 @@ use serde_json::Map;
 
 use super::{
     Entry, FEW_ROWS, Library, NoParameters, complete_numbers, defaults, encoded_entry, entry,
-    nested, on_numbers, specs, stack_entry, supervised,
+    nested, on_numbers, specs, stack_entry, supervised, tuned_entry,
 };
-use crate::ensemble::{AdaBoost, Ensemble, FittedAdaBoost, Rounds};
+use crate::ensemble::{AdaBoost, Ensemble, FittedAdaBoost, FoldAverage, Rounds};
 use crate::error::{Error, Result};
 use crate::learner::baseline::{ClassFrequencies, FittedFrequencies};
 use crate::learner::bayes::one_dependence::{
@@ -76,7 +76,7 @@ impl Library for Classification {
             ),
         ];
         entries.extend(supervised::entries());
-        entries.extend([encoded_entry(), stack_entry()]);
+        entries.extend([encoded_entry(), stack_entry(), tuned_entry()]);
         entries
     }
 
@@ -89,6 +89,7 @@ impl Library for Classification {
             .with::<FittedOneDependence>()
             .with::<FittedEncoded<Classification>>()
             .with::<Ensemble<Classification>>()
+            .with::<FoldAverage<Classification>>()
     }
 
     /// Learners as unlike as possible: a linear one, neighbours, trees averaged and boosted, one-dependence estimators,

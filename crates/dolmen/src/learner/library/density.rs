@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::{
     Entry, Library, defaults, encoded_entry, has_missing, nested, plain, specs, stack_entry,
+    tuned_entry,
 };
-use crate::ensemble::Ensemble;
+use crate::ensemble::{Ensemble, FoldAverage};
 use crate::learner::Learner;
 use crate::learner::density::averaged::{Averaged, Averaging, FittedAverage};
 use crate::learner::density::gaussian::{FittedGaussian, Gaussian};
@@ -41,6 +42,7 @@ impl Library for Density {
             },
             encoded_entry(),
             stack_entry(),
+            tuned_entry(),
         ]
     }
 
@@ -52,6 +54,7 @@ impl Library for Density {
             .with::<FittedAverage>()
             .with::<FittedEncoded<Density>>()
             .with::<Ensemble<Density>>()
+            .with::<FoldAverage<Density>>()
     }
 
     /// A ladder of kernels (their matrix costs the square of the rows: not for many; and they need whole rows), mixtures of growing size as far as

@@ -5,15 +5,16 @@ mod density;
 mod regression;
 mod supervised;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Learner;
 use super::encoded::Encoded;
 use super::spec::Spec;
-use crate::combine::Weighable;
-use crate::ensemble::Stack;
+use crate::combine::library::combiner as combiner_of;
+use crate::combine::{Method, Weighable};
+use crate::ensemble::{Ending, Folds, Stack, Tuned};
 use crate::error::{Error, Result};
 use crate::store::Registry;
 use crate::table::encode::EncoderSpec;
@@ -54,8 +55,19 @@ pub trait Library: Weighable {
     }
 }
 
+/// The learners given by a parameter: one spec or a list of them.
+fn learners_of<T: Library>(spec: &mut Spec, name: &str) -> Result<Vec<Box<dyn Learner<T>>>> {
+    let what = format!("{name} in {}", spec.kind);
+    let given = match spec.parameters.remove(name) {
+        Some(Value::Array(list)) => list,
+        Some(one) => vec![one],
+        None => return Err(Error::param(&what, "a model or a list of models", "missing")),
+    };
+    given.into_iter().map(|value| T::learner(&spec_of(value, &what)?)).collect()
+}
+
 /// For learners whose only parameters are other learners.
-#[derive(serde::Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NoParameters {}
 
@@ -84,17 +96,23 @@ fn defaults<P: Default + Serialize>() -> Map<String, Value> {
 }
 
 /// Takes the spec that is the value of a parameter out of another.
-fn nested(spec: &Spec, name: &str) -> Result<(Spec, Spec)> {
+pub(crate) fn nested(spec: &Spec, name: &str) -> Result<(Spec, Spec)> {
     let mut outer = spec.clone();
-    let inner = outer.parameters.remove(name);
     let what = format!("{name} in {}", spec.kind);
-    match inner {
-        Some(Value::Object(object)) => Ok((Spec::from_object(object)?, outer)),
-        Some(Value::String(kind)) => Ok((Spec { kind, parameters: Map::new() }, outer)),
-        Some(other) => {
-            Err(Error::param(&what, "a model such as gaussian or mixture(components=2)", other))
-        }
+    match outer.parameters.remove(name) {
+        Some(inner) => Ok((spec_of(inner, &what)?, outer)),
         None => Err(Error::param(&what, "given", "missing")),
+    }
+}
+
+/// A parameter's value as a spec.
+fn spec_of(value: Value, what: &str) -> Result<Spec> {
+    match value {
+        Value::Object(object) => Spec::from_object(object),
+        Value::String(kind) => Ok(Spec { kind, parameters: Map::new() }),
+        other => {
+            Err(Error::param(what, "a model such as gaussian or mixture(components=2)", other))
+        }
     }
 }
 
@@ -111,28 +129,51 @@ fn encoded_entry<T: Library>() -> Entry<T> {
     }
 }
 
-/// Stacks nest: `stack(members=[SPEC, ..])` is a learner of every task.
-fn stack_entry<T: Library>() -> Entry<T> {
-    Entry {
-        kind: "stack",
-        about: "a stack inside a stack: members=[SPEC, ..]",
-        defaults: Map::new(),
-        build: |spec| {
-            let mut rest = spec.clone();
-            let Some(Value::Array(members)) = rest.parameters.remove("members") else {
-                return Err(Error::param("members in stack", "a list of models", "missing"));
-            };
-            rest.read::<NoParameters>()?;
-            let member = |value: Value| {
-                let carrier = Map::from_iter([("member".to_string(), value)]);
-                T::learner(
-                    &nested(&Spec { kind: "stack".into(), parameters: carrier }, "member")?.0,
-                )
-            };
-            let members = members.into_iter().map(member).collect::<Result<Vec<_>>>()?;
-            Ok(Box::new(Stack::default().members(members)))
-        },
+/// The parameters of a stack inside a stack, beside its members and its combiner.
+#[derive(Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct StackParameters {
+    folds: usize,
+    ending: Ending,
+}
+
+impl Default for StackParameters {
+    fn default() -> Self {
+        Self { folds: 5, ending: Ending::Refit }
     }
+}
+
+/// Stacks nest: `stack(members=[SPEC, ..], combiner=SPEC)` is a learner of every task.
+fn stack_entry<T: Library>() -> Entry<T> {
+    entry::<T, StackParameters>(
+        "stack",
+        "a stack inside a stack: members=[SPEC, ..], combiner=SPEC",
+        |spec| {
+            let mut rest = spec.clone();
+            let members = learners_of(&mut rest, "members")?;
+            let combiner = match rest.parameters.remove("combiner") {
+                Some(value) => spec_of(value, "combiner in stack")?,
+                None => Spec { kind: Method::default().name().into(), parameters: Map::new() },
+            };
+            let StackParameters { folds, ending } = rest.read()?;
+            let stack = Stack::choosing(vec![combiner_of::<T>(&combiner)?]).members(members);
+            Ok(Box::new(stack.folds(folds).ending(ending)))
+        },
+    )
+}
+
+/// `tuned(of=SPEC)` or `tuned(of=[SPEC, ..])`: of several members, the one that inner folds find best.
+fn tuned_entry<T: Library>() -> Entry<T> {
+    entry::<T, Folds>(
+        "tuned",
+        "the best member of a ladder or a list by inner folds: of=SPEC or of=[SPEC, ..]",
+        |spec| {
+            let mut rest = spec.clone();
+            let candidates = learners_of(&mut rest, "of")?;
+            let Folds { folds } = rest.read()?;
+            Ok(Box::new(Tuned::among(candidates)?.folds(folds)))
+        },
+    )
 }
 
 /// Specs written in the program itself.

@@ -2,8 +2,9 @@
 
 use super::{
     Entry, FEW_ROWS, Library, encoded_entry, entry, on_numbers, specs, stack_entry, supervised,
+    tuned_entry,
 };
-use crate::ensemble::Ensemble;
+use crate::ensemble::{Ensemble, FoldAverage};
 use crate::learner::Simple;
 use crate::learner::baseline::{FittedMean, Mean};
 use crate::learner::encoded::FittedEncoded;
@@ -25,7 +26,7 @@ impl Library for Regression {
             ),
         ];
         entries.extend(supervised::entries());
-        entries.extend([encoded_entry(), stack_entry()]);
+        entries.extend([encoded_entry(), stack_entry(), tuned_entry()]);
         entries
     }
 
@@ -35,6 +36,7 @@ impl Library for Regression {
             .with::<Simple<FittedRidge>>()
             .with::<FittedEncoded<Regression>>()
             .with::<Ensemble<Regression>>()
+            .with::<FoldAverage<Regression>>()
     }
 
     /// Learners as unlike as possible: a linear one, neighbours, trees averaged and boosted, and where rows allow a support

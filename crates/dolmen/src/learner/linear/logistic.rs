@@ -349,6 +349,10 @@ impl SimpleModel<Classification> for FittedLogistic {
         }
     }
 
+    fn free_parameters(&self) -> Option<usize> {
+        Some((self.centres.len() + 1) * (self.at_centres.len() - 1))
+    }
+
     fn diagnostics(&self) -> Diagnostics {
         let Fit { converged, iterations, objective, notes, series } = self.fit.clone();
         Diagnostics {

@@ -236,6 +236,10 @@ impl SimpleModel<Regression> for FittedRidge {
         out[0] = self.predict(row);
     }
 
+    fn free_parameters(&self) -> Option<usize> {
+        Some(self.coefficients.len() + 1)
+    }
+
     fn diagnostics(&self) -> Diagnostics {
         let chosen = self.leave_one_out.map(|error| {
             format!(

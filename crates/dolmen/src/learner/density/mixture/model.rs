@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::data::Units;
 use super::expect::Densities;
-use super::normals::{Collapse, Factors, Normals};
+use super::normals::{Collapse, Factors, Normals, Shape};
 use super::pass::log_densities;
 use super::start::Given;
 use crate::error::{Error, Place, Result};
@@ -200,6 +200,16 @@ impl Fitted<Density> for FittedMixture {
 
     fn diagnostics(&self) -> Diagnostics {
         self.diagnostics.clone()
+    }
+
+    fn free_parameters(&self) -> Option<usize> {
+        let (k, d) = (self.components(), self.normals.dimension());
+        let covariances = match self.normals.shape {
+            Shape::Full => k * d * (d + 1) / 2,
+            Shape::Tied => d * (d + 1) / 2,
+            Shape::Diagonal => k * d,
+        };
+        Some(k - 1 + k * d + covariances)
     }
 
     fn density(&self) -> Option<&dyn DensityModel> {

@@ -1,0 +1,226 @@
+//! `dolmen fit`: the whole way from a table to a model file.
+
+mod report;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use dolmen::combine::library::combiner;
+use dolmen::combine::{Combiner, Method, Weights};
+use dolmen::ensemble::{CalibrationKind, Check, Ending, Ensemble, Stack};
+use dolmen::error::Result;
+use dolmen::learner::library::Library;
+use dolmen::learner::spec::Spec;
+use dolmen::learner::{Fitted, Run};
+use dolmen::oos::OnFailure;
+use dolmen::plan::{PlanSpec, RowKeys};
+use dolmen::store::ModelFile;
+use dolmen::table::Schema;
+use dolmen::task::{Classification, Density, Regression, Target, Task};
+
+use crate::args::{Common, DataFile, Format, Reading};
+use crate::data::{Data, DataOptions, Truth};
+use crate::members::Members;
+use crate::output::{self, Done, note};
+use report::Report;
+
+/// Fit a stack: members, what each says about rows it has not seen, the weights, one model.
+///
+/// Without --target the model is a density of the numeric columns; with it, a classifier or a regression.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  dolmen fit geyser.csv -o geyser.dolmen
+  dolmen fit iris.csv --drop Species --model 'kernel(shape=triangular, bandwidth=[0.1,0.4,1.5])' --model 'mixture(components=[2,4,8])'
+  dolmen fit iris.csv --target Species -o iris.dolmen
+  dolmen fit iris.csv --target Species --combiner simplex --combiner 'logistic(on=logits)' --calibrate temperature
+  dolmen fit cars.csv --target mpg --combiner ridge --final average -o cars.dolmen
+  dolmen fit geyser.csv --oos matrix.parquet && dolmen weigh matrix.parquet --method em")]
+pub(crate) struct Fit {
+    /// CSV or Parquet by extension; `-` reads CSV from standard input.
+    data: DataFile,
+    #[command(flatten)]
+    columns: DataOptions,
+    #[command(flatten)]
+    members: Members,
+    /// How the members are combined: `dolmen learners` lists the combiners. Of several, and of a ladder's rungs, the one
+    /// that does best in the check is used. [default: simplex]
+    #[arg(long = "combiner", value_name = "SPEC")]
+    combiners: Vec<String>,
+    /// Folds of the out-of-sample matrix. [default: 5 with a target, 10 for densities]
+    #[arg(long)]
+    folds: Option<usize>,
+    /// How the stack is compared with its best member.
+    #[arg(long, value_enum, default_value_t = CheckKind::Auto)]
+    check: CheckKind,
+    /// What predicts new rows: every member fitted again on all rows, or the average of its fits on the folds.
+    #[arg(long = "final", value_enum, default_value_t = Final::Refit)]
+    ending: Final,
+    /// Calibrate class probabilities on rows the stack has not seen.
+    #[arg(long, value_enum)]
+    calibrate: Option<Calibrate>,
+    /// Keep the stack even if the check does not find it better than its best member.
+    #[arg(long)]
+    keep_stack: bool,
+    /// Go on without members that cannot be fitted, instead of stopping.
+    #[arg(long)]
+    drop_failed: bool,
+    /// Where the model is written.
+    #[arg(short, long, value_name = "MODEL")]
+    output: Option<PathBuf>,
+    /// Where the out-of-sample matrix is kept, as Parquet; `dolmen weigh` reads it.
+    #[arg(long, value_name = "PARQUET")]
+    oos: Option<PathBuf>,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CheckKind {
+    /// Nested with a target and up to 5000 rows, else matrix.
+    Auto,
+    /// Rows held out from members and combiner alike: V(V-1)/2 more fits per member.
+    Nested,
+    /// Rows of the out-of-sample matrix held out from the combiner: no more fits, a little flattering.
+    Matrix,
+    /// No check, unless there is something to choose.
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Final {
+    /// Fit every member once more, on all rows.
+    Refit,
+    /// Average every member's fits on the folds; gives CV+ intervals for numbers.
+    Average,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Calibrate {
+    /// One power for all probabilities.
+    Temperature,
+    /// A monotone function for each class.
+    Isotonic,
+}
+
+/// Rows up to which `--check auto` is nested.
+const NESTED_ROWS: usize = 5000;
+
+pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
+    let run = common.run()?;
+    let data = Data::read(&fit.data, &fit.columns, &fit.reading, &run)?;
+    data.notes.iter().for_each(|text| note(common, text));
+    let report = match &data.truth {
+        Truth::None => fit.fit::<Density>(&data, &(), &run),
+        Truth::Classes(labels) => fit.fit::<Classification>(&data, labels, &run),
+        Truth::Numbers(values) => fit.fit::<Regression>(&data, values, &run),
+    }
+    .map_err(|error| error.in_file(&fit.data))?;
+    drop(run);
+    match common.format {
+        Format::Json => output::json(&report, out),
+        Format::Text => report.show(out),
+    }
+}
+
+impl Fit {
+    fn fit<T: Library>(&self, data: &Data, target: &T::Target, run: &Run) -> Result<Report> {
+        let sample = data.sample::<T>(target)?;
+        let keys =
+            RowKeys { classes: target.strata(), groups: data.groups.as_deref(), times: None };
+        let folds = self.folds.unwrap_or(if target.rows().is_some() { 5 } else { 10 });
+        let plan = PlanSpec::suited(folds, &keys).build(sample.rows(), &keys, &run.child(0))?;
+        let specs = self.combiners()?;
+        let stack = self.stack::<T>(&specs, target, sample.rows(), folds)?;
+        let stack = stack.members(self.members.learners::<T>(&sample)?);
+        let ensemble = stack.fit_on(&sample, &plan, &run.child(1))?;
+        let weights = chosen_weights::<T>(&specs, &ensemble)?;
+        let named = specs[0].kind.clone();
+        let mut report = Report::new(&ensemble, named, weights, folds, &run.child(2))?;
+        if let (Some(path), Some(matrix)) = (&self.oos, ensemble.matrix()) {
+            matrix.write(path)?;
+        }
+        if let Some(path) = &self.output {
+            self.store::<T>(data, target, &ensemble, path)?;
+            report.model = Some(path.clone());
+        }
+        Ok(report)
+    }
+
+    /// The combiners named, or the exact weights.
+    fn combiners(&self) -> Result<Vec<Spec>> {
+        if self.combiners.is_empty() {
+            return Ok(vec![Spec::parse(Method::default().name())?]);
+        }
+        self.combiners.iter().map(|text| Spec::parse(text)).collect()
+    }
+
+    /// The stack that is asked for, without members.
+    fn stack<T: Library>(
+        &self,
+        specs: &[Spec],
+        target: &T::Target,
+        rows: usize,
+        folds: usize,
+    ) -> Result<Stack<T>> {
+        let combiners: Vec<Box<dyn Combiner<T>>> =
+            specs.iter().map(combiner::<T>).collect::<Result<_>>()?;
+        let few = target.rows().is_some() && rows <= NESTED_ROWS && folds > 2;
+        let check = match self.check {
+            CheckKind::Auto if few => Check::Nested,
+            CheckKind::Auto | CheckKind::Matrix => Check::Matrix,
+            CheckKind::Nested => Check::Nested,
+            CheckKind::None => Check::AsNeeded,
+        };
+        let ending = match self.ending {
+            Final::Refit => Ending::Refit,
+            Final::Average => Ending::Average,
+        };
+        let on_failure = if self.drop_failed { OnFailure::Drop } else { OnFailure::Stop };
+        let stack = Stack::choosing(combiners)
+            .on_failure(on_failure)
+            .check(check)
+            .ending(ending)
+            .replaced_if_not_better(!self.keep_stack && check != Check::AsNeeded);
+        Ok(match self.calibrate {
+            None => stack,
+            Some(Calibrate::Temperature) => stack.calibrated(CalibrationKind::Temperature),
+            Some(Calibrate::Isotonic) => stack.calibrated(CalibrationKind::Isotonic),
+        })
+    }
+
+    fn store<T: Task>(
+        &self,
+        data: &Data,
+        target: &T::Target,
+        model: &dyn Fitted<T>,
+        path: &std::path::Path,
+    ) -> Result<()> {
+        ModelFile {
+            task: T::NAME.into(),
+            schema: Schema::clone(&data.schema),
+            target: self.columns.target.clone(),
+            classes: target.classes().to_vec(),
+            model: model.record()?,
+        }
+        .write(path)
+    }
+}
+
+/// The options of the chosen combiner if it is one that gives each member a weight.
+fn chosen_weights<T: Library>(specs: &[Spec], ensemble: &Ensemble<T>) -> Result<Option<Weights>> {
+    let name = match ensemble.assessment() {
+        Some(assessment) => assessment.chosen.clone(),
+        None => specs[0].kind.clone(),
+    };
+    let Some(method) = Method::ALL.into_iter().find(|method| method.name() == name) else {
+        return Ok(None);
+    };
+    let spec = specs.iter().find(|spec| spec.kind == name);
+    let mut weights = match spec {
+        Some(spec) => spec.read::<Weights>()?,
+        None => Weights::default(),
+    };
+    weights.method = method;
+    Ok(Some(weights))
+}

@@ -1,0 +1,113 @@
+//! Combiners by name, the check of the stack, what is kept, calibration and intervals.
+
+use crate::folder::{Folder, IRIS, column, mean};
+
+const NUMBERS: [&str; 7] = ["fit", IRIS, "--target", "Sepal.Length", "--drop", "Species", "-q"];
+const CLASSES: [&str; 5] = ["fit", IRIS, "--target", "Species", "-q"];
+
+fn with(base: &[&'static str], more: &[&'static str]) -> Vec<&'static str> {
+    [base, more].concat()
+}
+
+#[test]
+fn of_several_combiners_the_best_in_the_check_is_used() {
+    let folder = Folder::new();
+    let members = ["--model", "ridge(lambda=1)", "--model", "neighbours(k=5)", "--model", "mean"];
+    let combiners = ["--combiner", "ridge(lambda=[0.1, 1000])", "--combiner", "uniform"];
+    let fit = with(&with(&NUMBERS, &members), &combiners);
+    let report = folder.json(&fit);
+    let check = &report["check"];
+    assert_eq!(check["nested"], true);
+    assert_eq!(check["folds"], 5);
+    let candidates = check["candidates"].as_array().unwrap();
+    let names: Vec<&str> = candidates.iter().map(|c| c["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["ridge(lambda=0.1)", "ridge(lambda=1000)", "uniform"]);
+    assert_eq!(check["chosen"], "ridge(lambda=0.1)");
+    assert_eq!(report["combiner"], "ridge(lambda=0.1)");
+    let best = candidates.iter().map(|c| c["score"]["mean"].as_f64().unwrap());
+    assert_eq!(best.fold(f64::NEG_INFINITY, f64::max), candidates[0]["score"]["mean"]);
+    for key in ["task", "rows", "members", "score", "gain_over_best"] {
+        assert!(report.get(key).is_some(), "{key}");
+    }
+    let text = folder.succeeds(&fit);
+    assert!(text.contains("rows held out from members and weights alike (5 folds)"), "{text}");
+    assert!(text.contains("used"), "{text}");
+    // A model with a stacker is read back, and tells of its coefficients.
+    folder.succeeds(&with(&fit, &["-o", "m.dolmen"]));
+    assert!(folder.succeeds(&["inspect", "m.dolmen"]).contains("neighbours(k=5)"));
+    let rmse = folder.json(&["score", "m.dolmen", IRIS])["figures"]["rmse"].as_f64().unwrap();
+    assert!(rmse < 0.4, "{rmse}");
+}
+
+#[test]
+fn the_best_member_takes_the_place_of_a_stack_that_is_not_better() {
+    let folder = Folder::new();
+    let members = ["--model", "ridge(lambda=1)", "--model", "mean", "--combiner", "uniform"];
+    let fit = with(&NUMBERS, &members);
+    let report = folder.json(&with(&fit, &["-o", "m.dolmen"]));
+    assert_eq!(report["kept"], "ridge(lambda=1)");
+    assert!(report["check"]["gain_over_best"]["mean"].as_f64().unwrap() < 0.0);
+    let weights = folder.json(&["inspect", "m.dolmen"]);
+    assert_eq!(weights["members"][0]["weight"], 1.0);
+    assert_eq!(weights["members"][1]["weight"], 0.0);
+    assert!(folder.succeeds(&fit).contains("'ridge(lambda=1)' alone"));
+    let kept = folder.json(&with(&fit, &["--keep-stack"]));
+    assert_eq!(kept["kept"], "stack");
+    let unchecked = folder.json(&with(&fit, &["--check", "none"]));
+    assert!(unchecked["check"].is_null());
+    assert_eq!(unchecked["kept"], "stack");
+}
+
+#[test]
+fn probabilities_are_calibrated() {
+    let folder = Folder::new();
+    let members = ["--model", "forest(trees=20)", "--model", "logistic(lambda=1)"];
+    for (kind, key) in [("temperature", "Temperature"), ("isotonic", "Isotonic")] {
+        let fit = with(&with(&CLASSES, &members), &["--calibrate", kind, "-o", "m.dolmen"]);
+        let report = folder.json(&fit);
+        assert!(report["calibration"].get(key).is_some(), "{report}");
+        let printed = folder.succeeds(&["predict", "m.dolmen", IRIS]);
+        let classes = ["p(setosa)", "p(versicolor)", "p(virginica)"];
+        let columns = classes.map(|name| column(&printed, name));
+        for i in 0..150 {
+            assert!((columns.iter().map(|c| c[i]).sum::<f64>() - 1.0).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn intervals_come_with_fold_averages() {
+    let folder = Folder::new();
+    let members = ["--model", "ridge(lambda=1)", "--model", "neighbours(k=5)"];
+    let ending = ["--final", "average", "--folds", "10", "-o", "m.dolmen"];
+    folder.succeeds(&with(&with(&NUMBERS, &members), &ending));
+    let printed = folder.succeeds(&["predict", "m.dolmen", IRIS, "--interval", "0.9"]);
+    let [means, lower, upper] = ["mean", "lower", "upper"].map(|name| column(&printed, name));
+    let truth = column(&std::fs::read_to_string(IRIS).unwrap(), "Sepal.Length");
+    let inside = |i: usize| f64::from(u8::from((lower[i]..=upper[i]).contains(&truth[i])));
+    assert!((0..150).all(|i| lower[i] < means[i] && means[i] < upper[i]));
+    let share = mean(&(0..150).map(inside).collect::<Vec<_>>());
+    assert!((0.84..=1.0).contains(&share), "{share}");
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let folder = Folder::new();
+    let members = ["--model", "mean", "--model", "ridge"];
+    let numbers = |more: &[&'static str], words: &[&str]| {
+        let all = with(&with(&NUMBERS, &members), more);
+        folder.refuses_naming(&with(&all, &["-o", "m.dolmen"]), words);
+    };
+    numbers(&["--combiner", "simplexx"], &["simplexx", "simplex, em"]);
+    numbers(&["--combiner", "log-pool"], &["log-pool", "class probabilities"]);
+    numbers(&["--combiner", "ridge(lamda=1)"], &["lamda"]);
+    numbers(&["--combiner", "ridge(lambda=-1)"], &["lambda"]);
+    numbers(&["--combiner", "bma", "--model", "tree"], &["bma", "tree"]);
+    numbers(&["--calibrate", "isotonic"], &["calibration", "class probabilities"]);
+    numbers(&["--check", "nested", "--folds", "2"], &["3 folds"]);
+    folder.succeeds(&with(&with(&NUMBERS, &members), &["-o", "m.dolmen"]));
+    folder.refuses_naming(&["predict", "m.dolmen", IRIS, "--interval", "2"], &["0.9"]);
+    let classes = with(&CLASSES, &["--model", "class-frequencies", "-o", "c.dolmen"]);
+    folder.succeeds(&classes);
+    folder.refuses_naming(&["predict", "c.dolmen", IRIS, "--interval", "0.9"], &["numbers"]);
+}

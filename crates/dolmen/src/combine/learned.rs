@@ -1,0 +1,203 @@
+//! Stacking by a learner: the members' predictions are the inputs of another model [Wolpert1992; Himmetoglu2019].
+//!
+//! With `ridge` or `logistic` this is the classical stacker, with a ladder of penalties one stacker per rung. Any learner
+//! will do, and may see the rows' own inputs as well: with a stack in the place of the learner, layers feed layers.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::log_pool::centred_logarithms;
+use super::{Combination, Combiner, Evidence, check_members};
+use crate::error::{Error, Result};
+use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample};
+use crate::store::{Record, Registry};
+use crate::table::{Features, Field, Kind, Rows, Schema};
+use crate::task::{Target, Task};
+
+/// The scale on which a stacker sees class probabilities.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// As they are.
+    #[default]
+    Probabilities,
+    /// Their logarithms, centred: for two classes the logit.
+    Logits,
+}
+
+/// Combines by a learner whose inputs are the members' predictions.
+#[derive(Debug, Clone)]
+pub struct Learned<T: Task> {
+    learner: Arc<dyn Learner<T>>,
+    scale: Scale,
+    inputs: bool,
+}
+
+impl<T: Task> Learned<T> {
+    /// A stacker that sees the members' predictions as they are.
+    pub fn new(learner: impl Into<Arc<dyn Learner<T>>>) -> Self {
+        Self { learner: learner.into(), scale: Scale::default(), inputs: false }
+    }
+
+    /// With class probabilities on another scale.
+    #[must_use]
+    pub fn on(mut self, scale: Scale) -> Self {
+        self.scale = scale;
+        self
+    }
+
+    /// With the rows' own inputs beside the members' predictions.
+    #[must_use]
+    pub fn with_inputs(mut self, inputs: bool) -> Self {
+        self.inputs = inputs;
+        self
+    }
+}
+
+impl<T: Task> Combiner<T> for Learned<T> {
+    fn rungs(&self) -> Vec<String> {
+        self.learner.members()
+    }
+
+    fn fit(&self, evidence: &Evidence<'_, T>, run: &Run) -> Result<Vec<Box<dyn Combination<T>>>> {
+        let Evidence { oos, x, .. } = *evidence;
+        if T::LOG_SPACE {
+            let expected = "one with weights: a learner combines classes or numbers";
+            return Err(Error::param("combiner", expected, format!("a learner of {}", T::NAME)));
+        }
+        let x = match (self.inputs, x) {
+            (false, _) => None,
+            (true, Some(x)) => Some(x),
+            (true, None) => {
+                let expected = "false, because predictions from elsewhere come without inputs";
+                return Err(Error::param("inputs of the combiner", expected, true));
+            }
+        };
+        let layout = Layout::new(oos.members(), oos.target().classes(), self.scale, x);
+        let columns: Vec<&[f64]> = (0..oos.members().len()).map(|m| oos.column(m)).collect();
+        let features = layout.features(&columns, oos.width(), x)?;
+        let mut sample = Sample::<T>::new(features.rows(), oos.target())?;
+        if let Some(weights) = oos.weights() {
+            sample = sample.weighted(weights)?;
+        }
+        let models = self.learner.fit(&sample, run)?.into_iter();
+        Ok(models
+            .map(|model| {
+                let layout = layout.clone();
+                Box::new(LearnedCombination { layout, model }) as Box<dyn Combination<T>>
+            })
+            .collect())
+    }
+}
+
+/// The inputs of a stacker: which columns it has and how they are made.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Layout {
+    members: usize,
+    scale: Scale,
+    inputs: bool,
+    schema: Arc<Schema>,
+}
+
+impl Layout {
+    fn new(members: &[String], classes: &[String], scale: Scale, x: Option<Rows<'_>>) -> Self {
+        // Of two classes one column says it all.
+        let shown = if classes.len() == 2 { &classes[1..] } else { classes };
+        let mut names: Vec<String> = Vec::new();
+        for member in members {
+            match shown {
+                [] => names.push(member.clone()),
+                shown => names.extend(shown.iter().map(|class| format!("{member}:{class}"))),
+            }
+        }
+        let numeric = |name| Field { name, kind: Kind::Numeric };
+        let mut fields: Vec<Field> = names.into_iter().map(numeric).collect();
+        fields.extend(x.into_iter().flat_map(|x| x.schema().fields().iter().cloned()));
+        let schema = Arc::new(Schema::new(fields));
+        Self { members: members.len(), scale, inputs: x.is_some(), schema }
+    }
+
+    /// The stacker's inputs of a block of rows.
+    fn features(&self, members: &[&[f64]], width: usize, x: Option<Rows<'_>>) -> Result<Features> {
+        check_members(self.members, members)?;
+        let rows = members.first().map_or(0, |column| column.len() / width);
+        let mut values = Vec::with_capacity(rows * self.schema.len());
+        let mut scaled = vec![0.0; width];
+        for i in 0..rows {
+            for column in members {
+                let row = &column[i * width..(i + 1) * width];
+                match (width, self.scale) {
+                    (1, _) => values.push(row[0]),
+                    (2, Scale::Probabilities) => values.push(row[1]),
+                    (_, Scale::Probabilities) => values.extend_from_slice(row),
+                    (_, Scale::Logits) => {
+                        centred_logarithms(row, &mut scaled);
+                        // Centred logarithms of two classes are half the logit, with either sign.
+                        match scaled[..] {
+                            [_, second] => values.push(2.0 * second),
+                            _ => values.extend_from_slice(&scaled),
+                        }
+                    }
+                }
+            }
+            values.extend(x.into_iter().flat_map(|x| x.row(i)));
+        }
+        Features::new(values, Arc::clone(&self.schema))
+    }
+}
+
+/// A fitted stacker.
+#[derive(Debug)]
+pub struct LearnedCombination<T: Task> {
+    layout: Layout,
+    model: Box<dyn Fitted<T>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Body {
+    layout: Layout,
+    model: Record,
+}
+
+impl<T: Task> LearnedCombination<T> {
+    /// The kind under which it is stored.
+    pub const KIND: &'static str = "learned combination";
+
+    /// The model on the members' predictions.
+    pub fn model(&self) -> &dyn Fitted<T> {
+        self.model.as_ref()
+    }
+
+    pub(super) fn restore(record: &Record, registry: &Registry<T>) -> Result<Self> {
+        let Body { layout, model } = record.read()?;
+        Ok(Self { layout, model: registry.restore(&model)? })
+    }
+}
+
+impl<T: Task> Combination<T> for LearnedCombination<T> {
+    fn combine_into(
+        &self,
+        members: &[&[f64]],
+        width: usize,
+        x: Rows<'_>,
+        out: &mut [f64],
+    ) -> Result<()> {
+        let x = self.layout.inputs.then_some(x);
+        let features = self.layout.features(members, width, x)?;
+        self.model.predict_into(features.rows(), out)
+    }
+
+    fn weights(&self) -> Option<&[f64]> {
+        None
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        self.model.diagnostics()
+    }
+
+    fn record(&self) -> Result<Record> {
+        let body = Body { layout: self.layout.clone(), model: self.model.record()? };
+        Record::new(Self::KIND, 1, &body)
+    }
+}

@@ -1,0 +1,264 @@
+//! The logarithmic pool of class probabilities: p(c given x) proportional to prod_m p_m(c given x)^w_m, w_m >= 0.
+//!
+//! Where a linear pool is as sure as its members on average, a logarithmic pool with a sum of powers above 1 is surer: it
+//! suits members that are each too timid. Its log score is concave in the powers (a conditional logit model), and Newton's
+//! method over the non-negative numbers finds the optimum.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Combination, Combiner, Evidence, check_members};
+use crate::error::{Error, Result};
+use crate::learner::Run;
+use crate::math::{Gram, nonnegative};
+use crate::oos::OutOfSample;
+use crate::stats::{Accumulator, accumulate};
+use crate::store::Record;
+use crate::table::Rows;
+use crate::task::{Target, Task};
+
+/// The least probability that a logarithm is taken of: a member that is sure of the wrong class once is not worth nothing.
+const FLOOR: f64 = 1e-4;
+/// Rows summed into one accumulator.
+const PART: usize = 4096;
+/// Newton steps at most; a handful is usual.
+const STEPS: usize = 50;
+
+/// The logarithms of a row of probabilities, less their mean; probabilities below a floor count as the floor.
+pub(super) fn centred_logarithms(row: &[f64], out: &mut [f64]) {
+    out.iter_mut().zip(row).for_each(|(out, p)| *out = p.max(FLOOR).ln());
+    let mean = out.iter().sum::<f64>() / out.len() as f64;
+    out.iter_mut().for_each(|out| *out -= mean);
+}
+
+/// Finds the powers of a logarithmic pool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogPool {
+    /// The penalty on the squared distance of the powers from equal shares of 1, per row.
+    pub lambda: f64,
+    /// The largest violation of the optimality conditions of the mean score.
+    pub tolerance: f64,
+}
+
+impl Default for LogPool {
+    fn default() -> Self {
+        Self { lambda: 1e-3, tolerance: 1e-10 }
+    }
+}
+
+/// A fitted logarithmic pool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LogPooling {
+    powers: Vec<f64>,
+}
+
+impl LogPooling {
+    /// The kind under which it is stored.
+    pub const KIND: &'static str = "logarithmic pool";
+}
+
+impl<T: Task> Combiner<T> for LogPool {
+    fn rungs(&self) -> Vec<String> {
+        vec!["log-pool".into()]
+    }
+
+    fn fit(&self, evidence: &Evidence<'_, T>, run: &Run) -> Result<Vec<Box<dyn Combination<T>>>> {
+        let oos = evidence.oos;
+        if T::LOG_SPACE || oos.target().classes().is_empty() {
+            let expected = "one that suits the task: log-pool combines class probabilities";
+            return Err(Error::param("combiner", expected, format!("log-pool for {}", T::NAME)));
+        }
+        if !(self.lambda >= 0.0 && self.lambda.is_finite()) {
+            return Err(Error::param("lambda in log-pool", "at least 0 and finite", self.lambda));
+        }
+        let shares = match oos.weights() {
+            Some(weights) => super::shares(weights, oos.rows())?,
+            None => vec![1.0 / oos.rows() as f64; oos.rows()],
+        };
+        let problem = Problem { oos, shares, lambda: self.lambda };
+        let powers = run.install(|| problem.maximise(self.tolerance, run))?;
+        Ok(vec![Box::new(LogPooling { powers })])
+    }
+}
+
+/// The mean log score of a logarithmic pool as a function of its powers.
+struct Problem<'a, T: Task> {
+    oos: &'a OutOfSample<T>,
+    shares: Vec<f64>,
+    lambda: f64,
+}
+
+/// Score, gradient and minus the Hessian, summed over rows.
+struct Evaluation {
+    score: f64,
+    gradient: Vec<f64>,
+    curvature: Vec<f64>,
+}
+
+impl Accumulator for Evaluation {
+    fn merge(&mut self, later: Self) {
+        self.score += later.score;
+        self.gradient.iter_mut().zip(later.gradient).for_each(|(a, b)| *a += b);
+        self.curvature.iter_mut().zip(later.curvature).for_each(|(a, b)| *a += b);
+    }
+}
+
+impl<T: Task> Problem<'_, T> {
+    /// Newton's method: each step solves the quadratic model over the non-negative numbers exactly, and goes as far
+    /// towards its solution as the score rises.
+    fn maximise(&self, tolerance: f64, run: &Run) -> Result<Vec<f64>> {
+        let members = self.oos.members().len();
+        let mut powers = vec![1.0 / members as f64; members];
+        let mut here = self.evaluate(&powers);
+        for _ in 0..STEPS {
+            run.check()?;
+            let violation = powers.iter().zip(&here.gradient);
+            let violation = violation.map(|(w, g)| if *w > 0.0 { g.abs() } else { *g });
+            if violation.fold(0.0, f64::max) <= tolerance {
+                break;
+            }
+            let h = Gram::from_fn(members, |j, k| here.curvature[j * members + k]);
+            let c: Vec<f64> =
+                h.times(&powers).iter().zip(&here.gradient).map(|(hw, g)| hw + g).collect();
+            let target = nonnegative::minimise(&h, &c, &powers).y;
+            let Some((next, there)) = self.rise(&powers, &target, here.score) else {
+                break;
+            };
+            (powers, here) = (next, there);
+        }
+        Ok(powers)
+    }
+
+    /// The first point on the way to `target`, halving, with a higher score.
+    fn rise(&self, from: &[f64], target: &[f64], score: f64) -> Option<(Vec<f64>, Evaluation)> {
+        let mut step = 1.0;
+        while step > 1e-10 {
+            let point: Vec<f64> =
+                from.iter().zip(target).map(|(a, b)| (a + step * (b - a)).max(0.0)).collect();
+            let there = self.evaluate(&point);
+            if there.score > score {
+                return Some((point, there));
+            }
+            step *= 0.5;
+        }
+        None
+    }
+
+    fn evaluate(&self, powers: &[f64]) -> Evaluation {
+        let members = powers.len();
+        let zero = || Evaluation {
+            score: 0.0,
+            gradient: vec![0.0; members],
+            curvature: vec![0.0; members * members],
+        };
+        let mut sum = accumulate(self.oos.rows(), PART, zero, |sum, rows| {
+            let mut room = Room::new(members, self.oos.width());
+            rows.for_each(|i| room.add(self, powers, i, sum));
+        });
+        for (m, power) in powers.iter().enumerate() {
+            let away = power - 1.0 / members as f64;
+            sum.score -= 0.5 * self.lambda * away * away;
+            sum.gradient[m] -= self.lambda * away;
+            sum.curvature[m * members + m] += self.lambda;
+        }
+        sum
+    }
+}
+
+/// Room for one row: the members' logarithms (member after member) and the pool.
+struct Room {
+    logarithms: Vec<f64>,
+    pooled: Vec<f64>,
+    /// Each member's logarithms less their mean under the pool.
+    centred: Vec<f64>,
+    classes: usize,
+}
+
+impl Room {
+    fn new(members: usize, classes: usize) -> Self {
+        let cells = members * classes;
+        Self {
+            logarithms: vec![0.0; cells],
+            pooled: vec![0.0; classes],
+            centred: vec![0.0; cells],
+            classes,
+        }
+    }
+
+    fn add<T: Task>(
+        &mut self,
+        problem: &Problem<'_, T>,
+        powers: &[f64],
+        i: usize,
+        sum: &mut Evaluation,
+    ) {
+        let share = problem.shares[i];
+        let class = problem.oos.target().strata().map_or(0, |codes| codes[i] as usize);
+        for (m, logs) in self.logarithms.chunks_exact_mut(self.classes).enumerate() {
+            centred_logarithms(problem.oos.row(m, i), logs);
+        }
+        let total = pool(powers, &self.logarithms, &mut self.pooled);
+        sum.score += share * (self.pooled[class] - total);
+        self.pooled.iter_mut().for_each(|log| *log = (*log - total).exp());
+        let rows = self.logarithms.chunks_exact(self.classes);
+        for ((logs, centred), gradient) in
+            rows.zip(self.centred.chunks_exact_mut(self.classes)).zip(&mut sum.gradient)
+        {
+            let mean: f64 = logs.iter().zip(&self.pooled).map(|(f, p)| f * p).sum();
+            centred.iter_mut().zip(logs).for_each(|(centred, f)| *centred = f - mean);
+            *gradient += share * centred[class];
+        }
+        let members = powers.len();
+        for j in 0..members {
+            for k in 0..=j {
+                let rows = |m: usize| &self.centred[m * self.classes..(m + 1) * self.classes];
+                let terms = rows(j).iter().zip(rows(k)).zip(&self.pooled);
+                let covariance = share * terms.map(|((a, b), p)| a * b * p).sum::<f64>();
+                sum.curvature[j * members + k] += covariance;
+                if k < j {
+                    sum.curvature[k * members + j] += covariance;
+                }
+            }
+        }
+    }
+}
+
+/// The pool's logarithms before normalising; returns the logarithm of their sum.
+fn pool(powers: &[f64], logarithms: &[f64], out: &mut [f64]) -> f64 {
+    let classes = out.len();
+    out.fill(0.0);
+    for (power, logs) in powers.iter().zip(logarithms.chunks_exact(classes)) {
+        out.iter_mut().zip(logs).for_each(|(out, log)| *out += power * log);
+    }
+    crate::math::log_sum_exp(out)
+}
+
+impl<T: Task> Combination<T> for LogPooling {
+    fn combine_into(
+        &self,
+        members: &[&[f64]],
+        width: usize,
+        _x: Rows<'_>,
+        out: &mut [f64],
+    ) -> Result<()> {
+        check_members(self.powers.len(), members)?;
+        let mut logarithms = vec![0.0; members.len() * width];
+        for (i, out) in out.chunks_exact_mut(width).enumerate() {
+            for (logs, column) in logarithms.chunks_exact_mut(width).zip(members) {
+                centred_logarithms(&column[i * width..(i + 1) * width], logs);
+            }
+            let total = pool(&self.powers, &logarithms, out);
+            out.iter_mut().for_each(|log| *log = (*log - total).exp());
+        }
+        Ok(())
+    }
+
+    /// The powers.
+    fn weights(&self) -> Option<&[f64]> {
+        Some(&self.powers)
+    }
+
+    fn record(&self) -> Result<Record> {
+        Record::new(Self::KIND, 1, self)
+    }
+}
