@@ -10,6 +10,7 @@ among its members, averaged over the ten halves.
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -86,7 +87,9 @@ def dolmen(program: Path, data: quality.Set, train: NDArray[np.bool_]) -> tuple[
         fit = ["fit", place / "train.csv", "--target", str(data.y.name), "--task", task]
         run(program, *fit, "--schema", place / "schema.csv", "-o", place / "m.dolmen")
         told = json.loads(run(program, "score", place / "m.dolmen", place / "test.csv"))
-    return told["figures"][figure], {member["name"]: member["figures"][figure] for member in told["members"]}
+    # An infinite loss, of a member that was sure of the wrong class, is null in JSON.
+    number = lambda figures: math.inf if figures[figure] is None else figures[figure]  # noqa: E731
+    return number(told["figures"]), {member["name"]: number(member["figures"]) for member in told["members"]}
 
 
 def run(program: Path, *arguments: Any) -> str:
