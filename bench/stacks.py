@@ -105,10 +105,10 @@ def peers(task: str, rows: int) -> list[tuple[str, Any]]:
     """The members' counterparts."""
     from sklearn import ensemble, linear_model, naive_bayes, neighbors, neural_network, svm
 
-    network = {"hidden_layer_sizes": (32,), "max_iter": 500, "early_stopping": True, "random_state": 0}
+    network = {"hidden_layer_sizes": (32,), "early_stopping": True, "random_state": 0}
     if task == "classes":
         members: list[tuple[str, Any]] = [
-            ("logistic", linear_model.LogisticRegressionCV(max_iter=1000, use_legacy_attributes=False, scoring="neg_log_loss")),
+            ("logistic", linear_model.LogisticRegression(max_iter=1000)),
             ("neighbours 5", neighbors.KNeighborsClassifier(5)),
             ("neighbours 25", neighbors.KNeighborsClassifier(25)),
             ("forest", ensemble.RandomForestClassifier(200, random_state=0)),

@@ -115,13 +115,27 @@ impl Report {
         if let Some(check) = &self.check {
             show_check(check, out)?;
         }
-        if self.kept != "stack" {
-            writeln!(
-                out,
-                "kept           '{}' alone: the stack's gain over the best member is not above 0",
-                self.kept
-            )?;
-            writeln!(out, "               (--keep-stack keeps the stack)")?;
+        match (&self.check, self.kept.as_str()) {
+            (Some(check), "stack") if check.gain_over_best.mean > 0.0 => {
+                writeln!(
+                    out,
+                    "kept           the stack: its gain over the best member is above 0"
+                )?;
+            }
+            (Some(_), "stack") => {
+                writeln!(
+                    out,
+                    "kept           the stack, though its gain over the best member is not above 0"
+                )?;
+            }
+            (Some(_), member) => {
+                writeln!(
+                    out,
+                    "kept           '{member}' alone: the stack's gain over the best member is not above 0"
+                )?;
+                writeln!(out, "               (--keep-stack keeps the stack)")?;
+            }
+            (None, _) => {}
         }
         match &self.calibration {
             None => {}
