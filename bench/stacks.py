@@ -10,6 +10,7 @@ among its members, averaged over the ten halves.
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -86,7 +87,9 @@ def dolmen(program: Path, data: quality.Set, train: NDArray[np.bool_]) -> tuple[
         fit = ["fit", place / "train.csv", "--target", str(data.y.name), "--task", task]
         run(program, *fit, "--schema", place / "schema.csv", "-o", place / "m.dolmen")
         told = json.loads(run(program, "score", place / "m.dolmen", place / "test.csv"))
-    return told["figures"][figure], {member["name"]: member["figures"][figure] for member in told["members"]}
+    # An infinite loss, of a member that was sure of the wrong class, is null in JSON.
+    number = lambda figures: math.inf if figures[figure] is None else figures[figure]  # noqa: E731
+    return number(told["figures"]), {member["name"]: number(member["figures"]) for member in told["members"]}
 
 
 def run(program: Path, *arguments: Any) -> str:
@@ -102,10 +105,10 @@ def peers(task: str, rows: int) -> list[tuple[str, Any]]:
     """The members' counterparts."""
     from sklearn import ensemble, linear_model, naive_bayes, neighbors, neural_network, svm
 
-    network = {"hidden_layer_sizes": (32,), "max_iter": 500, "early_stopping": True, "random_state": 0}
+    network = {"hidden_layer_sizes": (32,), "early_stopping": True, "random_state": 0}
     if task == "classes":
         members: list[tuple[str, Any]] = [
-            ("logistic", linear_model.LogisticRegressionCV(max_iter=1000, use_legacy_attributes=False, scoring="neg_log_loss")),
+            ("logistic", linear_model.LogisticRegression(max_iter=1000)),
             ("neighbours 5", neighbors.KNeighborsClassifier(5)),
             ("neighbours 25", neighbors.KNeighborsClassifier(25)),
             ("forest", ensemble.RandomForestClassifier(200, random_state=0)),

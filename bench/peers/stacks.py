@@ -10,13 +10,13 @@ import trees
 def stacking(count: int, threads: int) -> tuple[str, trees.Fit]:
     """StackingClassifier over eight members, five folds, logistic regression on top; forests of `count` trees."""
     from sklearn import ensemble, naive_bayes, neighbors, neural_network
-    from sklearn.linear_model import LogisticRegressionCV
+    from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
     network = neural_network.MLPClassifier((32,), early_stopping=True, random_state=0)
     members = [
-        ("logistic", make_pipeline(StandardScaler(), LogisticRegressionCV(use_legacy_attributes=False, scoring="neg_log_loss"))),
+        ("logistic", make_pipeline(StandardScaler(), LogisticRegression())),
         ("neighbours 5", make_pipeline(StandardScaler(), neighbors.KNeighborsClassifier(5))),
         ("neighbours 25", make_pipeline(StandardScaler(), neighbors.KNeighborsClassifier(25))),
         ("forest", ensemble.RandomForestClassifier(count, random_state=0)),

@@ -7,6 +7,7 @@ use dolmen::error::Result;
 use dolmen::learner::Run;
 use dolmen::table::{self, ColumnKind, ReadOptions, Table};
 
+use crate::advise::Advise;
 use crate::compare::Compare;
 use crate::demo::Demo;
 use crate::fit::Fit;
@@ -40,6 +41,7 @@ pub(crate) enum Verb {
     Weigh(Box<Weigh>),
     Compare(Box<Compare>),
     Generate(Generate),
+    Advise(Box<Advise>),
     Learners(Learners),
 }
 

@@ -104,6 +104,8 @@ fn every_classifier() {
         "extra-trees(trees=12)",
         "adaboost(rounds=10)",
         "adaboost(rounds=4, of=bayes(density=gaussian))",
+        "experts(count=[1, 3])",
+        "experts(count=2, top=1, restarts=2)",
         "encoded(of=bayes(density=gaussian), standardise=true)",
         "stack(members=[class-frequencies, bayes(density=gaussian)])",
     ];
@@ -156,6 +158,8 @@ fn every_regression() {
         "boost(rounds=5, min_leaf=2, loss=poisson)",
         "forest(trees=12)",
         "extra-trees(trees=12)",
+        "experts(count=[1, 3])",
+        "experts(count=3, top=2, ridge=0)",
         "encoded(of=mean)",
         "stack(members=[mean])",
     ];
@@ -203,7 +207,9 @@ fn categories_and_missing_values_are_taken() {
         &["adaboost(rounds=10)", "adaboost(rounds=4, of=tree)"],
         &labels,
     );
+    conform_mixed::<Classification>(&["experts(count=2)"], &labels);
     let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
+    conform_mixed::<Regression>(&["experts(count=2)"], &y);
     conform_mixed::<Regression>(&["ridge", "neighbours(k=[1, 5])", "svm"], &y);
     conform_mixed::<Regression>(&trees, &y);
     conform_mixed::<Regression>(&forests, &y);

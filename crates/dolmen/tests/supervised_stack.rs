@@ -97,8 +97,8 @@ fn bases() -> Vec<Box<dyn Learner<Regression>>> {
         Box::new(Seeing { name, see, ridge: plain_ridge(lambda) }) as Box<dyn Learner<Regression>>
     };
     vec![
-        base("ridge 1", 1.0, |x| x.to_vec()),
-        base("ridge 10", 10.0, |x| x.to_vec()),
+        base("ridge 1", 1.0, <[f64]>::to_vec),
+        base("ridge 10", 10.0, <[f64]>::to_vec),
         base("squares", 0.1, |x| x.iter().copied().chain(x.iter().map(|x| x * x)).collect()),
         base("first", 1.0, |x| x[..1].to_vec()),
     ]

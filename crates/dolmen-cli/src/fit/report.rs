@@ -84,7 +84,7 @@ impl Report {
             }
             Combined::Weighed(Box::new(weighing))
         } else {
-            Combined::Other(Other::new(ensemble, matrix, check.as_ref()))
+            Combined::Other(Other::new(ensemble, matrix, check.as_ref())?)
         };
         let combiner = check.as_ref().map_or(combiner, |check| check.chosen.clone());
         let alone = ensemble.combination().weights().filter(|_| ensemble.is_replaced());
@@ -115,13 +115,27 @@ impl Report {
         if let Some(check) = &self.check {
             show_check(check, out)?;
         }
-        if self.kept != "stack" {
-            writeln!(
-                out,
-                "kept           '{}' alone: the stack's gain over the best member is not above 0",
-                self.kept
-            )?;
-            writeln!(out, "               (--keep-stack keeps the stack)")?;
+        match (&self.check, self.kept.as_str()) {
+            (Some(check), "stack") if check.gain_over_best.mean > 0.0 => {
+                writeln!(
+                    out,
+                    "kept           the stack: its gain over the best member is above 0"
+                )?;
+            }
+            (Some(_), "stack") => {
+                writeln!(
+                    out,
+                    "kept           the stack, though its gain over the best member is not above 0"
+                )?;
+            }
+            (Some(_), member) => {
+                writeln!(
+                    out,
+                    "kept           '{member}' alone: the stack's gain over the best member is not above 0"
+                )?;
+                writeln!(out, "               (--keep-stack keeps the stack)")?;
+            }
+            (None, _) => {}
         }
         match &self.calibration {
             None => {}
@@ -169,22 +183,19 @@ impl Other {
         ensemble: &Ensemble<T>,
         matrix: &OutOfSample<T>,
         check: Option<&Assessment>,
-    ) -> Self {
+    ) -> Result<Self> {
         let Diagnostics { converged, notes, series, .. } = ensemble.combination().diagnostics();
         let weights = ensemble.combination().weights();
-        let mean = |scores: Vec<f64>| {
-            let shares = vec![1.0 / scores.len() as f64; scores.len()];
-            Estimate::of(&scores, &shares).mean
-        };
-        let scores: Vec<f64> =
-            (0..matrix.members().len()).map(|m| mean(matrix.scores(m))).collect();
+        let scores: Vec<f64> = (0..matrix.members().len())
+            .map(|m| Ok(Estimate::of(&matrix.scores(m), &matrix.shares()?).mean))
+            .collect::<Result<_>>()?;
         let member = |(m, name): (usize, &String)| Member {
             name: name.clone(),
             weight: weights.map(|weights| weights[m]),
             se: None,
             score: scores[m],
         };
-        Self {
+        Ok(Self {
             task: T::NAME,
             rows: matrix.rows(),
             members: matrix.members().iter().enumerate().map(member).collect(),
@@ -195,7 +206,7 @@ impl Other {
             converged,
             notes,
             series,
-        }
+        })
     }
 
     fn show(&self, combiner: &str, out: &mut dyn Write) -> Done {

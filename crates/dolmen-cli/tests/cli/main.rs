@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod advise;
 mod bad_input;
 mod bad_models;
 mod compare;

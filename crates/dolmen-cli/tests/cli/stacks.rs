@@ -59,6 +59,14 @@ fn the_best_member_takes_the_place_of_a_stack_that_is_not_better() {
 }
 
 #[test]
+fn bma_is_reported_with_its_caution() {
+    let folder = Folder::new();
+    let members = ["--model", "ridge(lambda=1)", "--model", "mean", "--combiner", "bma"];
+    let text = folder.succeeds(&with(&NUMBERS, &members));
+    assert!(text.contains("selects rather than combines"), "{text}");
+}
+
+#[test]
 fn probabilities_are_calibrated() {
     let folder = Folder::new();
     let members = ["--model", "forest(trees=20)", "--model", "logistic(lambda=1)"];

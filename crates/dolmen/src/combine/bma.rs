@@ -11,6 +11,10 @@ use crate::learner::{Fitted, Run, Sample, predict};
 use crate::math::log_sum_exp;
 use crate::task::{Target, Task};
 
+/// What every report of it says.
+const CAUTION: &str =
+    "BMA asks which one member made the data: with many rows it selects rather than combines";
+
 /// Weights by evidence; all members are equally likely beforehand.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -36,7 +40,7 @@ impl<T: Task> Combiner<T> for Bma {
         }
         let total = log_sum_exp(logs);
         let weights = logs.iter().map(|log| (log - total).exp()).collect();
-        Ok(vec![Box::new(LinearPool::new(weights))])
+        Ok(vec![Box::new(LinearPool::new(weights).noting(CAUTION))])
     }
 }
 

@@ -122,10 +122,7 @@ impl<'a> Problem<'a> {
     fn new<T: Task>(evidence: &Evidence<'a, T>, inputs: &'a Features) -> Result<Self> {
         let oos = evidence.oos;
         let (rows, members) = (oos.rows(), oos.members().len());
-        let shares = match oos.weights() {
-            Some(weights) => super::shares(weights, rows)?,
-            None => vec![1.0 / rows as f64; rows],
-        };
+        let shares = oos.shares()?;
         let numbers = oos.target().numbers();
         let mut values = vec![0.0; rows * members];
         for (i, row) in values.chunks_exact_mut(members).enumerate() {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Combination, check_members};
 use crate::error::Result;
+use crate::learner::Diagnostics;
 use crate::store::Record;
 use crate::table::Rows;
 use crate::task::Task;
@@ -12,6 +13,9 @@ use crate::task::Task;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LinearPool {
     weights: Vec<f64>,
+    /// What the user should know of them.
+    #[serde(default)]
+    notes: Vec<String>,
 }
 
 impl LinearPool {
@@ -20,7 +24,14 @@ impl LinearPool {
 
     /// A pool with these weights.
     pub fn new(weights: Vec<f64>) -> Self {
-        Self { weights }
+        Self { weights, notes: Vec::new() }
+    }
+
+    /// With something the user should know.
+    #[must_use]
+    pub fn noting(mut self, note: &str) -> Self {
+        self.notes.push(note.into());
+        self
     }
 }
 
@@ -41,6 +52,10 @@ impl<T: Task> Combination<T> for LinearPool {
 
     fn weights(&self) -> Option<&[f64]> {
         Some(&self.weights)
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        Diagnostics { notes: self.notes.clone(), ..Diagnostics::default() }
     }
 
     fn record(&self) -> Result<Record> {

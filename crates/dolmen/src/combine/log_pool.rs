@@ -71,11 +71,7 @@ impl<T: Task> Combiner<T> for LogPool {
         if !(self.lambda >= 0.0 && self.lambda.is_finite()) {
             return Err(Error::param("lambda in log-pool", "at least 0 and finite", self.lambda));
         }
-        let shares = match oos.weights() {
-            Some(weights) => super::shares(weights, oos.rows())?,
-            None => vec![1.0 / oos.rows() as f64; oos.rows()],
-        };
-        let problem = Problem { oos, shares, lambda: self.lambda };
+        let problem = Problem { oos, shares: oos.shares()?, lambda: self.lambda };
         let powers = run.install(|| problem.maximise(self.tolerance, run))?;
         Ok(vec![Box::new(LogPooling { powers })])
     }

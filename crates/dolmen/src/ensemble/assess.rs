@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::combine::inference::Estimate;
 use crate::combine::problem::weighted_mean;
-use crate::combine::{Combination, Combiner, Evidence, LinearPool, shares};
+use crate::combine::{Combination, Combiner, Evidence, LinearPool};
 use crate::error::{Error, Result};
 use crate::learner::{Run, Sample};
 use crate::math::first_largest;
@@ -148,7 +148,7 @@ impl<T: Task> Assessor<'_, T> {
     fn judge(&self, trials: &Trials<T>, folds: Vec<Tried<T>>) -> Result<Assessed<T>> {
         let matrix = &trials.matrix;
         let (names, fold_of_row) = (self.names(), fold_of_row(trials));
-        let shares = row_shares(matrix)?;
+        let shares = matrix.shares()?;
         let gather = |part: &dyn Fn(&Tried<T>) -> &[f64]| {
             scatter(trials, &folds.iter().map(part).collect::<Vec<_>>())
         };
@@ -199,19 +199,13 @@ impl<T: Task> Assessor<'_, T> {
 
 /// The member with the best mean score.
 pub(super) fn best_member<T: Task>(oos: &OutOfSample<T>) -> Result<usize> {
-    let shares = row_shares(oos)?;
+    let shares = oos.shares()?;
     let score = |m: usize| weighted_mean(&oos.scores(m), &shares);
     let scores: Vec<f64> = (0..oos.members().len()).map(score).collect();
     if scores.is_empty() {
         return Err(Error::shape("members to choose from", 1, 0));
     }
     Ok(first_largest(&scores))
-}
-
-/// The rows' weights as shares.
-fn row_shares<T: Task>(oos: &OutOfSample<T>) -> Result<Vec<f64>> {
-    let rows = oos.rows();
-    oos.weights().map_or_else(|| Ok(vec![1.0 / rows as f64; rows]), |w| shares(w, rows))
 }
 
 /// Where the rows of a fold stand in the matrix.

@@ -10,10 +10,12 @@
 //! | `intervals` | prediction intervals for numbers |
 //! | `tuned` | a learner that chooses among others in an inner cross-validation |
 //! | `adaboost/` | boosting by reweighted rows |
+//! | `experts/` | mixtures of experts behind a gate |
 
 mod adaboost;
 mod assess;
 mod calibrate;
+mod experts;
 mod fold_average;
 mod intervals;
 mod stack;
@@ -23,6 +25,7 @@ mod tuned;
 pub use adaboost::{AdaBoost, FittedAdaBoost, Rounds};
 pub use assess::{Assessment, Candidate};
 pub use calibrate::{Calibration, CalibrationKind};
+pub use experts::{Experts, FittedExperts, Routed};
 pub use fold_average::FoldAverage;
 pub use intervals::Residuals;
 pub use stack::{Check, Ending, Stack};

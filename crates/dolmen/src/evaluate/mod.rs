@@ -1,5 +1,6 @@
-//! Evaluation: measures of predictions, paired tests, and the comparison of ways to combine.
+//! Evaluation: measures of predictions, paired tests, the comparison of ways to combine, and advice on them.
 
+pub mod advise;
 pub mod compare;
 pub mod figures;
 mod measure;

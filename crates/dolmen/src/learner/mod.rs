@@ -14,7 +14,7 @@ pub mod neighbours;
 pub mod network;
 mod run;
 mod sample;
-mod scales;
+pub(crate) mod scales;
 mod simple;
 pub mod spec;
 pub mod svm;

@@ -147,6 +147,17 @@ pub(crate) fn require_numbers(x: Rows<'_>) -> Result<()> {
     }
 }
 
+/// Refuses numbers to predict that are not finite.
+pub(crate) fn require_finite(target: &[f64]) -> Result<()> {
+    match target.iter().position(|y| !y.is_finite()) {
+        Some(i) => {
+            let problem = format!("the target is {}, not a number", target[i]);
+            Err(Error::data(Place::row(i), problem))
+        }
+        None => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,6 +13,9 @@ use super::lane;
 /// Running sums of a reduction: enough to hide the latency of addition with the widest vectors.
 const LANES: usize = 16;
 
+/// Columns that are read together.
+pub const FOUR: usize = 4;
+
 /// Replaces each x by exp(x).
 #[multiversion(targets(
     "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
@@ -68,6 +71,25 @@ pub fn add_scaled(y: &mut [f64], a: f64, x: &[f64]) {
     }
 }
 
+/// `y += a[0] x[0] + .. + a[3] x[3]`, in that order: y passes through the registers once instead of four times. Every x is
+/// at least as long as y.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub fn add_four_scaled(y: &mut [f64], a: [f64; FOUR], x: [&[f64]; FOUR]) {
+    let [first, second, third, fourth] = x;
+    let columns = first.iter().zip(second).zip(third.iter().zip(fourth));
+    for (y, ((first, second), (third, fourth))) in y.iter_mut().zip(columns) {
+        for (a, x) in a.into_iter().zip([first, second, third, fourth]) {
+            *y = lane::fma::<{ target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) }>(
+                a, *x, *y,
+            );
+        }
+    }
+}
+
 /// `out = x * y`, element by element.
 #[multiversion(targets(
     "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
@@ -111,6 +133,35 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     }
     let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| x * y).sum();
     sums.iter().sum::<f64>() + rest
+}
+
+/// `sum_i x[k]_i y_i` of four x at once: y is read once instead of four times. Every x is at least as long as y.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub fn four_dots(x: [&[f64]; FOUR], y: &[f64]) -> [f64; FOUR] {
+    // Half the running sums of `dot`, for each of four: all of them stay in registers.
+    const HALF: usize = LANES / 2;
+    let mut sums = [[0.0; HALF]; FOUR];
+    let (y_blocks, y_rest) = y.as_chunks::<HALF>();
+    let [first, second, third, fourth] = x.map(|x| x.as_chunks::<HALF>().0);
+    let blocks = first.iter().zip(second).zip(third.iter().zip(fourth));
+    for (y, ((first, second), (third, fourth))) in y_blocks.iter().zip(blocks) {
+        for (sums, x) in sums.iter_mut().zip([first, second, third, fourth]) {
+            for l in 0..HALF {
+                sums[l] = lane::fma::<
+                    { target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) },
+                >(x[l], y[l], sums[l]);
+            }
+        }
+    }
+    let done = y.len() - y_rest.len();
+    std::array::from_fn(|k| {
+        let rest: f64 = x[k][done..].iter().zip(y_rest).map(|(x, y)| x * y).sum();
+        sums[k].iter().sum::<f64>() + rest
+    })
 }
 
 /// Whether all values lie in the range. Without an early end, so that it is SIMD code.
@@ -215,6 +266,24 @@ mod tests {
             let x: Vec<f64> = (0..n).map(f64::from).collect();
             let expected: f64 = x.iter().map(|v| v * v).sum();
             assert!((dot(&x, &x) - expected).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn four_columns_at_once_are_one_after_another() {
+        for n in [0, 1, 7, 8, 100] {
+            let column = |k: usize| (0..n).map(|i| (i * (k + 2)) as f64 * 0.1).collect::<Vec<_>>();
+            let columns: Vec<Vec<f64>> = (0..FOUR).map(column).collect();
+            let x: [&[f64]; FOUR] = std::array::from_fn(|k| columns[k].as_slice());
+            let a = [0.3, -1.0, 2.0, 0.7];
+            let (mut one, mut four) = (vec![1.0; n], vec![1.0; n]);
+            x.iter().zip(a).for_each(|(x, a)| add_scaled(&mut one, a, x));
+            add_four_scaled(&mut four, a, x);
+            assert_eq!(one, four);
+            for (found, x) in four_dots(x, &one).iter().zip(x) {
+                let expected = dot(x, &one);
+                assert!((found - expected).abs() <= 1e-13 * expected.abs().max(1.0));
+            }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Sums of numbers that are kept as logarithms.
 
+use super::bulk;
+
 /// The position of the largest value: the first of equals, 0 if there is none; NaN is never the largest.
 pub fn first_largest(values: &[f64]) -> usize {
     let better = |best: usize, i: usize| {
@@ -18,4 +20,26 @@ pub fn log_sum_exp(x: &[f64]) -> f64 {
         return shift;
     }
     shift + x.iter().map(|v| (v - shift).exp()).sum::<f64>().ln()
+}
+
+/// The largest value of each row of a block whose columns stand one after the other.
+pub(crate) fn largest_in_rows(columns: &[f64], largest: &mut [f64]) {
+    largest.fill(f64::NEG_INFINITY);
+    columns.chunks_exact(largest.len()).for_each(|column| bulk::max_in_place(largest, column));
+}
+
+/// Replaces x by exp(x - shift of its row) in such a block, and sums each row.
+pub(crate) fn exp_and_sum_rows(columns: &mut [f64], shift: &[f64], totals: &mut [f64]) {
+    totals.fill(0.0);
+    for column in columns.chunks_exact_mut(shift.len()) {
+        bulk::exp_shifted_in_place(column, shift);
+        bulk::add_scaled(totals, 1.0, column);
+    }
+}
+
+/// Divides each row of such a block by a number.
+pub(crate) fn divide_rows(columns: &mut [f64], divisors: &[f64]) {
+    for column in columns.chunks_exact_mut(divisors.len()) {
+        column.iter_mut().zip(divisors).for_each(|(value, divisor)| *value /= divisor);
+    }
 }

@@ -128,6 +128,15 @@ impl<T: Task> OutOfSample<T> {
         self.weights.as_deref()
     }
 
+    /// The rows' weights as shares that sum to 1.
+    pub fn shares(&self) -> Result<Vec<f64>> {
+        let rows = self.rows();
+        match &self.weights {
+            Some(weights) => crate::combine::shares(weights, rows),
+            None => Ok(vec![1.0 / rows as f64; rows]),
+        }
+    }
+
     /// Identifies the plan by which the matrix was made; `None` for predictions from elsewhere.
     pub fn fingerprint(&self) -> Option<&str> {
         self.fingerprint.as_deref()

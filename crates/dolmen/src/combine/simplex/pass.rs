@@ -88,8 +88,15 @@ impl View<'_> {
         let ratios = &mut scratch.ratios[..rows.len()];
         self.mix(rows.clone(), support, mixture);
         sum.objective += bulk::log_sum_and_ratios(weights, mixture, ratios);
-        for (g, &m) in sum.gradient.iter_mut().zip(wanted) {
-            *g += bulk::dot(&self.columns[m][rows.clone()], ratios);
+        let column = |m: usize| &self.columns[m][rows.clone()];
+        let (fours, rest) = wanted.as_chunks::<{ bulk::FOUR }>();
+        let (sums, sums_rest) = sum.gradient.as_chunks_mut::<{ bulk::FOUR }>();
+        for (g, members) in sums.iter_mut().zip(fours) {
+            let dots = bulk::four_dots(members.map(column), ratios);
+            g.iter_mut().zip(dots).for_each(|(g, dot)| *g += dot);
+        }
+        for (g, &m) in sums_rest.iter_mut().zip(rest) {
+            *g += bulk::dot(column(m), ratios);
         }
         if let Some(curvature) = &mut sum.curvature {
             // w / f^2 is split evenly over the two factors.
@@ -105,8 +112,13 @@ impl View<'_> {
     /// f = Lx for some rows.
     fn mix(&self, rows: Range<usize>, support: &[(usize, f64)], out: &mut [f64]) {
         out.fill(0.0);
-        for &(m, x) in support {
-            bulk::add_scaled(out, x, &self.columns[m][rows.clone()]);
+        let column = |m: usize| &self.columns[m][rows.clone()];
+        let (fours, rest) = support.as_chunks::<{ bulk::FOUR }>();
+        for members in fours {
+            bulk::add_four_scaled(out, members.map(|(_, x)| x), members.map(|(m, _)| column(m)));
+        }
+        for &(m, x) in rest {
+            bulk::add_scaled(out, x, column(m));
         }
     }
 

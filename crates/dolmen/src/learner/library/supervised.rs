@@ -1,6 +1,7 @@
 //! The learners that predict classes as well as numbers.
 
 use super::{Entry, on_numbers, plain};
+use crate::ensemble::{Experts, FittedExperts};
 use crate::learner::Learner;
 use crate::learner::neighbours::{FittedNeighbours, Neighbours};
 use crate::learner::network::{DeepEnsemble, FittedNetwork, Network};
@@ -22,6 +23,7 @@ where
     Forest: Learner<T>,
     ExtraTrees: Learner<T>,
     Boost: Learner<T>,
+    Experts: Learner<T>,
 {
     vec![
         on_numbers::<_, Neighbours>(
@@ -35,6 +37,10 @@ where
         plain::<_, Forest>("forest", "random forest: trees on bootstrap samples, averaged"),
         plain::<_, ExtraTrees>("extra-trees", "extremely randomised trees, averaged"),
         plain::<_, Boost>("boost", "gradient boosted trees"),
+        on_numbers::<_, Experts>(
+            "experts",
+            "linear experts behind a softmax gate, by EM; a list of counts is a ladder",
+        ),
     ]
 }
 
@@ -47,6 +53,7 @@ where
     FittedTree: Stored<T>,
     FittedForest<T>: Stored<T>,
     FittedBoost: Stored<T>,
+    FittedExperts: Stored<T>,
 {
     Registry::default()
         .with::<FittedNeighbours>()
@@ -55,4 +62,5 @@ where
         .with::<FittedTree>()
         .with::<FittedForest<T>>()
         .with::<FittedBoost>()
+        .with::<FittedExperts>()
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lambda::{Lambda, geometric};
 use super::newton::{solve, solve_afresh};
-use super::softmax::{Problem, contrasts};
+use super::softmax::{Labelled, Problem, contrasts};
 use crate::error::{Error, Result};
 use crate::learner::scales::{Scales, require_numbers};
 use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample, Series, Simple, SimpleModel};
@@ -94,14 +94,9 @@ impl Logistic {
         run.install(|| {
             let scale = if self.standardise { Scales::fit } else { Scales::centring };
             let scales = scale(sample.x(), sample.weights());
-            let problem = Problem {
-                sample: *sample,
-                rows: &rows,
-                scales: &scales,
-                numbers: &numbers,
-                contrasts: &contrasts,
-                lambda: 0.0,
-            };
+            let data =
+                Labelled { sample: *sample, rows: &rows, scales: &scales, numbers: &numbers };
+            let problem = Problem { data, contrasts: &contrasts, lambda: 0.0 };
             if let Some(lambdas) = self.lambda.given() {
                 return self.ladder(&problem, lambdas, run);
             }
@@ -115,7 +110,7 @@ impl Logistic {
     /// One model per penalty, the strongest first, each from where the one before ended.
     fn ladder(
         &self,
-        problem: &Problem<'_>,
+        problem: &Problem<'_, Labelled<'_>>,
         lambdas: &[f64],
         run: &Run,
     ) -> Result<Vec<FittedLogistic>> {
@@ -123,7 +118,7 @@ impl Logistic {
         order.sort_by(|&a, &b| lambdas[b].total_cmp(&lambdas[a]));
         let mut found: Vec<(usize, Minimum)> = Vec::with_capacity(lambdas.len());
         for rung in order {
-            let problem = Problem { lambda: lambdas[rung], ..problem.clone() };
+            let problem = Problem { lambda: lambdas[rung], ..*problem };
             let minimum = match found.last() {
                 None => solve_afresh(&problem, self.tolerance, self.iterations, run)?,
                 Some((_, last)) => {
@@ -140,9 +135,9 @@ impl Logistic {
     }
 
     /// The penalty of least cross-validated log loss, and what to say of it.
-    fn choose(&self, problem: &Problem<'_>, run: &Run) -> Result<(f64, String)> {
+    fn choose(&self, problem: &Problem<'_, Labelled<'_>>, run: &Run) -> Result<(f64, String)> {
         let codes: Vec<u32> =
-            problem.rows.iter().map(|&i| problem.sample.target().codes()[i]).collect();
+            problem.data.rows.iter().map(|&i| problem.data.sample.target().codes()[i]).collect();
         let strongest = problem.weight().max(10.0 * WEAKEST);
         let folds = self.folds.min(codes.len());
         if folds < 2 {
@@ -150,7 +145,7 @@ impl Logistic {
         }
         let plan = Plan::stratified(&codes, folds, run)?;
         let all = |positions: &[usize]| -> Vec<usize> {
-            positions.iter().map(|&position| problem.rows[position]).collect()
+            positions.iter().map(|&position| problem.data.rows[position]).collect()
         };
         let mut parts: Vec<Part> = plan
             .splits()
@@ -205,15 +200,15 @@ struct Part {
 
 impl Part {
     /// Minus the log likelihood of the rows held out. Scales are those of all rows: they only weigh the penalty.
-    fn loss(&mut self, problem: &Problem<'_>, lambda: f64, run: &Run) -> Result<f64> {
+    fn loss(&mut self, problem: &Problem<'_, Labelled<'_>>, lambda: f64, run: &Run) -> Result<f64> {
         /// Newton needs a handful, and a path that needs more is at its unpenalised end.
         const ITERATIONS: usize = 100;
-        let train = Problem { rows: &self.train, lambda, ..problem.clone() };
+        let train = Problem { lambda, ..problem.over(&self.train) };
         let minimum = match self.last.take() {
             None => solve_afresh(&train, ROUGH, ITERATIONS, run)?,
             Some(last) => solve(&train, last, ROUGH, ITERATIONS, run)?,
         };
-        let loss = Problem { rows: &self.test, ..problem.clone() }.deviance(&minimum.at);
+        let loss = problem.over(&self.test).deviance(&minimum.at);
         self.last = Some(minimum.at);
         Ok(loss)
     }
@@ -263,21 +258,22 @@ struct Fit {
 }
 
 impl FittedLogistic {
-    fn new(problem: &Problem<'_>, lambda: f64, minimum: &Minimum) -> Self {
+    fn new(problem: &Problem<'_, Labelled<'_>>, lambda: f64, minimum: &Minimum) -> Self {
         let theta = problem.class_coefficients(&minimum.at);
-        let (columns, classes) = (problem.width() - 1, problem.numbers.len());
+        let (columns, classes) = (problem.width() - 1, problem.data.numbers.len());
         let mut coefficients = vec![0.0; classes * columns];
         let mut at_centres = vec![f64::NEG_INFINITY; classes];
-        for (class, number) in problem.numbers.iter().enumerate() {
+        for (class, number) in problem.data.numbers.iter().enumerate() {
             let Some(number) = *number else { continue };
             at_centres[class] = theta[(columns, number)];
             for j in 0..columns {
-                coefficients[class * columns + j] = theta[(j, number)] / problem.scales.scales()[j];
+                coefficients[class * columns + j] =
+                    theta[(j, number)] / problem.data.scales.scales()[j];
             }
         }
-        let unseen = problem.numbers.iter().filter(|number| number.is_none()).count() as f64;
+        let unseen = problem.data.numbers.iter().filter(|number| number.is_none()).count() as f64;
         let mut model = Self {
-            centres: problem.scales.centres().to_vec(),
+            centres: problem.data.scales.centres().to_vec(),
             coefficients,
             at_centres,
             unseen: if unseen > 0.0 { 1.0 / (problem.weight() + unseen) } else { 0.0 },
@@ -295,12 +291,12 @@ impl FittedLogistic {
     }
 
     /// The coefficients of each class that has some: of two classes, those of the second.
-    fn series(&self, problem: &Problem<'_>, theta: &Mat<f64>) -> Vec<Series> {
-        let fields = problem.sample.x().schema().fields();
-        let classes = problem.sample.target().classes().iter().enumerate();
+    fn series(&self, problem: &Problem<'_, Labelled<'_>>, theta: &Mat<f64>) -> Vec<Series> {
+        let fields = problem.data.sample.x().schema().fields();
+        let classes = problem.data.sample.target().classes().iter().enumerate();
         let first = usize::from(theta.ncols() == 2);
         classes
-            .filter(|(class, _)| problem.numbers[*class].is_some_and(|number| number >= first))
+            .filter(|(class, _)| problem.data.numbers[*class].is_some_and(|number| number >= first))
             .map(|(class, name)| Series {
                 name: format!("coefficients of {name}"),
                 labels: std::iter::once("(intercept)".to_string())

@@ -17,10 +17,10 @@
 
 mod lambda;
 mod logistic;
-mod newton;
+pub(crate) mod newton;
 mod normal_equations;
 mod ridge;
-mod softmax;
+pub(crate) mod softmax;
 mod spectrum;
 
 pub use lambda::{Auto, Lambda};

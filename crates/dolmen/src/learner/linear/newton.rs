@@ -4,7 +4,7 @@ use faer::linalg::solvers::Solve;
 use faer::prelude::ReborrowMut;
 use faer::{Mat, Side};
 
-use super::softmax::{Evaluation, Problem};
+use super::softmax::{Evaluation, Labelled, Observations, Problem};
 use crate::error::Result;
 use crate::learner::Run;
 use crate::math::bulk;
@@ -21,8 +21,8 @@ const THIN_ROWS_PER_PARAMETER: usize = 10;
 const HALVINGS: usize = 30;
 
 /// Minimises the loss from a start. `tolerance` is for the gradient of the mean loss per unit of weight.
-pub(super) fn solve(
-    problem: &Problem<'_>,
+pub(crate) fn solve<D: Observations>(
+    problem: &Problem<'_, D>,
     start: Vec<f64>,
     tolerance: f64,
     iterations: usize,
@@ -41,24 +41,41 @@ pub(super) fn solve(
     quasi_newton::minimise(function, start, stop)
 }
 
-/// The same from nothing.
+/// A little way down from a start, never up: what an M-step needs, whose problem is another one in the next iteration.
+pub(crate) fn improve<D: Observations>(
+    problem: &Problem<'_, D>,
+    start: Vec<f64>,
+    run: &Run,
+) -> Result<Minimum> {
+    /// A step of L-BFGS is cheaper and worth less.
+    const STEPS: (usize, usize) = (1, 8);
+    let few = problem.parameters() <= NEWTON_PARAMETERS;
+    solve(problem, start, f64::EPSILON, if few { STEPS.0 } else { STEPS.1 }, run)
+}
+
+/// The same as [`solve`] from nothing.
 pub(super) fn solve_afresh(
-    problem: &Problem<'_>,
+    problem: &Problem<'_, Labelled<'_>>,
     tolerance: f64,
     iterations: usize,
     run: &Run,
 ) -> Result<Minimum> {
     let nothing = vec![0.0; problem.parameters()];
-    let thin: Vec<usize> = problem.rows.iter().copied().step_by(THINNING).collect();
+    let thin: Vec<usize> = problem.data.rows.iter().copied().step_by(THINNING).collect();
     if thin.len() < THIN_ROWS_PER_PARAMETER * problem.parameters() {
         return solve(problem, nothing, tolerance, iterations, run);
     }
-    let few = Problem { rows: &thin, lambda: problem.lambda / THINNING as f64, ..problem.clone() };
+    let few = Problem { lambda: problem.lambda / THINNING as f64, ..problem.over(&thin) };
     let near = solve(&few, nothing, 1e-4_f64.max(tolerance), iterations, run)?;
     solve(problem, near.at, tolerance, iterations, run)
 }
 
-fn newton(problem: &Problem<'_>, start: Vec<f64>, stop: Stop, run: &Run) -> Result<Minimum> {
+fn newton<D: Observations>(
+    problem: &Problem<'_, D>,
+    start: Vec<f64>,
+    stop: Stop,
+    run: &Run,
+) -> Result<Minimum> {
     let mut at = start;
     let mut here = problem.evaluate(&at, true);
     for iteration in 0..=stop.iterations {
@@ -68,7 +85,7 @@ fn newton(problem: &Problem<'_>, start: Vec<f64>, stop: Stop, run: &Run) -> Resu
         if converged || iteration == stop.iterations {
             return Ok(done(at, here.loss));
         }
-        let direction = direction(problem, &here);
+        let direction = direction(problem.assemble(&here.hessian), &here.gradient);
         let Some((next, there)) = step(problem, &at, &here, &direction) else {
             return Ok(done(at, here.loss));
         };
@@ -89,22 +106,21 @@ fn steepest(here: &Evaluation) -> f64 {
 
 /// The Newton direction. Where the Hessian is singular (no penalty, and columns that are copies), a trace of the identity
 /// makes it definite.
-fn direction(problem: &Problem<'_>, here: &Evaluation) -> Vec<f64> {
-    let mut hessian = problem.assemble(&here.hessian);
+pub(crate) fn direction(mut hessian: Mat<f64>, gradient: &[f64]) -> Vec<f64> {
     let order = hessian.nrows();
     let largest = (0..order).map(|j| hessian[(j, j)]).fold(0.0, f64::max);
     let mut trace = if largest > 0.0 { 1e-12 * largest } else { 1.0 };
     loop {
         if let Ok(factor) = hessian.llt(Side::Lower) {
-            let mut direction = Mat::from_fn(order, 1, |j, _| -here.gradient[j]);
+            let mut direction = Mat::from_fn(order, 1, |j, _| -gradient[j]);
             factor.solve_in_place(direction.rb_mut());
             let direction: Vec<f64> = direction.col(0).iter().copied().collect();
-            if bulk::dot(&direction, &here.gradient) < 0.0 {
+            if bulk::dot(&direction, gradient) < 0.0 {
                 return direction;
             }
         }
         if !trace.is_finite() {
-            return here.gradient.iter().map(|g| -g).collect();
+            return gradient.iter().map(|g| -g).collect();
         }
         (0..order).for_each(|j| hessian[(j, j)] += trace);
         trace *= 100.0;
@@ -112,8 +128,8 @@ fn direction(problem: &Problem<'_>, here: &Evaluation) -> Vec<f64> {
 }
 
 /// The step along a direction that lowers the loss; `None` if rounding hides every decrease.
-fn step(
-    problem: &Problem<'_>,
+fn step<D: Observations>(
+    problem: &Problem<'_, D>,
     at: &[f64],
     here: &Evaluation,
     direction: &[f64],
@@ -155,10 +171,12 @@ mod tests {
         let labels = Labels::new(classes, (0..600).map(class).collect()).unwrap();
         let sample = Sample::new(x.rows(), &labels).unwrap();
         let problem = Problem {
-            sample,
-            rows: &(0..600).collect::<Vec<_>>(),
-            scales: &Scales::fit(x.rows(), None),
-            numbers: &[Some(0), Some(1), Some(2)],
+            data: Labelled {
+                sample,
+                rows: &(0..600).collect::<Vec<_>>(),
+                scales: &Scales::fit(x.rows(), None),
+                numbers: &[Some(0), Some(1), Some(2)],
+            },
             contrasts: &contrasts(3),
             lambda,
         };

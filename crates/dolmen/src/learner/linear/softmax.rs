@@ -3,6 +3,9 @@
 //! Class scores are f = T phi'z with z a row on the common scale and a 1 for the intercept. Of two classes the first has
 //! score 0 (T = (0, 1)'). More classes are treated alike: their coefficients sum to zero at the optimum of a symmetric
 //! penalty, so T is an orthonormal basis of the contrasts, in which the penalty is again |phi|^2 and no direction is flat.
+//!
+//! A row may belong to several classes in shares that sum to 1: its log likelihood is then sum_c share_c ln p_c. That is what
+//! EM asks of a gate, whose classes are experts.
 
 use std::ops::Range;
 
@@ -11,7 +14,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 use crate::learner::Sample;
 use crate::learner::scales::Scales;
-use crate::math::{Gram, bulk};
+use crate::math::{Gram, bulk, divide_rows, exp_and_sum_rows, largest_in_rows};
 use crate::stats::{Accumulator, accumulate};
 use crate::task::Classification;
 
@@ -19,29 +22,73 @@ use crate::task::Classification;
 const PART: usize = 4096;
 const BLOCK: usize = 256;
 
-/// Some rows of a sample, as the likelihood sees them.
-#[derive(Debug, Clone)]
-pub(super) struct Problem<'a> {
+/// Rows as the likelihood sees them.
+pub(crate) trait Observations: Copy + Sync {
+    /// Number of rows.
+    fn rows(&self) -> usize;
+    /// Columns and the intercept.
+    fn width(&self) -> usize;
+    /// Writes a row on the common scale, and a 1 for the intercept.
+    fn write(&self, row: usize, z: &mut [f64]);
+    /// The weight of a row.
+    fn weight(&self, row: usize) -> f64;
+    /// How much of a row is of a class; over the classes it sums to 1.
+    fn share(&self, row: usize, class: usize) -> f64;
+}
+
+/// Some rows of a sample, each of one class.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Labelled<'a> {
     pub(super) sample: Sample<'a, Classification>,
     /// The rows that count.
     pub(super) rows: &'a [usize],
     pub(super) scales: &'a Scales,
     /// For each class of the target its number here; classes without rows have none.
     pub(super) numbers: &'a [Option<usize>],
+}
+
+impl Observations for Labelled<'_> {
+    fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn width(&self) -> usize {
+        self.sample.x().width() + 1
+    }
+
+    fn write(&self, row: usize, z: &mut [f64]) {
+        self.scales.write(self.sample.x().row(self.rows[row]), z);
+        z[self.width() - 1] = 1.0;
+    }
+
+    fn weight(&self, row: usize) -> f64 {
+        self.sample.weight(self.rows[row])
+    }
+
+    fn share(&self, row: usize, class: usize) -> f64 {
+        let own = self.numbers[self.sample.target().class(self.rows[row])];
+        f64::from(u8::from(own == Some(class)))
+    }
+}
+
+/// What is to be minimised.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Problem<'a, D> {
+    pub(crate) data: D,
     /// Row c: the scores of class c in contrasts.
-    pub(super) contrasts: &'a Mat<f64>,
+    pub(crate) contrasts: &'a Mat<f64>,
     /// The penalty.
-    pub(super) lambda: f64,
+    pub(crate) lambda: f64,
 }
 
 /// Sums over rows at one point.
-pub(super) struct Evaluation {
+pub(crate) struct Evaluation {
     /// Minus the log likelihood, plus the penalty.
-    pub(super) loss: f64,
+    pub(crate) loss: f64,
     /// Contrast after contrast: one element per column, then that of the intercept.
-    pub(super) gradient: Vec<f64>,
+    pub(crate) gradient: Vec<f64>,
     /// Blocks (k, l), l <= k, of the Hessian; empty if not asked for.
-    pub(super) hessian: Vec<Gram>,
+    pub(crate) hessian: Vec<Gram>,
 }
 
 impl Accumulator for Evaluation {
@@ -53,7 +100,7 @@ impl Accumulator for Evaluation {
 }
 
 /// The basis of contrasts between so many classes.
-pub(super) fn contrasts(classes: usize) -> Mat<f64> {
+pub(crate) fn contrasts(classes: usize) -> Mat<f64> {
     if classes == 2 {
         return Mat::from_fn(2, 1, |c, _| c as f64);
     }
@@ -68,35 +115,46 @@ pub(super) fn contrasts(classes: usize) -> Mat<f64> {
     })
 }
 
-impl Problem<'_> {
+impl<'a> Problem<'a, Labelled<'a>> {
+    /// The same for other rows of the sample.
+    pub(super) fn over<'b>(&self, rows: &'b [usize]) -> Problem<'b, Labelled<'b>>
+    where
+        'a: 'b,
+    {
+        let data = Labelled { rows, ..self.data };
+        Problem { data, contrasts: self.contrasts, lambda: self.lambda }
+    }
+}
+
+impl<D: Observations> Problem<'_, D> {
     /// Columns and the intercept.
-    pub(super) fn width(&self) -> usize {
-        self.sample.x().width() + 1
+    pub(crate) fn width(&self) -> usize {
+        self.data.width()
     }
 
     /// Number of parameters.
-    pub(super) fn parameters(&self) -> usize {
+    pub(crate) fn parameters(&self) -> usize {
         self.width() * self.contrasts.ncols()
     }
 
     /// The sum of the row weights.
-    pub(super) fn weight(&self) -> f64 {
-        self.rows.iter().map(|&i| self.sample.weight(i)).sum()
+    pub(crate) fn weight(&self) -> f64 {
+        (0..self.data.rows()).map(|row| self.data.weight(row)).sum()
     }
 
     /// The classes' coefficients on the common scale: one column per class.
-    pub(super) fn class_coefficients(&self, phi: &[f64]) -> Mat<f64> {
+    pub(crate) fn class_coefficients(&self, phi: &[f64]) -> Mat<f64> {
         let phi = MatRef::from_column_major_slice(phi, self.width(), self.contrasts.ncols());
         phi * self.contrasts.transpose()
     }
 
     /// Minus the log likelihood of the rows, without penalty.
-    pub(super) fn deviance(&self, phi: &[f64]) -> f64 {
-        Problem { lambda: 0.0, ..self.clone() }.evaluate(phi, false).loss
+    pub(crate) fn deviance(&self, phi: &[f64]) -> f64 {
+        Problem { lambda: 0.0, ..*self }.evaluate(phi, false).loss
     }
 
     /// Loss and gradient, and the Hessian if asked for.
-    pub(super) fn evaluate(&self, phi: &[f64], with_hessian: bool) -> Evaluation {
+    pub(crate) fn evaluate(&self, phi: &[f64], with_hessian: bool) -> Evaluation {
         let (width, kinds) = (self.width(), self.contrasts.ncols());
         let theta = self.class_coefficients(phi);
         let blocks = if with_hessian { kinds * (kinds + 1) / 2 } else { 0 };
@@ -105,10 +163,10 @@ impl Problem<'_> {
             gradient: vec![0.0; phi.len()],
             hessian: vec![Gram::zero(width); blocks],
         };
-        let mut sum = accumulate(self.rows.len(), PART, zero, |sum, part: Range<usize>| {
+        let mut sum = accumulate(self.data.rows(), PART, zero, |sum, part: Range<usize>| {
             let mut pass = Pass::new(self, &theta);
-            for rows in self.rows[part].chunks(BLOCK) {
-                pass.add(rows, sum);
+            for first in part.clone().step_by(BLOCK) {
+                pass.add(first..part.end.min(first + BLOCK), sum);
             }
         });
         for (phi, gradient) in phi.chunks_exact(width).zip(sum.gradient.chunks_exact_mut(width)) {
@@ -120,7 +178,7 @@ impl Problem<'_> {
     }
 
     /// The whole Hessian from its blocks, with the penalty.
-    pub(super) fn assemble(&self, blocks: &[Gram]) -> Mat<f64> {
+    pub(crate) fn assemble(&self, blocks: &[Gram]) -> Mat<f64> {
         let width = self.width();
         Mat::from_fn(self.parameters(), self.parameters(), |row, column| {
             let (row, column) = (row.max(column), row.min(column));
@@ -132,13 +190,15 @@ impl Problem<'_> {
 }
 
 /// Room for a block of rows.
-struct Pass<'a> {
-    problem: &'a Problem<'a>,
+struct Pass<'a, D> {
+    problem: &'a Problem<'a, D>,
     theta: &'a Mat<f64>,
     /// The rows on the common scale, row after row, and times a weight.
     z: Vec<f64>,
     weighted: Vec<f64>,
     weights: Vec<f64>,
+    /// Class after class: the rows' shares.
+    shares: Vec<f64>,
     /// Class after class: scores, then probabilities, then residuals.
     scores: Vec<f64>,
     largest: Vec<f64>,
@@ -148,13 +208,14 @@ struct Pass<'a> {
     curvature: Vec<f64>,
 }
 
-impl<'a> Pass<'a> {
-    fn new(problem: &'a Problem<'a>, theta: &'a Mat<f64>) -> Self {
+impl<'a, D: Observations> Pass<'a, D> {
+    fn new(problem: &'a Problem<'a, D>, theta: &'a Mat<f64>) -> Self {
         let room = |values: usize| vec![0.0; BLOCK * values];
         Self {
             z: room(problem.width()),
             weighted: room(problem.width()),
             weights: room(1),
+            shares: room(problem.contrasts.nrows()),
             scores: room(problem.contrasts.nrows()),
             largest: room(1),
             totals: room(1),
@@ -165,20 +226,18 @@ impl<'a> Pass<'a> {
         }
     }
 
-    fn add(&mut self, rows: &[usize], sum: &mut Evaluation) {
-        self.read(rows);
+    fn add(&mut self, rows: Range<usize>, sum: &mut Evaluation) {
         let count = rows.len();
-        sum.loss += self.probabilities(rows);
+        self.read(rows);
+        sum.loss += self.probabilities(count);
         if !sum.hessian.is_empty() {
             self.turn(count);
             self.add_hessian(count, &mut sum.hessian);
         }
-        for (c, scores) in
-            self.scores[..].chunks_exact_mut(count).enumerate().take(self.theta.ncols())
-        {
-            for ((score, &i), weight) in scores.iter_mut().zip(rows).zip(&self.weights) {
-                let own = self.problem.numbers[self.problem.sample.target().class(i)] == Some(c);
-                *score = weight * (*score - f64::from(u8::from(own)));
+        let classes = self.scores.chunks_exact_mut(count).zip(self.shares.chunks_exact(count));
+        for (scores, shares) in classes.take(self.theta.ncols()) {
+            for ((score, share), weight) in scores.iter_mut().zip(shares).zip(&self.weights) {
+                *score = weight * (*score - share);
             }
         }
         self.turn(count);
@@ -193,22 +252,22 @@ impl<'a> Pass<'a> {
         );
     }
 
-    /// Reads rows onto the common scale.
-    fn read(&mut self, rows: &[usize]) {
-        let Problem { sample, scales, .. } = self.problem;
-        let width = self.problem.width();
-        for ((&i, z), weight) in
-            rows.iter().zip(self.z.chunks_exact_mut(width)).zip(&mut self.weights)
-        {
-            scales.write(sample.x().row(i), z);
-            z[width - 1] = 1.0;
-            *weight = sample.weight(i);
+    /// Reads rows.
+    fn read(&mut self, rows: Range<usize>) {
+        let (data, width, count) = (self.problem.data, self.problem.width(), rows.len());
+        let places = self.z.chunks_exact_mut(width).zip(&mut self.weights).enumerate();
+        for (row, (at, (z, weight))) in rows.zip(places) {
+            data.write(row, z);
+            *weight = data.weight(row);
+            for class in 0..self.theta.ncols() {
+                self.shares[class * count + at] = data.share(row, class);
+            }
         }
     }
 
     /// The classes' probabilities in the place of scores; returns minus the log likelihood.
-    fn probabilities(&mut self, rows: &[usize]) -> f64 {
-        let (count, width, classes) = (rows.len(), self.problem.width(), self.theta.ncols());
+    fn probabilities(&mut self, count: usize) -> f64 {
+        let (width, classes) = (self.problem.width(), self.theta.ncols());
         let scores = &mut self.scores[..count * classes];
         matmul(
             MatMut::from_column_major_slice_mut(scores, count, classes),
@@ -219,21 +278,16 @@ impl<'a> Pass<'a> {
             Par::Seq,
         );
         let (largest, totals) = (&mut self.largest[..count], &mut self.totals[..count]);
-        largest.fill(f64::NEG_INFINITY);
-        scores.chunks_exact(count).for_each(|scores| bulk::max_in_place(largest, scores));
+        largest_in_rows(scores, largest);
         let mut loss = 0.0;
-        for ((r, &i), weight) in rows.iter().enumerate().zip(&self.weights) {
-            let own = self.problem.numbers[self.problem.sample.target().class(i)].unwrap_or(0);
-            loss -= weight * (scores[own * count + r] - largest[r]);
+        for (scores, shares) in scores.chunks_exact(count).zip(self.shares.chunks_exact(count)) {
+            let rows = scores.iter().zip(&*largest).zip(shares).zip(&self.weights);
+            for (((score, largest), share), weight) in rows {
+                loss -= weight * share * (score - largest);
+            }
         }
-        totals.fill(0.0);
-        for scores in scores.chunks_exact_mut(count) {
-            bulk::exp_shifted_in_place(scores, largest);
-            bulk::add_scaled(totals, 1.0, scores);
-        }
-        for scores in scores.chunks_exact_mut(count) {
-            scores.iter_mut().zip(&*totals).for_each(|(score, total)| *score /= total);
-        }
+        exp_and_sum_rows(scores, largest, totals);
+        divide_rows(scores, totals);
         bulk::ln_in_place(totals);
         loss + bulk::dot(&self.weights[..count], totals)
     }

@@ -1,0 +1,126 @@
+//! `dolmen advise`: which ensemble, from a look at the data.
+
+use std::io::Write;
+
+use clap::Args;
+use dolmen::error::Result;
+use dolmen::evaluate::advise::{Advice, Advisable, Facts, advise, probe};
+use dolmen::learner::Run;
+use dolmen::task::{Classification, Density, Regression};
+use serde::Serialize;
+
+use crate::args::{Common, DataFile, Format, Reading};
+use crate::data::{Data, DataOptions, Truth};
+use crate::output::{self, Done, columns, maybe, note, number};
+
+/// Say which ensemble suits the data, and why, from a probe of a few seconds.
+///
+/// A few fast learners predict rows they have not seen, on at most 2000 rows: a baseline, a linear model, a tree, a forest,
+/// boosting and neighbours; for densities a Gaussian, mixtures and a kernel. Shown is what to use, the numbers it rests on,
+/// and the command that comes next.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  dolmen advise geyser.csv
+  dolmen advise iris.csv --target Species
+  dolmen advise houses.csv --target price --drop id --format json")]
+pub(crate) struct Advise {
+    /// CSV or Parquet by extension; `-` reads CSV from standard input.
+    data: DataFile,
+    #[command(flatten)]
+    columns: DataOptions,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+/// What is printed.
+#[derive(Debug, Serialize)]
+struct Report {
+    #[serde(flatten)]
+    advice: Advice,
+    /// What to run next.
+    command: String,
+}
+
+pub(crate) fn run(arguments: &Advise, common: &Common, out: &mut dyn Write) -> Done {
+    let run = common.run()?;
+    let data = Data::read(&arguments.data, &arguments.columns, &arguments.reading, &run)?;
+    data.notes.iter().for_each(|text| note(common, text));
+    let advice = match &data.truth {
+        Truth::None => ask::<Density>(&data, &(), &run),
+        Truth::Classes(labels) => ask::<Classification>(&data, labels, &run),
+        Truth::Numbers(values) => ask::<Regression>(&data, values, &run),
+    }
+    .map_err(|error| error.in_file(&arguments.data))?;
+    drop(run);
+    let report = Report { command: arguments.command(&advice), advice };
+    match common.format {
+        Format::Json => output::json(&report, out),
+        Format::Text => show(&report, out),
+    }
+}
+
+fn ask<T: Advisable>(data: &Data, target: &T::Target, run: &Run) -> Result<Advice> {
+    let sample = data.sample::<T>(target)?;
+    Ok(advise(Facts::of(&sample), probe(&sample, data.groups.as_deref(), run)?))
+}
+
+impl Advise {
+    /// The same reading of the data, with the models advised.
+    fn command(&self, advice: &Advice) -> String {
+        let mut words = vec!["dolmen".into(), "fit".into(), quoted(&self.data.to_string_lossy())];
+        let mut option = |name: &str, value: &str| words.extend([name.into(), quoted(value)]);
+        let DataOptions { target, task, weights, groups } = &self.columns;
+        let task = task.map(|task| format!("{task:?}").to_lowercase());
+        let given = [("--target", target), ("--task", &task), ("--weights", weights)];
+        for (name, value) in
+            given.into_iter().chain([("--groups", groups), ("--schema", &self.reading.schema)])
+        {
+            value.iter().for_each(|value| option(name, value));
+        }
+        let Reading { drop, keep, missing, delimiter, .. } = &self.reading;
+        for (name, values) in [
+            ("--drop", drop),
+            ("--keep", keep),
+            ("--missing", missing),
+            ("--model", &advice.models),
+        ] {
+            values.iter().for_each(|value| option(name, value));
+        }
+        delimiter.iter().for_each(|delimiter| option("--delimiter", &delimiter.to_string()));
+        option("-o", "model.dolmen");
+        words.join(" ")
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=,:+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.into();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+fn show(Report { advice, command }: &Report, out: &mut dyn Write) -> Done {
+    writeln!(out, "{}\n", advice.recommendation)?;
+    for reason in &advice.reasons {
+        writeln!(out, "- {}", reason.says)?;
+    }
+    writeln!(out)?;
+    let row = |member: &dolmen::evaluate::advise::Probed| {
+        let (gain, se) = (number(member.gain.mean), maybe(member.gain.se));
+        vec![member.name.clone(), gain, se, number(member.weight)]
+    };
+    columns(&["member", "gain", "se", "weight"], advice.probe.members.iter().map(row), out)?;
+    let unit = if advice.facts.task == "density" { "nats a row" } else { "shares of its loss" };
+    let probe = &advice.probe;
+    writeln!(
+        out,
+        "\ngain over the first, in {unit}; {} folds of {} rows out of {}",
+        probe.folds, probe.rows, advice.facts.rows
+    )?;
+    for failure in &probe.failures {
+        writeln!(out, "failed         {failure}")?;
+    }
+    Ok(writeln!(out, "next           {command}")?)
+}
