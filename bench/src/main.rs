@@ -3,6 +3,7 @@
 //! The harness in `race.py` says what the line means, and starts a process for every run, so that the peak memory told is
 //! that of the run alone.
 
+mod aode;
 mod columns;
 mod csv;
 mod folds;
@@ -75,6 +76,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("labelled", [spec, file, rows, fresh, columns, told]) => {
             let rows = Rows::read([file, rows, fresh, columns])?;
             labelled::race(spec, &rows, told.parse()?, &run)?
+        }
+        ("aode", [work, spec, file, rows, fresh, columns, values, classes]) => {
+            let rows = Rows::read([file, rows, fresh, columns])?;
+            aode::race([work, spec], &rows, [values.parse()?, classes.parse()?], &run)?
         }
         ("folds", [task, table, schema, folds, specs @ ..]) => {
             folds::race([task, table, schema, folds], specs, &run)?

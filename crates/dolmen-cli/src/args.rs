@@ -11,6 +11,7 @@ use crate::advise::Advise;
 use crate::compare::Compare;
 use crate::demo::Demo;
 use crate::fit::Fit;
+use crate::generate::Generate;
 use crate::inspect::Inspect;
 use crate::learners::Learners;
 use crate::predict::Predict;
@@ -40,6 +41,7 @@ pub(crate) enum Verb {
     Weigh(Box<Weigh>),
     Compare(Box<Compare>),
     Advise(Box<Advise>),
+    Generate(Generate),
     Learners(Learners),
 }
 
@@ -111,7 +113,7 @@ impl Reading {
         classes: Option<&str>,
         run: &Run,
     ) -> Result<Table> {
-        let mut options = ReadOptions { drop: self.drop.clone(), ..ReadOptions::default() };
+        let mut options = self.options()?;
         if let Some(schema) = &self.schema {
             options.schema = ReadOptions::parse_schema(schema)?;
         }
@@ -122,6 +124,19 @@ impl Reading {
             options.keep.clone_from(&self.keep);
             options.keep.extend(always.iter().map(|&name| name.to_string()));
         }
+        table::read(path, &options, run)
+    }
+
+    /// The name of a file's last column that is not left out.
+    pub(crate) fn last_column(&self, path: &Path, run: &Run) -> Result<String> {
+        let names = table::column_names(path, &self.options()?, run)?;
+        let last = names.into_iter().rfind(|name| !self.drop.contains(name));
+        last.ok_or_else(|| dolmen::Error::file(path, "no column is left to read"))
+    }
+
+    /// The options that do not ask for certain columns.
+    fn options(&self) -> Result<ReadOptions> {
+        let mut options = ReadOptions { drop: self.drop.clone(), ..ReadOptions::default() };
         if !self.missing.is_empty() {
             options.missing.clone_from(&self.missing);
         }
@@ -130,7 +145,7 @@ impl Reading {
             let refuse = || dolmen::Error::param("delimiter", "one ASCII character", delimiter);
             options.delimiter = Some(byte.ok_or_else(refuse)?);
         }
-        table::read(path, &options, run)
+        Ok(options)
     }
 }
 

@@ -1,47 +1,95 @@
-//! `dolmen compare`: is stacking worth it on these data?
+//! `dolmen compare`: is stacking worth it on these data? And which method wins over several sets?
+
+mod show;
 
 use std::io::Write;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use dolmen::combine::{Method, Weights};
-use dolmen::error::{Error, Place, Result};
-use dolmen::evaluate::compare::{CompareOptions, Comparison, MethodResult, Rival, compare};
-use dolmen::learner::Run;
+use dolmen::error::{Error, Result};
+use dolmen::evaluate::compare::{
+    CompareOptions, Comparison, Methods, NetworkStudy, Rival, Tally, compare, compare_on_networks,
+    tally,
+};
 use dolmen::learner::library::Library;
 use dolmen::learner::spec::Spec;
-use dolmen::task::Density;
+use dolmen::learner::{Learner, Run};
+use dolmen::task::{Classification, Density, Joint, Regression};
+use serde::Serialize;
 
 use crate::args::{Common, DataFile, Format, Reading};
-use crate::data::{Data, DataOptions, Truth};
+use crate::data::{Data, DataOptions, TargetTask, Truth};
 use crate::members::Members;
-use crate::output::{self, Done, columns, note, number};
+use crate::output::{self, Done, note};
 
-/// Compare stacking with choosing, averaging and cheating on repeated random splits.
+/// Compare stacking with choosing, averaging, cheating and each member on repeated splits.
 ///
-/// Each repeat sets rows aside, fits everything on the rest and sums the scores of the rows set aside.
+/// Each split sets rows aside, fits everything on the rest and scores the rows set aside. Splits are random draws
+/// (--repeats, --test-rows) or the folds of repeated cross-validation (--repeats, --outer-folds). Several files give wins, draws and
+/// losses over all of them, at 95 % by the paired t-test and by the corrected resampled t-test.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   dolmen compare iris.csv --drop Species --repeats 50 --test-rows 20
-  dolmen compare geyser.csv --model 'kernel(bandwidth=[0.1,0.3])' --model 'mixture(components=[1,2,3])'")]
+  dolmen compare geyser.csv --model 'kernel(bandwidth=[0.1,0.3])' --model 'mixture(components=[1,2,3])'
+  dolmen compare iris.csv --target Species --repeats 10 --outer-folds 10
+  dolmen compare --random-networks
+  dolmen compare *.csv --target-last --task classify --members-only --outer-folds 10 --model aode --model lmg-ode")]
 pub(crate) struct Compare {
-    /// CSV or Parquet by extension; `-` reads CSV from standard input.
-    data: DataFile,
-    /// Random splits.
-    #[arg(long, default_value_t = 50)]
-    repeats: usize,
-    /// Rows set aside in each.
-    #[arg(long, default_value_t = 20)]
-    test_rows: usize,
+    /// CSV or Parquet by extension; `-` reads CSV from standard input. Several files are compared one by one and counted.
+    #[arg(required_unless_present = "random_networks")]
+    data: Vec<DataFile>,
+    /// The column to predict; without it the density of the rows is modelled.
+    #[arg(long, value_name = "COLUMN")]
+    target: Option<String>,
+    /// The last column of each file is the one to predict.
+    #[arg(long, conflicts_with = "target")]
+    target_last: bool,
+    /// The task, where the target's type does not say it.
+    #[arg(long, value_enum)]
+    task: Option<TargetTask>,
+    /// Random splits, or repeats of the outer folds. [default: 50 splits, 10 repeats of folds]
+    #[arg(long)]
+    repeats: Option<usize>,
+    /// Rows set aside in each random split. [default: 20; with a target a tenth]
+    #[arg(long)]
+    test_rows: Option<usize>,
+    /// Folds of repeated cross-validation, instead of random splits.
+    #[arg(long, value_name = "FOLDS", conflicts_with = "test_rows")]
+    outer_folds: Option<usize>,
     /// Folds of the out-of-sample matrix on the other rows.
     #[arg(long, default_value_t = 10)]
     folds: usize,
     /// How stacking finds its weights.
     #[arg(long, default_value = "simplex")]
     combiner: Method,
+    /// Compare the members each with each, without a stack.
+    #[arg(long)]
+    members_only: bool,
+    /// Compare members on random Bayesian networks instead of files, each with each: wins, draws and losses over kinds of
+    /// networks and sizes of samples.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "SIZE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "small",
+        conflicts_with_all = ["data", "target", "target_last", "repeats", "test_rows", "outer_folds"]
+    )]
+    random_networks: Option<StudySize>,
     #[command(flatten)]
     members: Members,
     #[command(flatten)]
     reading: Reading,
+}
+
+/// How large the study on random networks is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum StudySize {
+    /// 108 cells of 30 networks: a minute or two.
+    Small,
+    /// The paper's 180 cells of 100 networks: hours.
+    Full,
 }
 
 /// The six members of Smyth and Wolpert (1999), section 4, which are compared if none are named.
@@ -50,33 +98,97 @@ const SIX: [&str; 2] = [
     "mixture(components=[2, 4, 8], schedule=sw99, beta=0.01)",
 ];
 
+/// The members of Cerquides and Lopez de Mantaras (2005), Table 2.
+const FIVE: [&str; 5] = ["aode", "aode(threshold=30)", "bma-aode", "lmg-ode", "lmd-ode"];
+
+/// Several sets, and what they say together.
+#[derive(Debug, Serialize)]
+struct Sets {
+    sets: Vec<Set>,
+    tallies: Vec<Tally>,
+}
+
+#[derive(Debug, Serialize)]
+struct Set {
+    file: String,
+    #[serde(flatten)]
+    comparison: Comparison,
+}
+
 pub(crate) fn run(arguments: &Compare, common: &Common, out: &mut dyn Write) -> Done {
     let run = common.run()?;
-    let options = DataOptions { target: None, task: None, weights: None, groups: None };
-    let data = Data::read(&arguments.data, &options, &arguments.reading, &run)?;
-    data.notes.iter().for_each(|text| note(common, text));
-    let comparison = arguments.densities(&data, &run).map_err(|e| e.in_file(&arguments.data))?;
-    drop(run);
-    match common.format {
-        Format::Json => output::json(&comparison, out),
-        Format::Text => show(&comparison, out),
+    if let Some(size) = arguments.random_networks {
+        let learners = arguments.members.named_or_these::<Classification>(&FIVE)?;
+        let study = match size {
+            StudySize::Small => NetworkStudy::default(),
+            StudySize::Full => NetworkStudy::full(),
+        };
+        let results = compare_on_networks(&learners, &study, &run)?;
+        drop(run);
+        return match common.format {
+            Format::Json => output::json(&results, out),
+            Format::Text => show::tallies(&results.tallies, results.cells.len(), out),
+        };
     }
+    let one = |file: &DataFile| arguments.compare_file(file, common, &run);
+    let mut comparisons = arguments.data.iter().map(one).collect::<Result<Vec<Comparison>>>()?;
+    drop(run);
+    if comparisons.len() == 1 {
+        let comparison = comparisons.remove(0);
+        return match common.format {
+            Format::Json => output::json(&comparison, out),
+            Format::Text => show::comparison(&comparison, out),
+        };
+    }
+    let tallies = tally(comparisons.iter().map(|comparison| comparison.duels.as_slice()));
+    let files = arguments.data.iter().map(|file| file.display().to_string());
+    if common.format == Format::Text && tallies.is_empty() {
+        return files.zip(&comparisons).try_for_each(|(file, comparison)| {
+            writeln!(out, "{file}\n")?;
+            show::comparison(comparison, out)?;
+            Ok(writeln!(out)?)
+        });
+    }
+    if common.format == Format::Text {
+        return show::tallies(&tallies, comparisons.len(), out);
+    }
+    let set = |(file, comparison)| Set { file, comparison };
+    output::json(&Sets { sets: files.zip(comparisons).map(set).collect(), tallies }, out)
 }
 
 impl Compare {
-    fn densities(&self, data: &Data, run: &Run) -> Result<Comparison> {
-        debug_assert!(matches!(data.truth, Truth::None));
-        let sample = data.sample::<Density>(&())?;
-        if self.test_rows == 0 || self.test_rows + self.folds >= sample.rows() {
-            let problem = format!(
-                "{} rows cannot give {} test rows and {} folds of the others",
-                sample.rows(),
-                self.test_rows,
-                self.folds
-            );
-            return Err(Error::data(Place::default(), problem));
+    fn compare_file(&self, file: &DataFile, common: &Common, run: &Run) -> Result<Comparison> {
+        let target =
+            if self.target_last { Some(self.last_column(file, run)?) } else { self.target.clone() };
+        if target.is_none() && self.task.is_some() {
+            return Err(Error::param("task", "given with --target or --target-last", "alone"));
         }
-        let learners = self.members.named_or::<Density>(&SIX)?;
+        let options = DataOptions { target, task: self.task, weights: None, groups: None };
+        let data = Data::read(file, &options, &self.reading, run)?;
+        data.notes.iter().for_each(|text| note(common, text));
+        match &data.truth {
+            Truth::None => self.densities(&data, run),
+            Truth::Classes(labels) if self.task == Some(TargetTask::Joint) => {
+                self.supervised::<Joint>(&data, labels, run)
+            }
+            Truth::Classes(labels) => self.supervised::<Classification>(&data, labels, run),
+            Truth::Numbers(values) => self.supervised::<Regression>(&data, values, run),
+        }
+        .map_err(|error| error.in_file(file))
+    }
+
+    /// The name of a file's last column.
+    fn last_column(&self, file: &DataFile, run: &Run) -> Result<String> {
+        if file.as_os_str() == "-" {
+            let expected = "given with a file: standard input cannot be read twice";
+            return Err(Error::param("target-last", expected, "standard input"));
+        }
+        self.reading.last_column(file, run)
+    }
+
+    fn densities(&self, data: &Data, run: &Run) -> Result<Comparison> {
+        let sample = data.sample::<Density>(&())?;
+        let learners = self.members.named_or::<Density>(&SIX, &sample)?;
         let rival = |name: &str, spec: &str, zero_line| {
             let learner = Density::learner(&Spec::parse(spec)?)?;
             Ok(Rival { name: name.into(), learner, zero_line })
@@ -85,44 +197,31 @@ impl Compare {
             rival("cv-bandwidth", "kernel(shape=triangular, bandwidth=cv, search=sw99)", false)?,
             rival("single-gaussian", "gaussian", true)?,
         ];
-        let options = CompareOptions {
-            repeats: self.repeats,
-            test_rows: self.test_rows,
+        let options = self.options(sample.rows(), Methods::Combined);
+        let rivals = if self.members_only { &[][..] } else { &rivals };
+        compare(&learners, rivals, &sample, &options, run)
+    }
+
+    fn supervised<T: Library>(
+        &self,
+        data: &Data,
+        target: &T::Target,
+        run: &Run,
+    ) -> Result<Comparison> {
+        let sample = data.sample::<T>(target)?;
+        let learners: Vec<Box<dyn Learner<T>>> = self.members.learners(&sample)?;
+        compare(&learners, &[], &sample, &self.options(sample.rows(), Methods::All), run)
+    }
+
+    fn options(&self, rows: usize, methods: Methods) -> CompareOptions {
+        let tenth = if methods == Methods::Combined { 20 } else { (rows / 10).max(1) };
+        CompareOptions {
+            repeats: self.repeats.unwrap_or(if self.outer_folds.is_some() { 10 } else { 50 }),
+            test_rows: self.test_rows.unwrap_or(tenth),
+            outer_folds: self.outer_folds,
             folds: self.folds,
             weights: Weights::from(self.combiner),
-        };
-        compare(&learners, &rivals, &sample, &options, run)
+            methods: if self.members_only { Methods::Members } else { methods },
+        }
     }
-}
-
-fn show(comparison: &Comparison, out: &mut dyn Write) -> Done {
-    let row = |method: &MethodResult| {
-        let p = method.p_value.map_or_else(|| "-".into(), |p| format!("{p:.4}"));
-        let share = format!("{:.0} %", 100.0 * method.finite_share);
-        vec![
-            method.name.clone(),
-            format!("{:.2}", method.mean),
-            format!("{:.2}", method.se),
-            share,
-            p,
-        ]
-    };
-    let header = ["method", "mean", "se", "finite", "p against stacking"];
-    columns(&header, comparison.methods.iter().map(row), out)?;
-    writeln!(out)?;
-    let weight = |w: &dolmen::evaluate::compare::MeanWeight| vec![w.name.clone(), number(w.weight)];
-    columns(&["member", "mean weight"], comparison.mean_weights.iter().map(weight), out)?;
-    writeln!(out)?;
-    let Comparison { rows, repeats, test_rows, .. } = comparison;
-    writeln!(
-        out,
-        "{repeats} random splits of {rows} rows; sums of the scores of {test_rows} test rows, higher is better"
-    )?;
-    if let Some(zero) = &comparison.zero_line {
-        writeln!(
-            out,
-            "all methods relative to {zero}, whose own score is shown; means over the finite splits"
-        )?;
-    }
-    Ok(())
 }

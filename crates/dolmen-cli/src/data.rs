@@ -34,6 +34,15 @@ pub(crate) enum TargetTask {
     Classify,
     /// Predict numbers.
     Regress,
+    /// Model inputs and class together, and predict classes: a mixture of joint probabilities.
+    Joint,
+}
+
+impl TargetTask {
+    /// Whether the target holds classes.
+    fn has_classes(self) -> bool {
+        matches!(self, Self::Classify | Self::Joint)
+    }
 }
 
 /// What is to be predicted.
@@ -66,8 +75,8 @@ impl Data {
             .flatten()
             .map(String::as_str)
             .collect();
-        let classes =
-            options.target.as_deref().filter(|_| options.task == Some(TargetTask::Classify));
+        let has_classes = options.task.is_some_and(TargetTask::has_classes);
+        let classes = options.target.as_deref().filter(|_| has_classes);
         let table = reading.read(path, &always, classes, run)?;
         Self::from_table(table, options).map_err(|error| error.in_file(path))
     }
@@ -159,7 +168,7 @@ fn truth(name: &str, column: Column, task: Option<TargetTask>) -> Result<Truth> 
     match (task, column) {
         (Some(TargetTask::Regress), column) => column.into_numbers(name).map(Truth::Numbers),
         (None, Column::Numeric(values)) => Ok(Truth::Numbers(values)),
-        (Some(TargetTask::Classify), Column::Numeric(_)) => Err(Error::data(
+        (Some(TargetTask::Classify | TargetTask::Joint), Column::Numeric(_)) => Err(Error::data(
             Place::column(name),
             "the target is declared numeric, but the task is to classify",
         )),

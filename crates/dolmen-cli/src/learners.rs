@@ -6,7 +6,7 @@ use clap::Args;
 use dolmen::combine::library::entries as combiners;
 use dolmen::error::Error;
 use dolmen::learner::library::Library;
-use dolmen::task::{Classification, Density, Regression};
+use dolmen::task::{Classification, Density, Joint, Regression};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -37,6 +37,7 @@ struct Shown {
 pub(crate) fn run(arguments: &Learners, common: &Common, out: &mut dyn Write) -> Done {
     let mut learners = listed::<Density>();
     learners.extend(listed::<Classification>());
+    learners.extend(listed::<Joint>());
     learners.extend(listed::<Regression>());
     learners.extend(combiners().into_iter().map(|combiner| Shown {
         name: combiner.kind,

@@ -6,6 +6,7 @@ mod compare;
 mod data;
 mod demo;
 mod fit;
+mod generate;
 mod inspect;
 mod learners;
 mod members;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Verb::Weigh(weigh) => weigh::run(weigh, common, &mut stdout),
         Verb::Compare(compare) => compare::run(compare, common, &mut stdout),
         Verb::Advise(advise) => advise::run(advise, common, &mut stdout),
+        Verb::Generate(generate) => generate::run(generate, common, &mut stdout),
         Verb::Learners(learners) => learners::run(learners, common, &mut stdout),
     };
     match done.and_then(|()| stdout.flush().map_err(output::Failure::from)) {

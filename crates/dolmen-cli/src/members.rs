@@ -30,16 +30,35 @@ impl Members {
         if specs.is_empty() {
             specs = T::usual_members(sample.x());
         }
-        build(&specs)
+        build(&specs, sample)
     }
 
     /// The learners named, or others.
-    pub(crate) fn named_or<T: Library>(&self, others: &[&str]) -> Result<Vec<Box<dyn Learner<T>>>> {
-        let mut specs = self.named()?;
+    pub(crate) fn named_or<T: Library>(
+        &self,
+        others: &[&str],
+        sample: &Sample<'_, T>,
+    ) -> Result<Vec<Box<dyn Learner<T>>>> {
+        build(&self.specs_or(others)?, sample)
+    }
+
+    /// The learners named, or others, where there are no rows to look at.
+    pub(crate) fn named_or_these<T: Library>(
+        &self,
+        others: &[&str],
+    ) -> Result<Vec<Box<dyn Learner<T>>>> {
+        let learners: Vec<_> =
+            self.specs_or(others)?.iter().map(T::learner).collect::<Result<_>>()?;
+        unique_names(&learners)?;
+        Ok(learners)
+    }
+
+    fn specs_or(&self, others: &[&str]) -> Result<Vec<Spec>> {
+        let specs = self.named()?;
         if specs.is_empty() {
-            specs = others.iter().map(|text| Spec::parse(text)).collect::<Result<_>>()?;
+            return others.iter().map(|text| Spec::parse(text)).collect();
         }
-        build(&specs)
+        Ok(specs)
     }
 
     fn named(&self) -> Result<Vec<Spec>> {
@@ -50,8 +69,9 @@ impl Members {
     }
 }
 
-fn build<T: Library>(specs: &[Spec]) -> Result<Vec<Box<dyn Learner<T>>>> {
-    let learners = specs.iter().map(T::learner).collect::<Result<Vec<_>>>()?;
+fn build<T: Library>(specs: &[Spec], sample: &Sample<'_, T>) -> Result<Vec<Box<dyn Learner<T>>>> {
+    let learner = |spec: &Spec| T::learner_for(spec, sample.x());
+    let learners = specs.iter().map(learner).collect::<Result<Vec<_>>>()?;
     unique_names(&learners)?;
     Ok(learners)
 }

@@ -9,7 +9,7 @@ use dolmen::learner::Run;
 use dolmen::learner::library::Library;
 use dolmen::store::{ModelFile, Stored};
 use dolmen::table::{self, Column, ColumnKind, Features, ReadOptions, Schema, Table};
-use dolmen::task::{Classification, Density, Regression, Target};
+use dolmen::task::{Classification, Density, Joint, Regression, Target};
 
 use crate::data::check_finite;
 
@@ -17,6 +17,7 @@ use crate::data::check_finite;
 pub(crate) enum Model {
     Density(Ensemble<Density>),
     Classification(Ensemble<Classification>),
+    Joint(Ensemble<Joint>),
     Regression(Ensemble<Regression>),
 }
 
@@ -32,6 +33,8 @@ impl Opened {
             Model::Density(restore(&file)?)
         } else if file.is::<Classification>() {
             Model::Classification(restore(&file)?)
+        } else if file.is::<Joint>() {
+            Model::Joint(restore(&file)?)
         } else if file.is::<Regression>() {
             Model::Regression(restore(&file)?)
         } else {

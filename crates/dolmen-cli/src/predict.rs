@@ -9,6 +9,7 @@ use dolmen::learner::{Run, predict};
 use dolmen::math::first_largest;
 use dolmen::store::write_atomically;
 use dolmen::table::{Categories, Column, Features, Table, write_csv, write_parquet};
+use dolmen::task::Joint;
 
 use crate::args::{Common, DataFile};
 use crate::model::{Model, Opened};
@@ -81,6 +82,11 @@ fn predictions(
                 columns.push(("upper".into(), Column::Numeric(bound(1))));
             }
             Table::new(columns)
+        }
+        Model::Joint(model) => {
+            let classes = &opened.file.classes;
+            let joints = predict(model, rows, run)?;
+            Table::new(class_columns(classes, &Joint::posteriors(&joints, classes.len())))
         }
         Model::Classification(model) => {
             let probabilities = predict(model, rows, run)?;

@@ -65,6 +65,7 @@ pub(crate) fn run(arguments: &Score, common: &Common, out: &mut dyn Write) -> Do
     let report = match &opened.model {
         Model::Density(model) => score(model, &opened.truth(&mut table, path)?, rows, &run)?,
         Model::Classification(model) => score(model, &opened.truth(&mut table, path)?, rows, &run)?,
+        Model::Joint(model) => score(model, &opened.truth(&mut table, path)?, rows, &run)?,
         Model::Regression(model) => score(model, &opened.truth(&mut table, path)?, rows, &run)?,
     };
     drop(run);

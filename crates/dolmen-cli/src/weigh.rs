@@ -11,7 +11,7 @@ use dolmen::evaluate::Measure;
 use dolmen::learner::Run;
 use dolmen::oos::{self, OutOfSample};
 use dolmen::table::{Column, Table};
-use dolmen::task::{Classification, Density, Labels, Regression, Target, Task};
+use dolmen::task::{Classification, Density, Joint, Labels, Regression, Target, Task};
 
 use crate::args::{Common, DataFile, Format, Reading};
 use crate::output::{self, Done, columns, difference, maybe, number};
@@ -21,13 +21,14 @@ use crate::output::{self, Done, columns, difference, maybe, number};
 /// PREDICTIONS has one row per case and one column per member: what the member said about a case it had not seen.
 ///
 /// Without --target the columns are densities p(x), or probabilities p(true class). With --target and columns named
-/// member:class they are class probabilities. With a numeric --target they are predicted numbers. A matrix kept by
+/// member:class they are class probabilities; with --log as well, ln p(x, class) of generative models. With a numeric --target they are predicted numbers. A matrix kept by
 /// `dolmen fit --oos` needs no options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   dolmen weigh densities.csv                          one density column per member
   dolmen weigh logdensities.parquet --log             the same, as logarithms
   dolmen weigh probabilities.csv --target species     columns such as forest:setosa
+  dolmen weigh joints.csv --target species --log      columns such as bayes:setosa with ln p(x, class)
   dolmen weigh forecasts.csv --target demand --format json
   dolmen weigh forecasts.csv --target demand --method non-negative")]
 pub(crate) struct Weigh {
@@ -39,7 +40,7 @@ pub(crate) struct Weigh {
     /// The column with row weights.
     #[arg(long, value_name = "COLUMN")]
     weights: Option<String>,
-    /// The columns hold logarithms of densities or probabilities.
+    /// The columns hold logarithms: of densities, or with --target of joint probabilities p(x, class).
     #[arg(long)]
     log: bool,
     /// How weights are found: simplex, em, non-negative, uniform, best, greedy, pseudo-bma, pseudo-bma+.
@@ -80,6 +81,7 @@ enum ErrorKind {
 enum Matrix {
     Density(OutOfSample<Density>),
     Classification(OutOfSample<Classification>),
+    Joint(OutOfSample<Joint>),
     Regression(OutOfSample<Regression>),
 }
 
@@ -88,6 +90,7 @@ pub(crate) fn run(weigh: &Weigh, common: &Common, out: &mut dyn Write) -> Done {
     let weighing = match weigh.matrix(&run).map_err(|e| e.in_file(&weigh.predictions))? {
         Matrix::Density(matrix) => weigh.weigh(&matrix, &run)?,
         Matrix::Classification(matrix) => weigh.weigh(&matrix, &run)?,
+        Matrix::Joint(matrix) => weigh.weigh(&matrix, &run)?,
         Matrix::Regression(matrix) => weigh.weigh(&matrix, &run)?,
     };
     drop(run);
@@ -132,7 +135,17 @@ impl Weigh {
         };
         let truth = table.take(target)?;
         if table.names().iter().all(|name| name.contains(':')) && !table.names().is_empty() {
-            return classes(target, &truth, table, weights).map(Matrix::Classification);
+            let (members, labels) = classes(target, &truth, table, self.log)?;
+            return if self.log {
+                OutOfSample::from_columns(members, labels, weights).map(Matrix::Joint)
+            } else {
+                OutOfSample::from_columns(members, labels, weights).map(Matrix::Classification)
+            };
+        }
+        if self.log {
+            let problem = "with --target and --log the other columns must be named member:class";
+            return Err(Error::data(Place::column(target), problem)
+                .with_hint("they then hold ln p(x, class); predicted numbers need no --log"));
         }
         match truth {
             Column::Numeric(values) => {
@@ -183,6 +196,7 @@ fn read_kept(task: &str, path: &Path, run: &Run) -> Result<Matrix> {
     match task {
         Density::NAME => OutOfSample::read(path, run).map(Matrix::Density),
         Classification::NAME => OutOfSample::read(path, run).map(Matrix::Classification),
+        Joint::NAME => OutOfSample::read(path, run).map(Matrix::Joint),
         Regression::NAME => OutOfSample::read(path, run).map(Matrix::Regression),
         other => Err(Error::file(path, format!("a matrix of task {other} cannot be weighed"))),
     }
@@ -198,13 +212,12 @@ fn numbers(name: &str, column: Column) -> Result<Vec<f64>> {
     }
 }
 
-/// Columns `member:class`, brought together by member, in the order of the classes.
-fn classes(
-    target: &str,
-    truth: &Column,
-    table: Table,
-    weights: Option<Vec<f64>>,
-) -> Result<OutOfSample<Classification>> {
+/// Members with their columns, row after row.
+type Columns = Vec<(String, Vec<f64>)>;
+
+/// Columns `member:class`, brought together by member, in the order of the classes: class probabilities, or logarithms
+/// of joint ones.
+fn classes(target: &str, truth: &Column, table: Table, log: bool) -> Result<(Columns, Labels)> {
     let mut members: Vec<String> = Vec::new();
     let mut names: Vec<String> = Vec::new();
     for name in table.names() {
@@ -228,17 +241,20 @@ fn classes(
         for (k, class) in names.iter().enumerate() {
             let name = format!("{member}:{class}");
             for (i, p) in numbers(&name, table.take(&name)?)?.into_iter().enumerate() {
-                if !(0.0..=1.0 + 1e-9).contains(&p) {
+                if !log && !(0.0..=1.0 + 1e-9).contains(&p) {
                     let problem = format!("a probability is {p}, not between 0 and 1");
-                    return Err(Error::data(Place::cell(i, &name), problem));
+                    let hint = "add --log if the columns hold ln p(x, class)";
+                    return Err(Error::data(Place::cell(i, &name), problem).with_hint(hint));
                 }
                 column[i * names.len() + k] = p;
             }
         }
-        check_sums(&member, &column, names.len())?;
+        if !log {
+            check_sums(&member, &column, names.len())?;
+        }
         joined.push((member, column));
     }
-    OutOfSample::from_columns(joined, labels, weights)
+    Ok((joined, labels))
 }
 
 /// A member's probabilities must sum to 1, up to the rounding of a printed file.
@@ -304,8 +320,13 @@ pub(crate) fn show(weighing: &Weighing, out: &mut dyn Write) -> Done {
 fn summary(weighing: &Weighing, out: &mut dyn Write) -> Done {
     let score = if weighing.task == Regression::NAME { "minus squared error" } else { "log score" };
     writeln!(out, "task           {} ({} rows)", weighing.task, weighing.rows)?;
-    write!(out, "method         {}", weighing.method)?;
-    if weighing.iterations > 0 {
+    let is_lmg = weighing.task == Joint::NAME && weighing.method == Method::Simplex;
+    let name = if is_lmg { "lmg" } else { weighing.method.name() };
+    write!(out, "method         {name}")?;
+    if let (Some(residual), true) = (weighing.kkt_residual, is_lmg) {
+        let steps = weighing.iterations;
+        write!(out, ", KKT residual {residual:.1e} after {steps} steps from the best start")?;
+    } else if weighing.iterations > 0 {
         write!(out, ", certified gap {:.1e} after {} passes", weighing.gap, weighing.iterations)?;
     }
     writeln!(out)?;

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The modules stand in that order: [`table`], [`plan`], [`learner`], [`oos`], [`combine`], [`ensemble`], [`evaluate`].
-//! [`task`] says what one prediction row means; [`store`] saves models; [`stats`] and [`math`] are what it all stands on.
+//! [`task`] says what one prediction row means; [`store`] saves models; [`generate`] draws data sets; [`stats`] and [`math`] are what it all stands on.
 //!
 //! Weights for predictions made anywhere, with their certificate:
 //!
@@ -30,6 +30,7 @@ pub mod combine;
 pub mod ensemble;
 pub mod error;
 pub mod evaluate;
+pub mod generate;
 pub mod learner;
 pub mod math;
 pub mod oos;

@@ -260,15 +260,24 @@ impl Task for Joint {
         measure.of_classes(&posterior(row), target, i)
     }
     fn figures(predicted: &[f64], target: &Labels) -> Vec<Figure> {
-        let rows = predicted.chunks_exact(Self::width(target));
-        figures::of_classes(&rows.flat_map(posterior).collect::<Vec<f64>>(), target)
+        figures::of_classes(&Self::posteriors(predicted, Self::width(target)), target)
     }
 }
 
-/// p(c given x) from ln p(x, c).
+/// p(c given x) from ln p(x, c); equal probabilities where no class gives the row anything.
 fn posterior(joint: &[f64]) -> Vec<f64> {
     let total = log_sum_exp(joint);
+    if total == f64::NEG_INFINITY {
+        return vec![1.0 / joint.len() as f64; joint.len()];
+    }
     joint.iter().map(|joint| (joint - total).exp()).collect()
+}
+
+impl Joint {
+    /// The class probabilities of prediction rows, row after row.
+    pub fn posteriors(predicted: &[f64], classes: usize) -> Vec<f64> {
+        predicted.chunks_exact(classes).flat_map(posterior).collect()
+    }
 }
 
 impl Task for Classification {
@@ -332,5 +341,6 @@ mod tests {
         let row = [-900.0, -900.0 + 3.0_f64.ln()];
         assert!((Joint::score(&row, &labels, 0) - 0.75_f64.ln()).abs() < 1e-12);
         assert_eq!(Joint::score(&[-1.0, f64::NEG_INFINITY], &labels, 0), f64::NEG_INFINITY);
+        assert_eq!(Joint::posteriors(&[f64::NEG_INFINITY; 2], 2), [0.5, 0.5]);
     }
 }

@@ -10,7 +10,7 @@ use dolmen::learner::spec::Spec;
 use dolmen::learner::{Fitted, Learner, Run, Sample, Simple, SimpleLearner, SimpleModel, check};
 use dolmen::store::{Record, Registry, Stored};
 use dolmen::table::{Features, Field, Kind, Rows, Schema};
-use dolmen::task::{Classification, Density, Labels, Regression, Task};
+use dolmen::task::{Classification, Density, Joint, Labels, Regression, Task};
 use serde::{Deserialize, Serialize};
 
 const ROWS: usize = 45;
@@ -88,6 +88,8 @@ fn every_classifier() {
         "naive-bayes",
         "ode(root=[x1, x2])",
         "aode(threshold=3, missing=ignore)",
+        "a2de",
+        "a2de(threshold=4, missing=ignore, bins=3)",
         "bma-aode(bins=3)",
         "lmd-ode",
         "lmg-ode",
@@ -108,6 +110,29 @@ fn every_classifier() {
         "stack(members=[class-frequencies, bayes(density=gaussian)])",
     ];
     conform::<Classification>(&specs, &labels);
+}
+
+#[test]
+fn every_joint_model() {
+    let classes = ["a", "b", "c"].map(String::from);
+    let labels = Labels::new(classes, (0..ROWS as u32).map(|i| i % 3).collect()).unwrap();
+    let specs = [
+        "bayes(density=gaussian)",
+        "bayes(density=kernel(bandwidth=[0.3, 0.8]))",
+        "naive-bayes",
+        "ode(root=[x1, x2])",
+        "aode(threshold=3, missing=ignore)",
+        "a2de",
+        "bma-aode(bins=3)",
+        "lmg-ode",
+        "encoded(of=bayes(density=gaussian))",
+        "stack(members=[naive-bayes, aode])",
+        "tuned(of=[naive-bayes, aode])",
+    ];
+    conform::<Joint>(&specs, &labels);
+    let mixed = ["naive-bayes", "aode", "a2de(missing=ignore)", "lmg-ode", "bma-aode"];
+    conform_mixed::<Joint>(&mixed, &labels);
+    conform_mixed::<Classification>(&["a2de", "lmd-ode", "aode(missing=ignore)"], &labels);
 }
 
 #[test]

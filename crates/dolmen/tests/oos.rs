@@ -13,7 +13,7 @@ use dolmen::learner::{Learner, Run, Sample, Simple, SimpleLearner, SimpleModel, 
 use dolmen::oos::{OnFailure, OutOfSample, collect, task_of};
 use dolmen::plan::{KFold, Plan, PlanSpec, Portion, RowKeys};
 use dolmen::table::{Column, Features, Table, write_parquet};
-use dolmen::task::{Classification, Density, Labels, Regression, Task};
+use dolmen::task::{Classification, Density, Joint, Labels, Regression, Task};
 use dolmen::{Error, Result};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -80,6 +80,11 @@ fn classes_and_numbers_come_back() {
     let p = [vec![0.2, 0.3, 0.5, 1.0, 0.0, 0.0, 0.1, 0.1, 0.8, 0.25, 0.5, 0.25]];
     let weights = Some(vec![1.0, 2.0, 0.0, 1.5]);
     let matrix = OutOfSample::<Classification>::from_columns(named(&p), labels.clone(), weights);
+    assert_eq!(round_trip(&matrix.unwrap()).target(), &labels);
+
+    let joint = [vec![-1.5, f64::NEG_INFINITY, -0.25, -900.0, -1.0, -2.0]];
+    let labels = Labels::new(["a", "b"].map(String::from), vec![1, 0, 1]).unwrap();
+    let matrix = OutOfSample::<Joint>::from_columns(named(&joint), labels.clone(), None);
     assert_eq!(round_trip(&matrix.unwrap()).target(), &labels);
 
     let target = vec![0.1, -7.0, 1e300];

@@ -17,10 +17,10 @@ use dolmen::oos::OnFailure;
 use dolmen::plan::{PlanSpec, RowKeys};
 use dolmen::store::ModelFile;
 use dolmen::table::Schema;
-use dolmen::task::{Classification, Density, Regression, Target, Task};
+use dolmen::task::{Classification, Density, Joint, Regression, Target, Task};
 
 use crate::args::{Common, DataFile, Format, Reading};
-use crate::data::{Data, DataOptions, Truth};
+use crate::data::{Data, DataOptions, TargetTask, Truth};
 use crate::members::Members;
 use crate::output::{self, Done, note};
 use report::Report;
@@ -112,6 +112,9 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
     data.notes.iter().for_each(|text| note(common, text));
     let report = match &data.truth {
         Truth::None => fit.fit::<Density>(&data, &(), &run),
+        Truth::Classes(labels) if fit.columns.task == Some(TargetTask::Joint) => {
+            fit.fit::<Joint>(&data, labels, &run)
+        }
         Truth::Classes(labels) => fit.fit::<Classification>(&data, labels, &run),
         Truth::Numbers(values) => fit.fit::<Regression>(&data, values, &run),
     }

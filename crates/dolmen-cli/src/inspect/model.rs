@@ -42,6 +42,7 @@ pub(super) fn run(path: &Path, common: &Common, out: &mut dyn Write) -> Done {
     let (members, combination) = match &opened.model {
         Model::Density(model) => describe(model),
         Model::Classification(model) => describe(model),
+        Model::Joint(model) => describe(model),
         Model::Regression(model) => describe(model),
     };
     let file = opened.file;

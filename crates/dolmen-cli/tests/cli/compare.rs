@@ -1,5 +1,7 @@
 //! `dolmen compare`: the shape of its report, and agreement with the reference in distribution.
 
+use std::fmt::Write;
+
 use serde_json::Value;
 
 use crate::folder::{DIABETES, Folder, IRIS, keys};
@@ -73,4 +75,77 @@ fn iris_agrees_with_the_reference() {
 fn diabetes_agrees_with_the_reference() {
     let report = Folder::new().json(&["compare", DIABETES, "-q", "--test-rows", "20"]);
     agrees(&report, &DIABETES_REFERENCE);
+}
+
+/// A file with two classes that the second column almost gives away.
+fn two_classes(rows: usize) -> String {
+    let mut text = String::from("size,colour,class\n");
+    for i in 0..rows {
+        let class = if i % 2 == 0 { "yes" } else { "no" };
+        let colour = if i % 9 == 4 { "red" } else { class };
+        writeln!(text, "{},{colour},{class}", (i * 37) % 11).unwrap();
+    }
+    text
+}
+
+#[test]
+fn classes_are_compared_by_their_figures() {
+    let folder = Folder::with("c.csv", two_classes(60));
+    let members = ["--model", "naive-bayes", "--model", "class-frequencies"];
+    let splits = ["--repeats", "2", "--outer-folds", "3", "--folds", "3"];
+    let arguments = [&["compare", "c.csv", "-q", "--target", "class"][..], &members, &splits];
+    let report = folder.json(&arguments.concat());
+    assert_eq!((&report["task"], &report["outer_folds"]), (&"classification".into(), &3.into()));
+    let methods = report["methods"].as_array().unwrap();
+    let names: Vec<&str> = methods.iter().map(|m| m["name"].as_str().unwrap()).collect();
+    assert_eq!(names[..4], METHODS[..4]);
+    assert_eq!(names[4..], ["naive-bayes", "class-frequencies"]);
+    let expected =
+        ["corrected_p_value", "figures", "finite_share", "mean", "name", "p_value", "se"];
+    assert_eq!(keys(&methods[1]), expected);
+    let figures = methods[1]["figures"].as_array().unwrap();
+    let named: Vec<&str> = figures.iter().map(|f| f["name"].as_str().unwrap()).collect();
+    assert_eq!(named, ["log_loss", "error", "brier", "auc"]);
+    let text = folder.succeeds(&arguments.concat());
+    assert!(text.contains("corrected t p") && text.contains("2 times 3 folds"), "{text}");
+}
+
+#[test]
+fn several_sets_give_wins_draws_and_losses() {
+    let folder = Folder::with("a.csv", two_classes(60));
+    folder.write("b.csv", two_classes(90));
+    let members = ["--model", "naive-bayes", "--model", "class-frequencies"];
+    let splits = ["--members-only", "--repeats", "2", "--outer-folds", "5", "--target-last"];
+    let arguments = [&["compare", "a.csv", "b.csv", "-q"][..], &members, &splits].concat();
+    let report = folder.json(&arguments);
+    assert_eq!(report["sets"].as_array().unwrap().len(), 2);
+    assert_eq!(report["sets"][1]["file"], "b.csv");
+    let tallies = report["tallies"].as_array().unwrap();
+    assert_eq!(tallies.len(), 4);
+    assert_eq!(tallies[0]["outcomes"], serde_json::json!([2, 0, 0]), "{}", tallies[0]);
+    let text = folder.succeeds(&arguments);
+    assert!(text.contains("naive-bayes - class-frequencies  2/0/0 (2/0/0)"), "{text}");
+    assert!(text.contains("over 2 sets"), "{text}");
+}
+
+#[test]
+fn numbers_are_compared_and_mistakes_named() {
+    let mut text = String::from("x,y\n");
+    (0..40).for_each(|i| writeln!(text, "{i},{}", 3 * i + i % 4).unwrap());
+    let folder = Folder::with("n.csv", text);
+    let members = ["--model", "ridge", "--model", "mean"];
+    let usual = [&["compare", "n.csv", "-q", "--target", "y"][..], &members].concat();
+    let report = folder.json(&[&usual[..], &["--members-only", "--repeats", "3"]].concat());
+    assert_eq!((&report["task"], &report["test_rows"]), (&"regression".into(), &4.into()));
+    let figure = &report["methods"][0]["figures"][0];
+    assert_eq!(figure["name"], "rmse");
+    assert!(figure["mean"].as_f64().unwrap() < 3.0);
+    folder.refuses_naming(&["compare", "n.csv", "--target", "z"], &["z"]);
+    folder.refuses_naming(&["compare", "n.csv", "--task", "classify"], &["task"]);
+    folder.refuses_naming(&[&usual[..], &["--test-rows", "40"]].concat(), &["40", "n.csv"]);
+    folder.refuses_naming(&["compare", "-", "--target-last"], &["target-last"]);
+    assert_eq!(folder.dolmen(&["compare", "n.csv", "--random-networks"]).code, 2);
+    assert_eq!(folder.dolmen(&["compare"]).code, 2);
+    let both = [&usual[..], &["--test-rows", "4", "--outer-folds", "4"]].concat();
+    assert_eq!(folder.dolmen(&both).code, 2);
 }

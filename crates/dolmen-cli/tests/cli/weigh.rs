@@ -203,7 +203,9 @@ fn standard_input_and_the_number_of_threads_change_nothing() {
 #[test]
 fn every_verb_has_help_with_examples() {
     let folder = Folder::new();
-    for verb in ["weigh", "fit", "predict", "score", "sample", "compare", "inspect", "learners"] {
+    for verb in
+        ["weigh", "fit", "predict", "score", "sample", "compare", "generate", "inspect", "learners"]
+    {
         let help = folder.succeeds(&[verb, "--help"]);
         assert!(help.contains("Example") && help.contains(&format!("dolmen {verb}")), "{help}");
     }

@@ -18,7 +18,8 @@ use crate::oos::OutOfSample;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// The exact optimum on the simplex: of the log score, or of the squared error for numbers.
+    /// The exact optimum on the simplex: of the log score, or of the squared error for numbers. For joint probabilities it
+    /// is LMG: the best maximum found from several starts.
     #[default]
     Simplex,
     /// The papers' EM with their stopping rule (log scores).
@@ -182,6 +183,12 @@ impl<'a, T: Weighable> Weigher<'a, T> {
                 Ok(self.run.install(|| squares.non_negative()))
             }
             _ => {
+                let by_starts = || self.problem.solve_by_starts(self.options.tolerance, &self.run);
+                if self.options.method == Method::Simplex
+                    && let Some(solution) = by_starts()
+                {
+                    return solution;
+                }
                 let all: Vec<usize> = (0..self.problem.members()).collect();
                 let start = vec![1.0 / all.len() as f64; all.len()];
                 Ok(self.run.install(|| self.again(self.problem.shares(), &start, &all)))
@@ -251,9 +258,10 @@ impl Weights {
         }
         let problem = T::problem(oos)?;
         let needs = match self.method {
-            Method::Em | Method::PseudoBma | Method::PseudoBmaPlus
-                if problem.as_log_score().is_none() =>
-            {
+            Method::Em if problem.as_log_score().is_none() => {
+                Some("densities or class probabilities")
+            }
+            Method::PseudoBma | Method::PseudoBmaPlus if problem.as_least_squares().is_some() => {
                 Some("densities or class probabilities")
             }
             Method::NonNegative if problem.as_least_squares().is_none() => Some("a numeric target"),

@@ -133,7 +133,8 @@ fn check_members(expected: usize, members: &[&[f64]]) -> Result<()> {
 pub struct Solution {
     /// One weight per member, with exact zeros.
     pub weights: Vec<f64>,
-    /// Certificate: no weights of the same kind have a mean score larger by more than this.
+    /// Certificate: no weights of the same kind have a mean score larger by more than this. For LMG, which may have several
+    /// maxima, the KKT residual: the largest violation of the conditions of a maximum.
     pub gap: f64,
     /// Passes over the rows.
     pub iterations: usize,

@@ -4,6 +4,7 @@ use super::Solution;
 use super::least_squares::LeastSquares;
 use super::simplex::LogScore;
 use crate::error::Result;
+use crate::learner::Run;
 use crate::math::Gram;
 
 /// Members' out-of-sample predictions, seen as a problem whose solution is one weight per member.
@@ -31,6 +32,11 @@ pub trait WeightProblem: Send + Sync {
     fn with_equal_prior(self, a: f64) -> Result<Self>
     where
         Self: Sized;
+
+    /// The solution by several starts, to this KKT residual, if the problem may have several maxima.
+    fn solve_by_starts(&self, _tolerance: f64, _run: &Run) -> Option<Result<Solution>> {
+        None
+    }
 
     /// The problem as one of log scores, for the methods that need them.
     fn as_log_score(&self) -> Option<&LogScore> {

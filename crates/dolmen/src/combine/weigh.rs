@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::learner::Run;
 use crate::math::first_largest;
 use crate::oos::OutOfSample;
+use crate::task::{Joint, Task};
 
 /// How the weights' standard errors are found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,8 +66,11 @@ pub struct Weighing {
     pub uninformative_rows: usize,
     /// The members, in the order of the matrix.
     pub members: Vec<WeighedMember>,
-    /// Certificate: no weights of the same kind score better by more than this.
+    /// Certificate: no weights of the same kind score better by more than this. For joint probabilities the KKT residual.
     pub gap: f64,
+    /// Of LMG, which may have several maxima: the largest violation of the conditions of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kkt_residual: Option<f64>,
     /// Passes over the rows.
     pub iterations: usize,
     /// Whether the tolerance was reached.
@@ -147,6 +151,7 @@ pub fn weigh<T: Weighable>(
         score: scores[m],
         loo_loss: inferred.absences[m].as_ref().map(|absence| absence.loss.mean),
     };
+    let is_lmg = T::NAME == Joint::NAME && options.weights.method == Method::Simplex;
     let names = |group: Vec<usize>| group.into_iter().map(|m| oos.members()[m].clone()).collect();
     Ok(Weighing {
         task: T::NAME,
@@ -155,6 +160,7 @@ pub fn weigh<T: Weighable>(
         uninformative_rows: solution.uninformative_rows,
         members: (0..members).map(member).collect(),
         gap: solution.gap,
+        kkt_residual: is_lmg.then_some(solution.gap),
         iterations: solution.iterations,
         converged: solution.converged,
         score: solution.score,

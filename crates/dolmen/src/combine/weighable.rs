@@ -2,10 +2,11 @@
 
 use super::least_squares::LeastSquares;
 use super::problem::WeightProblem;
-use super::simplex::LogScore;
+use super::simplex::{JointScore, LogScore};
 use crate::error::Result;
+use crate::math::log_sum_exp;
 use crate::oos::OutOfSample;
-use crate::task::{Classification, Density, Regression, Task};
+use crate::task::{Classification, Density, Joint, Regression, Task};
 
 /// A task whose members can be pooled linearly by weights.
 pub trait Weighable: Task {
@@ -34,6 +35,24 @@ impl Weighable for Classification {
         };
         let columns = (0..oos.members().len()).map(own).collect();
         with_weights(LogScore::from_likelihood(columns)?, oos.weights())
+    }
+}
+
+/// LMG: the log score of p(true class | x) under a mixture of joint probabilities [CerquidesMantaras2005 section 3.2].
+impl Weighable for Joint {
+    type Problem = JointScore;
+
+    fn problem(oos: &OutOfSample<Self>) -> Result<JointScore> {
+        let rows = |m: usize| oos.column(m).chunks_exact(oos.width()).enumerate();
+        let own = |m: usize| rows(m).map(|(i, row)| row[oos.target().class(i)]).collect();
+        let all = |m: usize| rows(m).map(|(_, row)| log_sum_exp(row)).collect();
+        let members = 0..oos.members().len();
+        let problem =
+            JointScore::from_log(members.clone().map(own).collect(), members.map(all).collect())?;
+        match oos.weights() {
+            Some(weights) => problem.weighted(weights),
+            None => Ok(problem),
+        }
     }
 }
 

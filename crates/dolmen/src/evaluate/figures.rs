@@ -7,6 +7,11 @@ use crate::task::{Labels, Target};
 /// A figure's name and value.
 pub type Figure = (&'static str, f64);
 
+/// Whether more of a figure is better: of the AUC and of R^2; all others are losses, but for the log density.
+pub fn higher_is_better(figure: &str) -> bool {
+    matches!(figure, "auc" | "r2" | "log_density")
+}
+
 /// The mean log density; `-inf` if any row has none.
 pub fn of_densities(predicted: &[f64]) -> Vec<Figure> {
     vec![("log_density", mean(predicted.iter().copied()))]

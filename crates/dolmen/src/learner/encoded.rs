@@ -11,11 +11,11 @@ use crate::plan::Plan;
 use crate::store::{Record, Registry, Stored};
 use crate::table::Rows;
 use crate::table::encode::{Encoder, EncoderSpec};
-use crate::task::{Density, Task};
+use crate::task::{Density, Joint, Task};
 
 /// A learner whose inputs go through an encoder that is fitted on the rows it learns from, and stored with its models.
 ///
-/// For a density the encoder must leave the columns' units alone: imputing does, standardising and bins are refused.
+/// For a density or a joint probability the encoder must leave the columns' units alone: imputing does, standardising and bins are refused.
 #[derive(Debug, Clone)]
 pub struct Encoded<T: Task> {
     spec: EncoderSpec,
@@ -35,7 +35,9 @@ impl<T: Task> Learner<T> for Encoded<T> {
     }
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
-        if T::NAME == Density::NAME && (self.spec.standardise || self.spec.bins.is_some()) {
+        if [Density::NAME, Joint::NAME].contains(&T::NAME)
+            && (self.spec.standardise || self.spec.bins.is_some())
+        {
             let expected = "left out for densities: they would change the units of p(x)";
             return Err(Error::param("standardise and bins of an encoder", expected, "given"));
         }

@@ -23,7 +23,7 @@ pub use csv::write_csv;
 pub use encode::{Encoder, EncoderSpec};
 pub use features::{Features, Rows};
 pub use parquet::{read_parquet, read_parquet_metadata, write_parquet};
-pub use read::{ColumnKind, ReadOptions, read};
+pub use read::{ColumnKind, ReadOptions, column_names, read};
 pub use schema::{Field, Kind, Schema};
 
 use std::collections::HashSet;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
-use std::io::{self, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -159,6 +159,20 @@ pub fn read(path: &Path, options: &ReadOptions, run: &Run) -> Result<Table> {
     // A pipe cannot be read a second time.
     let text = read_whole(file).map_err(fail)?;
     from(&mut Cursor::new(text), path)
+}
+
+/// The names of a file's columns; of CSV only the header is read.
+pub fn column_names(path: &Path, options: &ReadOptions, run: &Run) -> Result<Vec<String>> {
+    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+    if extension == "parquet" || extension == "pq" {
+        return Ok(parquet::read(path, options, run)?.names().to_vec());
+    }
+    let delimiter = options.delimiter.unwrap_or(if extension == "tsv" { b'\t' } else { b',' });
+    let mut header = Vec::new();
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    BufReader::new(file).read_until(b'\n', &mut header).map_err(|e| Error::io(path, e))?;
+    let first = csv::records(&header, delimiter).map_err(|e| e.in_file(path))?.into_iter().next();
+    first.ok_or_else(|| Error::file(path, "there is no header"))
 }
 
 /// The error of a text where a number was expected; rows are counted from 0.

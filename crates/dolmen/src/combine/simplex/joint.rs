@@ -5,20 +5,28 @@
 //!
 //! over the simplex. The second logarithm makes it a difference of concave functions: there may be several maxima, so it is
 //! solved from several starts. The objective but for its prior does not depend on the scale of alpha; a quadratic pull to
-//! sum alpha = 1 takes the place of the constraint. Newton steps are taken in the non-negative orthant with the curvature
-//! raised until it is positive definite, and cut until the objective rises.
+//! sum alpha = 1 takes the place of the constraint. Newton steps are taken in the non-negative orthant; where the objective
+//! is not concave the second logarithm's curvature is left out in part. Steps are cut until the objective rises.
 
 use rand_distr::{Distribution, Exp1};
 use serde::{Deserialize, Serialize};
 
 use super::LogScore;
-use super::pass::Moments;
+use super::pass::{Moments, View};
+use crate::combine::Solution;
+use crate::combine::problem::{self, WeightProblem};
 use crate::error::{Error, Result};
 use crate::learner::Run;
 use crate::math::{Gram, cholesky, nonnegative};
 
 /// Steps are cut so that a member with a prior keeps at least this share of its weight: ln alpha has a pole at 0.
 const KEPT_SHARE: f64 = 0.1;
+/// Shares of the second logarithm's curvature that are tried, before none of it is used.
+const KEPT_BENDS: [f64; 4] = [1.0, 0.875, 0.75, 0.5];
+/// The curvature must keep this share of the first logarithm's in every direction.
+const MARGIN: f64 = 0.05;
+/// Raises the diagonal of what is tested for being positive definite, in units of its largest entry.
+const ALIKE: f64 = 1e-9;
 /// Halvings of a step before the arithmetic is taken to be at its end.
 const HALVINGS: usize = 40;
 
@@ -95,20 +103,19 @@ impl JointScore {
         if options.starts == 0 {
             return Err(Error::param("starts", "at least 1", options.starts));
         }
-        let members = self.own.columns.len();
+        let members: Vec<usize> = (0..self.members()).collect();
         let start = |s: usize| -> Vec<f64> {
             if s == 0 {
-                return vec![1.0 / members as f64; members];
+                return vec![1.0; members.len()];
             }
             let mut rng = run.child(s as u64).rng();
-            let draws: Vec<f64> = (0..members).map(|_| Exp1.sample(&mut rng)).collect();
-            let total: f64 = draws.iter().sum();
-            draws.iter().map(|draw| draw / total).collect()
+            (0..members.len()).map(|_| Exp1.sample(&mut rng)).collect()
         };
+        let ascent = self.ascent(&self.own.weights, &members);
         let mut best: Option<(f64, JointSolution)> = None;
         for s in 0..options.starts {
             run.check()?;
-            let found = run.install(|| self.climb(start(s), options));
+            let found = run.install(|| ascent.climb(&start(s), options));
             // The first of equals, as far as rounding lets them be told apart.
             if best.as_ref().is_none_or(|(value, _)| found.0 > value + 1e-12) {
                 best = Some(found);
@@ -117,33 +124,131 @@ impl JointScore {
         best.map(|(_, solution)| solution).ok_or_else(|| Error::shape("starts", 1, 0))
     }
 
-    /// Newton's method from one start; also the objective with its prior.
-    fn climb(&self, start: Vec<f64>, options: &LmgOptions) -> (f64, JointSolution) {
-        let mut here = self.point(start);
+    /// The problem for these shares of the rows, among the allowed members.
+    fn ascent<'a>(&'a self, shares: &'a [f64], allowed: &'a [usize]) -> Ascent<'a> {
+        let of_rows = |score: &LogScore| problem::weighted_mean(&score.shift, shares);
+        Ascent {
+            own: View { weights: shares, ..self.own.view() },
+            all: View { weights: shares, ..self.all.view() },
+            prior: allowed.iter().map(|&m| self.own.prior[m]).collect(),
+            allowed,
+            shift: of_rows(&self.own) - of_rows(&self.all),
+        }
+    }
+
+    /// The solution as every problem of finding weights reports it: the gap is the KKT residual.
+    fn report(&self, found: JointSolution) -> Solution {
+        Solution {
+            weights: found.weights,
+            gap: found.residual,
+            iterations: found.iterations,
+            score: found.score,
+            uninformative_rows: self.own.uninformative_rows,
+            converged: found.converged,
+        }
+    }
+}
+
+impl WeightProblem for JointScore {
+    fn members(&self) -> usize {
+        self.own.columns.len()
+    }
+
+    fn shares(&self) -> &[f64] {
+        &self.own.weights
+    }
+
+    /// ln p(c_i | x_i) of the mixture; `-inf` where it gives the own class nothing.
+    fn row_scores(&self, weights: &[f64]) -> Vec<f64> {
+        let mut scores = self.own.row_scores(weights);
+        let all = self.all.row_scores(weights);
+        let finite = scores.iter_mut().zip(all).filter(|(own, _)| **own > f64::NEG_INFINITY);
+        finite.for_each(|(own, all)| *own -= all);
+        scores
+    }
+
+    /// The maximum that is climbed to from the start.
+    fn optimum(&self, shares: &[f64], start: &[f64], allowed: &[usize]) -> Solution {
+        let start: Vec<f64> = allowed.iter().map(|&m| start[m]).collect();
+        self.report(self.ascent(shares, allowed).climb(&start, &LmgOptions::default()).1)
+    }
+
+    fn sandwich(&self, weights: &[f64], support: &[usize]) -> (Gram, Gram) {
+        let curvature = |score: &LogScore| {
+            let moments = score.view().moments(weights, support, Some(support.len()));
+            moments.curvature.unwrap_or(Gram::zero(support.len()))
+        };
+        let (own, all) = (curvature(&self.own), curvature(&self.all));
+        let difference = Gram::from_fn(support.len(), |i, j| own.get(i, j) - all.get(i, j));
+        let mixtures = (self.own.view().mixture(weights), self.all.view().mixture(weights));
+        let gradient = |m: usize, i: usize| {
+            self.own.columns[m][i] / mixtures.0[i].max(f64::MIN_POSITIVE)
+                - self.all.columns[m][i] / mixtures.1[i].max(f64::MIN_POSITIVE)
+        };
+        let share = |i: usize| self.own.weights[i];
+        let spread = Gram::over_rows(self.own.rows(), support.len(), |j, i| {
+            if share(i) > 0.0 { gradient(support[j], i) * share(i) } else { 0.0 }
+        });
+        (difference, spread)
+    }
+
+    fn with_equal_prior(self, a: f64) -> Result<Self> {
+        let members = self.members();
+        self.with_prior(&vec![a; members])
+    }
+
+    fn solve_by_starts(&self, tolerance: f64, run: &Run) -> Option<Result<Solution>> {
+        let options = LmgOptions { tolerance, ..LmgOptions::default() };
+        Some(self.solve(&options, run).map(|found| self.report(found)))
+    }
+}
+
+/// The way up, for some shares of the rows and some of the members.
+struct Ascent<'a> {
+    own: View<'a>,
+    all: View<'a>,
+    /// Of the allowed members.
+    prior: Vec<f64>,
+    allowed: &'a [usize],
+    /// What the columns' scaling took from the score.
+    shift: f64,
+}
+
+impl Ascent<'_> {
+    /// Newton's method from one start, given for the allowed members in any scale; also the objective with its prior.
+    fn climb(&self, start: &[f64], options: &LmgOptions) -> (f64, JointSolution) {
+        let total: f64 = start.iter().sum();
+        let mut here = self.point(start.iter().map(|x| x / total).collect());
         let mut iterations = 0;
-        while here.residual > options.tolerance && iterations < options.max_iterations {
+        // From a row to which no allowed member gives anything there is no way up.
+        let is_open = |here: &Point| here.value.is_finite() && here.residual > options.tolerance;
+        while is_open(&here) && iterations < options.max_iterations {
             let Some(next) = self.step(&here) else { break };
             here = next;
             iterations += 1;
         }
-        let shift = |score: &LogScore| {
-            crate::combine::problem::weighted_mean(&score.shift, &self.own.weights)
-        };
         let solution = JointSolution {
-            score: here.score + shift(&self.own) - shift(&self.all),
-            converged: here.residual <= options.tolerance,
+            score: here.score + self.shift,
+            converged: here.value.is_finite() && here.residual <= options.tolerance,
             residual: here.residual,
-            weights: here.x,
+            weights: self.of_all(&here.x),
             iterations,
         };
         (here.value, solution)
     }
 
+    /// Weights of all members from those of the allowed ones.
+    fn of_all(&self, x: &[f64]) -> Vec<f64> {
+        let mut weights = vec![0.0; self.own.columns.len()];
+        self.allowed.iter().zip(x).for_each(|(&m, x)| weights[m] = *x);
+        weights
+    }
+
     fn point(&self, x: Vec<f64>) -> Point {
-        let members: Vec<usize> = (0..x.len()).collect();
-        let moments = |score: &LogScore| score.view().moments(&x, &members, Some(x.len()));
+        let weights = self.of_all(&x);
+        let moments = |view: &View<'_>| view.moments(&weights, self.allowed, Some(x.len()));
         let (own, all) = (moments(&self.own), moments(&self.all));
-        let prior = &self.own.prior;
+        let prior = &self.prior;
         let mass: f64 = prior.iter().sum();
         let score = own.objective - all.objective;
         let log_prior: f64 =
@@ -161,7 +266,7 @@ impl JointScore {
     fn step(&self, here: &Point) -> Option<Point> {
         let curvature = self.curvature(here);
         let floor = |(p, x): (&f64, &f64)| if *p > 0.0 { KEPT_SHARE * x } else { 0.0 };
-        let floors: Vec<f64> = self.own.prior.iter().zip(&here.x).map(floor).collect();
+        let floors: Vec<f64> = self.prior.iter().zip(&here.x).map(floor).collect();
         let above: Vec<f64> = here.x.iter().zip(&floors).map(|(x, floor)| x - floor).collect();
         let curved = curvature.times(&above);
         let target: Vec<f64> = curved.iter().zip(&here.pull).map(|(c, pull)| c + pull).collect();
@@ -187,22 +292,28 @@ impl JointScore {
         None
     }
 
-    /// The negative Hessian with the pull to sum alpha = 1, raised until it is positive definite.
+    /// The negative Hessian with the pull to sum alpha = 1, if it is safely positive definite. Else as little as it takes
+    /// of the second logarithm's part, which is the one that bends the wrong way, is left out; without all of it
+    /// the step is that of a concave minorant of the objective, and still leads up.
     fn curvature(&self, here: &Point) -> Gram {
         let members = here.x.len();
         let of = |moments: &Moments, i, j| moments.curvature.as_ref().map_or(0.0, |c| c.get(i, j));
-        let mut raised = Gram::from_fn(members, |i, j| {
-            let diagonal = self.own.prior[i] / here.x[i].powi(2);
-            let prior = if i == j && self.own.prior[i] > 0.0 { diagonal } else { 0.0 };
-            of(&here.own, i, j) - of(&here.all, i, j) + prior + 1.0
-        });
+        let bent_right = |i: usize, j: usize| {
+            let diagonal = self.prior[i] / here.x[i].powi(2);
+            let prior = if i == j && self.prior[i] > 0.0 { diagonal } else { 0.0 };
+            of(&here.own, i, j) + prior + 1.0
+        };
         let scale = (0..members).map(|i| of(&here.own, i, i)).fold(f64::MIN_POSITIVE, f64::max);
-        let mut raise = 1e-8 * scale;
-        while cholesky::factorise(&mut raised.to_rows(), members).is_err() {
-            (0..members).for_each(|i| raised.add_diagonal(i, raise));
-            raise *= 4.0;
+        for share in KEPT_BENDS {
+            let bend = |i: usize, j: usize| bent_right(i, j) - share * of(&here.all, i, j);
+            // Members that can stand in for one another are no reason to leave anything out.
+            let mut safe = Gram::from_fn(members, |i, j| bend(i, j) - MARGIN * bent_right(i, j));
+            (0..members).for_each(|i| safe.add_diagonal(i, ALIKE * scale));
+            if cholesky::factorise(&mut safe.to_rows(), members).is_ok() {
+                return Gram::from_fn(members, bend);
+            }
         }
-        raised
+        Gram::from_fn(members, bent_right)
     }
 }
 

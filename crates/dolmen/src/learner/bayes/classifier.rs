@@ -97,6 +97,10 @@ impl Learner<Joint> for BayesClassifier {
     }
 }
 
+/// The kind under which it is stored, for both tasks.
+const KIND: &str = "bayes";
+const VERSION: u32 = 1;
+
 /// A fitted Bayes classifier.
 #[derive(Debug, Clone)]
 pub struct FittedBayes {
@@ -140,7 +144,20 @@ impl FittedBayes {
             density.as_ref().map(|density| density.record()).transpose()
         };
         let densities = self.densities.iter().map(density).collect::<Result<_>>()?;
-        Record::new("bayes", 1, &Body { log_priors: self.log_priors.clone(), densities })
+        Record::new(KIND, VERSION, &Body { log_priors: self.log_priors.clone(), densities })
+    }
+
+    fn restored(record: &Record) -> Result<Self> {
+        let Body { log_priors, densities } = record.read()?;
+        if log_priors.len() != densities.len() {
+            return Err(Error::shape("stored classes", log_priors.len(), densities.len()));
+        }
+        let known = Density::registry();
+        let restore = |density: &Option<Record>| -> Result<Option<Arc<dyn Fitted<Density>>>> {
+            density.as_ref().map(|record| Ok(known.restore(record)?.into())).transpose()
+        };
+        let densities = densities.iter().map(restore).collect::<Result<_>>()?;
+        Ok(Self { log_priors, densities })
     }
 }
 
@@ -190,19 +207,19 @@ impl Fitted<Classification> for FittedBayes {
 }
 
 impl Stored<Classification> for FittedBayes {
-    const KIND: &'static str = "bayes";
-    const VERSION: u32 = 1;
+    const KIND: &'static str = KIND;
+    const VERSION: u32 = VERSION;
 
     fn restore(record: &Record, _registry: &Registry<Classification>) -> Result<Self> {
-        let Body { log_priors, densities } = record.read()?;
-        if log_priors.len() != densities.len() {
-            return Err(Error::shape("stored classes", log_priors.len(), densities.len()));
-        }
-        let known = Density::registry();
-        let restore = |density: &Option<Record>| -> Result<Option<Arc<dyn Fitted<Density>>>> {
-            density.as_ref().map(|record| Ok(known.restore(record)?.into())).transpose()
-        };
-        let densities = densities.iter().map(restore).collect::<Result<_>>()?;
-        Ok(Self { log_priors, densities })
+        Self::restored(record)
+    }
+}
+
+impl Stored<Joint> for FittedBayes {
+    const KIND: &'static str = KIND;
+    const VERSION: u32 = VERSION;
+
+    fn restore(record: &Record, _registry: &Registry<Joint>) -> Result<Self> {
+        Self::restored(record)
     }
 }

@@ -1,27 +1,21 @@
 //! The learners of classes.
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Map;
-
 use super::{
-    Entry, FEW_ROWS, Library, NoParameters, complete_numbers, defaults, encoded_entry, entry,
-    nested, on_numbers, specs, stack_entry, supervised, tuned_entry,
+    Entry, FEW_ROWS, Library, complete_numbers, defaults, encoded_entry, entry, generative, nested,
+    on_numbers, specs, stack_entry, supervised, tuned_entry,
 };
 use crate::ensemble::{AdaBoost, Ensemble, FittedAdaBoost, FoldAverage, Rounds};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::learner::baseline::{ClassFrequencies, FittedFrequencies};
-use crate::learner::bayes::one_dependence::{
-    Aode, BmaAode, FittedOneDependence, LmdOde, LmgOde, NaiveBayes, Ode, OneDependence,
-};
-use crate::learner::bayes::{BayesClassifier, FittedBayes};
+use crate::learner::bayes::FittedBayes;
+use crate::learner::bayes::one_dependence::{FittedOneDependence, LmdOde};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::linear::{FittedLogistic, Logistic};
 use crate::learner::spec::Spec;
 use crate::learner::{Learner, Simple};
 use crate::store::Registry;
 use crate::table::Rows;
-use crate::task::{Classification, Density};
+use crate::task::Classification;
 
 impl Library for Classification {
     fn entries() -> Vec<Entry<Self>> {
@@ -31,16 +25,6 @@ impl Library for Classification {
                 "the classes' frequencies, whatever the inputs",
                 |spec| Ok(Box::new(Simple(spec.read::<ClassFrequencies>()?))),
             ),
-            Entry {
-                kind: "bayes",
-                about: "Bayes classifier: one density per class, density=SPEC",
-                defaults: Map::new(),
-                build: |spec| {
-                    let (density, rest) = nested(spec, "density")?;
-                    rest.read::<NoParameters>()?;
-                    Ok(Box::new(BayesClassifier::new(Density::learner(&density)?)))
-                },
-            },
             on_numbers::<_, Logistic>(
                 "logistic",
                 "logistic regression; a list of lambdas is a ladder, auto chooses by cross-validation",
@@ -51,30 +35,10 @@ impl Library for Classification {
                 defaults: defaults::<Rounds>(),
                 build: adaboost,
             },
-            one_dependence::<NaiveBayes>("naive-bayes", "attributes independent given the class"),
-            entry::<_, Ode>(
-                "ode",
-                "one-dependence estimators, one member per root: root=[COLUMN, ..]",
-                |spec| {
-                    let ode = spec.read::<Ode>()?;
-                    if ode.root.is_empty() {
-                        let expected = "a list of input columns, one member each";
-                        return Err(Error::param("root in ode", expected, "missing"));
-                    }
-                    Ok(Box::new(OneDependence::from(ode)))
-                },
-            ),
-            one_dependence::<Aode>("aode", "the average of one-dependence estimators"),
-            one_dependence::<BmaAode>(
-                "bma-aode",
-                "Bayesian average of one-dependence estimators, exact",
-            ),
-            one_dependence::<LmdOde>("lmd-ode", "MAP mixture of one-dependence posteriors"),
-            one_dependence::<LmgOde>(
-                "lmg-ode",
-                "MAP mixture of one-dependence joint probabilities",
-            ),
         ];
+        entries.extend(generative::entries());
+        let about = "MAP mixture of one-dependence posteriors";
+        entries.push(generative::one_dependence::<_, LmdOde>("lmd-ode", about));
         entries.extend(supervised::entries());
         entries.extend([encoded_entry(), stack_entry(), tuned_entry()]);
         entries
@@ -122,12 +86,4 @@ fn adaboost(spec: &Spec) -> Result<Box<dyn Learner<Classification>>> {
         }
         _ => AdaBoost::of(Classification::learner(&of)?, rounds),
     }))
-}
-
-/// An entry of the one-dependence family.
-fn one_dependence<P>(kind: &'static str, about: &'static str) -> Entry<Classification>
-where
-    P: Default + Serialize + DeserializeOwned + Into<OneDependence>,
-{
-    entry::<_, P>(kind, about, |spec| Ok(Box::new(spec.read::<P>()?.into())))
 }

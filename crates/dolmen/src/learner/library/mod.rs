@@ -2,6 +2,8 @@
 
 mod classification;
 mod density;
+mod generative;
+mod joint;
 mod regression;
 mod supervised;
 
@@ -42,6 +44,11 @@ pub trait Library: Weighable {
 
     /// The members used when the user names none, for rows like these.
     fn usual_members(x: Rows<'_>) -> Vec<Spec>;
+
+    /// The learner of a spec for rows of these columns: `ode` without roots has one member per column.
+    fn learner_for(spec: &Spec, x: Rows<'_>) -> Result<Box<dyn Learner<Self>>> {
+        Self::learner(&generative::for_columns(spec, x.schema()))
+    }
 
     /// The learner of a spec.
     fn learner(spec: &Spec) -> Result<Box<dyn Learner<Self>>> {

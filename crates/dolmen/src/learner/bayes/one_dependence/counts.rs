@@ -6,13 +6,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::stats::{Accumulator, accumulate};
 
 /// Rows summed into one accumulator.
 const PART: usize = 16_384;
 /// Cells a table may have: more would not fit the memory of a usual machine.
-const MOST_CELLS: usize = 1 << 28;
+pub(super) const MOST_CELLS: usize = 1 << 28;
 
 /// Where the values of each attribute stand. Each has one slot more than values, for values unknown when it was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,8 +33,10 @@ impl Layout {
         let slots = firsts[values.len()];
         let cells = slots.saturating_mul(slots).saturating_mul(classes);
         if cells > MOST_CELLS {
-            let expected = format!("with at most {MOST_CELLS} triples of two values and a class");
-            return Err(Error::param("the attributes", expected, cells)
+            let problem = format!(
+                "the attributes make {cells} triples of two values and a class, more than {MOST_CELLS}"
+            );
+            return Err(Error::data(Place::default(), problem)
                 .with_hint("use fewer bins, or drop columns with many levels"));
         }
         Ok(Self { values, firsts, classes })
@@ -138,10 +140,17 @@ impl Counts {
         self.by_class[class] += weight;
         for (u, a) in slots.iter().enumerate() {
             let Some(a) = *a else { continue };
-            for b in slots[u..].iter().flatten() {
-                let cell = self.layout.pair(a, *b) + class;
-                self.pairs[cell] += weight;
-            }
+            self.add_pairs(a, &slots[u..], class, weight);
+        }
+    }
+
+    /// Adds the pairs of a slot with others.
+    fn add_pairs(&mut self, a: usize, others: &[Option<usize>], class: usize, weight: f64) {
+        let classes = self.layout.classes;
+        let (first, end) = (self.layout.pair(a, 0), self.layout.pair(a + 1, 0));
+        let row = &mut self.pairs[first..end];
+        for b in others.iter().flatten() {
+            row[b * classes + class] += weight;
         }
     }
 
@@ -158,6 +167,20 @@ impl Counts {
     /// The counts with those of further rows.
     pub(super) fn extended(mut self, further: Self) -> Self {
         self.merge(further);
+        self
+    }
+
+    /// The counts without some of the rows, given by their slots, class and weight.
+    pub(super) fn without<'a>(
+        mut self,
+        rows: impl Iterator<Item = (&'a [Option<usize>], (usize, f64))>,
+    ) -> Self {
+        for (slots, (class, weight)) in rows {
+            self.by_class[class] -= weight;
+            for a in slots.iter().flatten() {
+                self.add_pairs(*a, slots, class, -weight);
+            }
+        }
         self
     }
 

@@ -1,18 +1,17 @@
 //! The learners: what they count, and the rules by which roots get their weights.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::counts::{Layout, Room};
+use super::counts::{Counts, Layout};
 use super::model::{Discretiser, FittedOneDependence, Mixing};
 use super::tables::Tables;
-use crate::combine::simplex::{JointScore, LmgOptions, LogScore, SimplexOptions};
+use super::triples::{TripleTables, Triples};
 use crate::error::{Error, Result};
 use crate::learner::{Fitted, Learner, Run, Sample};
-use crate::math::{first_largest, log_sum_exp};
+use crate::oos::Block;
+use crate::plan::Plan;
 use crate::table::encode::EncoderSpec;
 use crate::table::{Kind, Rows};
 use crate::task::{Classification, Joint, Labels, Target, Task};
@@ -76,6 +75,14 @@ recipe! {
     } => |recipe| Rule::Frequent(recipe.threshold)
 }
 recipe! {
+    /// Averaged two-dependence estimators: the mean over pairs of roots.
+    A2de {
+        /// Pairs are used whose values occur together in more rows than this; without any the model is `aode` with this
+        /// threshold, and without its roots naive Bayes.
+        threshold: f64 = 0.0,
+    } => |recipe| Rule::FrequentPairs(recipe.threshold)
+}
+recipe! {
     /// Exact Bayesian model averaging over roots, weights by their evidence [Theorems 1 and 2]. With many rows it
     /// selects one root rather than combining them.
     BmaAode {} => |_| Rule::Evidence
@@ -101,6 +108,7 @@ enum Rule {
     Naive,
     Roots(Vec<String>),
     Frequent(f64),
+    FrequentPairs(f64),
     Evidence,
     Posterior(f64),
     Joint(f64),
@@ -114,13 +122,13 @@ pub struct OneDependence {
     missing: MissingValues,
 }
 
-/// Rows left out in one piece of work.
-const BLOCK: usize = 512;
-
-/// What all rules begin with.
-struct Counted {
-    discretiser: Discretiser,
-    tables: Arc<Tables>,
+/// What all rules begin with, and every model keeps.
+#[derive(Debug, Clone)]
+pub(super) struct Counted {
+    pub(super) discretiser: Discretiser,
+    pub(super) tables: Arc<Tables>,
+    /// For two-dependence estimators.
+    pub(super) triples: Option<Arc<TripleTables>>,
 }
 
 impl OneDependence {
@@ -130,14 +138,28 @@ impl OneDependence {
             Rule::Roots(roots) => roots.iter().map(|root| format!("ode(root={root})")).collect(),
             Rule::Frequent(0.0) => vec!["aode".into()],
             Rule::Frequent(threshold) => vec![format!("aode(threshold={threshold})")],
+            Rule::FrequentPairs(0.0) => vec!["a2de".into()],
+            Rule::FrequentPairs(threshold) => vec![format!("a2de(threshold={threshold})")],
             Rule::Evidence => vec!["bma-aode".into()],
             Rule::Posterior(_) => vec!["lmd-ode".into()],
             Rule::Joint(_) => vec!["lmg-ode".into()],
         }
     }
 
-    /// Bins and counts.
-    fn count<T: Task<Target = Labels>>(&self, sample: &Sample<'_, T>) -> Result<Counted> {
+    /// Posteriors are no joint probabilities.
+    fn check_joint(&self) -> Result<()> {
+        if matches!(self.rule, Rule::Posterior(_)) {
+            let expected = "a joint probability (lmd-ode mixes posteriors)";
+            return Err(Error::param("lmd-ode", expected, "none"));
+        }
+        Ok(())
+    }
+
+    /// How rows become values that can be counted, and where those stand.
+    pub(super) fn layout<T: Task<Target = Labels>>(
+        &self,
+        sample: &Sample<'_, T>,
+    ) -> Result<(Discretiser, Layout)> {
         if sample.rows() == 0 {
             return Err(Error::shape("rows to learn from", 1, 0));
         }
@@ -149,8 +171,25 @@ impl OneDependence {
             Kind::Numeric => 1,
         });
         let layout = Layout::new(values.collect(), sample.target().classes().len())?;
+        Ok((discretiser, layout))
+    }
+
+    /// Whether roots get their weights from rows that are left out.
+    pub(super) fn leaves_rows_out(&self) -> bool {
+        matches!(self.rule, Rule::Posterior(_) | Rule::Joint(_))
+    }
+
+    /// Whether triples are counted.
+    pub(super) fn counts_triples(&self) -> bool {
+        matches!(self.rule, Rule::FrequentPairs(_))
+    }
+
+    /// Bins and counts.
+    fn count<T: Task<Target = Labels>>(&self, sample: &Sample<'_, T>) -> Result<Counted> {
+        let (discretiser, layout) = self.layout(sample)?;
         let counts = discretiser.count(&layout, sample);
-        Ok(Counted { discretiser, tables: Arc::new(Tables::new(counts)) })
+        let triples = self.counts_triples().then(|| discretiser.count_triples(&layout, sample));
+        Ok(Counted::new(discretiser, counts, triples.transpose()?))
     }
 
     pub(super) fn fit_members<T: Task<Target = Labels>>(
@@ -159,6 +198,16 @@ impl OneDependence {
         run: &Run,
     ) -> Result<Vec<FittedOneDependence>> {
         let counted = run.install(|| self.count(sample))?;
+        self.finish(&counted, sample, run)
+    }
+
+    /// The models that follow from the counts of the sample's rows.
+    pub(super) fn finish<T: Task<Target = Labels>>(
+        &self,
+        counted: &Counted,
+        sample: &Sample<'_, T>,
+        run: &Run,
+    ) -> Result<Vec<FittedOneDependence>> {
         let mut notes = Vec::new();
         let mixings = match &self.rule {
             Rule::Naive => vec![Mixing::Naive],
@@ -166,12 +215,11 @@ impl OneDependence {
                 .iter()
                 .map(|root| root_index(root, sample.x()).map(Mixing::Root))
                 .collect::<Result<_>>()?,
-            Rule::Frequent(threshold) => {
-                if threshold.is_nan() {
-                    return Err(Error::param("threshold", "a number", threshold));
-                }
-                vec![Mixing::Frequent(*threshold)]
+            Rule::Frequent(threshold) | Rule::FrequentPairs(threshold) if threshold.is_nan() => {
+                return Err(Error::param("threshold", "a number", threshold));
             }
+            Rule::Frequent(threshold) => vec![Mixing::Frequent(*threshold)],
+            Rule::FrequentPairs(threshold) => vec![Mixing::FrequentPairs(*threshold)],
             Rule::Evidence => vec![Mixing::Joint(counted.evidence_weights(&mut notes))],
             Rule::Posterior(prior) => {
                 vec![Mixing::Posterior(counted.posterior_weights(sample, *prior, run)?)]
@@ -180,11 +228,15 @@ impl OneDependence {
                 vec![Mixing::Joint(counted.joint_weights(sample, *prior, &mut notes, run)?)]
             }
         };
-        let model = |mixing| {
-            let tables = Arc::clone(&counted.tables);
-            FittedOneDependence::new(counted.discretiser.clone(), tables, mixing, notes.clone())
-        };
+        let model = |mixing| FittedOneDependence::new(counted.clone(), mixing, notes.clone());
         Ok(mixings.into_iter().map(model).collect())
+    }
+}
+
+impl Counted {
+    pub(super) fn new(discretiser: Discretiser, counts: Counts, triples: Option<Triples>) -> Self {
+        let triples = triples.map(|triples| Arc::new(TripleTables::new(triples, &counts)));
+        Self { discretiser, tables: Arc::new(Tables::new(counts)), triples }
     }
 }
 
@@ -192,101 +244,6 @@ fn root_index(root: &str, x: Rows<'_>) -> Result<usize> {
     let mut names = x.schema().fields().iter().map(|field| field.name.as_str());
     let found = names.position(|name| name == root);
     found.ok_or_else(|| Error::param("root", "an input column", root))
-}
-
-impl Counted {
-    /// Weights proportional to the evidence of each root.
-    fn evidence_weights(&self, notes: &mut Vec<String>) -> Vec<f64> {
-        let evidence = self.tables.log_evidence();
-        let total = log_sum_exp(&evidence);
-        let weights: Vec<f64> = evidence.iter().map(|log| (log - total).exp()).collect();
-        let best = first_largest(&weights);
-        if weights[best] > 0.99 {
-            let name = &self.discretiser.encoder.schema().fields()[best].name;
-            notes.push(format!("Bayesian averaging has selected the root '{name}'"));
-        }
-        weights
-    }
-
-    /// For some rows and every root ln p_u(c_i, x_i) and ln p_u(x_i), as if the row had not been counted.
-    fn left_out<T: Task<Target = Labels>>(
-        &self,
-        sample: &Sample<'_, T>,
-        rows: Range<usize>,
-    ) -> Vec<(f64, f64)> {
-        let layout = self.tables.layout();
-        let (mut room, mut joint) = (Room::default(), vec![0.0; layout.classes()]);
-        let mut found = Vec::with_capacity(rows.len() * layout.attributes());
-        for i in rows {
-            self.discretiser.read(layout, sample.x().row(i), &mut room);
-            let class = sample.target().class(i);
-            for u in 0..layout.attributes() {
-                let own = (class, sample.weight(i));
-                self.tables.rooted_without(u, &room.slots, own, &mut joint);
-                found.push((joint[class], log_sum_exp(&joint)));
-            }
-        }
-        found
-    }
-
-    /// For every root a column of log p_u(c_i, x_i), and one of log p_u(x_i).
-    fn left_out_columns<T: Task<Target = Labels>>(
-        &self,
-        sample: &Sample<'_, T>,
-    ) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
-        let roots = self.tables.layout().attributes();
-        let block = |b: usize| b * BLOCK..((b + 1) * BLOCK).min(sample.rows());
-        let blocks: Vec<Vec<(f64, f64)>> = (0..sample.rows().div_ceil(BLOCK))
-            .into_par_iter()
-            .map(|b| self.left_out(sample, block(b)))
-            .collect();
-        let root = |u: usize| blocks.iter().flat_map(move |block| block[u..].iter().step_by(roots));
-        let own = |u: usize| root(u).map(|(own, _)| *own).collect();
-        let all = |u: usize| root(u).map(|(_, all)| *all).collect();
-        ((0..roots).map(own).collect(), (0..roots).map(all).collect())
-    }
-
-    fn posterior_weights<T: Task<Target = Labels>>(
-        &self,
-        sample: &Sample<'_, T>,
-        prior: f64,
-        run: &Run,
-    ) -> Result<Vec<f64>> {
-        let (mut own, all) = run.install(|| self.left_out_columns(sample));
-        for (own, all) in own.iter_mut().zip(&all) {
-            own.iter_mut().zip(all).for_each(|(own, all)| *own -= all);
-        }
-        let roots = own.len();
-        let problem = LogScore::from_log(own)?;
-        let problem = match sample.weights() {
-            Some(weights) => problem.weighted(weights)?,
-            None => problem,
-        };
-        let problem = problem.with_prior(&vec![prior + 1.0; roots])?;
-        Ok(problem.solve(&SimplexOptions::default(), run)?.weights)
-    }
-
-    fn joint_weights<T: Task<Target = Labels>>(
-        &self,
-        sample: &Sample<'_, T>,
-        prior: f64,
-        notes: &mut Vec<String>,
-        run: &Run,
-    ) -> Result<Vec<f64>> {
-        let (own, all) = run.install(|| self.left_out_columns(sample));
-        let roots = own.len();
-        let problem = JointScore::from_log(own, all)?;
-        let problem = match sample.weights() {
-            Some(weights) => problem.weighted(weights)?,
-            None => problem,
-        };
-        let problem = problem.with_prior(&vec![prior + 1.0; roots])?;
-        let solution = problem.solve(&LmgOptions::default(), run)?;
-        if !solution.converged {
-            notes.push(format!("the weights' KKT residual is {:.1e}", solution.residual));
-        }
-        Ok(solution.weights)
-    }
 }
 
 impl Learner<Classification> for OneDependence {
@@ -302,6 +259,15 @@ impl Learner<Classification> for OneDependence {
         let models = self.fit_members(sample, run)?.into_iter();
         Ok(models.map(|model| Box::new(model) as Box<dyn Fitted<Classification>>).collect())
     }
+
+    fn out_of_sample(
+        &self,
+        sample: &Sample<'_, Classification>,
+        plan: &Plan,
+        run: &Run,
+    ) -> Result<Block> {
+        self.shared_counts(sample, plan, run)
+    }
 }
 
 impl Learner<Joint> for OneDependence {
@@ -310,11 +276,13 @@ impl Learner<Joint> for OneDependence {
     }
 
     fn fit(&self, sample: &Sample<'_, Joint>, run: &Run) -> Result<Vec<Box<dyn Fitted<Joint>>>> {
-        if matches!(self.rule, Rule::Posterior(_)) {
-            let expected = "a joint probability (lmd-ode mixes posteriors)";
-            return Err(Error::param("lmd-ode", expected, "none"));
-        }
+        self.check_joint()?;
         let models = self.fit_members(sample, run)?.into_iter();
         Ok(models.map(|model| Box::new(model) as Box<dyn Fitted<Joint>>).collect())
+    }
+
+    fn out_of_sample(&self, sample: &Sample<'_, Joint>, plan: &Plan, run: &Run) -> Result<Block> {
+        self.check_joint()?;
+        self.shared_counts(sample, plan, run)
     }
 }

@@ -1,14 +1,14 @@
 //! A fitted member of the family: the tables and how their roots are mixed.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
-use super::counts::{Counts, Layout, Room};
+use super::counts::{Counts, Layout, Room, Slots};
+use super::learners::Counted;
 use super::tables::Tables;
+use super::triples::Triples;
 use crate::error::{Error, Place, Result};
 use crate::learner::{Diagnostics, Fitted, Sample, Series};
-use crate::math::log_sum_exp;
+use crate::math::{bulk, log_sum_exp};
 use crate::store::{Record, Registry, Stored};
 use crate::table::Rows;
 use crate::table::encode::Encoder;
@@ -23,6 +23,8 @@ pub(super) enum Mixing {
     Root(usize),
     /// The mean of p_u(c, x) over roots whose value has more rows than this; naive Bayes if there are none.
     Frequent(f64),
+    /// The mean of p_uw(c, x) over pairs whose values occur together in more rows than this; `Frequent` if there are none.
+    FrequentPairs(f64),
     /// sum_u alpha_u p_u(c, x).
     Joint(Vec<f64>),
     /// sum_u alpha_u p_u(c | x).
@@ -38,16 +40,49 @@ pub(super) struct Discretiser {
 }
 
 impl Discretiser {
+    /// What counts are made of: the slots of a row, its class and its weight.
+    pub(super) fn reader<'a, T: Task<Target = Labels>>(
+        &'a self,
+        layout: &'a Layout,
+        sample: &'a Sample<'_, T>,
+    ) -> impl Fn(usize, &mut Room) -> (usize, f64) + Sync + 'a {
+        |i, room| {
+            self.read(layout, sample.x().row(i), room);
+            (sample.target().class(i), sample.weight(i))
+        }
+    }
+
+    /// The slots of all rows, row after row.
+    pub(super) fn slots_of<T: Task<Target = Labels>>(
+        &self,
+        layout: &Layout,
+        sample: &Sample<'_, T>,
+    ) -> Slots {
+        let mut room = Room::default();
+        let mut coded = Slots::with_capacity(sample.rows() * layout.attributes());
+        for row in sample.x().iter() {
+            self.read(layout, row, &mut room);
+            coded.extend_from_slice(&room.slots);
+        }
+        coded
+    }
+
     /// Counts the rows of a sample.
     pub(super) fn count<T: Task<Target = Labels>>(
         &self,
         layout: &Layout,
         sample: &Sample<'_, T>,
     ) -> Counts {
-        Counts::of_rows(layout, sample.rows(), |i, room| {
-            self.read(layout, sample.x().row(i), room);
-            (sample.target().class(i), sample.weight(i))
-        })
+        Counts::of_rows(layout, sample.rows(), self.reader(layout, sample))
+    }
+
+    /// Counts the triples of values of a sample's rows.
+    pub(super) fn count_triples<T: Task<Target = Labels>>(
+        &self,
+        layout: &Layout,
+        sample: &Sample<'_, T>,
+    ) -> Result<Triples> {
+        Triples::of_rows(layout, sample.rows(), self.reader(layout, sample))
     }
 
     /// Reads the slots of a row's values.
@@ -65,8 +100,7 @@ impl Discretiser {
 /// A fitted model of the one-dependence family.
 #[derive(Debug, Clone)]
 pub struct FittedOneDependence {
-    discretiser: Discretiser,
-    tables: Arc<Tables>,
+    counted: Counted,
     mixing: Mixing,
     notes: Vec<String>,
 }
@@ -75,23 +109,32 @@ pub struct FittedOneDependence {
 struct Body {
     discretiser: Discretiser,
     counts: Counts,
+    #[serde(default)]
+    triples: Option<Triples>,
     mixing: Mixing,
     notes: Vec<String>,
 }
 
+/// Room for predicting one row after the other.
+#[derive(Default)]
+struct Desk {
+    joints: Vec<f64>,
+    weights: Vec<f64>,
+    shift: Vec<f64>,
+}
+
 impl FittedOneDependence {
-    pub(super) fn new(
-        discretiser: Discretiser,
-        tables: Arc<Tables>,
-        mixing: Mixing,
-        notes: Vec<String>,
-    ) -> Self {
-        Self { discretiser, tables, mixing, notes }
+    pub(super) fn new(counted: Counted, mixing: Mixing, notes: Vec<String>) -> Self {
+        Self { counted, mixing, notes }
+    }
+
+    fn tables(&self) -> &Tables {
+        &self.counted.tables
     }
 
     /// The model with further rows counted in. Bins and the weights of roots stay as they are.
     pub fn extended<T: Task<Target = Labels>>(&self, sample: &Sample<'_, T>) -> Result<Self> {
-        let layout = self.tables.layout();
+        let layout = self.tables().layout();
         if sample.x().width() != layout.attributes() {
             return Err(Error::shape("input columns", layout.attributes(), sample.x().width()));
         }
@@ -99,77 +142,128 @@ impl FittedOneDependence {
             let found = sample.target().classes().len();
             return Err(Error::shape("classes", layout.classes(), found));
         }
-        let further = self.discretiser.count(layout, sample);
-        let counts = self.tables.counts().clone().extended(further);
-        Ok(Self { tables: Arc::new(Tables::new(counts)), ..self.clone() })
+        let discretiser = &self.counted.discretiser;
+        let counts = self.tables().counts().clone().extended(discretiser.count(layout, sample));
+        let triples = match &self.counted.triples {
+            Some(before) => {
+                let mut triples = before.triples().clone();
+                triples.add(&discretiser.count_triples(layout, sample)?, 1.0);
+                Some(triples)
+            }
+            None => None,
+        };
+        let counted = Counted::new(discretiser.clone(), counts, triples);
+        Ok(Self { counted, ..self.clone() })
     }
 
     fn classes(&self) -> usize {
-        self.tables.layout().classes()
+        self.tables().layout().classes()
     }
 
-    /// ln p(c, x) for every class; for a mixture of posteriors ln p(c | x). `joints` and `equal` are room for the roots.
-    fn log_row(
-        &self,
-        slots: &[Option<usize>],
-        joints: &mut [f64],
-        equal: &mut [f64],
-        out: &mut [f64],
-    ) {
+    /// ln p(c, x) for every class; for a mixture of posteriors ln p(c | x).
+    fn log_row(&self, slots: &[Option<usize>], desk: &mut Desk, out: &mut [f64]) {
         let classes = out.len();
-        let rooted = |u: usize, joints: &mut [f64]| {
-            self.tables.rooted(u, slots, &mut joints[u * classes..(u + 1) * classes]);
+        let all = |joints: &mut Vec<f64>| {
+            joints.resize(slots.len() * classes, 0.0);
+            for (u, joint) in joints.chunks_exact_mut(classes).enumerate() {
+                self.tables().rooted(u, slots, joint);
+            }
         };
-        let all = |joints: &mut [f64]| (0..slots.len()).for_each(|u| rooted(u, joints));
         match &self.mixing {
-            Mixing::Naive => self.tables.naive(slots, out),
-            Mixing::Root(u) => self.tables.rooted(*u, slots, out),
-            Mixing::Frequent(threshold) => {
-                let counts = self.tables.counts();
-                let frequent =
-                    |slot: &Option<usize>| slot.is_some_and(|a| counts.total(a) > *threshold);
-                let count = slots.iter().filter(|slot| frequent(slot)).count();
-                if count == 0 {
-                    return self.tables.naive(slots, out);
+            Mixing::Naive => self.tables().naive(slots, out),
+            Mixing::Root(u) => self.tables().rooted(*u, slots, out),
+            Mixing::Frequent(threshold) => self.average(*threshold, slots, desk, out),
+            Mixing::FrequentPairs(threshold) => {
+                if !self.average_pairs(*threshold, slots, desk, out) {
+                    self.average(*threshold, slots, desk, out);
                 }
-                let share = 1.0 / count as f64;
-                for (weight, slot) in equal.iter_mut().zip(slots) {
-                    *weight = if frequent(slot) { share } else { 0.0 };
-                }
-                all(joints);
-                mix(equal, joints, out);
             }
             Mixing::Joint(weights) => {
-                all(joints);
-                mix(weights, joints, out);
+                all(&mut desk.joints);
+                mix(weights, &mut desk.joints, &mut desk.shift, out);
             }
             Mixing::Posterior(weights) => {
-                all(joints);
-                joints.chunks_exact_mut(classes).for_each(normalise);
-                mix(weights, joints, out);
+                all(&mut desk.joints);
+                desk.joints.chunks_exact_mut(classes).for_each(normalise);
+                mix(weights, &mut desk.joints, &mut desk.shift, out);
             }
         }
+    }
+
+    /// The mean over roots whose value has more rows than the threshold; naive Bayes if there are none.
+    fn average(&self, threshold: f64, slots: &[Option<usize>], desk: &mut Desk, out: &mut [f64]) {
+        desk.joints.clear();
+        for (u, slot) in slots.iter().enumerate() {
+            if slot.is_some_and(|a| self.tables().counts().total(a) > threshold) {
+                let first = desk.joints.len();
+                desk.joints.resize(first + out.len(), 0.0);
+                self.tables().rooted(u, slots, &mut desk.joints[first..]);
+            }
+        }
+        if !mean(desk, out) {
+            self.tables().naive(slots, out);
+        }
+    }
+
+    /// The mean over pairs of roots whose values have more rows in common than the threshold; whether there are any.
+    fn average_pairs(
+        &self,
+        threshold: f64,
+        slots: &[Option<usize>],
+        desk: &mut Desk,
+        out: &mut [f64],
+    ) -> bool {
+        let Some(triples) = &self.counted.triples else { return false };
+        let counts = self.tables().counts();
+        desk.joints.clear();
+        for (w, b) in slots.iter().enumerate().filter_map(|(w, b)| Some((w, (*b)?))) {
+            for (u, a) in slots[..w].iter().enumerate().filter_map(|(u, a)| Some((u, (*a)?))) {
+                if counts.pair(a, b).iter().sum::<f64>() > threshold {
+                    let first = desk.joints.len();
+                    desk.joints.resize(first + out.len(), 0.0);
+                    triples.rooted(((u, a), (w, b)), slots, counts, &mut desk.joints[first..]);
+                }
+            }
+        }
+        mean(desk, out)
     }
 
     fn log_rows_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
-        let layout = self.tables.layout();
+        let layout = self.tables().layout();
         if x.width() != layout.attributes() {
             return Err(Error::shape("input columns", layout.attributes(), x.width()));
         }
-        let mut room = Room::default();
-        let mut joints = vec![0.0; layout.attributes() * layout.classes()];
-        let mut weights = vec![0.0; layout.attributes()];
+        let (mut room, mut desk) = (Room::default(), Desk::default());
         for (row, out) in x.iter().zip(out.chunks_exact_mut(layout.classes())) {
-            self.discretiser.read(layout, row, &mut room);
-            self.log_row(&room.slots, &mut joints, &mut weights, out);
+            self.counted.discretiser.read(layout, row, &mut room);
+            self.log_row(&room.slots, &mut desk, out);
         }
         Ok(())
     }
 
+    /// Predicts rows whose values are coded already: ln p(c, x), or p(c | x) if not in log space.
+    pub(super) fn predict_slots<'a>(
+        &self,
+        rows: impl ExactSizeIterator<Item = &'a [Option<usize>]>,
+        log_space: bool,
+    ) -> Vec<f64> {
+        let classes = self.classes();
+        let mut desk = Desk::default();
+        let mut predicted = vec![0.0; rows.len() * classes];
+        for (slots, out) in rows.zip(predicted.chunks_exact_mut(classes)) {
+            self.log_row(slots, &mut desk, out);
+            if !log_space {
+                to_posterior(out);
+            }
+        }
+        predicted
+    }
+
     fn stored(&self) -> Result<Record> {
         let body = Body {
-            discretiser: self.discretiser.clone(),
-            counts: self.tables.counts().clone(),
+            discretiser: self.counted.discretiser.clone(),
+            counts: self.tables().counts().clone(),
+            triples: self.counted.triples.as_ref().map(|tables| tables.triples().clone()),
             mixing: self.mixing.clone(),
             notes: self.notes.clone(),
         };
@@ -177,23 +271,26 @@ impl FittedOneDependence {
     }
 
     fn restored(record: &Record) -> Result<Self> {
-        let Body { discretiser, counts, mixing, notes } = record.read()?;
+        let Body { discretiser, counts, triples, mixing, notes } = record.read()?;
         let attributes = discretiser.encoder.width();
         let fits = match &mixing {
             Mixing::Root(u) => *u < attributes,
             Mixing::Joint(weights) | Mixing::Posterior(weights) => weights.len() == attributes,
+            Mixing::FrequentPairs(_) => triples.is_some(),
             Mixing::Naive | Mixing::Frequent(_) => true,
         };
-        if !(counts.is_whole() && counts.layout().attributes() == attributes && fits) {
+        let whole_triples = || triples.as_ref().is_none_or(|t| t.is_whole(counts.layout()));
+        let whole = counts.is_whole() && counts.layout().attributes() == attributes;
+        if !(whole && fits && whole_triples()) {
             return Err(Error::data(Place::default(), "the stored counts are damaged"));
         }
-        Ok(Self::new(discretiser, Arc::new(Tables::new(counts)), mixing, notes))
+        Ok(Self::new(Counted::new(discretiser, counts, triples), mixing, notes))
     }
 
     fn described(&self) -> Diagnostics {
         let series = match &self.mixing {
             Mixing::Joint(weights) | Mixing::Posterior(weights) => {
-                let fields = self.discretiser.encoder.schema().fields();
+                let fields = self.counted.discretiser.encoder.schema().fields();
                 let labels = fields.iter().map(|field| field.name.clone()).collect();
                 vec![Series { name: "weight of root".into(), labels, values: weights.clone() }]
             }
@@ -203,16 +300,44 @@ impl FittedOneDependence {
     }
 }
 
-/// ln sum_u weights_u exp(joints_u) for every class.
-fn mix(weights: &[f64], joints: &[f64], out: &mut [f64]) {
+/// ln sum_u weights_u exp(joints_u) for every class, in place of the joints. All are finite: no estimate is zero.
+fn mix(weights: &[f64], joints: &mut [f64], shift: &mut Vec<f64>, out: &mut [f64]) {
     let classes = out.len();
-    Joint::mix(weights, |u| &joints[u * classes..(u + 1) * classes], out);
+    shift.clear();
+    shift.resize(classes, f64::NEG_INFINITY);
+    for joint in joints.chunks_exact(classes) {
+        bulk::max_in_place(shift, joint);
+    }
+    for joint in joints.chunks_exact_mut(classes) {
+        joint.iter_mut().zip(&*shift).for_each(|(joint, shift)| *joint -= shift);
+    }
+    bulk::exp_in_place(joints);
+    out.fill(0.0);
+    for (joint, weight) in joints.chunks_exact(classes).zip(weights) {
+        out.iter_mut().zip(joint).for_each(|(out, joint)| *out += weight * joint);
+    }
+    out.iter_mut().zip(&*shift).for_each(|(out, shift)| *out = out.ln() + shift);
+}
+
+/// The mixture of all joint probabilities on the desk with equal weights; whether there are any.
+fn mean(desk: &mut Desk, out: &mut [f64]) -> bool {
+    let count = desk.joints.len() / out.len();
+    desk.weights.clear();
+    desk.weights.resize(count, 1.0 / count as f64);
+    mix(&desk.weights, &mut desk.joints, &mut desk.shift, out);
+    count > 0
 }
 
 /// ln p(c | x) from ln p(c, x).
 fn normalise(joint: &mut [f64]) {
     let total = log_sum_exp(joint);
     joint.iter_mut().for_each(|log| *log -= total);
+}
+
+/// p(c | x) from ln p(c, x).
+fn to_posterior(joint: &mut [f64]) {
+    normalise(joint);
+    joint.iter_mut().for_each(|log| *log = log.exp());
 }
 
 impl Fitted<Joint> for FittedOneDependence {
@@ -241,8 +366,7 @@ impl Fitted<Classification> for FittedOneDependence {
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
         self.log_rows_into(x, out)?;
         for row in out.chunks_exact_mut(self.classes()) {
-            normalise(row);
-            row.iter_mut().for_each(|log| *log = log.exp());
+            to_posterior(row);
         }
         Ok(())
     }

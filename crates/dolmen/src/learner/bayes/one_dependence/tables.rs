@@ -4,7 +4,10 @@
 //!
 //! and the same with one row left out, straight from the counts [eq. 31, 32].
 
+use rayon::prelude::*;
+
 use super::counts::{Counts, Layout};
+use crate::math::bulk;
 
 /// Probabilities of every slot, pair of slots and class, as logarithms.
 #[derive(Debug, Clone)]
@@ -32,36 +35,22 @@ impl Tables {
         let total: f64 = by_class.iter().sum();
         let class_count = layout.classes() as f64;
         let classes = by_class.iter().map(|n| ((n + 1.0) / (total + class_count)).ln()).collect();
-        let (mut plain, mut roots, mut both_known) = (Vec::new(), Vec::new(), Vec::new());
-        let mut given = Vec::with_capacity(layout.slots() * layout.slots() * layout.classes());
+        let (mut plain, mut roots) = (Vec::new(), Vec::new());
         let (mut known, mut known_of_class) = (Vec::new(), Vec::new());
         for u in 0..layout.attributes() {
             let mut of_class = vec![0.0; layout.classes()];
             layout.slots_of(u).for_each(|a| add(&mut of_class, counts.single(a)));
             let all: f64 = of_class.iter().sum();
-            known.push(all);
-            known_of_class.extend_from_slice(&of_class);
             for a in layout.slots_of(u) {
-                let single = counts.single(a);
-                for (c, n) in single.iter().enumerate() {
-                    plain.push(((n + 1.0) / (of_class[c] + layout.values(u))).ln());
+                for (n, of_class) in counts.single(a).iter().zip(&of_class) {
+                    plain.push(((n + 1.0) / (of_class + layout.values(u))).ln());
                     roots.push(((n + 1.0) / (all + class_count * layout.values(u))).ln());
                 }
-                for v in 0..layout.attributes() {
-                    let first = both_known.len();
-                    both_known.resize(first + layout.classes(), 0.0);
-                    layout
-                        .slots_of(v)
-                        .for_each(|b| add(&mut both_known[first..], counts.pair(a, b)));
-                    for b in layout.slots_of(v) {
-                        let cells = counts.pair(a, b).iter().zip(&both_known[first..]);
-                        given.extend(
-                            cells.map(|(both, n)| conditional(*both, *n, layout.values(v)).ln()),
-                        );
-                    }
-                }
             }
+            known.push(all);
+            known_of_class.extend(of_class);
         }
+        let (given, both_known) = given(&counts);
         Self { counts, classes, plain, roots, given, known, known_of_class, both_known }
     }
 
@@ -88,11 +77,18 @@ impl Tables {
         let Some(root) = slots[u] else { return self.naive(slots, out) };
         let classes = out.len();
         out.copy_from_slice(&self.roots[root * classes..(root + 1) * classes]);
-        let row = root * self.layout().slots();
-        for (v, b) in slots.iter().enumerate() {
-            if let (Some(b), true) = (b, v != u) {
-                let at = (row + b) * classes;
-                add(out, &self.given[at..at + classes]);
+        let row = root * self.layout().slots() * classes;
+        let given = &self.given[row..row + self.layout().slots() * classes];
+        for children in [&slots[..u], &slots[u + 1..]] {
+            // Few classes stay in registers.
+            match classes {
+                2 => add_all::<2>(out, given, children),
+                3 => add_all::<3>(out, given, children),
+                4 => add_all::<4>(out, given, children),
+                _ => {
+                    let children = children.iter().flatten();
+                    children.for_each(|b| add(out, &given[b * classes..(b + 1) * classes]));
+                }
             }
         }
     }
@@ -178,9 +174,45 @@ impl Tables {
     }
 }
 
+/// ln p_u(x_v | c, x_u) by slot of u, slot of v, and class; and N_cu(c, x_u) of the rows in which v is known, by slot of u,
+/// attribute v, and class.
+fn given(counts: &Counts) -> (Vec<f64>, Vec<f64>) {
+    let layout = counts.layout();
+    let classes = layout.classes();
+    let mut given = vec![0.0; layout.slots() * layout.slots() * classes];
+    let mut both_known = vec![0.0; layout.slots() * layout.attributes() * classes];
+    let of_slot = (layout.slots() * classes).max(1);
+    let of_attributes = (layout.attributes() * classes).max(1);
+    let rows =
+        given.par_chunks_exact_mut(of_slot).zip(both_known.par_chunks_exact_mut(of_attributes));
+    rows.enumerate().for_each(|(a, (given, both_known))| {
+        for (v, known) in both_known.chunks_exact_mut(classes).enumerate() {
+            layout.slots_of(v).for_each(|b| add(known, counts.pair(a, b)));
+            for b in layout.slots_of(v) {
+                let cells = given[b * classes..].iter_mut().zip(counts.pair(a, b)).zip(&*known);
+                cells
+                    .for_each(|((cell, both), n)| *cell = conditional(*both, *n, layout.values(v)));
+            }
+        }
+        bulk::ln_in_place(given);
+    });
+    (given, both_known)
+}
+
 /// (N_cuv + 1) / (N_cu + #A_v).
 fn conditional(both: f64, single: f64, values: f64) -> f64 {
     (both + 1.0) / (single + values)
+}
+
+/// Adds rows of C numbers each, those of the slots that are known.
+fn add_all<const C: usize>(out: &mut [f64], rows: &[f64], slots: &[Option<usize>]) {
+    let (rows, _) = rows.as_chunks::<C>();
+    let mut sums = [0.0; C];
+    for slot in slots.iter().flatten() {
+        let row = &rows[*slot];
+        (0..C).for_each(|c| sums[c] += row[c]);
+    }
+    add(out, &sums);
 }
 
 fn add(sum: &mut [f64], terms: &[f64]) {

@@ -1,0 +1,63 @@
+//! The lane of the one-dependence family: categories, cross-validated on ten folds dealt in turn, or fitted once.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use dolmen::learner::library::Library;
+use dolmen::learner::spec::Spec;
+use dolmen::learner::{Run, Sample};
+use dolmen::math::first_largest;
+use dolmen::plan::Plan;
+use dolmen::table::{Features, Field, Kind, Schema};
+use dolmen::task::{Classification, Labels};
+use serde_json::{Value, json};
+
+use crate::outcome::timed;
+use crate::rows::Rows;
+
+const FOLDS: usize = 10;
+
+/// Times the cross-validation of a learner (`cv`), or its fit.
+pub(crate) fn race(
+    [work, spec]: [&str; 2],
+    rows: &Rows,
+    [values, classes]: [usize; 2],
+    run: &Run,
+) -> Result<Value, Box<dyn Error>> {
+    let (x, labels) = categories(rows, values, classes)?;
+    let sample = Sample::<Classification>::new(x.rows(), &labels)?;
+    let learner = Classification::learner(&Spec::parse(spec)?)?;
+    let (models, fit) = timed(|| learner.fit(&sample, run))?;
+    let notes: Vec<String> = models?.iter().flat_map(|model| model.diagnostics().notes).collect();
+    if !notes.is_empty() {
+        return Err(notes.join("; ").into());
+    }
+    if work == "fit" {
+        return Ok(fit.outcome(&json!({}), &[]));
+    }
+    let plan = Plan::in_turn(sample.rows(), FOLDS);
+    let (block, cost) = timed(|| learner.out_of_sample(&sample, &plan, run))?;
+    let said = &block?.columns[0];
+    let rows = || said.chunks(classes).enumerate();
+    let count = labels.codes().len() as f64;
+    let wrong = rows().filter(|(i, row)| first_largest(row) != labels.class(*i)).count() as f64;
+    let loss: f64 = rows().map(|(i, row)| -row[labels.class(i)].ln()).sum();
+    let quality =
+        json!({ "error": wrong / count, "log loss": loss / count, "fit s": fit.seconds().0 });
+    Ok(cost.outcome(&quality, &[]))
+}
+
+/// The attributes as categories, and the classes of the last column.
+fn categories(rows: &Rows, values: usize, classes: usize) -> dolmen::Result<(Features, Labels)> {
+    let known = rows.known.rows();
+    let inputs = known.width() - 1;
+    let levels = |count: usize| (0..count).map(|v| format!("v{v}")).collect::<Vec<String>>();
+    let field = |j: usize| Field {
+        name: format!("a{j}"),
+        kind: Kind::Categorical { levels: levels(values).into() },
+    };
+    let schema = Schema::new((0..inputs).map(field).collect());
+    let cells = known.iter().flat_map(|row| &row[..inputs]).copied().collect();
+    let codes = known.iter().map(|row| row[inputs] as u32).collect();
+    Ok((Features::new(cells, Arc::new(schema))?, Labels::new(levels(classes), codes)?))
+}

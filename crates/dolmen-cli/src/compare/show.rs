@@ -1,0 +1,139 @@
+//! A comparison as tables.
+
+use std::io::Write;
+
+use dolmen::evaluate::compare::{Comparison, Duel, MeanWeight, MethodResult, Outcome, Tally};
+
+use crate::output::{Done, columns, number};
+
+/// One set: the methods, the weights, and who is better than whom.
+pub(super) fn comparison(comparison: &Comparison, out: &mut dyn Write) -> Done {
+    if comparison.duels.is_empty() {
+        densities(comparison, out)?;
+    } else {
+        figures(comparison, out)?;
+    }
+    if !comparison.mean_weights.is_empty() {
+        let weight = |w: &MeanWeight| vec![w.name.clone(), number(w.weight)];
+        columns(&["member", "mean weight"], comparison.mean_weights.iter().map(weight), out)?;
+        writeln!(out)?;
+    }
+    if comparison.mean_weights.is_empty() && !comparison.duels.is_empty() {
+        duels(&comparison.duels, out)?;
+    }
+    splits(comparison, out)
+}
+
+/// Densities have one score.
+fn densities(comparison: &Comparison, out: &mut dyn Write) -> Done {
+    let row = |method: &MethodResult| {
+        vec![
+            method.name.clone(),
+            format!("{:.2}", method.mean),
+            format!("{:.2}", method.se),
+            format!("{:.0} %", 100.0 * method.finite_share),
+            chance(method.p_value),
+        ]
+    };
+    let first = comparison.methods.first().map_or("", |method| method.name.as_str());
+    let against = format!("p against {first}");
+    let header = ["method", "mean", "se", "finite", &against];
+    columns(&header, comparison.methods.iter().map(row), out)?;
+    Ok(writeln!(out)?)
+}
+
+/// Other tasks have several figures.
+fn figures(comparison: &Comparison, out: &mut dyn Write) -> Done {
+    let Some(first) = comparison.methods.first() else { return Ok(()) };
+    let row = |method: &MethodResult| {
+        let mut row = vec![method.name.clone(), number(method.mean), number(method.se)];
+        row.extend([chance(method.p_value), chance(method.corrected_p_value)]);
+        row.extend(method.figures.iter().map(|figure| number(figure.mean)));
+        row
+    };
+    let mut header = vec!["method", "score", "se", "Wilcoxon p", "corrected t p"];
+    header.extend(first.figures.iter().map(|figure| figure.name));
+    columns(&header, comparison.methods.iter().map(row), out)?;
+    writeln!(out, "\np: of the score, against {}\n", first.name)?;
+    Ok(())
+}
+
+fn chance(p: Option<f64>) -> String {
+    p.map_or_else(|| "-".into(), |p| format!("{p:.4}"))
+}
+
+/// The figures that duels or tallies are about, in their order.
+fn names<'a>(figures: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    figures.for_each(|figure| {
+        if !names.contains(&figure) {
+            names.push(figure);
+        }
+    });
+    names
+}
+
+/// Each pair of methods in a line.
+fn duels(duels: &[Duel], out: &mut dyn Write) -> Done {
+    let shown = names(duels.iter().map(|duel| duel.figure));
+    let cell = |duel: &Duel| format!("{} ({})", word(duel.outcome), word(duel.corrected_outcome));
+    let pair = |duels: &[Duel]| {
+        let mut row = vec![format!("{} - {}", duels[0].first, duels[0].second)];
+        row.extend(duels.iter().map(cell));
+        row
+    };
+    let mut header = vec!["pair"];
+    header.extend(&shown);
+    columns(&header, duels.chunks(shown.len().max(1)).map(pair), out)?;
+    writeln!(out, "\nat 95 % by the paired t-test (by the corrected one)\n")?;
+    Ok(())
+}
+
+fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Win => "win",
+        Outcome::Draw => "draw",
+        Outcome::Loss => "loss",
+    }
+}
+
+/// How the test parts came about.
+fn splits(comparison: &Comparison, out: &mut dyn Write) -> Done {
+    let Comparison { rows, repeats, .. } = comparison;
+    let what = if comparison.zero_line.is_some() { "sums" } else { "means" };
+    match (comparison.outer_folds, comparison.test_rows) {
+        (Some(folds), _) => writeln!(out, "{repeats} times {folds} folds of {rows} rows")?,
+        (None, test) => writeln!(
+            out,
+            "{repeats} random splits of {rows} rows; {what} of the scores of {} test rows, higher is better",
+            test.unwrap_or(0)
+        )?,
+    }
+    if let Some(zero) = &comparison.zero_line {
+        writeln!(
+            out,
+            "all methods relative to {zero}, whose own score is shown; means over the finite splits"
+        )?;
+    }
+    Ok(())
+}
+
+/// Several sets: wins, draws and losses of each pair.
+pub(super) fn tallies(tallies: &[Tally], sets: usize, out: &mut dyn Write) -> Done {
+    let shown = names(tallies.iter().map(|tally| tally.figure));
+    let cell = |[wins, draws, losses]: [usize; 3]| format!("{wins}/{draws}/{losses}");
+    let pair = |pair: &[Tally]| {
+        let mut row = vec![format!("{} - {}", pair[0].first, pair[0].second)];
+        let both = |t: &Tally| format!("{} ({})", cell(t.outcomes), cell(t.corrected_outcomes));
+        row.extend(pair.iter().map(both));
+        row
+    };
+    let mut header = vec!["pair"];
+    header.extend(&shown);
+    columns(&header, tallies.chunks(shown.len().max(1)).map(pair), out)?;
+    writeln!(
+        out,
+        "\nwins/draws/losses of the first over {sets} sets, at 95 % by the paired t-test (by the corrected one)"
+    )?;
+    Ok(())
+}

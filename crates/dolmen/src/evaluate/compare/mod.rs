@@ -1,0 +1,136 @@
+//! The comparison of ways to combine, by repeated splits [SmythWolpert1999 section 4; CerquidesMantaras2005 section 7.1].
+//!
+//! Each split sets a test part aside. On the training part every member gives its out-of-sample column and is fitted; then the
+//! test part is scored by stacking, by the member that cross-validation chooses, by equal weights, by "cheating" (the
+//! member that turns out best on the test part), by further learners that stand beside the stack, and by each member.
+//! Splits are random draws, or the folds of repeated cross-validation. Without a stack the members alone are
+//! compared, each with each.
+
+mod duel;
+mod networks;
+mod split;
+mod summary;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+pub use duel::{Duel, Outcome, Tally, tally};
+pub use networks::{NetworkCell, NetworkResults, NetworkStudy, compare_on_networks};
+pub use summary::{Comparison, FigureResult, MeanWeight, MethodResult};
+
+use crate::combine::{Weighable, Weights};
+use crate::error::{Error, Place, Result};
+use crate::learner::{Learner, Run, Sample};
+use crate::plan::{Plan, PlanSpec, Portion, Repeated, RowKeys};
+use crate::task::{Target, Task};
+use split::SplitResult;
+
+/// How the comparison is done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CompareOptions {
+    /// Random splits, or repeats of the outer folds.
+    pub repeats: usize,
+    /// Rows of each test part of a random split.
+    pub test_rows: usize,
+    /// Folds of the outer cross-validation, stratified by class, instead of random splits.
+    pub outer_folds: Option<usize>,
+    /// Folds of the out-of-sample matrix on each training part.
+    pub folds: usize,
+    /// How stacking finds its weights.
+    pub weights: Weights,
+    /// Which methods are compared.
+    pub methods: Methods,
+}
+
+impl Default for CompareOptions {
+    fn default() -> Self {
+        Self {
+            repeats: 50,
+            test_rows: 20,
+            outer_folds: None,
+            folds: 10,
+            weights: Weights::default(),
+            methods: Methods::default(),
+        }
+    }
+}
+
+/// Which methods are compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Methods {
+    /// The ways to combine, and the rivals.
+    Combined,
+    /// These, and each member.
+    #[default]
+    All,
+    /// Each member, without a stack.
+    Members,
+}
+
+/// A learner that is compared with the stack but is no member of it.
+#[derive(Debug)]
+pub struct Rival<T: Task> {
+    /// The name in the table.
+    pub name: String,
+    /// The learner; its first member counts.
+    pub learner: Box<dyn Learner<T>>,
+    /// Whether all other methods are shown relative to this one.
+    pub zero_line: bool,
+}
+
+/// Compares on repeated splits, which run in parallel.
+pub fn compare<T: Weighable>(
+    learners: &[Box<dyn Learner<T>>],
+    rivals: &[Rival<T>],
+    sample: &Sample<'_, T>,
+    options: &CompareOptions,
+    run: &Run,
+) -> Result<Comparison> {
+    let splits = options.splits(sample, run)?;
+    run.progress().plan(splits.splits().len() as u64);
+    let results: Vec<SplitResult> = run.install(|| {
+        let one = |s: usize| {
+            run.check()?;
+            let split = &splits.splits()[s];
+            let train = sample.select(&split.train(sample.rows()));
+            let test = sample.select(split.test());
+            let stream = run.child(s as u64 + 1);
+            let contest = split::Contest { learners, rivals, options };
+            let result = contest.hold(&train.borrow(), &test.borrow(), &stream)?;
+            run.progress().advance(1, "splits");
+            Ok(result)
+        };
+        (0..splits.splits().len()).into_par_iter().map(one).collect::<Result<_>>()
+    })?;
+    Ok(summary::summarise::<T>(learners, rivals, &results, sample.rows(), options))
+}
+
+impl CompareOptions {
+    /// The outer splits.
+    fn splits<T: Task>(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Plan> {
+        if self.repeats == 0 {
+            return Err(Error::param("repeats", "at least 1", 0));
+        }
+        let rows = sample.rows();
+        if let Some(folds) = self.outer_folds {
+            let keys = RowKeys { classes: sample.target().strata(), ..RowKeys::default() };
+            let of = Box::new(PlanSpec::suited(folds, &keys));
+            let spec = PlanSpec::Repeated(Repeated { repeats: self.repeats, of });
+            return spec.build(rows, &keys, &run.child(0));
+        }
+        let inner = if self.methods == Methods::Members { 0 } else { self.folds };
+        if self.test_rows == 0 || self.test_rows + inner >= rows {
+            let test = self.test_rows;
+            let problem = if inner > 0 {
+                format!("{rows} rows cannot give {test} test rows and {inner} folds of the others")
+            } else {
+                format!("{rows} rows cannot give {test} test rows")
+            };
+            return Err(Error::data(Place::default(), problem));
+        }
+        let train = Portion::Rows(rows - self.test_rows);
+        Plan::subsample(rows, train, self.repeats, &run.child(0))
+    }
+}

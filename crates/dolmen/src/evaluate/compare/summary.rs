@@ -1,0 +1,200 @@
+//! What the splits say together: means, standard errors and tests.
+
+use serde::Serialize;
+
+use super::duel::{Duel, duels};
+use super::split::{Scored, SplitResult};
+use super::{CompareOptions, Methods, Rival};
+use crate::evaluate::{corrected_t, wilcoxon};
+use crate::learner::Learner;
+use crate::task::{Density, Task};
+
+/// What the splits gave.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The task.
+    pub task: &'static str,
+    /// Rows of the table.
+    pub rows: usize,
+    /// Random splits, or repeats of the outer folds.
+    pub repeats: usize,
+    /// Rows of each test part of a random split.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_rows: Option<usize>,
+    /// Folds of the outer cross-validation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outer_folds: Option<usize>,
+    /// The method all others are relative to, if any.
+    pub zero_line: Option<String>,
+    /// The methods; the others are tested against the first.
+    pub methods: Vec<MethodResult>,
+    /// The members' weights in the stack, averaged over the splits.
+    pub mean_weights: Vec<MeanWeight>,
+    /// Methods against each other: the first against all others, or without a stack each against each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub duels: Vec<Duel>,
+}
+
+/// One method's results. Of a density: the sum of the test rows' scores, less that of the zero line; of other tasks their
+/// mean.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MethodResult {
+    /// The method.
+    pub name: String,
+    /// Mean over the splits with a finite score.
+    pub mean: f64,
+    /// Its standard error, as if splits were independent.
+    pub se: f64,
+    /// Share of the splits with a finite score.
+    pub finite_share: f64,
+    /// Wilcoxon's signed-rank test against the first method, over splits in which both are finite.
+    pub p_value: Option<f64>,
+    /// The corrected resampled t-test against the first method, which allows for training parts having rows in common.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrected_p_value: Option<f64>,
+    /// The usual figures of the task: log loss, error, Brier and AUC; RMSE, MAE and R2.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<FigureResult>,
+}
+
+/// One figure of a method.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FigureResult {
+    /// The figure.
+    pub name: &'static str,
+    /// Mean over the splits where it is finite.
+    pub mean: f64,
+    /// Its standard error, as if splits were independent.
+    pub se: f64,
+    /// Wilcoxon's signed-rank test against the first method.
+    pub p_value: Option<f64>,
+    /// The corrected resampled t-test against the first method.
+    pub corrected_p_value: Option<f64>,
+}
+
+/// A member's mean weight.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MeanWeight {
+    /// The member.
+    pub name: String,
+    /// Its weight, averaged over the splits.
+    pub weight: f64,
+}
+
+/// The ways to combine, in the order they are scored.
+const COMBINED: [&str; 4] = ["stacking", "cv", "uniform", "cheating"];
+
+pub(super) fn summarise<T: Task>(
+    learners: &[Box<dyn Learner<T>>],
+    rivals: &[Rival<T>],
+    splits: &[SplitResult],
+    rows: usize,
+    options: &CompareOptions,
+) -> Comparison {
+    let members: Vec<String> = learners.iter().flat_map(|learner| learner.members()).collect();
+    let mut names: Vec<String> = Vec::new();
+    if options.methods != Methods::Members {
+        names.extend(COMBINED.map(String::from));
+        names.extend(rivals.iter().map(|rival| rival.name.clone()));
+    }
+    if options.methods != Methods::Combined {
+        names.extend(members.clone());
+    }
+    let zero = rivals.iter().position(|rival| rival.zero_line).map(|r| r + COMBINED.len());
+    let is_density = T::NAME == Density::NAME;
+    let results = Results { splits, per_row: !is_density };
+    let mut methods: Vec<MethodResult> =
+        names.iter().enumerate().map(|(m, name)| results.method(name, m, zero)).collect();
+    if is_density {
+        // The only figure of a density is its score.
+        methods.iter_mut().for_each(|method| {
+            method.figures.clear();
+            method.corrected_p_value = None;
+        });
+    }
+    let mean_weight = |(m, name): (usize, String)| MeanWeight {
+        name,
+        weight: splits.iter().map(|split| split.weights[m]).sum::<f64>() / splits.len() as f64,
+    };
+    let stacked = options.methods != Methods::Members;
+    let weighed = members.into_iter().filter(|_| stacked);
+    Comparison {
+        task: T::NAME,
+        rows,
+        repeats: options.repeats,
+        test_rows: options.outer_folds.is_none().then_some(options.test_rows),
+        outer_folds: options.outer_folds,
+        zero_line: zero.map(|m| names[m].clone()),
+        methods,
+        mean_weights: weighed.enumerate().map(mean_weight).collect(),
+        duels: if is_density { Vec::new() } else { duels(&names, splits, stacked) },
+    }
+}
+
+struct Results<'a> {
+    splits: &'a [SplitResult],
+    /// Whether scores are means per row.
+    per_row: bool,
+}
+
+impl Results<'_> {
+    fn score(&self, scored: &Scored) -> f64 {
+        if self.per_row { scored.total / scored.rows as f64 } else { scored.total }
+    }
+
+    fn method(&self, name: &str, m: usize, zero: Option<usize>) -> MethodResult {
+        let own = |m: usize| move |split: &SplitResult| self.score(&split.scored[m]);
+        let relative = |split: &SplitResult| match zero {
+            Some(zero) if zero != m => own(m)(split) - own(zero)(split),
+            _ => own(m)(split),
+        };
+        let (mean, se, finite_share) = self.moments(relative);
+        let (p_value, corrected_p_value) = self.tests(m, |m, split| own(m)(split));
+        let figures = self.splits.first().map_or(&[][..], |split| &split.scored[m].figures);
+        let figure = |(f, (name, _)): (usize, &(&'static str, f64))| {
+            let value = |m: usize, split: &SplitResult| split.scored[m].figures[f].1;
+            let (mean, se, _) = self.moments(|split| value(m, split));
+            let (p_value, corrected_p_value) = self.tests(m, value);
+            FigureResult { name, mean, se, p_value, corrected_p_value }
+        };
+        MethodResult {
+            name: name.into(),
+            mean,
+            se,
+            finite_share,
+            p_value,
+            corrected_p_value,
+            figures: figures.iter().enumerate().map(figure).collect(),
+        }
+    }
+
+    /// Mean and standard error over the splits with a finite value, and their share.
+    fn moments(&self, value: impl Fn(&SplitResult) -> f64) -> (f64, f64, f64) {
+        let finite: Vec<f64> = self.splits.iter().map(value).filter(|v| v.is_finite()).collect();
+        let n = finite.len() as f64;
+        let mean = finite.iter().sum::<f64>() / n;
+        let variance = finite.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        (mean, (variance / n).sqrt(), n / self.splits.len() as f64)
+    }
+
+    /// Wilcoxon's test and the corrected t-test of the first method's values against the m-th's.
+    fn tests(
+        &self,
+        m: usize,
+        value: impl Fn(usize, &SplitResult) -> f64,
+    ) -> (Option<f64>, Option<f64>) {
+        if m == 0 {
+            return (None, None);
+        }
+        let difference = |split: &SplitResult| value(0, split) - value(m, split);
+        let differences: Vec<f64> =
+            self.splits.iter().map(difference).filter(|d| d.is_finite()).collect();
+        let corrected = corrected_t(&differences, mean_test_share(self.splits));
+        (Some(wilcoxon(&differences).p_value), Some(corrected.p_value))
+    }
+}
+
+/// Rows of a test part as a multiple of those of its training part, on average.
+pub(super) fn mean_test_share(splits: &[SplitResult]) -> f64 {
+    splits.iter().map(|split| split.test_share).sum::<f64>() / splits.len() as f64
+}

@@ -1,0 +1,111 @@
+//! The rules by which roots get their weights, from their evidence or from what they say of rows that are left out.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::counts::Room;
+use super::learners::Counted;
+use crate::combine::simplex::{JointScore, LmgOptions, LogScore, SimplexOptions};
+use crate::error::Result;
+use crate::learner::{Run, Sample};
+use crate::math::{first_largest, log_sum_exp};
+use crate::task::{Labels, Task};
+
+/// Rows left out in one piece of work.
+const BLOCK: usize = 512;
+
+impl Counted {
+    /// Weights proportional to the evidence of each root.
+    pub(super) fn evidence_weights(&self, notes: &mut Vec<String>) -> Vec<f64> {
+        let evidence = self.tables.log_evidence();
+        let total = log_sum_exp(&evidence);
+        let weights: Vec<f64> = evidence.iter().map(|log| (log - total).exp()).collect();
+        let best = first_largest(&weights);
+        if weights[best] > 0.99 {
+            let name = &self.discretiser.encoder.schema().fields()[best].name;
+            notes.push(format!("Bayesian averaging has selected the root '{name}'"));
+        }
+        weights
+    }
+
+    /// For some rows and every root ln p_u(c_i, x_i) and ln p_u(x_i), as if the row had not been counted.
+    fn left_out<T: Task<Target = Labels>>(
+        &self,
+        sample: &Sample<'_, T>,
+        rows: Range<usize>,
+    ) -> Vec<(f64, f64)> {
+        let layout = self.tables.layout();
+        let (mut room, mut joint) = (Room::default(), vec![0.0; layout.classes()]);
+        let mut found = Vec::with_capacity(rows.len() * layout.attributes());
+        for i in rows {
+            self.discretiser.read(layout, sample.x().row(i), &mut room);
+            let class = sample.target().class(i);
+            for u in 0..layout.attributes() {
+                let own = (class, sample.weight(i));
+                self.tables.rooted_without(u, &room.slots, own, &mut joint);
+                found.push((joint[class], log_sum_exp(&joint)));
+            }
+        }
+        found
+    }
+
+    /// For every root a column of log p_u(c_i, x_i), and one of log p_u(x_i).
+    fn left_out_columns<T: Task<Target = Labels>>(
+        &self,
+        sample: &Sample<'_, T>,
+    ) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+        let roots = self.tables.layout().attributes();
+        let block = |b: usize| b * BLOCK..((b + 1) * BLOCK).min(sample.rows());
+        let blocks: Vec<Vec<(f64, f64)>> = (0..sample.rows().div_ceil(BLOCK))
+            .into_par_iter()
+            .map(|b| self.left_out(sample, block(b)))
+            .collect();
+        let root = |u: usize| blocks.iter().flat_map(move |block| block[u..].iter().step_by(roots));
+        let own = |u: usize| root(u).map(|(own, _)| *own).collect();
+        let all = |u: usize| root(u).map(|(_, all)| *all).collect();
+        ((0..roots).map(own).collect(), (0..roots).map(all).collect())
+    }
+
+    pub(super) fn posterior_weights<T: Task<Target = Labels>>(
+        &self,
+        sample: &Sample<'_, T>,
+        prior: f64,
+        run: &Run,
+    ) -> Result<Vec<f64>> {
+        let (mut own, all) = run.install(|| self.left_out_columns(sample));
+        for (own, all) in own.iter_mut().zip(&all) {
+            own.iter_mut().zip(all).for_each(|(own, all)| *own -= all);
+        }
+        let roots = own.len();
+        let problem = LogScore::from_log(own)?;
+        let problem = match sample.weights() {
+            Some(weights) => problem.weighted(weights)?,
+            None => problem,
+        };
+        let problem = problem.with_prior(&vec![prior + 1.0; roots])?;
+        Ok(problem.solve(&SimplexOptions::default(), run)?.weights)
+    }
+
+    pub(super) fn joint_weights<T: Task<Target = Labels>>(
+        &self,
+        sample: &Sample<'_, T>,
+        prior: f64,
+        notes: &mut Vec<String>,
+        run: &Run,
+    ) -> Result<Vec<f64>> {
+        let (own, all) = run.install(|| self.left_out_columns(sample));
+        let roots = own.len();
+        let problem = JointScore::from_log(own, all)?;
+        let problem = match sample.weights() {
+            Some(weights) => problem.weighted(weights)?,
+            None => problem,
+        };
+        let problem = problem.with_prior(&vec![prior + 1.0; roots])?;
+        let solution = problem.solve(&LmgOptions::default(), run)?;
+        if !solution.converged {
+            notes.push(format!("the weights' KKT residual is {:.1e}", solution.residual));
+        }
+        Ok(solution.weights)
+    }
+}

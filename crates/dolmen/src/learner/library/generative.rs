@@ -1,0 +1,95 @@
+//! The learners that model p(x, c), for both tasks they serve: joint probabilities, and the posterior that follows.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::{Entry, Library, NoParameters, entry, nested, spec_of};
+use crate::error::Error;
+use crate::learner::Learner;
+use crate::learner::bayes::BayesClassifier;
+use crate::learner::bayes::one_dependence::{
+    A2de, Aode, BmaAode, LmgOde, NaiveBayes, Ode, OneDependence,
+};
+use crate::learner::spec::Spec;
+use crate::table::Schema;
+use crate::task::{Density, Task};
+
+/// The learners, in the order they are shown.
+pub(super) fn entries<T: Task>() -> Vec<Entry<T>>
+where
+    BayesClassifier: Learner<T>,
+    OneDependence: Learner<T>,
+{
+    vec![
+        Entry {
+            kind: "bayes",
+            about: "Bayes classifier: one density per class, density=SPEC",
+            defaults: Map::new(),
+            build: |spec| {
+                let (density, rest) = nested(spec, "density")?;
+                rest.read::<NoParameters>()?;
+                Ok(Box::new(BayesClassifier::new(Density::learner(&density)?)))
+            },
+        },
+        one_dependence::<_, NaiveBayes>("naive-bayes", "attributes independent given the class"),
+        entry::<_, Ode>(
+            ODE,
+            "one-dependence estimators, one member per root: all columns, or root=[COLUMN, ..]",
+            |spec| {
+                let ode = spec.read::<Ode>()?;
+                if ode.root.is_empty() {
+                    let expected = "a list of input columns where they cannot be told";
+                    return Err(Error::param("root in ode", expected, "missing"));
+                }
+                Ok(Box::new(OneDependence::from(ode)))
+            },
+        ),
+        one_dependence::<_, Aode>("aode", "the average of one-dependence estimators"),
+        one_dependence::<_, A2de>("a2de", "the average of two-dependence estimators"),
+        one_dependence::<_, BmaAode>(
+            "bma-aode",
+            "Bayesian average of one-dependence estimators, exact",
+        ),
+        one_dependence::<_, LmgOde>("lmg-ode", "MAP mixture of one-dependence joint probabilities"),
+    ]
+}
+
+/// An entry of the one-dependence family.
+pub(super) fn one_dependence<T: Task, P>(kind: &'static str, about: &'static str) -> Entry<T>
+where
+    P: Default + Serialize + DeserializeOwned + Into<OneDependence>,
+    OneDependence: Learner<T>,
+{
+    entry::<_, P>(kind, about, |spec| Ok(Box::new(spec.read::<P>()?.into())))
+}
+
+const ODE: &str = "ode";
+
+/// A spec with what it leaves to the columns: `ode` without roots has all of them, also inside a stack or among those to
+/// be tuned.
+pub(super) fn for_columns(spec: &Spec, schema: &Schema) -> Spec {
+    let mut spec = spec.clone();
+    if spec.kind == ODE && !spec.parameters.contains_key("root") {
+        let names = schema.fields().iter().map(|field| field.name.as_str()).collect();
+        spec.parameters.insert("root".into(), names);
+    }
+    let inner = match spec.kind.as_str() {
+        "stack" => spec.parameters.get_mut("members"),
+        "tuned" => spec.parameters.get_mut("of"),
+        _ => None,
+    };
+    match inner {
+        Some(Value::Array(list)) => list.iter_mut().for_each(|value| complete(value, schema)),
+        Some(one) => complete(one, schema),
+        None => {}
+    }
+    spec
+}
+
+/// The same for the value of a parameter; what is no spec is left for others to refuse.
+fn complete(value: &mut Value, schema: &Schema) {
+    if let Ok(spec) = spec_of(value.clone(), "a model") {
+        *value = Value::Object(for_columns(&spec, schema).to_object());
+    }
+}
