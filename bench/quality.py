@@ -75,6 +75,60 @@ def boosting(task: str) -> Any:
     return kind(n_estimators=100, num_leaves=31, learning_rate=0.1, n_jobs=2, verbose=-1)
 
 
+def tree(task: str) -> Any:
+    """scikit-learn's CART with leaves of 20 rows."""
+    from sklearn import tree
+
+    kind = tree.DecisionTreeClassifier if task == "classes" else tree.DecisionTreeRegressor
+    return kind(min_samples_leaf=20, random_state=0)
+
+
+def ridge(_task: str) -> Any:
+    """scikit-learn's ridge regression."""
+    from sklearn.linear_model import Ridge
+
+    return Ridge(1.0)
+
+
+def logistic(_task: str) -> Any:
+    """scikit-learn's logistic regression."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=1.0, max_iter=2000)
+
+
+def neighbours(task: str) -> Any:
+    """scikit-learn's nearest neighbours."""
+    from sklearn import neighbors
+
+    kind = neighbors.KNeighborsClassifier if task == "classes" else neighbors.KNeighborsRegressor
+    return kind(15)
+
+
+def svm(task: str, *, kernel: str = "rbf") -> Any:
+    """scikit-learn's support vector machines, numbers on one scale."""
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC, SVR
+
+    if task == "classes":
+        return SVC(kernel=kernel, probability=True, random_state=0, cache_size=200)
+    return TransformedTargetRegressor(SVR(kernel=kernel, cache_size=200), transformer=StandardScaler())
+
+
+def network(task: str) -> Any:
+    """scikit-learn's multilayer perceptron with early stopping, numbers on one scale."""
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.neural_network import MLPClassifier, MLPRegressor
+    from sklearn.preprocessing import StandardScaler
+
+    settings = {"hidden_layer_sizes": (32,), "learning_rate_init": 2e-3, "early_stopping": True}
+    settings |= {"n_iter_no_change": 15, "random_state": 0}
+    if task == "classes":
+        return MLPClassifier(**settings)
+    return TransformedTargetRegressor(MLPRegressor(**settings), transformer=StandardScaler())
+
+
 @dataclass(frozen=True)
 class Learner:
     """Dolmen's spec, the peer's estimator, and which tasks both can do."""
@@ -91,6 +145,13 @@ LEARNERS = (
     Learner("extra-trees", "extra-trees(trees=200)", lambda task: forest(task, extra=True)),
     Learner("adaboost", "adaboost(rounds=50)", adaboost, tasks=("classes",)),
     Learner("boost", "boost(rounds=100, leaves=31, rate=0.1)", boosting, one_hot=False),
+    Learner("tree", "tree(min_leaf=20, alpha=0)", tree),
+    Learner("ridge", "ridge(lambda=1)", ridge, tasks=("numbers",)),
+    Learner("logistic", "logistic(lambda=1)", logistic, tasks=("classes",)),
+    Learner("neighbours", "neighbours(k=15)", neighbours),
+    Learner("svm, rbf", "svm(kernel=rbf)", svm),
+    Learner("svm, linear", "svm(kernel=linear)", lambda task: svm(task, kernel="linear")),
+    Learner("network", "network(hidden=32)", network),
 )
 
 

@@ -43,8 +43,8 @@ pub(super) trait Tally: Sync {
     }
     /// A category's place in such an order.
     fn place(&self, order: usize, bin: &[Self::Cell]) -> f64;
-    /// What a leaf with these sums says.
-    fn speak(&self, sums: &[Self::Cell], values: &mut Vec<f32>);
+    /// What a leaf with these sums says; as many values as cells.
+    fn speak(&self, sums: &[Self::Cell], values: &mut [f32]);
 }
 
 /// Two classes whose rows count 1 each: rows and rows of the second class in one word, added in one go.
@@ -129,9 +129,9 @@ impl Tally for Ones {
         let (count, ones) = unpack(bin[0]);
         ones / count
     }
-    fn speak(&self, sums: &[u64], values: &mut Vec<f32>) {
+    fn speak(&self, sums: &[u64], values: &mut [f32]) {
         let (count, ones) = unpack(sums[0]);
-        values.push(((ones + self.smoothing * self.average) / (count + self.smoothing)) as f32);
+        values[0] = ((ones + self.smoothing * self.average) / (count + self.smoothing)) as f32;
     }
 }
 
@@ -207,9 +207,9 @@ impl Tally for Numbers {
     fn place(&self, _order: usize, bin: &[(f64, f64)]) -> f64 {
         bin[0].1 / bin[0].0
     }
-    fn speak(&self, sums: &[(f64, f64)], values: &mut Vec<f32>) {
+    fn speak(&self, sums: &[(f64, f64)], values: &mut [f32]) {
         let (weight, sum) = sums[0];
-        values.push((self.centre + sum / (weight + self.smoothing)) as f32);
+        values[0] = (self.centre + sum / (weight + self.smoothing)) as f32;
     }
 }
 
@@ -302,10 +302,10 @@ impl Tally for Classes {
     fn place(&self, order: usize, bin: &[f64]) -> f64 {
         bin[order] / bin.iter().sum::<f64>()
     }
-    fn speak(&self, sums: &[f64], values: &mut Vec<f32>) {
+    fn speak(&self, sums: &[f64], values: &mut [f32]) {
         let total = sums.iter().sum::<f64>() + self.smoothing;
-        let share =
-            |(sum, average): (&f64, &f64)| ((sum + self.smoothing * average) / total) as f32;
-        values.extend(sums.iter().zip(&self.average).map(share));
+        for ((value, sum), average) in values.iter_mut().zip(sums).zip(&self.average) {
+            *value = ((sum + self.smoothing * average) / total) as f32;
+        }
     }
 }
