@@ -76,6 +76,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             let rows = Rows::read([file, rows, fresh, columns])?;
             labelled::race(spec, &rows, told.parse()?, &run)?
         }
+        ("fit", [spec, file, rows, _, columns]) => {
+            labelled::race_fit(spec, file.as_ref(), (rows.parse()?, columns.parse()?), &run)?
+        }
         ("folds", [task, table, schema, folds, specs @ ..]) => {
             folds::race([task, table, schema, folds], specs, &run)?
         }

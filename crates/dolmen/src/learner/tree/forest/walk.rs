@@ -177,8 +177,10 @@ impl Party {
             for first in (0..active).step_by(LANES) {
                 let mut lanes = [(0, 0); LANES];
                 lanes.copy_from_slice(&self.under_way[first..first + LANES]);
-                let rows = lanes.map(|(row, _)| codes(row));
-                let mut at = lanes.map(|(_, at)| at);
+                let (mut rows, mut at) = ([codes(0); LANES], [0; LANES]);
+                for (k, &(row, place)) in lanes.iter().enumerate() {
+                    (rows[k], at[k]) = (codes(row), place);
+                }
                 for _ in 0..steps {
                     for (at, row) in at.iter_mut().zip(&rows) {
                         *at = step(*at, *row);
