@@ -25,6 +25,9 @@ const NEAR_ROWS: usize = 2048;
 /// Words fetched before their codes are put down: a loop that only fetches has many on their way.
 const FETCHED: usize = 128;
 
+/// How many times as much a split must be worth to be better: above what rounding makes of two that are as good.
+const BETTER: f64 = 1.0 + 1e-10;
+
 /// When to stop, and what is left to chance.
 #[derive(Debug, Clone)]
 pub(super) struct Habit {
@@ -281,9 +284,10 @@ impl<'a, T: Tally> Sprout<'a, T> {
             let held = &self.profile.held[..end - 1];
             self.tally.weigh(&self.histogram, held, &mut self.sides, &mut self.cuts);
             let (mut worth, mut found) = (best.as_ref().map_or(alone, |best| best.worth), None);
+            let mut least = worth * BETTER;
             for after in tried.start..end {
                 let reached = self.cuts.worths[after - 1];
-                if reached > worth && self.cuts.lightest(after - 1) >= self.habit.min_leaf {
+                if reached > least && self.cuts.lightest(after - 1) >= self.habit.min_leaf {
                     // Without missing values to learn from, they go with the heavier side.
                     let left = if self.profile.has_missing {
                         missing_left
@@ -291,6 +295,7 @@ impl<'a, T: Tally> Sprout<'a, T> {
                         self.cuts.leans_left(after - 1)
                     };
                     (worth, found) = (reached, Some((after, left)));
+                    least = worth * BETTER;
                 }
             }
             if let Some((after, missing_left)) = found {
