@@ -97,13 +97,13 @@ def log_loss(labels: Vector, chances: Vector) -> float:
 
 
 def predicts_times_faster_than(peer: str, times: float) -> Goal:
-    """Dolmen's best prediction time goes so many times into the peer's."""
+    """The processor time of Dolmen's best prediction goes so many times into the peer's."""
 
     def measure(standings: Standings) -> float | None:
-        theirs, ours = (standings[name].quality.get(PREDICT) for name in (peer, DOLMEN))
+        theirs, ours = (standings[name].quality.get(PREDICT_CPU) for name in (peer, DOLMEN))
         return theirs / ours if theirs and ours else None
 
-    return Goal(f"predicts {times:g} times as fast as {peer}", measure, times, at_least=True)
+    return Goal(f"predicts {times:g} times as fast as {peer}, by CPU", measure, times, at_least=True)
 
 
 def no_worse_than(peer: str, key: str, slack: float = 0.0) -> Goal:

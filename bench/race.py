@@ -147,11 +147,13 @@ class Lane:
     """What tells the lanes of one file apart: a size, a number of columns."""
 
 
-def dolmen(*arguments: str | int | float | Path, threads: int = 1, name: str = DOLMEN) -> Contestant:
+def dolmen(
+    *arguments: str | int | float | Path, threads: int = 1, name: str = DOLMEN, limit: float = 120.0
+) -> Contestant:
     """Dolmen's side: the Rust binary `dolmen-bench` with a lane's name and its arguments."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", BENCH.parent / "target"))
     binary = target.absolute() / "release" / "dolmen-bench"
-    return Contestant(name, (str(binary), str(threads), *map(str, arguments)), threads)
+    return Contestant(name, (str(binary), str(threads), *map(str, arguments)), threads, limit)
 
 
 def python(name: str, script: str, *arguments: str | int | float | Path, **settings: Unpack[Settings]) -> Contestant:

@@ -15,8 +15,9 @@ HEAD = """\
 
 Written by `make bench`; every lane rewrites its own section. Contestants run by turns on the same cores, each in a
 process of its own. Seconds are those of the call alone; ratio is the peer's best time over Dolmen's on as many threads;
-CPU is the least processor time of a run, which other work on the machine lengthens less, and the ratio of that; peak is
-the whole process's VmHWM in 10^6 bytes. Of every quality less is better; answers are judged by one referee.
+CPU is the least processor time of a run, which other work on the machine lengthens less, and the ratio of that: where the
+load is above the number of cores, it is the one to compare. Peak is the whole process's VmHWM in 10^6 bytes. Of every quality
+less is better; answers are judged by one referee.
 """
 
 

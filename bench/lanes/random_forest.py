@@ -18,8 +18,8 @@ def lane(scale: float) -> race.Lane:
         title=f"Random forest, {TREES} trees: {data.rows} rows of 30, {data.fresh} predicted.",
         contestants=[
             race.dolmen("labelled", f"forest(trees={TREES})", *data.arguments, labelled.JUDGED, threads=THREADS),
-            race.python("oneDAL", "trees.py", "onedal", *arguments, threads=THREADS, limit=400, budget=120),
-            race.python("scikit-learn", "trees.py", "forest", *arguments, threads=THREADS, limit=400, budget=60),
+            race.python("oneDAL", "trees.py", "onedal", *arguments, threads=THREADS, limit=1500, budget=120),
+            race.python("scikit-learn", "trees.py", "forest", *arguments, threads=THREADS, limit=1500, budget=60),
         ],
         goals=[
             race.times_faster_than("oneDAL", 3),

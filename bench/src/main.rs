@@ -81,6 +81,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             let rows = Rows::read([file, rows, fresh, columns])?;
             aode::race([work, spec], &rows, [values.parse()?, classes.parse()?], &run)?
         }
+        ("fit", [spec, file, rows, _, columns]) => {
+            labelled::race_fit(spec, file.as_ref(), (rows.parse()?, columns.parse()?), &run)?
+        }
         ("folds", [task, table, schema, folds, specs @ ..]) => {
             folds::race([task, table, schema, folds], specs, &run)?
         }

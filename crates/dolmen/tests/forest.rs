@@ -188,6 +188,46 @@ fn out_of_bag_error_is_that_on_fresh_rows() {
 }
 
 #[test]
+fn out_of_bag_predictions_are_those_of_the_trees_that_had_not_drawn_the_row() {
+    let (x, y) = numbers(20_000, 5, 17);
+    let labels = Labels::new(
+        ["a", "b", "c"].map(String::from),
+        y.iter().map(|y| u32::from(*y > 0.0) + u32::from(*y > 0.6)).collect(),
+    )
+    .unwrap();
+    let run = Run::with_threads(4, 2).unwrap();
+    let forest = Forest { trees: 2, ..Forest::default() };
+
+    // A row that neither of two trees has drawn is predicted by both; one that both have drawn by none.
+    let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
+    let (fitted, out_of_bag) = forest.fit_with_out_of_bag(&sample, &run).unwrap();
+    let said = predict(&fitted, x.rows(), &run).unwrap();
+    let rows = out_of_bag.predictions.chunks(3).zip(said.chunks(3)).zip(&out_of_bag.trees);
+    let mut counts = [0.0; 3];
+    for ((own, all), &trees) in rows {
+        counts[trees as usize] += 1.0 / 20_000.0;
+        match trees {
+            0 => assert!(own.iter().all(|chance| chance.is_nan())),
+            1 => assert!((own.iter().sum::<f64>() - 1.0).abs() < 1e-12),
+            _ => assert_eq!(own, all),
+        }
+    }
+    let missed = (-1.0_f64).exp();
+    let expected = [(1.0 - missed).powi(2), 2.0 * missed * (1.0 - missed), missed * missed];
+    // Four standard errors.
+    assert!(counts.iter().zip(expected).all(|(a, b)| (a - b).abs() < 0.015), "{counts:?}");
+
+    let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
+    let (fitted, out_of_bag) = forest.fit_with_out_of_bag(&sample, &run).unwrap();
+    let heard: Vec<usize> = (0..y.len()).filter(|&row| out_of_bag.trees[row] > 0).collect();
+    let square = |&row: &usize| (out_of_bag.predictions[row] - y[row]).powi(2);
+    let error = (heard.iter().map(square).sum::<f64>() / heard.len() as f64).sqrt();
+    assert!((error - fitted.out_of_bag().unwrap()).abs() < 1e-12);
+
+    assert!(ExtraTrees(forest).fit_with_out_of_bag(&sample, &run).is_err());
+}
+
+#[test]
 fn importances_sum_to_one_and_find_the_columns_that_matter() {
     let (x, y) = numbers(3000, 6, 6);
     let labels = two_classes(&y);

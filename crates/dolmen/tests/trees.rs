@@ -9,7 +9,7 @@ use dolmen::learner::spec::Spec;
 use dolmen::learner::tree::boost::loss::{Link, Loss};
 use dolmen::learner::tree::cart::{Alpha, DecisionTree};
 use dolmen::learner::tree::{Boost, FittedBoost};
-use dolmen::learner::{Run, Sample, predict};
+use dolmen::learner::{Learner, Run, Sample, predict};
 use dolmen::table::{Features, Field, Kind, Schema};
 use dolmen::task::{Classification, Labels, Regression};
 use rand::{RngExt, SeedableRng};
@@ -62,6 +62,17 @@ fn assert_close(found: &[f64], expected: &[f64], what: &str) {
     for (found, expected) in found.iter().zip(expected) {
         assert!((found - expected).abs() < 1e-9, "{what}: {found} for {expected}");
     }
+}
+
+#[test]
+fn imagined_rows_are_shared_by_the_classes() {
+    let x = Features::numeric((0..8).map(f64::from).collect(), 1).unwrap();
+    let classes = labels(&[0, 0, 0, 0, 1, 1, 2, 2], 4);
+    let sample = Sample::<Classification>::new(x.rows(), &classes).unwrap();
+    let tree = DecisionTree { min_leaf: 8.0, alpha: Alpha::Given(0.0), ..DecisionTree::default() };
+    let model = tree.fit(&sample, &run()).unwrap().remove(0);
+    let said = predict(model.as_ref(), x.rows().slice(0..1), &run()).unwrap();
+    assert_close(&said, &[4.5 / 10.0, 2.5 / 10.0, 2.5 / 10.0, 0.5 / 10.0], "one leaf");
 }
 
 #[test]

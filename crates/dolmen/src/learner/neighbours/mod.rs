@@ -65,7 +65,7 @@ pub struct Neighbours {
 
 impl Default for Neighbours {
     fn default() -> Self {
-        Self { k: Counts::One(10), weights: Shares::Uniform, standardise: true, smoothing: 1.0 }
+        Self { k: Counts::One(10), weights: Shares::Uniform, standardise: true, smoothing: 0.2 }
     }
 }
 

@@ -288,8 +288,9 @@ impl Goal for Classes<'_> {
     }
 
     fn value(&self, sums: &[f64], out: &mut Vec<f64>) {
-        let total: f64 = sums.iter().map(|n| n + self.pseudo_count).sum();
-        out.extend(sums.iter().map(|n| (n + self.pseudo_count) / total));
+        let total = sums.iter().sum::<f64>() + self.pseudo_count;
+        let share = self.pseudo_count / sums.len() as f64;
+        out.extend(sums.iter().map(|n| (n + share) / total));
     }
 
     /// The squared distance of the shares from what happened (Brier's score).

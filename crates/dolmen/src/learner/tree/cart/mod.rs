@@ -36,7 +36,7 @@ pub struct DecisionTree {
     pub folds: usize,
     /// Whether the largest alpha within one standard error of the best is taken.
     pub one_se: bool,
-    /// Rows imagined in each class of a leaf, so that no class has probability 0.
+    /// Rows imagined in a leaf, shared evenly by the classes, so that none has probability 0.
     pub pseudo_count: f64,
     /// Bins of a column at most; columns with no more distinct values are split exactly.
     pub bins: usize,
@@ -84,7 +84,7 @@ impl Default for DecisionTree {
             alpha: Alpha::Rule(Rule::Cv),
             folds: 5,
             one_se: false,
-            pseudo_count: 1.0,
+            pseudo_count: 2.0,
             bins: 255,
         }
     }

@@ -14,16 +14,19 @@ use super::super::codes::GROUP;
 use super::super::fitted::CodeSet;
 use super::super::{Bins, Codes};
 use super::packed::Packed;
-use super::tally::Tally;
-
-/// Codes of a column, the one for missing values among them.
-const CODES: usize = 256;
+use super::tally::{CODES, Cuts, Tally};
 
 /// Nodes of fewer rows mark the bins they touch; others look at all bins.
 const MANY_ROWS: usize = 512;
 
 /// Nodes of at most so many rows have their codes copied, with those of all nodes below them.
 const NEAR_ROWS: usize = 2048;
+
+/// Words fetched before their codes are put down: a loop that only fetches has many on their way.
+const FETCHED: usize = 128;
+
+/// How many times as much a split must be worth to be better: above what rounding makes of two that are as good.
+const BETTER: f64 = 1.0 + 1e-10;
 
 /// When to stop, and what is left to chance.
 #[derive(Debug, Clone)]
@@ -51,6 +54,7 @@ pub(super) struct Sprout<'a, T: Tally> {
     histogram: Vec<T::Cell>,
     profile: Profile,
     sides: T::Sides,
+    cuts: Cuts,
     /// What splits on each column gained.
     pub(super) gains: Vec<f64>,
 }
@@ -110,6 +114,7 @@ impl<'a, T: Tally> Sprout<'a, T> {
             histogram: vec![T::Cell::default(); CODES * tally.stride()],
             profile: Profile { held: [0; CODES], count: 0, has_missing: false },
             sides: T::Sides::default(),
+            cuts: Cuts::new(),
             gains: vec![0.0; width],
         }
     }
@@ -157,10 +162,16 @@ impl<'a, T: Tally> Sprout<'a, T> {
         self.near.resize(rows * width, 0);
         for (group, columns) in self.near.chunks_mut(rows * GROUP).enumerate() {
             let words = self.codes.words(group);
-            for (i, item) in items.iter().enumerate() {
-                let word = words[T::row(item)].to_le_bytes();
-                for (to, code) in columns[i..].iter_mut().step_by(rows).zip(word) {
-                    *to = code;
+            let mut fetched = [0; FETCHED];
+            for (chunk, items) in items.chunks(FETCHED).enumerate() {
+                for (word, item) in fetched.iter_mut().zip(items) {
+                    *word = words[T::row(item)];
+                }
+                for (byte, column) in columns.chunks_exact_mut(rows).enumerate() {
+                    let column = &mut column[chunk * FETCHED..][..items.len()];
+                    for (code, word) in column.iter_mut().zip(&fetched) {
+                        *code = (word >> (8 * byte)) as u8;
+                    }
                 }
             }
         }
@@ -229,16 +240,16 @@ impl<'a, T: Tally> Sprout<'a, T> {
         let missing = self.bins.columns()[column].bins();
         self.profile.has_missing = touched[missing >> 6] >> (missing & 63) & 1 == 1;
         touched[missing >> 6] &= !(1 << (missing & 63));
-        self.profile.count = 0;
+        let mut count = 0;
         for (word, &bits) in touched.iter().enumerate() {
             let mut bits = bits;
             while bits != 0 {
-                self.profile.held[self.profile.count] =
-                    (word << 6) as u8 | bits.trailing_zeros() as u8;
-                self.profile.count += 1;
+                self.profile.held[count] = (word << 6) as u8 | bits.trailing_zeros() as u8;
+                count += 1;
                 bits &= bits - 1;
             }
         }
+        self.profile.count = count;
     }
 
     fn wipe(&mut self, column: usize) {
@@ -270,23 +281,21 @@ impl<'a, T: Tally> Sprout<'a, T> {
                 self.tally.shift(&self.histogram[missing * stride..][..stride], &mut self.sides);
             }
             let end = tried.end.min(if missing_left { count } else { count + 1 });
+            let held = &self.profile.held[..end - 1];
+            self.tally.weigh(&self.histogram, held, &mut self.sides, &mut self.cuts);
             let (mut worth, mut found) = (best.as_ref().map_or(alone, |best| best.worth), None);
-            for after in 1..end {
-                let code = usize::from(self.profile.held[after - 1]);
-                self.tally.shift(&self.histogram[code * stride..][..stride], &mut self.sides);
-                let weights = T::weights(&self.sides);
-                if weights[0] < self.habit.min_leaf || weights[1] < self.habit.min_leaf {
-                    continue;
-                }
-                let reached = T::worth(&self.sides);
-                if reached > worth && after >= tried.start {
+            let mut least = worth * BETTER;
+            for after in tried.start..end {
+                let reached = self.cuts.worths[after - 1];
+                if reached > least && self.cuts.lightest(after - 1) >= self.habit.min_leaf {
                     // Without missing values to learn from, they go with the heavier side.
                     let left = if self.profile.has_missing {
                         missing_left
                     } else {
-                        weights[0] >= weights[1]
+                        self.cuts.leans_left(after - 1)
                     };
                     (worth, found) = (reached, Some((after, left)));
+                    least = worth * BETTER;
                 }
             }
             if let Some((after, missing_left)) = found {

@@ -13,10 +13,12 @@ mod out_of_bag;
 mod packed;
 mod tally;
 mod train;
+mod walk;
 
 use serde::{Deserialize, Serialize};
 
 pub use model::FittedForest;
+pub use out_of_bag::OutOfBag;
 
 use super::bins::MOST_BINS;
 use crate::error::{Error, Result};
@@ -101,6 +103,32 @@ impl Default for Forest {
 pub struct ExtraTrees(pub Forest);
 
 impl Forest {
+    /// Fits a forest, and says what it predicts of the same rows, each by the trees that had not drawn it.
+    ///
+    /// The predictions are as good as on fresh rows, at no cost of more fits; they are not kept in the model.
+    pub fn fit_with_out_of_bag<T: ForestTask>(
+        &self,
+        sample: &Sample<'_, T>,
+        run: &Run,
+    ) -> Result<(FittedForest<T>, OutOfBag)> {
+        self.fit_and_hear(false, sample, run)
+    }
+
+    fn fit_and_hear<T: ForestTask>(
+        &self,
+        random_cuts: bool,
+        sample: &Sample<'_, T>,
+        run: &Run,
+    ) -> Result<(FittedForest<T>, OutOfBag)> {
+        let expected = "true for out-of-bag predictions: else no row is fresh to a tree";
+        let refused = || Error::param("bootstrap", expected, false);
+        if !self.draws_rows(random_cuts) {
+            return Err(refused());
+        }
+        let (forest, out_of_bag) = train::fit(self, random_cuts, sample, run)?;
+        Ok((forest, out_of_bag.ok_or_else(refused)?))
+    }
+
     /// Whether trees draw their rows, where cuts are drawn at random or not.
     fn draws_rows(&self, random_cuts: bool) -> bool {
         self.bootstrap.unwrap_or(!random_cuts)
@@ -124,6 +152,17 @@ impl Forest {
             return Err(Error::param("importance", expected, "permutation"));
         }
         Ok(())
+    }
+}
+
+impl ExtraTrees {
+    /// As [`Forest::fit_with_out_of_bag`]; needs `bootstrap`.
+    pub fn fit_with_out_of_bag<T: ForestTask>(
+        &self,
+        sample: &Sample<'_, T>,
+        run: &Run,
+    ) -> Result<(FittedForest<T>, OutOfBag)> {
+        self.0.fit_and_hear(true, sample, run)
     }
 }
 
@@ -164,7 +203,7 @@ impl<T: ForestTask> Learner<T> for Forest {
     }
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
-        Ok(vec![Box::new(train::fit(self, false, sample, run)?)])
+        Ok(vec![Box::new(train::fit(self, false, sample, run)?.0)])
     }
 }
 
@@ -174,6 +213,6 @@ impl<T: ForestTask> Learner<T> for ExtraTrees {
     }
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
-        Ok(vec![Box::new(train::fit(&self.0, true, sample, run)?)])
+        Ok(vec![Box::new(train::fit(&self.0, true, sample, run)?.0)])
     }
 }

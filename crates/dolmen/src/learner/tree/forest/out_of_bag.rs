@@ -6,29 +6,64 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::Truth;
-use super::packed::PackedRows;
+use super::model::average;
 use super::train::{Planted, Plot};
+use super::walk::{PackedRows, Walker};
 use crate::learner::Series;
 
-/// Rows looked at in one piece of work.
-const BLOCK: usize = 4096;
+/// Rows looked at in one piece of work; whole words of a [`RowSet`].
+const BLOCK: usize = 16384;
+
+/// What a forest says of the rows it was fitted to, each by the trees that had not drawn it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutOfBag {
+    /// Row after row, as wide as predictions of the task; NaN where every tree had drawn the row.
+    pub predictions: Vec<f64>,
+    /// How many trees had not drawn each row.
+    pub trees: Vec<u32>,
+}
+
+/// Some rows of a table, a bit each.
+#[derive(Debug)]
+pub(super) struct RowSet(Vec<u64>);
+
+impl RowSet {
+    /// The rows that were drawn no times.
+    pub(super) fn fresh(times: &[u32]) -> Self {
+        let word = |times: &[u32]| {
+            times.iter().rev().fold(0, |word, &times| word << 1 | u64::from(times == 0))
+        };
+        Self(times.chunks(64).map(word).collect())
+    }
+
+    /// Those of the `count` rows from row `first` on, which is a multiple of 64, as distances from it.
+    fn within(&self, first: usize, count: usize) -> impl Iterator<Item = usize> {
+        let words = &self.0[first / 64..(first + count).div_ceil(64)];
+        let bits = |(place, &word): (usize, &u64)| {
+            let next = |bits: &u64| Some(bits & bits.wrapping_sub(1)).filter(|bits| *bits != 0);
+            let all = std::iter::successors(Some(word).filter(|bits| *bits != 0), next);
+            all.map(move |bits| 64 * place + bits.trailing_zeros() as usize)
+        };
+        words.iter().enumerate().flat_map(bits)
+    }
+}
 
 /// Sums over the trees to which a row is fresh.
-pub(super) struct OutOfBag<'a> {
+pub(super) struct Hearing<'a> {
     plot: &'a Plot<'a>,
-    x: &'a PackedRows,
     /// Row after row: what the trees say, and how many there are.
     said: Vec<f64>,
     trees: Vec<u32>,
 }
 
-impl<'a> OutOfBag<'a> {
-    pub(super) fn new(plot: &'a Plot<'a>, x: &'a PackedRows) -> Self {
+impl<'a> Hearing<'a> {
+    pub(super) fn new(plot: &'a Plot<'a>) -> Self {
+        let rows = plot.weights.len();
         let stride = match plot.truth {
             Truth::Classes(_, count) if count > 2 => count,
             _ => 1,
         };
-        Self { plot, x, said: vec![0.0; x.rows() * stride], trees: vec![0; x.rows()] }
+        Self { plot, said: vec![0.0; rows * stride], trees: vec![0; rows] }
     }
 
     /// Adds what some trees say. Every row hears them in their order, whatever the number of threads.
@@ -37,12 +72,14 @@ impl<'a> OutOfBag<'a> {
         let blocks = self.said.par_chunks_mut(BLOCK * stride).zip(self.trees.par_chunks_mut(BLOCK));
         blocks.enumerate().for_each(|(block, (said, trees))| {
             let first = block * BLOCK;
+            let rows: Vec<u32> = (first as u32..).take(trees.len()).collect();
+            let x = PackedRows::gather(self.plot.bins, self.plot.codes, &rows);
+            let (mut walker, mut fresh) = (Walker::new(), Vec::with_capacity(rows.len()));
             for planted in batch {
-                let place =
-                    |row: usize| planted.fresh.partition_point(|&fresh| (fresh as usize) < row);
-                let fresh = &planted.fresh[place(first)..place(first + trees.len())];
-                planted.tree.walk(self.x, fresh.iter().map(|&row| row as usize), |k, values| {
-                    let row = fresh[k] as usize - first;
+                fresh.clear();
+                fresh.extend(planted.fresh.within(first, rows.len()));
+                walker.walk(&planted.tree, &x, fresh.iter().copied(), |k, values| {
+                    let row = fresh[k];
                     trees[row] += 1;
                     let said = &mut said[row * stride..(row + 1) * stride];
                     said.iter_mut()
@@ -53,40 +90,48 @@ impl<'a> OutOfBag<'a> {
         });
     }
 
-    /// How good the averages are, weighted like the rows; `None` where no row was ever fresh.
-    pub(super) fn series(&self) -> Option<Series> {
+    /// The averages.
+    pub(super) fn out_of_bag(self) -> OutOfBag {
         let stride = self.said.len() / self.trees.len();
+        let width = match self.plot.truth {
+            Truth::Classes(_, count) => count,
+            Truth::Numbers(_) => 1,
+        };
+        let mut predictions = vec![f64::NAN; self.trees.len() * width];
+        let rows = predictions.chunks_exact_mut(width).zip(self.said.chunks_exact(stride));
+        for ((out, said), &trees) in rows.zip(&self.trees).filter(|(_, trees)| **trees > 0) {
+            average(said, f64::from(trees), out);
+        }
+        OutOfBag { predictions, trees: self.trees }
+    }
+}
+
+impl OutOfBag {
+    /// How good the predictions are, weighted like the rows; `None` where no row was ever fresh.
+    pub(super) fn series(&self, plot: &Plot<'_>) -> Option<Series> {
+        let width = self.predictions.len() / self.trees.len();
         let (mut first, mut second, mut total) = (0.0, 0.0, 0.0);
-        for (row, said) in
-            self.said.chunks(stride).enumerate().filter(|(row, _)| self.trees[*row] > 0)
-        {
-            let weight = self.plot.weights[row];
-            let mean = |k: usize| said[k] / f64::from(self.trees[row]);
+        let rows = self.predictions.chunks_exact(width).enumerate();
+        for (row, said) in rows.filter(|(row, _)| self.trees[*row] > 0) {
+            let weight = plot.weights[row];
             total += weight;
-            match self.plot.truth {
+            match plot.truth {
                 Truth::Classes(classes, count) => {
                     let own = classes[row] as usize;
-                    let chance = |class: usize| match (count, class) {
-                        (1, _) => 1.0,
-                        (2, 0) => 1.0 - mean(0),
-                        (2, _) => mean(0),
-                        _ => mean(class),
-                    };
-                    first += weight * chance(own).ln();
-                    let is_best =
-                        (0..count).all(|other| other == own || chance(other) < chance(own));
+                    first += weight * said[own].ln();
+                    let is_best = (0..count).all(|other| other == own || said[other] < said[own]);
                     second += weight * f64::from(u8::from(is_best));
                 }
                 Truth::Numbers(y) => {
-                    first += weight * (y[row] - mean(0)).powi(2);
-                    second += weight * (y[row] - self.plot.average[0]).powi(2);
+                    first += weight * (y[row] - said[0]).powi(2);
+                    second += weight * (y[row] - plot.average[0]).powi(2);
                 }
             }
         }
         if total == 0.0 {
             return None;
         }
-        let (labels, values) = match self.plot.truth {
+        let (labels, values) = match plot.truth {
             Truth::Classes(..) => (["log score", "accuracy"], [first / total, second / total]),
             Truth::Numbers(_) => (
                 ["root mean square error", "explained"],
@@ -105,32 +150,30 @@ impl<'a> OutOfBag<'a> {
 /// error of the number, or of the chance of the row's class.
 pub(super) fn permutation_loss(
     plot: &Plot<'_>,
-    x: &PackedRows,
     planted: &Planted,
     rng: &mut ChaCha8Rng,
 ) -> Vec<f64> {
-    let fresh = &planted.fresh[..];
-    let own = error(plot, planted, x, fresh, fresh.iter().map(|&row| row as usize));
-    let mut order = fresh.to_vec();
+    let rows: Vec<u32> =
+        planted.fresh.within(0, plot.weights.len()).map(|row| row as u32).collect();
+    let own = PackedRows::gather(plot.bins, plot.codes, &rows);
+    let least = error(plot, planted, &own, &rows);
+    let mut dealt = own.clone();
+    let mut order: Vec<usize> = (0..rows.len()).collect();
     let loss = |column: usize| {
         order.shuffle(rng);
-        let dealt = x.shuffled(fresh, column, &order);
-        error(plot, planted, &dealt, fresh, 0..fresh.len()) - own
+        dealt.deal(column, &own, order.iter().copied());
+        let more = error(plot, planted, &dealt, &rows) - least;
+        dealt.deal(column, &own, 0..rows.len());
+        more
     };
     (0..plot.bins.columns().len()).map(loss).collect()
 }
 
-/// The weighted error of a tree on rows `at` of `x`, which stand for the table's rows `fresh`.
-fn error(
-    plot: &Plot<'_>,
-    planted: &Planted,
-    x: &PackedRows,
-    fresh: &[u32],
-    at: impl ExactSizeIterator<Item = usize>,
-) -> f64 {
+/// The weighted error of a tree on `x`, whose rows stand for these rows of the table.
+fn error(plot: &Plot<'_>, planted: &Planted, x: &PackedRows, rows: &[u32]) -> f64 {
     let mut sum = 0.0;
-    planted.tree.walk(x, at, |k, values| {
-        let row = fresh[k] as usize;
+    Walker::new().walk(&planted.tree, x, 0..rows.len(), |k, values| {
+        let row = rows[k] as usize;
         let off = match plot.truth {
             Truth::Numbers(y) => y[row] - f64::from(values[0]),
             Truth::Classes(classes, 2) => f64::from(classes[row]) - f64::from(values[0]),

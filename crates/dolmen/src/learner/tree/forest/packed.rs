@@ -1,28 +1,21 @@
-//! Trees packed for prediction: eight bytes a node, siblings side by side, many rows on their way at once.
-//!
-//! A row of codes goes down by table lookups that each wait for the one before. Sixteen rows that go down the same tree in
-//! turn wait together, and no step of theirs is a branch that could be guessed wrong: a row that has reached its leaf
-//! stays there until the last one has.
+//! Trees packed for prediction: eight bytes a node, siblings side by side; four bytes where many rows come at once.
+
+use std::hint::black_box;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::Bins;
 use super::super::fitted::{CodeSet, contains};
 use super::grow::Rule;
-use crate::error::{Error, Result};
-use crate::table::Rows;
 
-/// The code of a missing value in packed rows, whatever the column.
-const MISSING: u8 = u8::MAX;
-
-/// Rows on their way at once.
-const LANES: usize = 16;
-
-/// Steps taken between two looks whether all rows have reached their leaves.
-const STEPS: usize = 4;
+/// Values in a line of the cache.
+const LINE: usize = 16;
 
 /// Columns a packed tree can tell apart.
 pub(super) const MOST_COLUMNS: usize = 1 << 16;
+
+/// Nodes of a squeezed tree at most, and bytes of a row that it can look at.
+const MOST_SQUEEZED: usize = 1 << 16;
+pub(super) const WINDOW: usize = 1 << 8;
 
 /// A node. A split's `link` is its left child, and the right child follows that one; the node after the children of a split
 /// on categories holds the number of its subset as link. A leaf links to itself, and every code goes left there.
@@ -30,7 +23,8 @@ pub(super) const MOST_COLUMNS: usize = 1 << 16;
 struct Node {
     link: u32,
     column: u16,
-    /// Codes up to here go left, after `shift` was added to them: the code for missing values becomes 0 by 1.
+    /// Codes up to here go left: of a packed row's two codes of the column the second where `shift` is 1, and missing values
+    /// go left.
     limit: u8,
     shift: u8,
 }
@@ -51,72 +45,42 @@ const HOLDER: u8 = 3;
 pub(super) struct Packed {
     nodes: Vec<Node>,
     subsets: Vec<CodeSet>,
-    /// For every node which leaf it is, if it is one.
+    /// For every node which leaf it is, if it is one; empty where leaves have one value.
     leaves: Vec<u32>,
-    /// Leaf after leaf; rounded to single precision, which an average of trees does not notice.
+    /// Leaf after leaf, or one for every node where leaves have one value: rounded to single precision, which an average of
+    /// trees does not notice.
     values: Vec<f32>,
     /// Values a leaf.
     stride: usize,
 }
 
-/// The codes of rows, row after row, missing values as [`MISSING`].
-#[derive(Debug)]
-pub(super) struct PackedRows {
-    codes: Vec<u8>,
-    width: usize,
-}
-
-impl PackedRows {
-    /// Codes the rows.
-    pub(super) fn new(bins: &Bins, x: Rows<'_>) -> Result<Self> {
-        let width = bins.columns().len();
-        if x.width() != width {
-            return Err(Error::shape("input columns", width, x.width()));
-        }
-        let coders = bins.coders();
-        let mut column = vec![0; x.rows()];
-        let mut codes = vec![0; x.rows() * width];
-        for (j, coder) in coders.iter().enumerate().take(if x.rows() == 0 { 0 } else { width }) {
-            coder.encode(x.values()[j..].iter().step_by(width), &mut column);
-            let missing = bins.columns()[j].bins() as u8;
-            for (to, &code) in codes[j..].iter_mut().step_by(width).zip(&column) {
-                *to = if code == missing { MISSING } else { code };
-            }
-        }
-        Ok(Self { codes, width })
-    }
-
-    pub(super) fn rows(&self) -> usize {
-        self.codes.len() / self.width
-    }
-
-    pub(super) fn row(&self, i: usize) -> &[u8] {
-        &self.codes[i * self.width..(i + 1) * self.width]
-    }
-
-    /// Chosen rows, with the codes of one column dealt out in another order.
-    pub(super) fn shuffled(&self, rows: &[u32], column: usize, order: &[u32]) -> Self {
-        let mut codes = Vec::with_capacity(rows.len() * self.width);
-        for (&row, &other) in rows.iter().zip(order) {
-            let start = codes.len();
-            codes.extend_from_slice(self.row(row as usize));
-            codes[start + column] = self.row(other as usize)[column];
-        }
-        Self { codes, width: self.width }
-    }
-}
-
 impl Packed {
     /// A tree of one node that is still to be told what it is, with so many values a leaf.
     pub(super) fn seed(stride: usize) -> Self {
-        let (subsets, values) = (Vec::new(), Vec::new());
-        Self { nodes: vec![Node::leaf(0)], subsets, leaves: vec![0], values, stride }
+        let (subsets, leaves, values) = (Vec::new(), Vec::new(), Vec::new());
+        let mut tree = Self { nodes: vec![Node::leaf(0)], subsets, leaves, values, stride };
+        tree.make_room();
+        tree
     }
 
-    /// Makes a node a leaf, which appends its values.
-    pub(super) fn leaf(&mut self, place: usize, speak: impl FnOnce(&mut Vec<f32>)) {
-        self.leaves[place] = (self.values.len() / self.stride) as u32;
-        speak(&mut self.values);
+    /// Room for what nodes say.
+    fn make_room(&mut self) {
+        if self.stride == 1 {
+            self.values.resize(self.nodes.len(), 0.0);
+        } else {
+            self.leaves.resize(self.nodes.len(), 0);
+        }
+    }
+
+    /// Makes a node a leaf; `speak` is to fill in its values.
+    pub(super) fn leaf(&mut self, place: usize, speak: impl FnOnce(&mut [f32])) {
+        if self.stride == 1 {
+            return speak(&mut self.values[place..=place]);
+        }
+        let start = self.values.len();
+        self.leaves[place] = (start / self.stride) as u32;
+        self.values.resize(start + self.stride, 0.0);
+        speak(&mut self.values[start..]);
     }
 
     /// Makes a node a split, and says where its left child is; the right one follows.
@@ -140,67 +104,59 @@ impl Packed {
                 (0, CATEGORIES)
             }
         };
-        self.leaves.resize(self.nodes.len(), 0);
+        self.make_room();
         self.nodes[place] = Node { link: left as u32, column: column as u16, limit, shift };
         left
     }
 
-    /// Tells `hear` the values of each of the chosen rows, by its position among them.
-    pub(super) fn walk(
-        &self,
-        x: &PackedRows,
-        rows: impl ExactSizeIterator<Item = usize>,
-        hear: impl FnMut(usize, &[f32]),
-    ) {
-        let by_number =
-            |node: Node, code: u8| u32::from(code.wrapping_add(node.shift) > node.limit);
-        if self.subsets.is_empty() {
-            return self.walk_with(x, rows, hear, by_number);
+    /// Where a node sends a row with these codes, two of each column; a leaf keeps it.
+    #[inline]
+    pub(super) fn step(&self, at: u32, codes: &[u8]) -> u32 {
+        let node = self.nodes[at as usize];
+        let first = 2 * usize::from(node.column);
+        if node.shift == CATEGORIES {
+            let subset = self.nodes[node.link as usize + 2].link;
+            return node.link + u32::from(!contains(&self.subsets[subset as usize], codes[first]));
         }
-        self.walk_with(x, rows, hear, |node, code| {
-            if node.shift == CATEGORIES {
-                let subset = self.nodes[node.link as usize + 2].link;
-                return u32::from(!contains(&self.subsets[subset as usize], code));
-            }
-            by_number(node, code)
-        });
+        node.link + u32::from(codes[first + usize::from(node.shift)] > node.limit)
     }
 
+    /// Whether a node is a leaf.
     #[inline]
-    fn walk_with(
+    pub(super) fn is_leaf(&self, at: u32) -> bool {
+        self.nodes[at as usize].link == at
+    }
+
+    /// The values of a leaf.
+    #[inline]
+    pub(super) fn says(&self, leaf: u32) -> &[f32] {
+        let leaf = if self.stride == 1 { leaf } else { self.leaves[leaf as usize] } as usize;
+        &self.values[leaf * self.stride..(leaf + 1) * self.stride]
+    }
+
+    /// Number of nodes.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The same nodes in four bytes each, for rows of so many columns; `None` where that does not hold them.
+    pub(super) fn squeeze<'a>(
         &self,
-        x: &PackedRows,
-        mut rows: impl ExactSizeIterator<Item = usize>,
-        mut hear: impl FnMut(usize, &[f32]),
-        goes_right: impl Fn(Node, u8) -> u32,
-    ) {
-        let (nodes, codes) = (&self.nodes[..], &x.codes[..]);
-        let mut done = 0;
-        while rows.len() > 0 {
-            let mut starts = [0_usize; LANES];
-            let held = rows.len().min(LANES);
-            for (start, row) in starts.iter_mut().zip(rows.by_ref().take(held)) {
-                *start = row * x.width;
-            }
-            let mut at = [0_u32; LANES];
-            loop {
-                let before = at;
-                for _ in 0..STEPS {
-                    for (at, &start) in at.iter_mut().zip(&starts) {
-                        let node = nodes[*at as usize];
-                        *at = node.link + goes_right(node, codes[start + usize::from(node.column)]);
-                    }
-                }
-                if at == before {
-                    break;
-                }
-            }
-            for at in &at[..held] {
-                let leaf = self.leaves[*at as usize] as usize;
-                hear(done, &self.values[leaf * self.stride..(leaf + 1) * self.stride]);
-                done += 1;
-            }
+        columns: usize,
+        room: &'a mut Vec<u32>,
+    ) -> Option<Squeezed<'a>> {
+        let is_fit = self.subsets.is_empty() && self.nodes.len() <= MOST_SQUEEZED;
+        if !is_fit || 2 * columns > WINDOW {
+            return None;
         }
+        room.clear();
+        room.extend(self.nodes.iter().map(|node| {
+            let byte = 2 * u32::from(node.column) + u32::from(node.shift);
+            node.link | byte << 16 | u32::from(node.limit) << 24
+        }));
+        // Read in order once, values are near when rows ask for them out of order.
+        black_box(self.values.iter().step_by(LINE).sum::<f32>());
+        Some(Squeezed { nodes: room })
     }
 
     /// Values a leaf.
@@ -211,6 +167,27 @@ impl Packed {
     /// Whether all splits look at one of so many columns.
     pub(super) fn suits(&self, columns: usize) -> bool {
         self.nodes.iter().all(|node| usize::from(node.column) < columns)
+    }
+}
+
+/// The nodes of a packed tree: link, byte of the row, limit.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Squeezed<'a> {
+    nodes: &'a [u32],
+}
+
+impl Squeezed<'_> {
+    /// Where a node sends a row, as [`Packed::step`].
+    #[inline]
+    pub(super) fn step(self, at: u32, codes: &[u8; WINDOW]) -> u32 {
+        let node = self.nodes[at as usize];
+        (node & 0xffff) + u32::from(codes[usize::from((node >> 16) as u8)] > (node >> 24) as u8)
+    }
+
+    /// Whether a node is a leaf.
+    #[inline]
+    pub(super) fn is_leaf(self, at: u32) -> bool {
+        self.nodes[at as usize] & 0xffff == at
     }
 }
 
@@ -280,22 +257,29 @@ impl TryFrom<Flat> for Packed {
 impl Packed {
     /// Whether all links lead somewhere, and children come after their parent, so that every way down ends.
     fn is_sound(&self) -> bool {
-        let leaves = self.values.len().checked_div(self.stride).unwrap_or(0);
         let is_node = |i: usize| self.nodes.get(i).is_some_and(|node| node.shift != HOLDER);
         let sound = |(i, node): (usize, &Node)| {
             let link = node.link as usize;
             let is_split = || link > i && is_node(link) && is_node(link + 1);
             let held = || self.nodes.get(link + 2).is_some_and(|node| node.shift == HOLDER);
             match node.shift {
-                0 if link == i => node.limit == u8::MAX && (self.leaves[i] as usize) < leaves,
+                0 if link == i => node.limit == u8::MAX,
                 0 | 1 => is_split(),
                 CATEGORIES => is_split() && held(),
                 HOLDER => link < self.subsets.len(),
                 _ => false,
             }
         };
-        is_node(0)
-            && self.leaves.len() == self.nodes.len()
-            && self.nodes.iter().enumerate().all(sound)
+        is_node(0) && self.all_speak() && self.nodes.iter().enumerate().all(sound)
+    }
+
+    /// Whether there are values for whatever is a leaf.
+    fn all_speak(&self) -> bool {
+        if self.stride == 1 {
+            return self.leaves.is_empty() && self.values.len() == self.nodes.len();
+        }
+        let leaves = self.values.len().checked_div(self.stride).unwrap_or(0);
+        self.leaves.len() == self.nodes.len()
+            && self.leaves.iter().all(|leaf| (*leaf as usize) < leaves)
     }
 }

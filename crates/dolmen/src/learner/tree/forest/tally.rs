@@ -4,6 +4,48 @@
 //! (variance; for the 0/1 indicator of the second of two classes half of Gini's index), or of sum_c W_c^2 / W (Gini's
 //! index of several classes). Breiman, Friedman, Olshen & Stone 1984, sections 4.3 and 8.4.
 
+/// Codes of a column, the one for missing values among them.
+pub(super) const CODES: usize = 256;
+
+/// The cuts that could be made: after the first of some bins, after the second, and so on.
+pub(super) struct Cuts {
+    /// The weight of the left side.
+    lefts: [f64; CODES],
+    /// The sum of the left side, where it is a number.
+    sums: [f64; CODES],
+    /// What each cut is worth.
+    pub(super) worths: [f64; CODES],
+    /// The weight of both sides.
+    total: f64,
+}
+
+impl Cuts {
+    pub(super) fn new() -> Self {
+        Self { lefts: [0.0; CODES], sums: [0.0; CODES], worths: [0.0; CODES], total: 0.0 }
+    }
+
+    /// The weight of the lighter side.
+    pub(super) fn lightest(&self, cut: usize) -> f64 {
+        self.lefts[cut].min(self.total - self.lefts[cut])
+    }
+
+    /// Whether the left side is no lighter than the right one.
+    pub(super) fn leans_left(&self, cut: usize) -> bool {
+        self.lefts[cut] >= self.total - self.lefts[cut]
+    }
+
+    /// Fills in what cuts are worth by S^2 / W on both sides, with one division; many at once.
+    fn judge(&mut self, cuts: usize, total: (f64, f64)) {
+        let Self { lefts, sums, worths, .. } = self;
+        let sides = lefts[..cuts].iter().zip(&sums[..cuts]);
+        for (worth, (&weight, &sum)) in worths[..cuts].iter_mut().zip(sides) {
+            let (other, others) = (total.0 - weight, total.1 - sum);
+            *worth = (sum * sum * other + others * others * weight) / (weight * other);
+        }
+        self.total = total.0;
+    }
+}
+
 /// One way of adding up rows.
 pub(super) trait Tally: Sync {
     /// A row in a node: its number and what it adds.
@@ -31,20 +73,24 @@ pub(super) trait Tally: Sync {
     fn start(&self, sums: &[Self::Cell], sides: &mut Self::Sides);
     /// Moves a bin from the right to the left.
     fn shift(&self, bin: &[Self::Cell], sides: &mut Self::Sides);
-    /// The weights of the sides.
-    fn weights(sides: &Self::Sides) -> [f64; 2];
+    /// Moves bins to the left in turn, and says what a cut after each of them makes.
+    fn weigh(
+        &self,
+        histogram: &[Self::Cell],
+        codes: &[u8],
+        sides: &mut Self::Sides,
+        cuts: &mut Cuts,
+    );
     /// What the rows of a node are worth on one side.
     fn alone(&self, sums: &[Self::Cell]) -> f64;
-    /// What the split is worth.
-    fn worth(sides: &Self::Sides) -> f64;
     /// In how many ways categories can be put in order before they are cut like numbers.
     fn orders(&self) -> usize {
         1
     }
     /// A category's place in such an order.
     fn place(&self, order: usize, bin: &[Self::Cell]) -> f64;
-    /// What a leaf with these sums says.
-    fn speak(&self, sums: &[Self::Cell], values: &mut Vec<f32>);
+    /// What a leaf with these sums says; as many values as cells.
+    fn speak(&self, sums: &[Self::Cell], values: &mut [f32]);
 }
 
 /// Two classes whose rows count 1 each: rows and rows of the second class in one word, added in one go.
@@ -72,12 +118,6 @@ pub(super) struct OnesSides {
 #[inline]
 fn unpack(word: u64) -> (f64, f64) {
     (f64::from(word as i32), f64::from((word >> 32) as i32))
-}
-
-/// S^2 / W on both sides, with one division.
-#[inline]
-fn worth(left: (f64, f64), right: (f64, f64)) -> f64 {
-    (left.1 * left.1 * right.0 + right.1 * right.1 * left.0) / (left.0 * right.0)
 }
 
 impl Tally for Ones {
@@ -114,24 +154,26 @@ impl Tally for Ones {
         sides.right -= bin[0];
     }
     #[inline]
-    fn weights(sides: &OnesSides) -> [f64; 2] {
-        [unpack(sides.left).0, unpack(sides.right).0]
+    fn weigh(&self, histogram: &[u64], codes: &[u8], sides: &mut OnesSides, cuts: &mut Cuts) {
+        let total = unpack(sides.left + sides.right);
+        let mut left = sides.left;
+        for ((weight, sum), &code) in cuts.lefts.iter_mut().zip(&mut cuts.sums).zip(codes) {
+            left += histogram[usize::from(code)];
+            (*weight, *sum) = unpack(left);
+        }
+        cuts.judge(codes.len(), total);
     }
     fn alone(&self, sums: &[u64]) -> f64 {
         let (count, ones) = unpack(sums[0]);
         ones * ones / count
     }
-    #[inline]
-    fn worth(sides: &OnesSides) -> f64 {
-        worth(unpack(sides.left), unpack(sides.right))
-    }
     fn place(&self, _order: usize, bin: &[u64]) -> f64 {
         let (count, ones) = unpack(bin[0]);
         ones / count
     }
-    fn speak(&self, sums: &[u64], values: &mut Vec<f32>) {
+    fn speak(&self, sums: &[u64], values: &mut [f32]) {
         let (count, ones) = unpack(sums[0]);
-        values.push(((ones + self.smoothing * self.average) / (count + self.smoothing)) as f32);
+        values[0] = ((ones + self.smoothing * self.average) / (count + self.smoothing)) as f32;
     }
 }
 
@@ -194,22 +236,31 @@ impl Tally for Numbers {
         sides.right = (sides.right.0 - weight, sides.right.1 - sum);
     }
     #[inline]
-    fn weights(sides: &NumbersSides) -> [f64; 2] {
-        [sides.left.0, sides.right.0]
+    fn weigh(
+        &self,
+        histogram: &[(f64, f64)],
+        codes: &[u8],
+        sides: &mut NumbersSides,
+        cuts: &mut Cuts,
+    ) {
+        let (mut left, right) = (sides.left, sides.right);
+        let total = (left.0 + right.0, left.1 + right.1);
+        for ((weight, sum), &code) in cuts.lefts.iter_mut().zip(&mut cuts.sums).zip(codes) {
+            let bin = histogram[usize::from(code)];
+            left = (left.0 + bin.0, left.1 + bin.1);
+            (*weight, *sum) = left;
+        }
+        cuts.judge(codes.len(), total);
     }
     fn alone(&self, sums: &[(f64, f64)]) -> f64 {
         sums[0].1 * sums[0].1 / sums[0].0
     }
-    #[inline]
-    fn worth(sides: &NumbersSides) -> f64 {
-        worth(sides.left, sides.right)
-    }
     fn place(&self, _order: usize, bin: &[(f64, f64)]) -> f64 {
         bin[0].1 / bin[0].0
     }
-    fn speak(&self, sums: &[(f64, f64)], values: &mut Vec<f32>) {
+    fn speak(&self, sums: &[(f64, f64)], values: &mut [f32]) {
         let (weight, sum) = sums[0];
-        values.push((self.centre + sum / (weight + self.smoothing)) as f32);
+        values[0] = (self.centre + sum / (weight + self.smoothing)) as f32;
     }
 }
 
@@ -284,16 +335,17 @@ impl Tally for Classes {
         sides.weights = [sides.weights[0] + weight, sides.weights[1] - weight];
         sides.squares = [sides.squares[0] + gained, sides.squares[1] - lost];
     }
-    #[inline]
-    fn weights(sides: &ClassesSides) -> [f64; 2] {
-        sides.weights
+    fn weigh(&self, histogram: &[f64], codes: &[u8], sides: &mut ClassesSides, cuts: &mut Cuts) {
+        cuts.total = sides.weights[0] + sides.weights[1];
+        let stride = self.stride();
+        for ((weight, worth), &code) in cuts.lefts.iter_mut().zip(&mut cuts.worths).zip(codes) {
+            self.shift(&histogram[usize::from(code) * stride..][..stride], sides);
+            *weight = sides.weights[0];
+            *worth = sides.squares[0] / sides.weights[0] + sides.squares[1] / sides.weights[1];
+        }
     }
     fn alone(&self, sums: &[f64]) -> f64 {
         sums.iter().map(|sum| sum * sum).sum::<f64>() / sums.iter().sum::<f64>()
-    }
-    #[inline]
-    fn worth(sides: &ClassesSides) -> f64 {
-        sides.squares[0] / sides.weights[0] + sides.squares[1] / sides.weights[1]
     }
     fn orders(&self) -> usize {
         self.average.len()
@@ -302,10 +354,10 @@ impl Tally for Classes {
     fn place(&self, order: usize, bin: &[f64]) -> f64 {
         bin[order] / bin.iter().sum::<f64>()
     }
-    fn speak(&self, sums: &[f64], values: &mut Vec<f32>) {
+    fn speak(&self, sums: &[f64], values: &mut [f32]) {
         let total = sums.iter().sum::<f64>() + self.smoothing;
-        let share =
-            |(sum, average): (&f64, &f64)| ((sum + self.smoothing * average) / total) as f32;
-        values.extend(sums.iter().zip(&self.average).map(share));
+        for ((value, sum), average) in values.iter_mut().zip(sums).zip(&self.average) {
+            *value = ((sum + self.smoothing * average) / total) as f32;
+        }
     }
 }

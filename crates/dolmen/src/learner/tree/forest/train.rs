@@ -7,13 +7,12 @@ use rayon::prelude::*;
 use super::super::{Bins, Codes};
 use super::grow::{Habit, Sprout};
 use super::model::FittedForest;
-use super::out_of_bag::{OutOfBag, permutation_loss};
-use super::packed::{MOST_COLUMNS, Packed, PackedRows};
+use super::out_of_bag::{Hearing, OutOfBag, RowSet, permutation_loss};
+use super::packed::{MOST_COLUMNS, Packed};
 use super::tally::{Classes, ClassesItem, Numbers, NumbersItem, Ones, OnesItem, Tally};
 use super::{ClassWeights, Forest, ForestTask, Importance, Truth};
 use crate::error::{Error, Place, Result};
 use crate::learner::{Run, Sample, Series};
-use crate::table::Rows;
 
 /// Trees grown between two looks at their fresh rows: enough to keep the threads busy, few enough to keep their rows in mind.
 const BATCH: usize = 32;
@@ -25,7 +24,7 @@ const ROWS_PER_LEAF: usize = 50_000;
 pub(super) struct Plot<'a> {
     forest: &'a Forest,
     pub(super) bins: &'a Bins,
-    codes: &'a Codes,
+    pub(super) codes: &'a Codes,
     pub(super) truth: Truth<'a>,
     /// Row weights times class weights.
     pub(super) weights: Vec<f64>,
@@ -44,16 +43,16 @@ pub(super) struct Planted {
     /// What splits on each column gained.
     gains: Vec<f64>,
     /// The rows that were not drawn.
-    pub(super) fresh: Vec<u32>,
+    pub(super) fresh: RowSet,
 }
 
-/// Fits a forest.
+/// Fits a forest; also says what it has to say of rows that trees had not drawn, if they draw rows.
 pub(super) fn fit<T: ForestTask>(
     forest: &Forest,
     random_cuts: bool,
     sample: &Sample<'_, T>,
     run: &Run,
-) -> Result<FittedForest<T>> {
+) -> Result<(FittedForest<T>, Option<OutOfBag>)> {
     forest.validate(random_cuts)?;
     let x = sample.x();
     if sample.rows() == 0 {
@@ -67,8 +66,16 @@ pub(super) fn fit<T: ForestTask>(
         let bins = Bins::learn(x, sample.weights(), forest.bins)?;
         let codes = bins.encode(x)?;
         let plot = Plot::new(forest, random_cuts, sample, &bins, &codes);
-        let (trees, series) = plot.grow_all(x, run)?;
-        Ok(FittedForest::new(T::width(sample.target()), bins, trees, series))
+        let (trees, importance, out_of_bag) = plot.grow_all(run)?;
+        let fields = x.schema().fields().iter();
+        let mut series = vec![Series {
+            name: "importance".into(),
+            labels: fields.map(|field| field.name.clone()).collect(),
+            values: importance,
+        }];
+        series.extend(out_of_bag.as_ref().and_then(|out_of_bag| out_of_bag.series(&plot)));
+        let forest = FittedForest::new(T::width(sample.target()), bins, trees, series);
+        Ok((forest, out_of_bag))
     })
 }
 
@@ -108,11 +115,10 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// All trees, and what the forest found out.
-    fn grow_all(&self, x: Rows<'_>, run: &Run) -> Result<(Vec<Packed>, Vec<Series>)> {
-        let packed = self.draws_rows.then(|| PackedRows::new(self.bins, x)).transpose()?;
-        let mut out_of_bag = packed.as_ref().map(|rows| OutOfBag::new(self, rows));
-        let mut importance = vec![0.0; x.width()];
+    /// All trees, how much each column matters, and what trees say of rows they had not drawn.
+    fn grow_all(&self, run: &Run) -> Result<(Vec<Packed>, Vec<f64>, Option<OutOfBag>)> {
+        let mut hearing = self.draws_rows.then(|| Hearing::new(self));
+        let mut importance = vec![0.0; self.bins.columns().len()];
         let mut trees = Vec::with_capacity(self.forest.trees);
         while trees.len() < self.forest.trees {
             let numbers = trees.len()..(trees.len() + BATCH).min(self.forest.trees);
@@ -121,40 +127,26 @@ impl<'a> Plot<'a> {
                 .into_par_iter()
                 .map(|number| self.plant(number, run))
                 .collect::<Result<_>>()?;
-            if let Some(out_of_bag) = &mut out_of_bag {
-                out_of_bag.add(&batch);
+            if let Some(hearing) = &mut hearing {
+                hearing.add(&batch);
             }
-            match (self.forest.importance, &packed) {
-                (Importance::Permutation, Some(packed)) => {
+            match self.forest.importance {
+                Importance::Impurity => {
+                    batch.iter().for_each(|planted| add(&mut importance, &planted.gains));
+                }
+                Importance::Permutation => {
                     let lost = |(number, planted): (usize, &Planted)| {
-                        permutation_loss(
-                            self,
-                            packed,
-                            planted,
-                            &mut run.child(number as u64).child(1).rng(),
-                        )
+                        let mut rng = run.child(number as u64).child(1).rng();
+                        permutation_loss(self, planted, &mut rng)
                     };
-                    let losses: Vec<Vec<f64>> = numbers
-                        .clone()
-                        .zip(&batch)
-                        .collect::<Vec<_>>()
-                        .into_par_iter()
-                        .map(lost)
-                        .collect();
+                    let losses: Vec<Vec<f64>> =
+                        numbers.into_par_iter().zip(&batch).map(lost).collect();
                     losses.iter().for_each(|lost| add(&mut importance, lost));
                 }
-                _ => batch.iter().for_each(|planted| add(&mut importance, &planted.gains)),
             }
             trees.extend(batch.into_iter().map(|planted| planted.tree));
         }
-        let fields = x.schema().fields().iter();
-        let mut series = vec![Series {
-            name: "importance".into(),
-            labels: fields.map(|field| field.name.clone()).collect(),
-            values: shares(importance),
-        }];
-        series.extend(out_of_bag.and_then(|out_of_bag| out_of_bag.series()));
-        Ok((trees, series))
+        Ok((trees, shares(importance), hearing.map(Hearing::out_of_bag)))
     }
 
     /// One tree.
@@ -163,12 +155,8 @@ impl<'a> Plot<'a> {
         let mut rng = run.child(number as u64).rng();
         let times = self.draw(&mut rng);
         let (tree, gains) = self.grow(&times, rng);
-        let mut fresh = Vec::new();
-        if self.draws_rows {
-            fresh.extend((0..times.len() as u32).filter(|&row| times[row as usize] == 0));
-        }
         run.progress().advance(1, "tree");
-        Ok(Planted { tree, gains, fresh })
+        Ok(Planted { tree, gains, fresh: RowSet::fresh(&times) })
     }
 
     /// How often each row is drawn.
