@@ -40,13 +40,8 @@ pub(crate) enum Verb {
     Sample(Sample),
     Weigh(Box<Weigh>),
     Compare(Box<Compare>),
-<<<<<<< HEAD
-    Generate(Generate),
-    Advise(Box<Advise>),
-=======
     Advise(Box<Advise>),
     Generate(Generate),
->>>>>>> main
     Learners(Learners),
 }
 

@@ -38,8 +38,8 @@ fn main() -> ExitCode {
         Verb::Sample(sample) => sample::run(sample, common, &mut stdout),
         Verb::Weigh(weigh) => weigh::run(weigh, common, &mut stdout),
         Verb::Compare(compare) => compare::run(compare, common, &mut stdout),
-        Verb::Generate(generate) => generate::run(generate, common, &mut stdout),
         Verb::Advise(advise) => advise::run(advise, common, &mut stdout),
+        Verb::Generate(generate) => generate::run(generate, common, &mut stdout),
         Verb::Learners(learners) => learners::run(learners, common, &mut stdout),
     };
     match done.and_then(|()| stdout.flush().map_err(output::Failure::from)) {
