@@ -48,7 +48,7 @@ SETS = (
     "regression/concrete",
     "regression/diabetes_efron",
     "regression/energy_efficiency",
-    "regression/ozone_la",
+    "regression/machine-cpu",
     "regression/servo",
     "regression/stock",
     "regression/winequality-red",

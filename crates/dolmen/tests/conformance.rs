@@ -61,6 +61,8 @@ fn every_density() {
         "encoded(of=kernel(bandwidth=[0.3, 0.6]))",
         "stack(members=[gaussian, mixture(components=2)])",
         "stack(members=[gaussian, stack(members=[kernel, mixture(components=2)])])",
+        "stack(members=[gaussian, kernel], combiner=em, folds=3, ending=average)",
+        "tuned(of=mixture(components=[1, 2]), folds=3)",
     ];
     conform::<Density>(&specs, &());
 }
@@ -108,6 +110,8 @@ fn every_classifier() {
         "experts(count=2, top=1, restarts=2)",
         "encoded(of=bayes(density=gaussian), standardise=true)",
         "stack(members=[class-frequencies, bayes(density=gaussian)])",
+        "stack(members=[class-frequencies, logistic], combiner=logistic(lambda=[1, 10]), folds=3)",
+        "tuned(of=[class-frequencies, logistic(lambda=[1, 10])], folds=3)",
     ];
     conform::<Classification>(&specs, &labels);
 }
@@ -162,6 +166,8 @@ fn every_regression() {
         "experts(count=3, top=2, ridge=0)",
         "encoded(of=mean)",
         "stack(members=[mean])",
+        "stack(members=[mean, ridge], combiner=ridge, folds=3, ending=average)",
+        "tuned(of=[mean, ridge(lambda=[1, 10])], folds=3)",
     ];
     conform::<Regression>(&specs, &y);
 }

@@ -44,7 +44,7 @@ pub(crate) struct Fit {
     #[command(flatten)]
     members: Members,
     /// How the members are combined: `dolmen learners` lists the combiners. Of several, and of a ladder's rungs, the one
-    /// that does best in the check is used. [default: simplex]
+    /// that does best in the check is used. [default: simplex; for classes simplex and log-pool]
     #[arg(long = "combiner", value_name = "SPEC")]
     combiners: Vec<String>,
     /// Folds of the out-of-sample matrix. [default: 5 with a target, 10 for densities]
@@ -133,7 +133,7 @@ impl Fit {
             RowKeys { classes: target.strata(), groups: data.groups.as_deref(), times: None };
         let folds = self.folds.unwrap_or(if target.rows().is_some() { 5 } else { 10 });
         let plan = PlanSpec::suited(folds, &keys).build(sample.rows(), &keys, &run.child(0))?;
-        let specs = self.combiners()?;
+        let specs = self.combiners::<T>()?;
         let stack = self.stack::<T>(&specs, target, sample.rows(), folds)?;
         let stack = stack.members(self.members.learners::<T>(&sample)?);
         let ensemble = stack.fit_on(&sample, &plan, &run.child(1))?;
@@ -150,10 +150,10 @@ impl Fit {
         Ok(report)
     }
 
-    /// The combiners named, or the exact weights.
-    fn combiners(&self) -> Result<Vec<Spec>> {
+    /// The combiners named, or the usual ones.
+    fn combiners<T: Library>(&self) -> Result<Vec<Spec>> {
         if self.combiners.is_empty() {
-            return Ok(vec![Spec::parse(Method::default().name())?]);
+            return Ok(T::usual_combiners());
         }
         self.combiners.iter().map(|text| Spec::parse(text)).collect()
     }

@@ -50,7 +50,7 @@ fn rows_drawn_from_a_density_are_like_the_data() {
 fn a_stacked_classifier() {
     let folder = Folder::new();
     let fit = ["fit", IRIS, "--target", "Species", "-o", "m.dolmen", "--oos", "m.parquet"];
-    let fitted = folder.json(&fit);
+    let fitted = folder.json(&[&fit[..], &["--combiner", "simplex"]].concat());
     assert_eq!(fitted["task"], "classification");
     assert_eq!(weights(&folder.json(&["weigh", "m.parquet"])), weights(&fitted));
 

@@ -57,7 +57,10 @@ impl<T: Task> Learned<T> {
 
 impl<T: Task> Combiner<T> for Learned<T> {
     fn rungs(&self) -> Vec<String> {
-        self.learner.members()
+        let scale = if self.scale == Scale::Logits { " on logits" } else { "" };
+        let inputs = if self.inputs { " with inputs" } else { "" };
+        let name = |name: String| format!("{name}{scale}{inputs}");
+        self.learner.members().into_iter().map(name).collect()
     }
 
     fn fit(&self, evidence: &Evidence<'_, T>, run: &Run) -> Result<Vec<Box<dyn Combination<T>>>> {

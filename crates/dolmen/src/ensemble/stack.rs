@@ -196,7 +196,11 @@ impl<T: Task> Stack<T> {
         let replaced = self.is_replaced(matrix, assessed.as_ref());
         if let Some(assessed) = assessed.as_mut().filter(|_| replaced) {
             let best = best_member(matrix)?;
-            let alone = || Box::new(LinearPool::new(unit(matrix.members().len(), best)));
+            let notes = combination.diagnostics().notes;
+            let alone = || {
+                let pool = LinearPool::new(unit(matrix.members().len(), best));
+                Box::new(notes.iter().fold(pool, |pool, note| pool.noting(note)))
+            };
             combination = alone();
             assessed.predicted = matrix.column(best).to_vec();
             assessed.combinations.iter_mut().for_each(|combination| *combination = alone());

@@ -142,24 +142,26 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     "aarch64+neon"
 ))]
 pub fn four_dots(x: [&[f64]; FOUR], y: &[f64]) -> [f64; FOUR] {
-    // Half the running sums of `dot`, for each of four: all of them stay in registers.
+    // Half the running sums of `dot`, for each of four: all of them stay in registers. Each column has a loop of its own:
+    // of one loop over all, the compiler makes vectors across the columns, which do not lie side by side in memory.
     const HALF: usize = LANES / 2;
+    let blocks = y.len() / HALF;
+    let y_blocks = &y.as_chunks::<HALF>().0[..blocks];
+    let [a, b, c, d] = x.map(|x| &x.as_chunks::<HALF>().0[..blocks]);
     let mut sums = [[0.0; HALF]; FOUR];
-    let (y_blocks, y_rest) = y.as_chunks::<HALF>();
-    let [first, second, third, fourth] = x.map(|x| x.as_chunks::<HALF>().0);
-    let blocks = first.iter().zip(second).zip(third.iter().zip(fourth));
-    for (y, ((first, second), (third, fourth))) in y_blocks.iter().zip(blocks) {
-        for (sums, x) in sums.iter_mut().zip([first, second, third, fourth]) {
-            for l in 0..HALF {
-                sums[l] = lane::fma::<
-                    { target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) },
-                >(x[l], y[l], sums[l]);
-            }
+    for i in 0..blocks {
+        for (sums, x) in sums.iter_mut().zip([a[i], b[i], c[i], d[i]]) {
+            *sums =
+                std::array::from_fn(|l| {
+                    lane::fma::<
+                        { target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) },
+                    >(x[l], y_blocks[i][l], sums[l])
+                });
         }
     }
-    let done = y.len() - y_rest.len();
+    let done = blocks * HALF;
     std::array::from_fn(|k| {
-        let rest: f64 = x[k][done..].iter().zip(y_rest).map(|(x, y)| x * y).sum();
+        let rest: f64 = x[k][done..].iter().zip(&y[done..]).map(|(x, y)| x * y).sum();
         sums[k].iter().sum::<f64>() + rest
     })
 }

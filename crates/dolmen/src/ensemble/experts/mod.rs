@@ -56,7 +56,8 @@ use model::{Fit, Says};
 /// let x: Vec<f64> = (-20..=20).map(f64::from).collect();
 /// let y: Vec<f64> = x.iter().map(|x| x.abs()).collect();
 /// let x = Features::numeric(x, 1)?;
-/// let experts = Experts { count: vec![2].into(), ridge: 0.01, ..Experts::default() };
+/// // So few rows, and free of noise, need no imagined one to speak of.
+/// let experts = Experts { count: vec![2].into(), ridge: 0.01, prior: 1e-3, ..Experts::default() };
 /// let sample = Sample::<Regression>::new(x.rows(), &y)?;
 /// let models = experts.fit_experts(&sample, &Run::new(0))?;
 /// let (_, slopes) = models[0].coefficients(0, 0);

@@ -56,6 +56,11 @@ impl Library for Classification {
             .with::<FoldAverage<Classification>>()
     }
 
+    /// A linear pool is as sure as its members on average, a logarithmic one may be surer: which is right, the rows say.
+    fn usual_combiners() -> Vec<Spec> {
+        specs(&["simplex", "log-pool"])
+    }
+
     /// Learners as unlike as possible: a linear one, neighbours, trees averaged and boosted, one-dependence estimators,
     /// and where rows allow a support vector machine and a mixture per class.
     fn usual_members(x: Rows<'_>) -> Vec<Spec> {
