@@ -16,7 +16,7 @@ use dolmen::learner::{Fitted, Run};
 use dolmen::oos::OnFailure;
 use dolmen::plan::{PlanSpec, RowKeys};
 use dolmen::store::ModelFile;
-use dolmen::table::Schema;
+use dolmen::table::{Rows, Schema};
 use dolmen::task::{Classification, Density, Joint, Regression, Target, Task};
 
 use crate::args::{Common, DataFile, Format, Reading};
@@ -44,7 +44,8 @@ pub(crate) struct Fit {
     #[command(flatten)]
     members: Members,
     /// How the members are combined: `dolmen learners` lists the combiners. Of several, and of a ladder's rungs, the one
-    /// that does best in the check is used. [default: simplex; for classes simplex and log-pool]
+    /// that does best in the check is used. [default: simplex; for classes in 1000 rows or more also
+    /// log-pool]
     #[arg(long = "combiner", value_name = "SPEC")]
     combiners: Vec<String>,
     /// Folds of the out-of-sample matrix. [default: 5 with a target, 10 for densities]
@@ -133,7 +134,7 @@ impl Fit {
             RowKeys { classes: target.strata(), groups: data.groups.as_deref(), times: None };
         let folds = self.folds.unwrap_or(if target.rows().is_some() { 5 } else { 10 });
         let plan = PlanSpec::suited(folds, &keys).build(sample.rows(), &keys, &run.child(0))?;
-        let specs = self.combiners::<T>()?;
+        let specs = self.combiners::<T>(sample.x())?;
         let stack = self.stack::<T>(&specs, target, sample.rows(), folds)?;
         let stack = stack.members(self.members.learners::<T>(&sample)?);
         let ensemble = stack.fit_on(&sample, &plan, &run.child(1))?;
@@ -151,9 +152,9 @@ impl Fit {
     }
 
     /// The combiners named, or the usual ones.
-    fn combiners<T: Library>(&self) -> Result<Vec<Spec>> {
+    fn combiners<T: Library>(&self, x: Rows<'_>) -> Result<Vec<Spec>> {
         if self.combiners.is_empty() {
-            return Ok(T::usual_combiners());
+            return Ok(T::usual_combiners(x));
         }
         self.combiners.iter().map(|text| Spec::parse(text)).collect()
     }

@@ -17,6 +17,9 @@ use crate::store::Registry;
 use crate::table::Rows;
 use crate::task::Classification;
 
+/// Rows from which on a choice of combiners is worth its chance of error: with a few hundred it lost more than it gained.
+const MANY_ROWS: usize = 1000;
+
 impl Library for Classification {
     fn entries() -> Vec<Entry<Self>> {
         let mut entries = vec![
@@ -56,9 +59,10 @@ impl Library for Classification {
             .with::<FoldAverage<Classification>>()
     }
 
-    /// A linear pool is as sure as its members on average, a logarithmic one may be surer: which is right, the rows say.
-    fn usual_combiners() -> Vec<Spec> {
-        specs(&["simplex", "log-pool"])
+    /// A linear pool is as sure as its members on average, a logarithmic one may be surer: which is right, the rows say
+    /// where there are enough of them to choose by.
+    fn usual_combiners(x: Rows<'_>) -> Vec<Spec> {
+        if x.rows() < MANY_ROWS { specs(&["simplex"]) } else { specs(&["simplex", "log-pool"]) }
     }
 
     /// Learners as unlike as possible: a linear one, neighbours, trees averaged and boosted, one-dependence estimators,

@@ -50,8 +50,8 @@ pub trait Library: Weighable {
         Self::learner(&generative::for_columns(spec, x.schema()))
     }
 
-    /// The combiners tried when the user names none; the one that does best on rows held out is used.
-    fn usual_combiners() -> Vec<Spec> {
+    /// The combiners tried when the user names none, for rows like these; the one that does best on rows held out is used.
+    fn usual_combiners(_x: Rows<'_>) -> Vec<Spec> {
         specs(&[Method::default().name()])
     }
 
@@ -163,13 +163,12 @@ fn stack_entry<T: Library>() -> Entry<T> {
         |spec| {
             let mut rest = spec.clone();
             let members = learners_of(&mut rest, "members")?;
-            let combiners = match rest.parameters.remove("combiner") {
-                Some(value) => vec![spec_of(value, "combiner in stack")?],
-                None => T::usual_combiners(),
+            let combiner = match rest.parameters.remove("combiner") {
+                Some(value) => spec_of(value, "combiner in stack")?,
+                None => Spec { kind: Method::default().name().into(), parameters: Map::new() },
             };
             let StackParameters { folds, ending } = rest.read()?;
-            let combiners = combiners.iter().map(combiner_of::<T>).collect::<Result<_>>()?;
-            let stack = Stack::choosing(combiners).members(members);
+            let stack = Stack::choosing(vec![combiner_of::<T>(&combiner)?]).members(members);
             Ok(Box::new(stack.folds(folds).ending(ending)))
         },
     )
