@@ -3,7 +3,7 @@
 The data are those of `labelled.make`. Dolmen's usual members for such a table, five folds, the logarithmic pool
 (which `dolmen fit` chooses here), every member fitted again on all rows; scikit-learn's StackingClassifier does the same with counterparts of the members (Gaussian naive
 Bayes for AODE and the mixtures per class) and logistic regression on top. Seconds are those of the fit; 100 000 fresh
-rows are predicted.
+rows are predicted. scikit-learn works in child processes, whose processor time is not counted.
 """
 
 import labelled
