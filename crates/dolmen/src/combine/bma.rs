@@ -44,7 +44,7 @@ impl<T: Task> Combiner<T> for Bma {
     }
 }
 
-/// The log evidence of a model on the rows it was fitted to, by the Bayesian information criterion [Schwarz1978]:
+/// The log evidence of a model on the rows it was fitted to, by the Bayesian information criterion (Schwarz 1978):
 /// ln p(data) = ln p(data given the estimate) - parameters / 2 ln rows; NaN if the parameters cannot be counted.
 ///
 /// Numbers are taken as normal about their predictions, with a variance that is one parameter more.

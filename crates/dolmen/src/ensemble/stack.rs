@@ -47,7 +47,7 @@ pub enum Ending {
     /// Every member fitted once more, on all rows [SmythWolpert1999 section 2.3 step 4].
     #[default]
     Refit,
-    /// The average of every member's fits on the folds [Himmetoglu2019].
+    /// The average of every member's fits on the folds (Himmetoglu 2019).
     Average,
 }
 
