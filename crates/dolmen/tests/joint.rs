@@ -194,7 +194,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn the_end_of_the_search_is_what_it_claims_and_no_worse_than_the_mean(
+    fn the_optimum_meets_its_conditions_and_is_no_worse_than_the_mean(
         rows in prop::collection::vec(prop::array::uniform3((-6.0..0.0_f64, 0.01..3.0_f64)), 5..40),
     ) {
         let own: Vec<Vec<f64>> = (0..3).map(|m| rows.iter().map(|r| r[m].0).collect()).collect();
@@ -202,9 +202,7 @@ proptest! {
             (0..3).map(|m| rows.iter().map(|r| r[m].0 + r[m].1).collect()).collect();
         let problem = JointScore::from_log(own, all).unwrap();
         let found = problem.solve(&LmgOptions::default(), &run()).unwrap();
-        // The problem is not concave, and a rare small one creeps along a ridge until its iterations end. It then says so.
-        let gave_up = !found.converged && found.iterations >= LmgOptions::default().max_iterations;
-        prop_assert!(found.residual <= 1e-8 || gave_up, "{found:?}");
+        prop_assert!(found.residual <= 1e-8, "{found:?}");
         prop_assert!((found.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         let score = |weights: &[f64]| {
             weighted_mean(&problem.row_scores(weights), problem.shares())

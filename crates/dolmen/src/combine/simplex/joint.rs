@@ -21,10 +21,11 @@ use crate::math::{Gram, cholesky, nonnegative};
 
 /// Steps are cut so that a member with a prior keeps at least this share of its weight: ln alpha has a pole at 0.
 const KEPT_SHARE: f64 = 0.1;
-/// Shares of the second logarithm's curvature that are tried, before none of it is used.
-const KEPT_BENDS: [f64; 4] = [1.0, 0.875, 0.75, 0.5];
+/// Shares of the second logarithm's curvature that are tried, before none of it is used. Where the objective is almost flat
+/// a little less of it makes steps many times too short, so the first ones lie close together.
+const KEPT_BENDS: [f64; 6] = [1.0, 0.9999, 0.998, 0.97, 0.875, 0.5];
 /// The curvature must keep this share of the first logarithm's in every direction.
-const MARGIN: f64 = 0.05;
+const MARGIN: f64 = 1e-6;
 /// Raises the diagonal of what is tested for being positive definite, in units of its largest entry.
 const ALIKE: f64 = 1e-9;
 /// Halvings of a step before the arithmetic is taken to be at its end.
@@ -264,14 +265,19 @@ impl Ascent<'_> {
 
     /// A better point, if there is one that rounding lets us see.
     fn step(&self, here: &Point) -> Option<Point> {
-        let curvature = self.curvature(here);
-        let floor = |(p, x): (&f64, &f64)| if *p > 0.0 { KEPT_SHARE * x } else { 0.0 };
-        let floors: Vec<f64> = self.prior.iter().zip(&here.x).map(floor).collect();
-        let above: Vec<f64> = here.x.iter().zip(&floors).map(|(x, floor)| x - floor).collect();
+        // A member held at zero stays there for this step, so it does not matter how the objective bends in its direction.
+        let free: Vec<usize> =
+            (0..here.x.len()).filter(|&m| here.x[m] > 0.0 || here.pull[m] > 0.0).collect();
+        let curvature = self.curvature(here, &free);
+        let kept = |&m: &usize| if self.prior[m] > 0.0 { KEPT_SHARE } else { 0.0 };
+        let above: Vec<f64> = free.iter().map(|m| here.x[*m] * (1.0 - kept(m))).collect();
         let curved = curvature.times(&above);
-        let target: Vec<f64> = curved.iter().zip(&here.pull).map(|(c, pull)| c + pull).collect();
+        let target: Vec<f64> = curved.iter().zip(&free).map(|(c, &m)| c + here.pull[m]).collect();
         let found = nonnegative::minimise(&curvature, &target, &above).y;
-        let direction: Vec<f64> = found.iter().zip(&above).map(|(y, above)| y - above).collect();
+        let mut direction = vec![0.0; here.x.len()];
+        for ((&m, y), above) in free.iter().zip(&found).zip(&above) {
+            direction[m] = y - above;
+        }
         let promise: f64 = direction.iter().zip(&here.pull).map(|(d, pull)| d * pull).sum();
         let in_the_dark = promise < 16.0 * f64::EPSILON * (1.0 + here.value.abs());
         let mut length = 1.0;
@@ -292,28 +298,29 @@ impl Ascent<'_> {
         None
     }
 
-    /// The negative Hessian with the pull to sum alpha = 1, if it is safely positive definite. Else as little as it takes
-    /// of the second logarithm's part, which is the one that bends the wrong way, is left out; without all of it
-    /// the step is that of a concave minorant of the objective, and still leads up.
-    fn curvature(&self, here: &Point) -> Gram {
-        let members = here.x.len();
+    /// The negative Hessian of the free members with the pull to sum alpha = 1, if it is safely positive definite. Else as
+    /// little as it takes of the second logarithm's part, which is the one that bends the wrong way, is left out; without
+    /// all of it the step is that of a concave minorant of the objective, and still leads up.
+    fn curvature(&self, here: &Point, free: &[usize]) -> Gram {
         let of = |moments: &Moments, i, j| moments.curvature.as_ref().map_or(0.0, |c| c.get(i, j));
         let bent_right = |i: usize, j: usize| {
+            let (i, j) = (free[i], free[j]);
             let diagonal = self.prior[i] / here.x[i].powi(2);
             let prior = if i == j && self.prior[i] > 0.0 { diagonal } else { 0.0 };
             of(&here.own, i, j) + prior + 1.0
         };
-        let scale = (0..members).map(|i| of(&here.own, i, i)).fold(f64::MIN_POSITIVE, f64::max);
+        let scale = free.iter().map(|&m| of(&here.own, m, m)).fold(f64::MIN_POSITIVE, f64::max);
         for share in KEPT_BENDS {
-            let bend = |i: usize, j: usize| bent_right(i, j) - share * of(&here.all, i, j);
+            let bend =
+                |i: usize, j: usize| bent_right(i, j) - share * of(&here.all, free[i], free[j]);
             // Members that can stand in for one another are no reason to leave anything out.
-            let mut safe = Gram::from_fn(members, |i, j| bend(i, j) - MARGIN * bent_right(i, j));
-            (0..members).for_each(|i| safe.add_diagonal(i, ALIKE * scale));
-            if cholesky::factorise(&mut safe.to_rows(), members).is_ok() {
-                return Gram::from_fn(members, bend);
+            let mut safe = Gram::from_fn(free.len(), |i, j| bend(i, j) - MARGIN * bent_right(i, j));
+            (0..free.len()).for_each(|i| safe.add_diagonal(i, ALIKE * scale));
+            if cholesky::factorise(&mut safe.to_rows(), free.len()).is_ok() {
+                return Gram::from_fn(free.len(), bend);
             }
         }
-        Gram::from_fn(members, bent_right)
+        Gram::from_fn(free.len(), bent_right)
     }
 }
 
