@@ -4,6 +4,8 @@
 //! No row takes part in a choice that is applied to it: on each fold the stack is the candidate that did best on the other
 //! folds, and the best member the one that was best on what the combiner learned from.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -58,7 +60,7 @@ pub(super) struct Assessed<T: Task> {
     pub(super) predicted: Vec<f64>,
     /// The fold in which each row of the matrix was held out.
     pub(super) fold_of_row: Vec<usize>,
-    /// The candidate as it was learned for each fold.
+    /// The candidate as it was learned for each fold, if the folds are those the members were fitted on.
     pub(super) combinations: Vec<Box<dyn Combination<T>>>,
 }
 
@@ -86,14 +88,34 @@ impl<T: Task> Assessor<'_, T> {
         self.combiners.iter().flat_map(|combiner| combiner.rungs()).collect()
     }
 
-    /// All candidates learned from a matrix.
+    /// The candidate of this number learned from a matrix; other combiners than its own are not fitted.
     pub(super) fn fit(
         &self,
+        candidate: usize,
+        oos: &OutOfSample<T>,
+        run: &Run,
+    ) -> Result<Box<dyn Combination<T>>> {
+        let mut rung = candidate;
+        for (c, combiner) in self.combiners.iter().enumerate() {
+            let rungs = combiner.rungs().len();
+            if rung < rungs {
+                return Ok(self.fit_combiners(c..c + 1, oos, run)?.swap_remove(rung));
+            }
+            rung -= rungs;
+        }
+        Err(Error::shape("combiners of the stack", 1, 0))
+    }
+
+    /// All candidates of some combiners learned from a matrix.
+    fn fit_combiners(
+        &self,
+        which: Range<usize>,
         oos: &OutOfSample<T>,
         run: &Run,
     ) -> Result<Vec<Box<dyn Combination<T>>>> {
         let inputs = self.sample.x().select(oos.table_rows());
-        let log_evidence = if self.combiners.iter().any(|combiner| combiner.needs_evidence()) {
+        let asked = self.combiners[which.clone()].iter().any(|c| c.needs_evidence());
+        let log_evidence = if asked {
             Some((self.log_evidence)(oos.table_rows(), &run.child(u64::MAX))?)
         } else {
             None
@@ -101,8 +123,8 @@ impl<T: Task> Assessor<'_, T> {
         let evidence =
             Evidence { oos, x: Some(inputs.rows()), log_evidence: log_evidence.as_deref() };
         let mut candidates = Vec::new();
-        for (c, combiner) in self.combiners.iter().enumerate() {
-            candidates.extend(combiner.fit(&evidence, &run.child(c as u64))?);
+        for c in which {
+            candidates.extend(self.combiners[c].fit(&evidence, &run.child(c as u64))?);
         }
         Ok(candidates)
     }
@@ -128,7 +150,7 @@ impl<T: Task> Assessor<'_, T> {
 
     fn try_on(&self, trial: &Trial<T>, run: &Run) -> Result<Tried<T>> {
         let Trial { learned_from, held_out } = trial;
-        let combinations = self.fit(learned_from, run)?;
+        let combinations = self.fit_combiners(0..self.combiners.len(), learned_from, run)?;
         let x = self.sample.x().select(held_out.table_rows());
         let columns: Vec<&[f64]> =
             (0..held_out.members().len()).map(|m| held_out.column(m)).collect();
@@ -192,7 +214,7 @@ impl<T: Task> Assessor<'_, T> {
         };
         let predicted = gather(&|fold| &fold.predicted[chosen]);
         let own = folds.into_iter().map(|mut fold| fold.combinations.swap_remove(chosen));
-        let combinations = own.collect();
+        let combinations = own.filter(|_| trials.by_plan).collect();
         Ok(Assessed { assessment, chosen, predicted, fold_of_row, combinations })
     }
 }

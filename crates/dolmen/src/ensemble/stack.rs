@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::assess::{Assessed, Assessor, best_member};
 use super::{CalibrationKind, Ensemble, FoldAverage};
 use crate::combine::problem::unit;
-use crate::combine::{Combiner, LinearPool, Weighable, Weights, log_evidence};
+use crate::combine::{Combination, Combiner, LinearPool, Weighable, Weights, log_evidence};
 use crate::error::{Error, Result};
 use crate::learner::{Fitted, Learner, Run, Sample};
 use crate::oos::{self, MemberFits, OnFailure, OutOfSample, Trials};
@@ -53,8 +53,6 @@ pub enum Ending {
 
 /// Folds of a stack that is not told otherwise [SmythWolpert1999 section 2.3].
 const FOLDS: usize = 10;
-/// Folds over the rows of a matrix.
-const MATRIX_FOLDS: usize = 5;
 
 impl<T: Weighable> Default for Stack<T> {
     /// A stack without members, with exact weights.
@@ -169,22 +167,7 @@ impl<T: Task> Stack<T> {
         if self.learners.is_empty() {
             return Err(Error::shape("members of the stack", 1, 0));
         }
-        let learners: Vec<&dyn Learner<T>> = self.learners.iter().map(AsRef::as_ref).collect();
-        let stream = run.child(1);
-        let (matrix, kept) = match self.ending {
-            Ending::Refit => {
-                (oos::collect(&learners, sample, plan, self.on_failure, &stream)?, Vec::new())
-            }
-            Ending::Average => {
-                oos::collect_fits(&learners, sample, plan, self.on_failure, &stream)?
-            }
-        };
-        let trials = match self.check {
-            Check::Nested => {
-                Trials::nested(matrix, &learners, sample, plan, self.on_failure, &stream)?
-            }
-            Check::AsNeeded | Check::Matrix => Trials::of_matrix(matrix, self.matrix_folds()),
-        };
+        let (trials, kept) = self.trials(sample, plan, &run.child(1))?;
         let evidence =
             |rows: &[usize], run: &Run| self.log_evidence(sample, rows, &trials.matrix, run);
         let assessor =
@@ -192,18 +175,10 @@ impl<T: Task> Stack<T> {
         let mut assessed = assessor.assess(&trials, &run.child(4))?;
         let chosen = assessed.as_ref().map_or(0, |assessed| assessed.chosen);
         let matrix = &trials.matrix;
-        let mut combination = assessor.fit(matrix, &run.child(2))?.swap_remove(chosen);
+        let mut combination = assessor.fit(chosen, matrix, &run.child(2))?;
         let replaced = self.is_replaced(matrix, assessed.as_ref());
         if let Some(assessed) = assessed.as_mut().filter(|_| replaced) {
-            let best = best_member(matrix)?;
-            let notes = combination.diagnostics().notes;
-            let alone = || {
-                let pool = LinearPool::new(unit(matrix.members().len(), best));
-                Box::new(notes.iter().fold(pool, |pool, note| pool.noting(note)))
-            };
-            combination = alone();
-            assessed.predicted = matrix.column(best).to_vec();
-            assessed.combinations.iter_mut().for_each(|combination| *combination = alone());
+            combination = replace(combination.as_ref(), assessed, matrix)?;
         }
         let models = match self.ending {
             Ending::Refit => self.refit(sample, matrix, run)?,
@@ -216,11 +191,28 @@ impl<T: Task> Stack<T> {
         }
     }
 
-    /// Folds over the rows of the matrix that are needed.
-    fn matrix_folds(&self) -> usize {
+    /// The out-of-sample matrix with the trials that are asked for or needed, and the fits that made it where they are to
+    /// be averaged.
+    fn trials(
+        &self,
+        sample: &Sample<'_, T>,
+        plan: &Plan,
+        run: &Run,
+    ) -> Result<(Trials<T>, Vec<MemberFits<T>>)> {
+        let learners: Vec<&dyn Learner<T>> = self.learners.iter().map(AsRef::as_ref).collect();
+        let (matrix, kept) = match self.ending {
+            Ending::Refit => {
+                (oos::collect(&learners, sample, plan, self.on_failure, run)?, Vec::new())
+            }
+            Ending::Average => oos::collect_fits(&learners, sample, plan, self.on_failure, run)?,
+        };
         let candidates: usize = self.combiners.iter().map(|combiner| combiner.rungs().len()).sum();
-        let needed = candidates > 1 || self.calibration.is_some() || self.check == Check::Matrix;
-        if needed { MATRIX_FOLDS } else { 0 }
+        let trials = match self.check {
+            Check::Nested => Trials::nested(matrix, &learners, sample, plan, self.on_failure, run)?,
+            Check::AsNeeded if candidates < 2 && self.calibration.is_none() => Trials::none(matrix),
+            Check::AsNeeded | Check::Matrix => Trials::of_matrix(matrix, plan),
+        };
+        Ok((trials, kept))
     }
 
     /// Whether the best member is to take the stack's place: the check found no gain over it.
@@ -278,6 +270,21 @@ impl<T: Task> Stack<T> {
         }
         Ok(kept)
     }
+}
+
+/// The best member in the place of a combination, also in what was found about it; the combination's notes stay.
+fn replace<T: Task>(
+    combination: &dyn Combination<T>,
+    assessed: &mut Assessed<T>,
+    matrix: &OutOfSample<T>,
+) -> Result<Box<dyn Combination<T>>> {
+    let best = best_member(matrix)?;
+    let pool = LinearPool::new(unit(matrix.members().len(), best));
+    let notes = combination.diagnostics().notes;
+    let alone = notes.iter().fold(pool, |pool, note| pool.noting(note));
+    assessed.predicted = matrix.column(best).to_vec();
+    assessed.combinations.iter_mut().for_each(|of_fold| *of_fold = Box::new(alone.clone()));
+    Ok(Box::new(alone))
 }
 
 /// The members of the matrix as averages of their fits on the folds.

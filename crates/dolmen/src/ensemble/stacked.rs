@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::assess::{Assessed, Assessment};
@@ -10,7 +11,7 @@ use super::{Calibration, CalibrationKind, Residuals};
 use crate::combine::{self, Combination};
 use crate::error::{Error, Result};
 use crate::learner::density::DensityModel;
-use crate::learner::{Fitted, Run, predict};
+use crate::learner::{Fitted, Run};
 use crate::oos::OutOfSample;
 use crate::store::{Record, Registry, Stored};
 use crate::table::Rows;
@@ -38,7 +39,8 @@ struct Member<T: Task> {
     model: Arc<dyn Fitted<T>>,
 }
 
-/// How far off the stack was on rows it had not seen, and the combinations it used there, fold after fold.
+/// How far off the stack was on rows it had not seen, and the combinations it used there, fold after fold; none if the
+/// folds are not those the members were fitted on.
 #[derive(Debug)]
 struct Unseen<T: Task> {
     residuals: Residuals,
@@ -214,9 +216,10 @@ impl<T: Task> Stored<T> for Ensemble<T> {
             let combinations = unseen.combinations.iter();
             let combinations = combinations.map(|c| combine::restore::<T>(c, registry));
             let combinations = combinations.collect::<Result<Vec<_>>>()?;
-            if combinations.len() != unseen.residuals.folds() {
-                let (expected, found) = (unseen.residuals.folds(), combinations.len());
-                return Err(Error::shape("stored folds", expected, found));
+            let (folds, found) = (unseen.residuals.folds(), combinations.len());
+            let mut fits = models.iter().map(|model| model.fold_fits().map_or(folds, <[_]>::len));
+            if found > 0 && (found != folds || fits.any(|fits| fits != folds)) {
+                return Err(Error::shape("stored folds", folds, found));
             }
             Ok(Unseen { residuals: unseen.residuals, combinations })
         };
@@ -237,32 +240,50 @@ impl Ensemble<Regression> {
     /// Intervals that hold the truth with about this probability, row after row; `None` if the stack was not checked.
     ///
     /// CV+ intervals if the members are fold averages, else the quantiles of the errors on unseen rows about the
-    /// prediction.
+    /// prediction. Every row that errors were found on counts once, whatever its weight.
     pub fn intervals(&self, x: Rows<'_>, level: f64, run: &Run) -> Result<Option<Vec<[f64; 2]>>> {
         check_level(level)?;
         let Some(unseen) = &self.unseen else {
             return Ok(None);
         };
-        let folds = unseen.residuals.folds();
         let fits: Option<Vec<_>> = self.members.iter().map(|m| m.model.fold_fits()).collect();
-        let fits = fits.filter(|fits| fits.iter().all(|fits| fits.len() == folds));
-        let centres: Vec<Vec<f64>> = match fits {
-            Some(fits) => (0..folds)
-                .map(|fold| {
-                    let combination = unseen.combinations[fold].as_ref();
-                    let mut out = vec![0.0; x.rows()];
-                    let models = fits.iter().map(|fits| fits[fold].as_ref());
-                    combine_models(combination, models, x, &mut out, 1)?;
-                    Ok(out)
-                })
-                .collect::<Result<_>>()?,
-            None => vec![predict(self, x, run)?; folds],
+        let fits = fits.filter(|_| !unseen.combinations.is_empty());
+        let block = |first: usize| {
+            run.check()?;
+            let x = x.slice(first..(first + self.block()).min(x.rows()));
+            let centres: Vec<Vec<f64>> = if let Some(fits) = &fits {
+                unseen.fold_predictions(fits, x)?
+            } else {
+                let mut mean = vec![0.0; x.rows()];
+                self.predict_into(x, &mut mean)?;
+                vec![mean; unseen.residuals.folds()]
+            };
+            let row = |i: usize| {
+                let centres: Vec<f64> = centres.iter().map(|column| column[i]).collect();
+                unseen.residuals.interval(&centres, level)
+            };
+            Ok((0..x.rows()).map(row).collect::<Vec<_>>())
         };
-        let row = |i: usize| {
-            let centres: Vec<f64> = centres.iter().map(|column| column[i]).collect();
-            unseen.residuals.interval(&centres, level)
+        let blocks: Vec<Result<Vec<[f64; 2]>>> = run
+            .install(|| (0..x.rows()).into_par_iter().step_by(self.block()).map(block).collect());
+        Ok(Some(blocks.into_iter().collect::<Result<Vec<_>>>()?.concat()))
+    }
+}
+
+impl Unseen<Regression> {
+    /// What the stack of each fold says: the members' fits on it, combined as it was learned there.
+    fn fold_predictions(
+        &self,
+        fits: &[&[Box<dyn Fitted<Regression>>]],
+        x: Rows<'_>,
+    ) -> Result<Vec<Vec<f64>>> {
+        let predict = |(fold, combination): (usize, &dyn Combination<Regression>)| {
+            let mut out = vec![0.0; x.rows()];
+            let models = fits.iter().map(|fits| fits[fold].as_ref());
+            combine_models(combination, models, x, &mut out, 1)?;
+            Ok(out)
         };
-        Ok(Some((0..x.rows()).map(row).collect()))
+        self.combinations.iter().map(AsRef::as_ref).enumerate().map(predict).collect()
     }
 }
 

@@ -11,8 +11,11 @@ use super::collect::stop;
 use super::{Failure, OnFailure, OutOfSample};
 use crate::error::{Error, Result};
 use crate::learner::{Learner, Run, Sample};
-use crate::plan::Plan;
+use crate::plan::{Plan, Split};
 use crate::task::{Target, Task};
+
+/// Folds to which the rows of a matrix are dealt where its plan has none.
+const DEALT: usize = 5;
 
 /// What a combiner learns from, and rows to try it on.
 #[derive(Debug, Clone)]
@@ -32,6 +35,8 @@ pub struct Trials<T: Task> {
     pub folds: Vec<Trial<T>>,
     /// Whether members, too, had not seen the fold tried on when they said what the combiner learns from.
     pub nested: bool,
+    /// Whether the folds are the splits by which the matrix was made.
+    pub by_plan: bool,
 }
 
 /// What one learner's members said about the rows of two folds, fitted without both: one column per member.
@@ -75,17 +80,26 @@ impl<T: Task> Trials<T> {
         table.trials(learners, filled, matrix, on_failure)
     }
 
-    /// Trials of a matrix alone, its rows dealt in turn to so many folds: the members that said what the combiner learns
-    /// from did see the rows it is tried on, which flatters a little; but they cost no further fits.
-    pub fn of_matrix(matrix: OutOfSample<T>, folds: usize) -> Self {
-        let rows = matrix.rows();
-        let trial = |fold: usize| {
-            let (own, others): (Vec<usize>, Vec<usize>) =
-                (0..rows).partition(|i| i % folds == fold);
-            Trial { learned_from: matrix.select(&others), held_out: matrix.select(&own) }
+    /// A matrix without trials.
+    pub fn none(matrix: OutOfSample<T>) -> Self {
+        Self { folds: Vec::new(), matrix, nested: false, by_plan: false }
+    }
+
+    /// Trials of a matrix alone: the members that said what the combiner learns from did see the rows it is tried on, which
+    /// flatters a little; but they cost no further fits.
+    ///
+    /// The folds are those of the plan, which keep groups together; of a plan that is no partition the rows are dealt in
+    /// turn.
+    pub fn of_matrix(matrix: OutOfSample<T>, plan: &Plan) -> Self {
+        let by_plan = plan.is_partition();
+        let dealt = Plan::in_turn(matrix.rows(), DEALT.min(matrix.rows()));
+        let folds = if by_plan { plan } else { &dealt };
+        let trial = |split: &Split| Trial {
+            learned_from: matrix.select(&split.train(matrix.rows())),
+            held_out: matrix.select(split.test()),
         };
-        let trials = (0..folds.min(rows)).map(trial).collect();
-        Self { folds: trials, matrix, nested: false }
+        let trials = folds.splits().iter().map(trial).collect();
+        Self { folds: trials, matrix, nested: false, by_plan }
     }
 }
 
@@ -148,7 +162,7 @@ impl PairTable<'_> {
             held_out: matrix.select(self.plan.splits()[fold].test()),
         };
         let folds = (0..self.plan.splits().len()).map(trial).collect();
-        Ok(Trials { folds, matrix, nested: true })
+        Ok(Trials { folds, matrix, nested: true, by_plan: true })
     }
 
     /// Every row of another fold w as the members fitted without {fold, w} saw it.
