@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use dolmen::combine::library::combiner;
-use dolmen::combine::{Combiner, Method, Weights};
+use dolmen::combine::library::{combiner, weights_of};
+use dolmen::combine::{Combiner, Weights};
 use dolmen::ensemble::{CalibrationKind, Check, Ending, Ensemble, Stack};
 use dolmen::error::Result;
 use dolmen::learner::library::Library;
@@ -213,18 +213,14 @@ impl Fit {
 
 /// The options of the chosen combiner if it is one that gives each member a weight.
 fn chosen_weights<T: Library>(specs: &[Spec], ensemble: &Ensemble<T>) -> Result<Option<Weights>> {
-    let name = match ensemble.assessment() {
-        Some(assessment) => assessment.chosen.clone(),
-        None => specs[0].kind.clone(),
-    };
-    let Some(method) = Method::ALL.into_iter().find(|method| method.name() == name) else {
-        return Ok(None);
-    };
-    let spec = specs.iter().find(|spec| spec.kind == name);
-    let mut weights = match spec {
-        Some(spec) => spec.read::<Weights>()?,
-        None => Weights::default(),
-    };
-    weights.method = method;
-    Ok(Some(weights))
+    let mut chosen = &specs[0];
+    if let Some(assessment) = ensemble.assessment() {
+        for spec in specs {
+            if combiner::<T>(spec)?.rungs().contains(&assessment.chosen) {
+                chosen = spec;
+                break;
+            }
+        }
+    }
+    weights_of(chosen)
 }

@@ -70,10 +70,8 @@ pub fn entries() -> Vec<Listed> {
 
 /// The combiner of a spec.
 pub fn combiner<T: Library>(spec: &Spec) -> Result<Box<dyn Combiner<T>>> {
-    if let Some(method) = Method::ALL.into_iter().find(|method| method.name() == spec.kind) {
-        let mut parameters = spec.clone();
-        parameters.parameters.insert("method".into(), method.name().into());
-        return Ok(Box::new(parameters.read::<Weights>()?));
+    if let Some(weights) = weights_of(spec)? {
+        return Ok(Box::new(weights));
     }
     Ok(match spec.kind.as_str() {
         kind if STACKERS.contains(&kind) => Box::new(stacker::<T>(spec)?),
@@ -90,6 +88,16 @@ pub fn combiner<T: Library>(spec: &Spec) -> Result<Box<dyn Combiner<T>>> {
             return Err(Error::param("combiner", format!("one of {}", kinds.join(", ")), other));
         }
     })
+}
+
+/// The options of a spec that names a method of weighing; `None` of another combiner's.
+pub fn weights_of(spec: &Spec) -> Result<Option<Weights>> {
+    if !Method::ALL.iter().any(|method| method.name() == spec.kind) {
+        return Ok(None);
+    }
+    let mut with_method = spec.clone();
+    with_method.parameters.insert("method".into(), spec.kind.as_str().into());
+    with_method.read().map(Some)
 }
 
 /// A learner of that name on the members' predictions, with a ladder of penalties unless one is named.

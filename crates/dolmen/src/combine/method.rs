@@ -282,7 +282,8 @@ impl Weights {
 
 impl<T: Weighable> Combiner<T> for Weights {
     fn rungs(&self) -> Vec<String> {
-        vec![self.method.to_string()]
+        let name = self.method.name();
+        vec![if self.prior == 1.0 { name.into() } else { format!("{name}(prior={})", self.prior) }]
     }
 
     fn fit(&self, evidence: &Evidence<'_, T>, run: &Run) -> Result<Vec<Box<dyn Combination<T>>>> {

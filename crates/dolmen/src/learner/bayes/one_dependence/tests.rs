@@ -100,18 +100,25 @@ fn each_root_gives_the_reference_joint_probabilities() {
     close(&found, &numbers(&golden["ode_log_joint_query"]), "joint");
 }
 
-#[test]
-fn a_model_extended_by_rows_is_the_model_of_all_rows() {
+/// A model of the first 25 golden rows extended by the others, and one of all of them.
+fn extended_and_whole(learner: &OneDependence) -> (FittedOneDependence, FittedOneDependence) {
     let golden = golden();
     let (x, y) = (features(&golden, "X"), labels(&golden));
     let all = Sample::<Classification>::new(x.rows(), &y).unwrap();
     let (first, last): (Vec<usize>, Vec<usize>) = ((0..25).collect(), (25..40).collect());
     let (first, last) = (all.select(&first), all.select(&last));
     let run = Run::with_threads(0, 1).unwrap();
-    let learner = OneDependence::from(Aode::default());
-    let grown = learner.fit_members(&first.borrow(), &run).unwrap()[0].extended(&last.borrow());
-    let query = features(&golden, "query");
-    let found = predict::<Classification>(&grown.unwrap(), query.rows(), &run).unwrap();
+    let model = &learner.fit_members(&first.borrow(), &run).unwrap()[0];
+    let grown = model.extended(&last.borrow()).unwrap();
+    (grown, learner.fit_members(&all, &run).unwrap().swap_remove(0))
+}
+
+#[test]
+fn a_model_extended_by_rows_is_the_model_of_all_rows() {
+    let golden = golden();
+    let (grown, _) = extended_and_whole(&OneDependence::from(Aode::default()));
+    let (query, run) = (features(&golden, "query"), Run::with_threads(0, 1).unwrap());
+    let found = predict::<Classification>(&grown, query.rows(), &run).unwrap();
     close(&found, &numbers(&golden["aode_t0"]), "extended");
 }
 
@@ -265,23 +272,15 @@ fn a2de_falls_back_to_aode_and_then_to_naive_bayes() {
 
 #[test]
 fn an_extended_a2de_is_that_of_all_rows_and_is_stored_whole() {
-    let golden = golden();
-    let (x, y) = (features(&golden, "X"), labels(&golden));
-    let all = Sample::<Classification>::new(x.rows(), &y).unwrap();
-    let (first, last): (Vec<usize>, Vec<usize>) = ((0..25).collect(), (25..40).collect());
-    let (first, last) = (all.select(&first), all.select(&last));
-    let run = Run::with_threads(0, 1).unwrap();
-    let learner = OneDependence::from(A2de::default());
-    let grown = learner.fit_members(&first.borrow(), &run).unwrap()[0].extended(&last.borrow());
-    let whole = &learner.fit_members(&all, &run).unwrap()[0];
-    let query = features(&golden, "query");
+    let (grown, whole) = extended_and_whole(&OneDependence::from(A2de::default()));
+    let (query, run) = (features(&golden(), "query"), Run::with_threads(0, 1).unwrap());
     let said =
         |model: &FittedOneDependence| predict::<Classification>(model, query.rows(), &run).unwrap();
-    assert_eq!(said(&grown.unwrap()), said(whole));
-    let record = Fitted::<Joint>::record(whole).unwrap();
+    assert_eq!(said(&grown), said(&whole));
+    let record = Fitted::<Joint>::record(&whole).unwrap();
     let registry = crate::store::Registry::<Joint>::default().with::<FittedOneDependence>();
     let restored = registry.restore(&record).unwrap();
-    let joint = predict::<Joint>(whole, query.rows(), &run).unwrap();
+    let joint = predict::<Joint>(&whole, query.rows(), &run).unwrap();
     assert_eq!(predict(restored.as_ref(), query.rows(), &run).unwrap(), joint);
 }
 
