@@ -20,7 +20,9 @@ pub(super) fn columns(
 ) -> Result<Vec<Coding>> {
     let weights = weights.map(|weights| counting(weights, rows.rows())).transpose()?;
     let fields = rows.schema().fields().par_iter().enumerate();
-    let fit = |(j, field)| Cells { rows, j, weights: weights.as_deref() }.fit(spec, field);
+    // One look at all cells spares every column of a whole table one of its own.
+    let whole = !rows.values().iter().any(|value| value.is_nan());
+    let fit = |(j, field)| Cells { rows, j, weights: weights.as_deref(), whole }.fit(spec, field);
     let columns: Vec<Result<Coding>> = fields.map(fit).collect();
     columns.into_iter().collect()
 }
@@ -48,6 +50,8 @@ struct Cells<'a> {
     rows: Rows<'a>,
     j: usize,
     weights: Option<&'a [f64]>,
+    /// Whether no value of any column is missing.
+    whole: bool,
 }
 
 impl Cells<'_> {
@@ -78,7 +82,7 @@ impl Cells<'_> {
     }
 
     fn misses_some(&self) -> bool {
-        self.all().any(|(value, _)| value.is_nan())
+        !self.whole && self.all().any(|(value, _)| value.is_nan())
     }
 
     fn fit_numbers(&self, spec: &EncoderSpec, name: &str) -> Result<Coding> {

@@ -4,13 +4,18 @@
 //! attribute v. One packed table; a sum over rows, so it is formed in parts, extended by new rows, and a row is
 //! left out by subtracting it.
 
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Place, Result};
+use crate::math::bulk;
 use crate::stats::{Accumulator, accumulate};
 
 /// Rows summed into one accumulator.
 const PART: usize = 16_384;
+/// Rows of which one attribute after the other is counted.
+const BLOCK: usize = 128;
 /// Cells a table may have: more would not fit the memory of a usual machine.
 pub(super) const MOST_CELLS: usize = 1 << 28;
 
@@ -31,7 +36,7 @@ impl Layout {
             firsts.push(firsts[firsts.len() - 1] + count + 1);
         }
         let slots = firsts[values.len()];
-        let cells = slots.saturating_mul(slots).saturating_mul(classes);
+        let cells = slots.saturating_mul(slots + 1).saturating_mul(classes) / 2;
         if cells > MOST_CELLS {
             let problem = format!(
                 "the attributes make {cells} triples of two values and a class, more than {MOST_CELLS}"
@@ -66,18 +71,39 @@ impl Layout {
     }
 
     /// The slot of a value; `None` if it is missing.
-    pub(super) fn slot(&self, u: usize, value: f64) -> Option<usize> {
-        (!value.is_nan()).then(|| self.firsts[u] + (value as usize).min(self.values[u]))
+    pub(super) fn slot(&self, u: usize, value: f64) -> Option<Slot> {
+        (!value.is_nan()).then(|| Slot::new(self.firsts[u] + (value as usize).min(self.values[u])))
+    }
+}
+
+/// The place of a value among those of all attributes. One that may be missing takes four bytes, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Slot(NonZeroU32);
+
+impl Slot {
+    fn new(index: usize) -> Self {
+        // There are far fewer slots: the square of their number is below `MOST_CELLS`.
+        let next = u32::try_from(index).ok().and_then(|index| NonZeroU32::MIN.checked_add(index));
+        Self(next.expect("a table has fewer than 2^32 slots"))
     }
 
-    /// Where the classes of a pair of slots begin.
-    fn pair(&self, a: usize, b: usize) -> usize {
-        (a * self.slots() + b) * self.classes
+    pub(super) fn index(self) -> usize {
+        self.0.get() as usize - 1
     }
 }
 
 /// The slots of a row's values; `None` for a missing one.
-pub(super) type Slots = Vec<Option<usize>>;
+pub(super) type Slots = Vec<Option<Slot>>;
+
+/// Pairs of slots a <= b come in the order of b, then of a: so many come before those of b.
+pub(super) fn pairs_before(b: usize) -> usize {
+    b * (b + 1) / 2
+}
+
+/// The place of a pair of slots, which may come in any order, among all pairs.
+pub(super) fn pair_place(a: usize, b: usize) -> usize {
+    pairs_before(a.max(b)) + a.min(b)
+}
 
 /// Room for reading one row after the other.
 #[derive(Debug, Default)]
@@ -92,25 +118,28 @@ pub(super) struct Counts {
     layout: Layout,
     /// Weight of each class.
     by_class: Vec<f64>,
-    /// By slot, slot and class; both orders of a pair are kept, and a slot with itself is N_cu.
+    /// By pair of slots and class; a slot with itself is N_cu.
     pairs: Vec<f64>,
 }
 
 impl Accumulator for Counts {
     fn merge(&mut self, later: Self) {
-        self.by_class.iter_mut().zip(later.by_class).for_each(|(a, b)| *a += b);
-        self.pairs.iter_mut().zip(later.pairs).for_each(|(a, b)| *a += b);
+        self.add_table(&later);
     }
 }
 
 impl Counts {
     fn zero(layout: &Layout) -> Self {
-        let cells = layout.slots() * layout.slots() * layout.classes;
         Self {
             layout: layout.clone(),
             by_class: vec![0.0; layout.classes],
-            pairs: vec![0.0; cells],
+            pairs: vec![0.0; Self::cells(layout)],
         }
+    }
+
+    /// The numbers in the table of pairs.
+    pub(super) fn cells(layout: &Layout) -> usize {
+        pairs_before(layout.slots()) * layout.classes
     }
 
     /// Counts rows; `read` puts the slots of a row into the room and gives its class and weight.
@@ -119,69 +148,61 @@ impl Counts {
         rows: usize,
         read: impl Fn(usize, &mut Room) -> (usize, f64) + Sync,
     ) -> Self {
-        let mut counts = accumulate(
+        accumulate(
             rows,
             PART,
             || Self::zero(layout),
             |sum, part| {
-                let mut room = Room::default();
-                for i in part {
-                    let (class, weight) = read(i, &mut room);
-                    sum.add(&room.slots, class, weight);
+                let (mut room, mut slots, mut own) = (Room::default(), Vec::new(), Vec::new());
+                for first in part.clone().step_by(BLOCK) {
+                    slots.clear();
+                    own.clear();
+                    for i in first..(first + BLOCK).min(part.end) {
+                        own.push(read(i, &mut room));
+                        slots.extend_from_slice(&room.slots);
+                    }
+                    sum.add(&slots, &own);
                 }
             },
-        );
-        counts.mirror();
-        counts
+        )
     }
 
-    /// Adds a row, each pair in one order.
-    fn add(&mut self, slots: &[Option<usize>], class: usize, weight: f64) {
-        self.by_class[class] += weight;
-        for (u, a) in slots.iter().enumerate() {
-            let Some(a) = *a else { continue };
-            self.add_pairs(a, &slots[u..], class, weight);
-        }
-    }
-
-    /// Adds the pairs of a slot with others.
-    fn add_pairs(&mut self, a: usize, others: &[Option<usize>], class: usize, weight: f64) {
-        let classes = self.layout.classes;
-        let (first, end) = (self.layout.pair(a, 0), self.layout.pair(a + 1, 0));
-        let row = &mut self.pairs[first..end];
-        for b in others.iter().flatten() {
-            row[b * classes + class] += weight;
-        }
-    }
-
-    /// Copies each pair's count to its other order.
-    fn mirror(&mut self) {
-        for a in 0..self.layout.slots() {
-            for b in a + 1..self.layout.slots() {
-                let (from, to) = (self.layout.pair(a, b), self.layout.pair(b, a));
-                self.pairs.copy_within(from..from + self.layout.classes, to);
+    /// Adds rows: their slots, row after row, and their classes and weights. For one attribute after the other, because the
+    /// part of the table that has to do with one stays in the cache.
+    fn add(&mut self, slots: &[Option<Slot>], own: &[(usize, f64)]) {
+        own.iter().for_each(|(class, weight)| self.by_class[*class] += weight);
+        let (attributes, classes) = (self.layout.attributes(), self.layout.classes);
+        for u in 0..attributes {
+            for (slots, (class, weight)) in slots.chunks_exact(attributes).zip(own) {
+                let Some(slot) = slots[u] else { continue };
+                let first = pairs_before(slot.index());
+                let row = &mut self.pairs[first * classes..(first + slot.index() + 1) * classes];
+                for other in slots[..=u].iter().flatten() {
+                    row[other.index() * classes + class] += weight;
+                }
             }
         }
     }
 
     /// The counts with those of further rows.
-    pub(super) fn extended(mut self, further: Self) -> Self {
-        self.merge(further);
+    pub(super) fn with(mut self, further: &Self) -> Self {
+        self.add_table(further);
         self
     }
 
-    /// The counts without some of the rows, given by their slots, class and weight.
-    pub(super) fn without<'a>(
-        mut self,
-        rows: impl Iterator<Item = (&'a [Option<usize>], (usize, f64))>,
-    ) -> Self {
-        for (slots, (class, weight)) in rows {
-            self.by_class[class] -= weight;
-            for a in slots.iter().flatten() {
-                self.add_pairs(*a, slots, class, -weight);
-            }
-        }
-        self
+    /// The counts without those of some of the rows.
+    pub(super) fn without(&self, mut some: Self) -> Self {
+        let rest = |some: &mut [f64], all: &[f64]| {
+            some.iter_mut().zip(all).for_each(|(some, all)| *some = all - *some);
+        };
+        rest(&mut some.by_class, &self.by_class);
+        rest(&mut some.pairs, &self.pairs);
+        some
+    }
+
+    fn add_table(&mut self, other: &Self) {
+        bulk::add_scaled(&mut self.by_class, 1.0, &other.by_class);
+        bulk::add_scaled(&mut self.pairs, 1.0, &other.pairs);
     }
 
     pub(super) fn layout(&self) -> &Layout {
@@ -198,15 +219,15 @@ impl Counts {
         self.pair(a, a)
     }
 
-    /// N_cuv(c, a, b) for every class.
+    /// N_cuv(c, a, b) for every class; the slots may come in any order.
     pub(super) fn pair(&self, a: usize, b: usize) -> &[f64] {
-        let at = self.layout.pair(a, b);
+        let at = pair_place(a, b) * self.layout.classes;
         &self.pairs[at..at + self.layout.classes]
     }
 
-    /// N_u(a), whatever the class.
-    pub(super) fn total(&self, a: usize) -> f64 {
-        self.single(a).iter().sum()
+    /// N_cuv by pair of slots and class, as they are kept.
+    pub(super) fn pairs(&self) -> &[f64] {
+        &self.pairs
     }
 
     /// Whether the table has its shape, for one that was read from a file.
@@ -214,6 +235,6 @@ impl Counts {
         let Layout { values, firsts, classes } = &self.layout;
         Layout::new(values.clone(), *classes).is_ok_and(|whole| whole.firsts == *firsts)
             && self.by_class.len() == *classes
-            && self.pairs.len() == self.layout.slots() * self.layout.slots() * classes
+            && self.pairs.len() == Self::cells(&self.layout)
     }
 }

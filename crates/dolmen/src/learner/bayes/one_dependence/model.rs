@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::counts::{Counts, Layout, Room, Slots};
+use super::counts::{Counts, Layout, Room, Slot, Slots};
 use super::learners::Counted;
 use super::tables::Tables;
 use super::triples::Triples;
@@ -118,9 +118,41 @@ struct Body {
 /// Room for predicting one row after the other.
 #[derive(Default)]
 struct Desk {
+    /// ln p_u(c, x) of estimator after estimator.
     joints: Vec<f64>,
-    weights: Vec<f64>,
+    /// Numbers kept for each of them; those after the classes mean nothing.
+    stride: usize,
     shift: Vec<f64>,
+    sums: Vec<f64>,
+}
+
+impl Desk {
+    /// Room for so many estimators.
+    fn make_room(&mut self, estimators: usize, stride: usize) {
+        self.stride = stride;
+        self.joints.resize(estimators * stride, 0.0);
+        self.shift.resize(stride, 0.0);
+        self.sums.resize(stride, 0.0);
+    }
+
+    /// ln sum_u weights_u p_u(c, x) for every class, in place of the joints; those of -inf add nothing.
+    fn mix(&mut self, weights: impl Iterator<Item = f64>, out: &mut [f64]) {
+        let Self { joints, stride, shift, sums } = self;
+        shift.fill(f64::NEG_INFINITY);
+        for joint in joints.chunks_exact(*stride) {
+            shift.iter_mut().zip(joint).for_each(|(shift, joint)| *shift = shift.max(*joint));
+        }
+        for joint in joints.chunks_exact_mut(*stride) {
+            joint.iter_mut().zip(&*shift).for_each(|(joint, shift)| *joint -= shift);
+        }
+        bulk::exp_in_place(joints);
+        sums.fill(0.0);
+        for (joint, weight) in joints.chunks_exact(*stride).zip(weights) {
+            sums.iter_mut().zip(joint).for_each(|(sum, joint)| *sum += weight * joint);
+        }
+        let terms = sums.iter().zip(&*shift);
+        out.iter_mut().zip(terms).for_each(|(out, (sum, shift))| *out = sum.ln() + shift);
+    }
 }
 
 impl FittedOneDependence {
@@ -143,7 +175,7 @@ impl FittedOneDependence {
             return Err(Error::shape("classes", layout.classes(), found));
         }
         let discretiser = &self.counted.discretiser;
-        let counts = self.tables().counts().clone().extended(discretiser.count(layout, sample));
+        let counts = self.tables().counts().clone().with(&discretiser.count(layout, sample));
         let triples = match &self.counted.triples {
             Some(before) => {
                 let mut triples = before.triples().clone();
@@ -161,14 +193,7 @@ impl FittedOneDependence {
     }
 
     /// ln p(c, x) for every class; for a mixture of posteriors ln p(c | x).
-    fn log_row(&self, slots: &[Option<usize>], desk: &mut Desk, out: &mut [f64]) {
-        let classes = out.len();
-        let all = |joints: &mut Vec<f64>| {
-            joints.resize(slots.len() * classes, 0.0);
-            for (u, joint) in joints.chunks_exact_mut(classes).enumerate() {
-                self.tables().rooted(u, slots, joint);
-            }
-        };
+    fn log_row(&self, slots: &[Option<Slot>], desk: &mut Desk, out: &mut [f64]) {
         match &self.mixing {
             Mixing::Naive => self.tables().naive(slots, out),
             Mixing::Root(u) => self.tables().rooted(*u, slots, out),
@@ -179,53 +204,70 @@ impl FittedOneDependence {
                 }
             }
             Mixing::Joint(weights) => {
-                all(&mut desk.joints);
-                mix(weights, &mut desk.joints, &mut desk.shift, out);
+                self.all_rooted(slots, desk);
+                desk.mix(weights.iter().copied(), out);
             }
             Mixing::Posterior(weights) => {
-                all(&mut desk.joints);
-                desk.joints.chunks_exact_mut(classes).for_each(normalise);
-                mix(weights, &mut desk.joints, &mut desk.shift, out);
+                self.all_rooted(slots, desk);
+                let joints = desk.joints.chunks_exact_mut(desk.stride);
+                joints.for_each(|joint| normalise(&mut joint[..out.len()]));
+                desk.mix(weights.iter().copied(), out);
             }
         }
     }
 
+    /// Puts what every root says on the desk.
+    fn all_rooted(&self, slots: &[Option<Slot>], desk: &mut Desk) {
+        desk.make_room(slots.len(), self.tables().stride());
+        self.tables().all_rooted(slots, &mut desk.joints);
+    }
+
     /// The mean over roots whose value has more rows than the threshold; naive Bayes if there are none.
-    fn average(&self, threshold: f64, slots: &[Option<usize>], desk: &mut Desk, out: &mut [f64]) {
-        desk.joints.clear();
-        for (u, slot) in slots.iter().enumerate() {
-            if slot.is_some_and(|a| self.tables().counts().total(a) > threshold) {
-                let first = desk.joints.len();
-                desk.joints.resize(first + out.len(), 0.0);
-                self.tables().rooted(u, slots, &mut desk.joints[first..]);
+    fn average(&self, threshold: f64, slots: &[Option<Slot>], desk: &mut Desk, out: &mut [f64]) {
+        let is_frequent =
+            |slot: &Option<Slot>| slot.is_some_and(|a| self.tables().total(a) > threshold);
+        let frequent = slots.iter().filter(|slot| is_frequent(slot)).count();
+        if frequent == 0 {
+            return self.tables().naive(slots, out);
+        }
+        self.all_rooted(slots, desk);
+        if frequent < slots.len() {
+            for (slot, joint) in slots.iter().zip(desk.joints.chunks_exact_mut(desk.stride)) {
+                if !is_frequent(slot) {
+                    joint.fill(f64::NEG_INFINITY);
+                }
             }
         }
-        if !mean(desk, out) {
-            self.tables().naive(slots, out);
-        }
+        desk.mix(std::iter::repeat(1.0 / frequent as f64), out);
     }
 
     /// The mean over pairs of roots whose values have more rows in common than the threshold; whether there are any.
     fn average_pairs(
         &self,
         threshold: f64,
-        slots: &[Option<usize>],
+        slots: &[Option<Slot>],
         desk: &mut Desk,
         out: &mut [f64],
     ) -> bool {
         let Some(triples) = &self.counted.triples else { return false };
         let counts = self.tables().counts();
-        desk.joints.clear();
-        for (w, b) in slots.iter().enumerate().filter_map(|(w, b)| Some((w, (*b)?))) {
-            for (u, a) in slots[..w].iter().enumerate().filter_map(|(u, a)| Some((u, (*a)?))) {
-                if counts.pair(a, b).iter().sum::<f64>() > threshold {
-                    let first = desk.joints.len();
-                    desk.joints.resize(first + out.len(), 0.0);
-                    triples.rooted(((u, a), (w, b)), slots, counts, &mut desk.joints[first..]);
+        let known: Vec<(usize, usize)> =
+            slots.iter().enumerate().filter_map(|(u, a)| Some((u, (*a)?.index()))).collect();
+        let mut frequent = 0;
+        for (number, &second) in known.iter().enumerate() {
+            for &first in &known[..number] {
+                if counts.pair(first.1, second.1).iter().sum::<f64>() > threshold {
+                    frequent += 1;
+                    desk.make_room(frequent, out.len());
+                    let joint = &mut desk.joints[(frequent - 1) * out.len()..];
+                    triples.rooted((first, second), slots, counts, joint);
                 }
             }
         }
-        mean(desk, out)
+        if frequent > 0 {
+            desk.mix(std::iter::repeat(1.0 / frequent as f64), out);
+        }
+        frequent > 0
     }
 
     fn log_rows_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
@@ -244,7 +286,7 @@ impl FittedOneDependence {
     /// Predicts rows whose values are coded already: ln p(c, x), or p(c | x) if not in log space.
     pub(super) fn predict_slots<'a>(
         &self,
-        rows: impl ExactSizeIterator<Item = &'a [Option<usize>]>,
+        rows: impl ExactSizeIterator<Item = &'a [Option<Slot>]>,
         log_space: bool,
     ) -> Vec<f64> {
         let classes = self.classes();
@@ -298,34 +340,6 @@ impl FittedOneDependence {
         };
         Diagnostics { notes: self.notes.clone(), series, ..Diagnostics::default() }
     }
-}
-
-/// ln sum_u weights_u exp(joints_u) for every class, in place of the joints. All are finite: no estimate is zero.
-fn mix(weights: &[f64], joints: &mut [f64], shift: &mut Vec<f64>, out: &mut [f64]) {
-    let classes = out.len();
-    shift.clear();
-    shift.resize(classes, f64::NEG_INFINITY);
-    for joint in joints.chunks_exact(classes) {
-        bulk::max_in_place(shift, joint);
-    }
-    for joint in joints.chunks_exact_mut(classes) {
-        joint.iter_mut().zip(&*shift).for_each(|(joint, shift)| *joint -= shift);
-    }
-    bulk::exp_in_place(joints);
-    out.fill(0.0);
-    for (joint, weight) in joints.chunks_exact(classes).zip(weights) {
-        out.iter_mut().zip(joint).for_each(|(out, joint)| *out += weight * joint);
-    }
-    out.iter_mut().zip(&*shift).for_each(|(out, shift)| *out = out.ln() + shift);
-}
-
-/// The mixture of all joint probabilities on the desk with equal weights; whether there are any.
-fn mean(desk: &mut Desk, out: &mut [f64]) -> bool {
-    let count = desk.joints.len() / out.len();
-    desk.weights.clear();
-    desk.weights.resize(count, 1.0 / count as f64);
-    mix(&desk.weights, &mut desk.joints, &mut desk.shift, out);
-    count > 0
 }
 
 /// ln p(c | x) from ln p(c, x).

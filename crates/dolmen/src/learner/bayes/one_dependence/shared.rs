@@ -1,8 +1,10 @@
 //! Out-of-sample predictions without counting the rows of every split again: the counts of all rows, less those held out.
 
+use std::sync::Mutex;
+
 use rayon::prelude::*;
 
-use super::counts::{Counts, Room};
+use super::counts::{Counts, Layout, Room};
 use super::learners::{Counted, OneDependence};
 use super::triples::Triples;
 use crate::error::Result;
@@ -11,6 +13,9 @@ use crate::oos::{self, Block};
 use crate::plan::{Plan, Split};
 use crate::table::Kind;
 use crate::task::{Labels, Task};
+
+/// Cells of tables that are kept until splits are predicted: 32 MB. More would cost more time to come by than they save.
+const KEPT_CELLS: usize = 1 << 22;
 
 impl OneDependence {
     /// The out-of-sample block of a plan. Where folds share what their values are, each row is counted once.
@@ -37,16 +42,18 @@ impl OneDependence {
             room.slots.extend_from_slice(slots(i));
             own(i)
         };
-        let counts = run.install(|| Counts::of_rows(&layout, sample.rows(), read));
+        let count =
+            |rows: &[usize]| Counts::of_rows(&layout, rows.len(), |i, room| read(rows[i], room));
+        let all: Vec<usize> = (0..sample.rows()).collect();
+        let counts = run.install(|| SharedCounts::new(plan, &layout, &all, &count));
         let count_triples = |rows: &[usize]| {
             let triples = || Triples::of_rows(&layout, rows.len(), |i, room| read(rows[i], room));
             self.counts_triples().then(triples).transpose()
         };
-        let all: Vec<usize> = (0..sample.rows()).collect();
         let triples = run.install(|| count_triples(&all))?;
         let fit = |split: &Split, run: &Run| {
             let held_out = split.test();
-            let counts = counts.clone().without(held_out.iter().map(|&i| (slots(i), own(i))));
+            let counts = counts.without(split, &count);
             let mut triples = triples.clone();
             if let (Some(triples), Some(some)) = (&mut triples, count_triples(held_out)?) {
                 triples.add(&some, -1.0);
@@ -63,6 +70,41 @@ impl OneDependence {
                 .collect())
         };
         oos::by_split(&Learner::<T>::members(self), sample, plan, run, fit)
+    }
+}
+
+/// The counts of all rows, and those of the rows that each split holds out, where these tables are small together: then their
+/// sum is the table of all rows, and each row is counted once. Else those held out are counted again.
+struct SharedCounts<'a> {
+    whole: Counts,
+    splits: &'a [Split],
+    /// Each is taken once.
+    held_out: Vec<Mutex<Option<Counts>>>,
+}
+
+impl<'a> SharedCounts<'a> {
+    fn new(
+        plan: &'a Plan,
+        layout: &Layout,
+        all: &[usize],
+        count: &(impl Fn(&[usize]) -> Counts + Sync),
+    ) -> Self {
+        let is_small = plan.splits().len() * Counts::cells(layout) <= KEPT_CELLS;
+        let splits = if is_small { plan.splits() } else { &[] };
+        let parts: Vec<Counts> = splits.par_iter().map(|split| count(split.test())).collect();
+        let whole = match parts.split_first() {
+            Some((first, others)) => others.iter().fold(first.clone(), Counts::with),
+            None => count(all),
+        };
+        let held_out = parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
+        Self { whole, splits, held_out }
+    }
+
+    /// The counts of the rows that a split learns from.
+    fn without(&self, split: &Split, count: &impl Fn(&[usize]) -> Counts) -> Counts {
+        let number = self.splits.iter().position(|other| std::ptr::eq(other, split));
+        let kept = number.and_then(|number| self.held_out[number].lock().ok()?.take());
+        self.whole.without(kept.unwrap_or_else(|| count(split.test())))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::counts::{Counts, Layout, Room, Slots};
+use super::counts::{Counts, Layout, Room, Slot, Slots};
 use super::tables::Tables;
 use super::triples::{TripleTables, Triples};
 use super::*;
@@ -191,6 +191,15 @@ proptest! {
                 prop_assert!((a - b).abs() < 1e-12, "{a} is not {b}");
             }
         }
+        let mut all = [0.0; 6];
+        without.all_rooted(&left, &mut all);
+        for (u, found) in all.chunks_exact(2).enumerate() {
+            let mut expected = [0.0; 2];
+            without.rooted(u, &left, &mut expected);
+            for (a, b) in found.iter().zip(expected) {
+                prop_assert!((a - b).abs() < 1e-12, "{a} is not {b}");
+            }
+        }
     }
 }
 
@@ -246,7 +255,7 @@ fn two_dependence_estimators_are_those_of_plain_counting() {
         for (x, _) in &rows {
             for w in 0..4 {
                 for u in 0..w {
-                    let (Some(a), Some(b)) = (x[u], x[w]) else { continue };
+                    let (Some(a), Some(b)) = (x[u].map(Slot::index), x[w].map(Slot::index)) else { continue };
                     let mut found = [0.0; 2];
                     tables.rooted(((u, a), (w, b)), x, &counts, &mut found);
                     for (class, found) in found.into_iter().enumerate() {

@@ -12,7 +12,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::counts::{Counts, Layout, MOST_CELLS, Room};
+use super::counts::{Counts, Layout, MOST_CELLS, Room, Slot};
 use crate::error::{Error, Place, Result};
 use crate::math::bulk;
 
@@ -39,9 +39,6 @@ fn place(a: usize, b: usize, c: usize) -> usize {
     triples_below(c) + pairs_below(b) + a
 }
 
-/// The slot that stands for a missing value where rows are kept as slots.
-const MISSING: u32 = u32::MAX;
-
 impl Triples {
     /// Counts rows; `read` puts the slots of a row into the room and gives its class and weight.
     ///
@@ -67,7 +64,7 @@ impl Triples {
         let mut own = Vec::with_capacity(rows);
         for i in 0..rows {
             own.push(read(i, &mut room));
-            known.extend(room.slots.iter().map(|slot| slot.map_or(MISSING, |slot| slot as u32)));
+            known.extend_from_slice(&room.slots);
         }
         let mut table = vec![0.0; triples_below(layout.slots()) * classes];
         let mut rest = table.as_mut_slice();
@@ -115,23 +112,18 @@ impl Triples {
 
 /// Adds a row to the piece of triples whose last attribute is the last of `slots`.
 fn add(
-    slots: &[u32],
+    slots: &[Option<Slot>],
     (first, class, classes): (usize, usize, usize),
     weight: f64,
     piece: &mut [f64],
 ) {
-    let Some((&c, others)) = slots.split_last() else { return };
-    if c == MISSING {
-        return;
-    }
-    let base = triples_below(c as usize) - first;
-    for (number, &b) in others.iter().enumerate() {
-        if b == MISSING {
-            continue;
-        }
-        let base = base + pairs_below(b as usize);
-        for &a in others[..number].iter().filter(|a| **a != MISSING) {
-            piece[(base + a as usize) * classes + class] += weight;
+    let Some((Some(c), others)) = slots.split_last() else { return };
+    let base = triples_below(c.index()) - first;
+    for (number, b) in others.iter().enumerate() {
+        let Some(b) = b else { continue };
+        let base = base + pairs_below(b.index());
+        for a in others[..number].iter().flatten() {
+            piece[(base + a.index()) * classes + class] += weight;
         }
     }
 }
@@ -168,7 +160,7 @@ impl TripleTables {
     pub(super) fn rooted(
         &self,
         ((u, a), (w, b)): ((usize, usize), (usize, usize)),
-        slots: &[Option<usize>],
+        slots: &[Option<Slot>],
         counts: &Counts,
         out: &mut [f64],
     ) {
@@ -179,7 +171,7 @@ impl TripleTables {
         let row = (pairs_below(b) + a) * slots.len();
         for (v, slot) in slots.iter().enumerate() {
             if let (Some(s), true) = (*slot, v != u && v != w) {
-                let above = Triples::cells(&self.numerators, classes, a, b, s);
+                let above = Triples::cells(&self.numerators, classes, a, b, s.index());
                 let at = (row + v) * classes;
                 let below = &self.denominators[at..at + classes];
                 let terms = above.iter().zip(below);
