@@ -36,7 +36,6 @@ const MOST_COEFFICIENTS: usize = 1 << 22;
 const MOST_DIMENSIONS: usize = 3;
 /// Numbers of nodes that fill SIMD registers.
 const NODES: [usize; 5] = [8, 12, 16, 20, 24];
-const MOST_NODES: usize = 24;
 /// Bound on the rounding error of a cell's polynomial, relative to the weight in its neighbourhood; 8e-15 was the worst
 /// measured, for 24 nodes and rows far apart.
 const ROUNDING: f64 = 1e-13;
@@ -61,12 +60,12 @@ pub(super) struct Layout {
     nodes: usize,
 }
 
-/// A row's cell, where its coefficients start, and its Chebyshev polynomials on each axis.
+/// A row's cell, where its coefficients start, and where in the cell it lies on each axis, from -1 to 1.
 #[derive(Default)]
 pub(super) struct Place {
     cell: usize,
     offset: usize,
-    polynomials: [[f64; MOST_NODES]; MOST_DIMENSIONS],
+    local: [f64; MOST_DIMENSIONS],
 }
 
 impl Layout {
@@ -111,7 +110,7 @@ impl Layout {
         self.cells.iter().map(|n| n * self.nodes).product()
     }
 
-    /// Finds a row's cell on each axis and fills in its Chebyshev polynomials; false if it lies outside the grid.
+    /// Finds a row's cell and its place there on each axis; false if it lies outside the grid.
     fn locate(&self, value: impl Fn(usize) -> f64, place: &mut Place) -> bool {
         // The last row of all may be rounded out of the last cell.
         const ROUNDED: f64 = 1e-9;
@@ -122,28 +121,18 @@ impl Layout {
                 return false;
             }
             let cell = ((0.5 * y) as usize).min(cells - 1);
-            let local = y - (2 * cell + 1) as f64;
-            chebyshev(local, &mut place.polynomials[k][..self.nodes]);
+            place.local[k] = y - (2 * cell + 1) as f64;
             place.cell = place.cell * cells + cell;
             place.offset = (place.offset * cells + cell) * self.nodes;
         }
         true
     }
 
-    /// The polynomials of a row on three axes, those that are not there being 1, and the distance of neighbouring
-    /// coefficients on the first two.
-    fn factors<'a>(&self, place: &'a Place) -> ([&'a [f64]; 3], [usize; 2]) {
-        const ONE: &[f64] = &[1.0];
-        let axis = |k: usize| &place.polynomials[k][..self.nodes];
+    /// The coefficients around a place, as the loops over them see them.
+    fn cube<'a>(&self, place: &'a Place) -> Cube<'a> {
         let stride = self.cells[self.axes() - 1] * self.nodes;
-        match self.axes() {
-            1 => ([ONE, ONE, axis(0)], [0, stride]),
-            2 => ([ONE, axis(0), axis(1)], [0, stride]),
-            _ => {
-                let plane = stride * self.cells[1] * self.nodes;
-                ([axis(0), axis(1), axis(2)], [plane, stride])
-            }
-        }
+        let plane = if self.axes() == 3 { stride * self.cells[1] * self.nodes } else { 0 };
+        Cube { local: &place.local[..self.axes()], strides: [plane, stride] }
     }
 
     /// Combines the moments of neighbouring cells along one axis.
@@ -223,9 +212,8 @@ impl Grid {
         for (i, &weight) in weights.iter().enumerate() {
             if weight > 0.0 && layout.locate(|k| columns[k][i], &mut place) {
                 cell_weights[place.cell] += weight;
-                let (factors, strides) = layout.factors(&place);
                 let block = &mut coefficients[place.offset..];
-                scatter(layout.nodes, weight, factors, strides, block);
+                scatter(layout.nodes, weight, layout.cube(&place), block);
             }
         }
         let kernels = interaction(layout.nodes);
@@ -241,9 +229,8 @@ impl Grid {
         if !self.layout.locate(|k| query[k], place) {
             return None;
         }
-        let (factors, strides) = self.layout.factors(place);
         let block = &self.coefficients[place.offset..];
-        let sum = contract(self.layout.nodes, factors, strides, block);
+        let sum = contract(self.layout.nodes, self.layout.cube(place), block);
         (self.errors[place.cell] <= self.tolerance * sum).then_some(sum)
     }
 }
@@ -254,15 +241,6 @@ fn interpolation_error(nodes: usize) -> f64 {
     let lebesgue = 2.0 / PI * p.ln() + 1.0;
     let derivative = 1.0865 * (0.5 * libm::lgamma(p + 1.0)).exp();
     (1.0 + lebesgue) * 2.0 * derivative * (-p * 2.0_f64.ln() - libm::lgamma(p + 1.0)).exp()
-}
-
-/// T_0(v) .. T_(n-1)(v), by doubling: T_2m = 2 T_m^2 - 1, T_(2m+1) = 2 T_m T_(m+1) - v.
-fn chebyshev(v: f64, out: &mut [f64]) {
-    (out[0], out[1]) = (1.0, v);
-    for m in 1..out.len() / 2 {
-        out[2 * m] = 2.0 * out[m] * out[m] - 1.0;
-        out[2 * m + 1] = 2.0 * out[m] * out[m + 1] - v;
-    }
 }
 
 /// For each coefficient l of a cell, how much of each moment m of the cells around it goes into it: at
@@ -292,75 +270,117 @@ fn interaction(nodes: usize) -> Vec<Vec<f64>> {
     kernels
 }
 
-/// `sum_abc first[a] second[b] third[c] block[a * strides[0] + b * strides[1] + c]`.
+/// A place in a cell, and the distance of neighbouring coefficients on the first two of three axes.
+#[derive(Clone, Copy)]
+struct Cube<'a> {
+    /// One number for each axis there is.
+    local: &'a [f64],
+    strides: [usize; 2],
+}
+
+/// T_0(v) .. T_(P-1)(v), four at a time: T_(k+4) = 2 T_4 T_k - T_|k-4|.
+#[inline(always)]
+fn chebyshev<const FMA: bool, const P: usize>(v: f64) -> [f64; P] {
+    let second = 2.0 * v * v - 1.0;
+    let (third, fourth) = (2.0 * v * second - v, 2.0 * second * second - 1.0);
+    let mut before = [fourth, third, second, v];
+    let mut here = [1.0, v, second, third];
+    let mut polynomials = [0.0; P];
+    for four in polynomials.as_chunks_mut::<4>().0 {
+        *four = here;
+        let mut next = [0.0; 4];
+        for l in 0..4 {
+            next[l] = lane::fma::<FMA>(2.0 * fourth, here[l], -before[l]);
+        }
+        (before, here) = (here, next);
+    }
+    polynomials
+}
+
+impl Cube<'_> {
+    /// The polynomials on three axes; those of an axis that is not there are the number 1 alone.
+    #[inline(always)]
+    fn polynomials<const FMA: bool, const P: usize>(&self) -> Polynomials<P> {
+        let missing = MOST_DIMENSIONS - self.local.len();
+        let mut polynomials =
+            Polynomials { values: [[1.0; P]; MOST_DIMENSIONS], counts: [1; MOST_DIMENSIONS] };
+        for (k, v) in self.local.iter().enumerate() {
+            polynomials.values[missing + k] = chebyshev::<FMA, P>(*v);
+            polynomials.counts[missing + k] = P;
+        }
+        polynomials
+    }
+}
+
+/// Polynomials on three axes, and how many there are on each.
+struct Polynomials<const P: usize> {
+    values: [[f64; P]; MOST_DIMENSIONS],
+    counts: [usize; MOST_DIMENSIONS],
+}
+
+/// The polynomial of a cell at a place: the sum over its coefficients, from `block` on, times the polynomials of all axes.
 #[multiversion(targets(
     "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
     "x86_64+avx2+fma",
     "aarch64+neon"
 ))]
-fn contract(nodes: usize, factors: [&[f64]; 3], strides: [usize; 2], block: &[f64]) -> f64 {
+fn contract(nodes: usize, cube: Cube<'_>, block: &[f64]) -> f64 {
     const FMA: bool = target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"));
     match nodes {
-        8 => contract_lanes::<FMA, 8>(factors, strides, block),
-        12 => contract_lanes::<FMA, 12>(factors, strides, block),
-        16 => contract_lanes::<FMA, 16>(factors, strides, block),
-        20 => contract_lanes::<FMA, 20>(factors, strides, block),
-        _ => contract_lanes::<FMA, 24>(factors, strides, block),
+        8 => contract_lanes::<FMA, 8>(cube, block),
+        12 => contract_lanes::<FMA, 12>(cube, block),
+        16 => contract_lanes::<FMA, 16>(cube, block),
+        20 => contract_lanes::<FMA, 20>(cube, block),
+        _ => contract_lanes::<FMA, 24>(cube, block),
     }
 }
 
 #[inline(always)]
-fn contract_lanes<const FMA: bool, const P: usize>(
-    [first, second, third]: [&[f64]; 3],
-    strides: [usize; 2],
-    block: &[f64],
-) -> f64 {
+fn contract_lanes<const FMA: bool, const P: usize>(cube: Cube<'_>, block: &[f64]) -> f64 {
+    let Polynomials { values: [first, second, third], counts } = cube.polynomials::<FMA, P>();
     let mut lanes = [0.0; P];
-    for (a, x) in first.iter().enumerate() {
-        for (b, y) in second.iter().enumerate() {
-            let row = &block[a * strides[0] + b * strides[1]..][..P];
+    for (a, x) in first[..counts[0]].iter().enumerate() {
+        for (b, y) in second[..counts[1]].iter().enumerate() {
+            let row = &block[a * cube.strides[0] + b * cube.strides[1]..][..P];
             let factor = x * y;
             for c in 0..P {
                 lanes[c] = lane::fma::<FMA>(factor, row[c], lanes[c]);
             }
         }
     }
-    lanes.iter().zip(third).map(|(lane, z)| lane * z).sum()
+    // Four running sums: one after the other the additions would wait for each other.
+    let mut sums = [0.0; 4];
+    for (lanes, third) in lanes.as_chunks::<4>().0.iter().zip(third.as_chunks::<4>().0) {
+        for l in 0..4 {
+            sums[l] = lane::fma::<FMA>(lanes[l], third[l], sums[l]);
+        }
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
-/// `block[a * strides[0] + b * strides[1] + c] += weight first[a] second[b] third[c]`.
+/// Adds a row of this weight at a place to the moments of its cell, from `block` on.
 #[multiversion(targets(
     "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
     "x86_64+avx2+fma",
     "aarch64+neon"
 ))]
-fn scatter(
-    nodes: usize,
-    weight: f64,
-    factors: [&[f64]; 3],
-    strides: [usize; 2],
-    block: &mut [f64],
-) {
+fn scatter(nodes: usize, weight: f64, cube: Cube<'_>, block: &mut [f64]) {
     const FMA: bool = target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"));
     match nodes {
-        8 => scatter_lanes::<FMA, 8>(weight, factors, strides, block),
-        12 => scatter_lanes::<FMA, 12>(weight, factors, strides, block),
-        16 => scatter_lanes::<FMA, 16>(weight, factors, strides, block),
-        20 => scatter_lanes::<FMA, 20>(weight, factors, strides, block),
-        _ => scatter_lanes::<FMA, 24>(weight, factors, strides, block),
+        8 => scatter_lanes::<FMA, 8>(weight, cube, block),
+        12 => scatter_lanes::<FMA, 12>(weight, cube, block),
+        16 => scatter_lanes::<FMA, 16>(weight, cube, block),
+        20 => scatter_lanes::<FMA, 20>(weight, cube, block),
+        _ => scatter_lanes::<FMA, 24>(weight, cube, block),
     }
 }
 
 #[inline(always)]
-fn scatter_lanes<const FMA: bool, const P: usize>(
-    weight: f64,
-    [first, second, third]: [&[f64]; 3],
-    strides: [usize; 2],
-    block: &mut [f64],
-) {
-    for (a, x) in first.iter().enumerate() {
-        for (b, y) in second.iter().enumerate() {
-            let row = &mut block[a * strides[0] + b * strides[1]..][..P];
+fn scatter_lanes<const FMA: bool, const P: usize>(weight: f64, cube: Cube<'_>, block: &mut [f64]) {
+    let Polynomials { values: [first, second, third], counts } = cube.polynomials::<FMA, P>();
+    for (a, x) in first[..counts[0]].iter().enumerate() {
+        for (b, y) in second[..counts[1]].iter().enumerate() {
+            let row = &mut block[a * cube.strides[0] + b * cube.strides[1]..][..P];
             let factor = weight * x * y;
             for c in 0..P {
                 row[c] = lane::fma::<FMA>(factor, third[c], row[c]);

@@ -44,7 +44,7 @@ impl Likelihood {
         order.sort_by_key(|&i| folds[i]);
         let block = |rows: &[usize]| {
             let fill = |value: &dyn Fn(usize) -> f64, rest: f64| {
-                let mut lanes = [rest; BLOCK];
+                let mut lanes = Lanes([rest; BLOCK]);
                 for (lane, &i) in lanes.iter_mut().zip(rows) {
                     *lane = value(i);
                 }

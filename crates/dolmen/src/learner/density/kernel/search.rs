@@ -67,28 +67,33 @@ impl Searched<'_> {
         Ok(self.refined(NO_GAIN, run)?.0)
     }
 
-    /// Gaussian kernels: a climb from where that of a quarter of the rows ended, with the curvature found there, so that
-    /// few steps look at all pairs. The fewest rows try several starts out.
+    /// Gaussian kernels: a climb from where that of a quarter of the rows ended, with the curvature there, so that few steps
+    /// look at all pairs. The fewest rows try several starts out. A rough climb measures the curvature at its end: on a
+    /// quarter of the rows that costs less than the steps it saves on all of them.
     fn refined(&self, no_gain: f64, run: &Run) -> Result<(Peak, Metric)> {
         let likelihood = self.likelihood(self.columns);
         let ascent = Ascent { likelihood: &likelihood, no_gain, run };
         let part = self.weights.len() / PARTS;
-        if part >= TRIAL_ROWS {
+        let (peak, metric) = if part >= TRIAL_ROWS {
             let (peak, metric) = self.with_part(part, |part| part.refined(ROUGH_GAIN, run))?;
-            return ascent
-                .climb(&self.narrowed(&peak.bandwidth, part), self.flattened(metric, part));
-        }
+            ascent.climb(&self.narrowed(&peak.bandwidth, part), self.flattened(metric, part))?
+        } else {
+            self.best_of_starts(&ascent)?
+        };
+        let measured = if no_gain > NO_GAIN { ascent.curvature(&peak.bandwidth)? } else { None };
+        Ok((peak, measured.unwrap_or(metric)))
+    }
+
+    /// The highest peak that is reached from several multiples of the rule of thumb.
+    fn best_of_starts(&self, ascent: &Ascent<'_>) -> Result<(Peak, Metric)> {
         let d = self.columns.len();
-        let rule = rule_of_thumb(true, self.shape, likelihood.total(), d);
+        let rule = rule_of_thumb(true, self.shape, ascent.likelihood.total(), d);
         let from = |multiple: &f64| ascent.climb(&vec![multiple * rule; d], Metric::new(d));
         let climbs: Vec<(Peak, Metric)> = MULTIPLES.par_iter().map(from).collect::<Result<_>>()?;
         let by_height = |a: &(Peak, Metric), b: &(Peak, Metric)| {
             a.0.log_likelihood.total_cmp(&b.0.log_likelihood)
         };
-        let (peak, metric) =
-            climbs.into_iter().max_by(by_height).expect("there is at least one start");
-        let measured = if no_gain > NO_GAIN { ascent.curvature(&peak.bandwidth)? } else { None };
-        Ok((peak, measured.unwrap_or(metric)))
+        Ok(climbs.into_iter().max_by(by_height).expect("there is at least one start"))
     }
 
     /// Kernels of finite support: from where Gaussian kernels end, and the peaks of appendix B. The best of the many

@@ -3,6 +3,7 @@
 #![expect(clippy::inline_always, reason = "the lanes take the instruction set of their caller")]
 
 use std::f64::consts::LOG2_E;
+use std::ops::{Deref, DerefMut};
 
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
@@ -18,8 +19,26 @@ const PARTS: usize = 4;
 /// Rows of the first block that are looked at together: the sums of the second are then fetched once for all of them.
 const TOGETHER: usize = 4;
 
-/// One number for each row of a block.
-pub(super) type Lanes = [f64; BLOCK];
+/// One number for each row of a block, at the beginning of a line of the cache: registers read across two lines cost twice.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub(super) struct Lanes(pub(super) [f64; BLOCK]);
+
+impl Deref for Lanes {
+    type Target = [f64; BLOCK];
+
+    #[inline(always)]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Lanes {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
 
 /// Some rows.
 #[derive(Clone)]
@@ -50,7 +69,7 @@ impl Block {
 
     /// The rows in units of the bandwidths.
     pub(super) fn scaled(&self, bandwidth: &[f64]) -> Self {
-        let in_units = |(column, h): (&Lanes, &f64)| column.map(|v| v / h);
+        let in_units = |(column, h): (&Lanes, &f64)| Lanes(column.map(|v| v / h));
         Self { columns: self.columns.iter().zip(bandwidth).map(in_units).collect(), ..*self }
     }
 
@@ -66,7 +85,7 @@ impl Sums {
     /// Zero; with slopes for so many columns.
     pub(super) fn new(slopes: usize) -> Self {
         Self {
-            whole: vec![[0.0; BLOCK]; 1 + slopes],
+            whole: vec![Lanes([0.0; BLOCK]); 1 + slopes],
             partial: vec![[[0.0; PARTS]; BLOCK]; 1 + slopes],
         }
     }
@@ -86,7 +105,7 @@ impl Sums {
 pub(super) fn tile(profile: Profile, a: &Block, b: &Block, of_a: &mut Sums, of_b: &mut Sums) {
     const FMA: bool = target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"));
     let folds_meet = a.shares_folds(b);
-    let mut kernels = [[0.0; BLOCK]; TOGETHER];
+    let mut kernels = [Lanes([0.0; BLOCK]); TOGETHER];
     for first in (0..BLOCK).step_by(TOGETHER) {
         let rows = first..first + TOGETHER;
         if a.weights[rows.clone()].iter().all(|weight| *weight == 0.0) {
@@ -236,7 +255,7 @@ fn gaussian<const FMA: bool>(a: &Block, b: &Block, i: usize, kernels: &mut [Lane
     // A loop of its own over many rows, which the compiler then vectorises as such.
     for (row, kernel) in kernels.iter_mut().enumerate() {
         let own = a.weights[i + row];
-        for (kernel, weight) in kernel.iter_mut().zip(&b.weights) {
+        for (kernel, weight) in kernel.iter_mut().zip(b.weights.iter()) {
             *kernel = own * weight * power_of_two::<FMA>(-0.5 * LOG2_E * *kernel);
         }
     }
