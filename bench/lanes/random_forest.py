@@ -24,7 +24,8 @@ def lane(scale: float) -> race.Lane:
         goals=[
             race.times_faster_than("oneDAL", 3),
             labelled.predicts_times_faster_than("oneDAL", 5),
-            labelled.no_worse_than("oneDAL", labelled.AREA, -0.003),
+            race.within_quality(labelled.AREA, 0.108),
+            labelled.no_worse_than("oneDAL", labelled.AREA, 0.001),
         ],
         rounds=3,
         judge=labelled.judge(data),

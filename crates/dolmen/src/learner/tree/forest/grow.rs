@@ -152,6 +152,7 @@ impl<'a, T: Tally> Sprout<'a, T> {
             waiting.push(Waiting { range: middle..range.end, depth, place: children + 1, is_near });
             waiting.push(Waiting { range: range.start..middle, depth, place: children, is_near });
         }
+        tree.finish();
         tree
     }
 

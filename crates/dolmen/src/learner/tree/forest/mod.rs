@@ -66,7 +66,7 @@ pub struct Forest {
     pub columns: Option<usize>,
     /// Splits on any way down at most.
     pub depth: Option<usize>,
-    /// The least weight of rows in a leaf; without it 1, and 1 more for every 50 000 rows: large tables feed larger leaves,
+    /// The least weight of rows in a leaf; without it 1, and 1 more for every 25 000 rows: large tables feed larger leaves,
     /// which then say more and are sooner found.
     pub min_leaf: Option<f64>,
     /// Rows of the average class frequencies that every leaf has on top of its own, so that no chance is exactly 0.

@@ -109,6 +109,14 @@ impl Packed {
         left
     }
 
+    /// Gives back the room that was kept for further nodes.
+    pub(super) fn finish(&mut self) {
+        self.nodes.shrink_to_fit();
+        self.subsets.shrink_to_fit();
+        self.leaves.shrink_to_fit();
+        self.values.shrink_to_fit();
+    }
+
     /// Where a node sends a row with these codes, two of each column; a leaf keeps it.
     #[inline]
     pub(super) fn step(&self, at: u32, codes: &[u8]) -> u32 {

@@ -18,7 +18,7 @@ use crate::learner::{Run, Sample, Series};
 const BATCH: usize = 32;
 
 /// Rows of a table for which leaves have one row more.
-const ROWS_PER_LEAF: usize = 50_000;
+const ROWS_PER_LEAF: usize = 25_000;
 
 /// Everything the trees of a forest share.
 pub(super) struct Plot<'a> {
