@@ -15,7 +15,7 @@ use crate::table::Rows;
 use crate::task::Task;
 
 /// Rows predicted at a time: enough to make it worth while to bring a tree into the cache.
-const BLOCK: usize = 16384;
+const BLOCK: usize = 32768;
 
 /// A fitted forest: says the average of its trees.
 #[derive(Debug)]

@@ -157,14 +157,14 @@ impl Packed {
         if !is_fit || 2 * columns > WINDOW {
             return None;
         }
-        room.clear();
-        room.extend(self.nodes.iter().map(|node| {
+        room.resize(MOST_SQUEEZED, 0);
+        for (squeezed, node) in room.iter_mut().zip(&self.nodes) {
             let byte = 2 * u32::from(node.column) + u32::from(node.shift);
-            node.link | byte << 16 | u32::from(node.limit) << 24
-        }));
+            *squeezed = node.link | byte << 16 | u32::from(node.limit) << 24;
+        }
         // Read in order once, values are near when rows ask for them out of order.
         black_box(self.values.iter().step_by(LINE).sum::<f32>());
-        Some(Squeezed { nodes: room })
+        Some(Squeezed { nodes: room.first_chunk()? })
     }
 
     /// Values a leaf.
@@ -178,24 +178,30 @@ impl Packed {
     }
 }
 
-/// The nodes of a packed tree: link, byte of the row, limit.
+/// The nodes of a packed tree: link, byte of the row, limit. As many as can be told apart, so that no step has to look whether
+/// there is such a node.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Squeezed<'a> {
-    nodes: &'a [u32],
+    nodes: &'a [u32; MOST_SQUEEZED],
 }
 
 impl Squeezed<'_> {
     /// Where a node sends a row, as [`Packed::step`].
     #[inline]
     pub(super) fn step(self, at: u32, codes: &[u8; WINDOW]) -> u32 {
-        let node = self.nodes[at as usize];
+        let node = self.node(at);
         (node & 0xffff) + u32::from(codes[usize::from((node >> 16) as u8)] > (node >> 24) as u8)
     }
 
     /// Whether a node is a leaf.
     #[inline]
     pub(super) fn is_leaf(self, at: u32) -> bool {
-        self.nodes[at as usize] & 0xffff == at
+        self.node(at) & 0xffff == at
+    }
+
+    #[inline]
+    fn node(self, at: u32) -> u32 {
+        self.nodes[usize::from(at as u16)]
     }
 }
 

@@ -131,8 +131,8 @@ impl Walker {
         mut rows: impl ExactSizeIterator<Item = usize>,
         mut hear: impl FnMut(usize, &[f32]),
     ) {
-        // Most rows need at least so many steps: three quarters of the depth of a tree that is all even.
-        let blind = (tree.len().ilog2() as usize * 3).div_ceil(4);
+        // Most rows need at least so many steps: the depth of a tree that is all even.
+        let blind = tree.len().ilog2() as usize;
         // Squeezing is a pass over the nodes, worth while for a sixteenth as many rows.
         let many = 16 * rows.len() >= tree.len();
         let squeezed = if many { tree.squeeze(x.width, &mut self.squeezed) } else { None };
