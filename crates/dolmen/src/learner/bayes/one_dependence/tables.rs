@@ -242,11 +242,13 @@ fn numerators(counts: &Counts, stride: usize) -> Vec<f64> {
     /// Pairs in one piece of work.
     const PAIRS: usize = 512;
     let classes = counts.layout().classes();
-    let mut numerators = vec![1.0; pairs_before(counts.layout().slots()) * stride];
+    let mut numerators = vec![0.0; pairs_before(counts.layout().slots()) * stride];
     let pieces = numerators.par_chunks_mut(PAIRS * stride);
     pieces.zip(counts.pairs().par_chunks(PAIRS * classes)).for_each(|(numerators, counts)| {
+        // Zeroes come for nothing with new memory, ones do not; what is after the classes means nothing.
         for (cells, counts) in numerators.chunks_exact_mut(stride).zip(counts.chunks_exact(classes))
         {
+            cells.fill(1.0);
             add(cells, counts);
         }
         bulk::ln_in_place(numerators);
@@ -260,12 +262,29 @@ fn both_known(counts: &Counts) -> Vec<f64> {
     let classes = layout.classes();
     let of_slot = (layout.attributes() * classes).max(1);
     let mut both_known = vec![0.0; layout.slots() * of_slot];
+    let is_known = is_known(counts);
     both_known.par_chunks_exact_mut(of_slot).enumerate().for_each(|(a, both_known)| {
         for (v, known) in both_known.chunks_exact_mut(classes).enumerate() {
-            layout.slots_of(v).for_each(|b| add(known, counts.pair(a, b)));
+            if is_known[v] {
+                known.copy_from_slice(counts.single(a));
+            } else {
+                layout.slots_of(v).for_each(|b| add(known, counts.pair(a, b)));
+            }
         }
     });
     both_known
+}
+
+/// For every attribute whether it is known in all rows.
+#[expect(
+    clippy::float_cmp,
+    reason = "the sums of whole numbers are exact, and of others a no costs time only"
+)]
+fn is_known(counts: &Counts) -> Vec<bool> {
+    let layout = counts.layout();
+    let total: f64 = counts.by_class().iter().sum();
+    let known = |v: usize| -> f64 { layout.slots_of(v).flat_map(|a| counts.single(a)).sum() };
+    (0..layout.attributes()).map(|v| known(v) == total).collect()
 }
 
 /// ln (both_known + #A_v), in the same order.
