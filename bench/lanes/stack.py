@@ -1,9 +1,9 @@
 """The default stack for two classes: 20 000 rows of 20 columns.
 
-The data are those of `labelled.make`. Dolmen's usual members for such a table, five folds, the logarithmic pool
-(which `dolmen fit` chooses here), every member fitted again on all rows; scikit-learn's StackingClassifier does the same with counterparts of the members (Gaussian naive
-Bayes for AODE and the mixtures per class) and logistic regression on top. Seconds are those of the fit; 100 000 fresh
-rows are predicted. scikit-learn works in child processes, whose processor time is not counted.
+The data are those of `labelled.make`. Dolmen's usual members for such a table, five folds, logistic regression on top
+(which `dolmen fit` chooses here), every member fitted again on all rows; scikit-learn's StackingClassifier does the same
+with counterparts of the members (Gaussian naive Bayes for AODE and the mixtures per class). Seconds are those of the
+fit; 100 000 fresh rows are predicted. scikit-learn works in child processes, whose processor time is not counted.
 """
 
 import labelled
@@ -25,7 +25,7 @@ MEMBERS = (
 def lane(scale: float) -> race.Lane:
     """The lane, its data made."""
     data = labelled.make(max(int(20_000 * scale), 1000), 20, seed=6, fresh=labelled.JUDGED)
-    spec = f"stack(members=[{', '.join(MEMBERS)}], combiner=log-pool, folds=5)"
+    spec = f"stack(members=[{', '.join(MEMBERS)}], combiner=logistic, folds=5)"
     arguments = (*data.arguments, TREES, 2, labelled.JUDGED)
     return race.Lane(
         title=f"The default stack: {data.rows} rows of 20, {data.fresh} predicted.",

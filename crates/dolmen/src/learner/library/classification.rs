@@ -59,10 +59,11 @@ impl Library for Classification {
             .with::<FoldAverage<Classification>>()
     }
 
-    /// A linear pool is as sure as its members on average, a logarithmic one may be surer: which is right, the rows say
-    /// where there are enough of them to choose by.
+    /// A linear pool is as sure as its members on average, a logarithmic one may be surer, and logistic regression may also
+    /// set one member against another: which is right, the rows say where there are enough of them to choose by.
     fn usual_combiners(x: Rows<'_>) -> Vec<Spec> {
-        if x.rows() < MANY_ROWS { specs(&["simplex"]) } else { specs(&["simplex", "log-pool"]) }
+        let few = x.rows() < MANY_ROWS;
+        specs(if few { &["simplex"] } else { &["simplex", "log-pool", "logistic"] })
     }
 
     /// Learners as unlike as possible: a linear one, neighbours, trees averaged and boosted, one-dependence estimators,
