@@ -45,7 +45,7 @@ pub(crate) struct Fit {
     members: Members,
     /// How the members are combined: `dolmen learners` lists the combiners. Of several, and of a ladder's rungs, the one
     /// that does best in the check is used. [default: simplex; for classes in 1000 rows or more also
-    /// log-pool and logistic]
+    /// log-pool, and in more than 5000 logistic]
     #[arg(long = "combiner", value_name = "SPEC")]
     combiners: Vec<String>,
     /// Folds of the out-of-sample matrix. [default: 5 with a target, 10 for densities]

@@ -17,7 +17,8 @@ use crate::store::Registry;
 use crate::table::Rows;
 use crate::task::Classification;
 
-/// Rows from which on a choice of combiners is worth its chance of error: with a few hundred it lost more than it gained.
+/// Rows from which on a choice of combiners is worth its chance of error: with a few hundred it lost more than it gained. The
+/// penalties of logistic regression, which are chosen too, did so with one or two thousand.
 const MANY_ROWS: usize = 1000;
 
 impl Library for Classification {
@@ -62,8 +63,14 @@ impl Library for Classification {
     /// A linear pool is as sure as its members on average, a logarithmic one may be surer, and logistic regression may also
     /// set one member against another: which is right, the rows say where there are enough of them to choose by.
     fn usual_combiners(x: Rows<'_>) -> Vec<Spec> {
-        let few = x.rows() < MANY_ROWS;
-        specs(if few { &["simplex"] } else { &["simplex", "log-pool", "logistic"] })
+        let mut combiners = vec!["simplex"];
+        if x.rows() >= MANY_ROWS {
+            combiners.push("log-pool");
+        }
+        if x.rows() > FEW_ROWS {
+            combiners.push("logistic");
+        }
+        specs(&combiners)
     }
 
     /// Learners as unlike as possible: a linear one, neighbours, trees averaged and boosted, one-dependence estimators,
