@@ -152,8 +152,7 @@ LEARNERS = (
     Learner("neighbours", "neighbours(k=15)", neighbours),
     Learner("svm, rbf", "svm(kernel=rbf)", svm),
     Learner("svm, linear", "svm(kernel=linear)", lambda task: svm(task, kernel="linear")),
-    # A decay nearer to the weak one of the peer than the default is.
-    Learner("network", "network(hidden=32, decay=0.03)", network),
+    Learner("network", "network(hidden=32)", network),
 )
 
 

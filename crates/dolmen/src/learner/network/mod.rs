@@ -76,7 +76,7 @@ impl Default for Network {
             epochs: 200,
             patience: 15,
             validation: 0.1,
-            decay: 0.1,
+            decay: 0.03,
         }
     }
 }
