@@ -16,7 +16,7 @@ Score = Callable[[Array, Array, float], Array]
 
 BLOCK = 64
 JUDGED = 200
-GRID = {1: 1 << 14, 2: 1 << 10}
+GRID = {1: 1 << 14, 2: 1 << 9}
 """KDEpy's grid points in each of 1 or 2 columns."""
 
 
