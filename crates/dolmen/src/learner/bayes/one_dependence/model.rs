@@ -242,20 +242,21 @@ impl FittedOneDependence {
     }
 
     /// The mean over pairs of roots whose values have more rows in common than the threshold; whether there are any.
-    fn average_pairs(
+    fn average_pairs<'a>(
         &self,
         threshold: f64,
-        slots: &[Option<Slot>],
+        slots: &'a [Option<Slot>],
         desk: &mut Desk,
         out: &mut [f64],
     ) -> bool {
         let Some(triples) = &self.counted.triples else { return false };
         let counts = self.tables().counts();
-        let known: Vec<(usize, usize)> =
-            slots.iter().enumerate().filter_map(|(u, a)| Some((u, (*a)?.index()))).collect();
+        let known = |slots: &'a [Option<Slot>]| {
+            slots.iter().enumerate().filter_map(|(u, a)| Some((u, (*a)?.index())))
+        };
         let mut frequent = 0;
-        for (number, &second) in known.iter().enumerate() {
-            for &first in &known[..number] {
+        for second in known(slots) {
+            for first in known(&slots[..second.0]) {
                 if counts.pair(first.1, second.1).iter().sum::<f64>() > threshold {
                     frequent += 1;
                     desk.make_room(frequent, out.len());

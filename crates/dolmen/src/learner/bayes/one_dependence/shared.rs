@@ -45,7 +45,7 @@ impl OneDependence {
         let count =
             |rows: &[usize]| Counts::of_rows(&layout, rows.len(), |i, room| read(rows[i], room));
         let all: Vec<usize> = (0..sample.rows()).collect();
-        let counts = run.install(|| SharedCounts::new(plan, &layout, &all, &count));
+        let counts = run.install(|| SharedCounts::new(plan, &layout, KEPT_CELLS, &count));
         let count_triples = |rows: &[usize]| {
             let triples = || Triples::of_rows(&layout, rows.len(), |i, room| read(rows[i], room));
             self.counts_triples().then(triples).transpose()
@@ -75,7 +75,7 @@ impl OneDependence {
 
 /// The counts of all rows, and those of the rows that each split holds out, where these tables are small together: then their
 /// sum is the table of all rows, and each row is counted once. Else those held out are counted again.
-struct SharedCounts<'a> {
+pub(super) struct SharedCounts<'a> {
     whole: Counts,
     splits: &'a [Split],
     /// Each is taken once.
@@ -83,25 +83,26 @@ struct SharedCounts<'a> {
 }
 
 impl<'a> SharedCounts<'a> {
-    fn new(
+    /// Keeps at most so many cells; `count` counts rows.
+    pub(super) fn new(
         plan: &'a Plan,
         layout: &Layout,
-        all: &[usize],
+        most: usize,
         count: &(impl Fn(&[usize]) -> Counts + Sync),
     ) -> Self {
-        let is_small = plan.splits().len() * Counts::cells(layout) <= KEPT_CELLS;
+        let is_small = plan.splits().len() * Counts::cells(layout) <= most;
         let splits = if is_small { plan.splits() } else { &[] };
         let parts: Vec<Counts> = splits.par_iter().map(|split| count(split.test())).collect();
         let whole = match parts.split_first() {
             Some((first, others)) => others.iter().fold(first.clone(), Counts::with),
-            None => count(all),
+            None => count(&(0..plan.rows()).collect::<Vec<usize>>()),
         };
         let held_out = parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
         Self { whole, splits, held_out }
     }
 
     /// The counts of the rows that a split learns from.
-    fn without(&self, split: &Split, count: &impl Fn(&[usize]) -> Counts) -> Counts {
+    pub(super) fn without(&self, split: &Split, count: &impl Fn(&[usize]) -> Counts) -> Counts {
         let number = self.splits.iter().position(|other| std::ptr::eq(other, split));
         let kept = number.and_then(|number| self.held_out[number].lock().ok()?.take());
         self.whole.without(kept.unwrap_or_else(|| count(split.test())))

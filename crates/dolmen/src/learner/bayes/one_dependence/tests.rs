@@ -6,10 +6,12 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::counts::{Counts, Layout, Room, Slot, Slots};
+use super::shared::SharedCounts;
 use super::tables::Tables;
 use super::triples::{TripleTables, Triples};
 use super::*;
 use crate::learner::{Fitted, Learner, Run, Sample, predict};
+use crate::plan::Plan;
 use crate::table::{Features, Field, Kind, Schema};
 use crate::task::{Classification, Joint, Labels};
 
@@ -169,17 +171,17 @@ fn some_rows() -> impl Strategy<Value = Vec<(Vec<Option<usize>>, usize)>> {
     prop::collection::vec(row, 2..30)
 }
 
+fn slots_in(layout: &Layout, values: &[Option<usize>]) -> Slots {
+    let slot = |(u, v): (usize, &Option<usize>)| layout.slot(u, v.map_or(f64::NAN, |v| v as f64));
+    values.iter().enumerate().map(slot).collect()
+}
+
 proptest! {
     #[test]
     fn leaving_out_equals_deleting_and_counting_again(rows in some_rows()) {
         let layout = Layout::new(vec![3, 2, 4], 2).unwrap();
-        let slots = |values: &[Option<usize>]| -> Slots {
-            let slot = |(u, v): (usize, &Option<usize>)| {
-                layout.slot(u, v.map_or(f64::NAN, |v| v as f64))
-            };
-            values.iter().enumerate().map(slot).collect()
-        };
-        let rows: Vec<(Slots, usize)> = rows.iter().map(|(v, c)| (slots(v), *c)).collect();
+        let rows: Vec<(Slots, usize)> =
+            rows.iter().map(|(values, class)| (slots_in(&layout, values), *class)).collect();
         let whole = tables(&rows, &layout);
         let (left, class) = rows[0].clone();
         let without = tables(&rows[1..], &layout);
@@ -191,13 +193,49 @@ proptest! {
                 prop_assert!((a - b).abs() < 1e-12, "{a} is not {b}");
             }
         }
-        let mut all = [0.0; 6];
-        without.all_rooted(&left, &mut all);
-        for (u, found) in all.chunks_exact(2).enumerate() {
-            let mut expected = [0.0; 2];
-            without.rooted(u, &left, &mut expected);
-            for (a, b) in found.iter().zip(expected) {
-                prop_assert!((a - b).abs() < 1e-12, "{a} is not {b}");
+    }
+
+    /// With so many classes that they fill one register, several, and more than are kept in registers.
+    #[test]
+    fn all_roots_at_once_are_one_after_another(rows in some_rows(), classes in 1..14_usize) {
+        let layout = Layout::new(vec![3, 2, 4], classes).unwrap();
+        let rows: Vec<(Slots, usize)> = rows
+            .iter()
+            .enumerate()
+            .map(|(i, (values, class))| (slots_in(&layout, values), (7 * i + class) % classes))
+            .collect();
+        let tables = tables(&rows, &layout);
+        let mut all = vec![f64::NAN; 3 * tables.stride()];
+        for (row, _) in &rows {
+            tables.all_rooted(row, &mut all);
+            for (u, found) in all.chunks_exact(tables.stride()).enumerate() {
+                let mut expected = vec![0.0; classes];
+                tables.rooted(u, row, &mut expected);
+                for (a, b) in found.iter().zip(expected) {
+                    prop_assert!((a - b).abs() < 1e-12, "{a} is not {b}");
+                }
+            }
+        }
+    }
+
+    /// Tables that are kept, and tables too large for it.
+    #[test]
+    fn counts_without_a_split_are_those_of_the_others(rows in some_rows()) {
+        let layout = Layout::new(vec![3, 2, 4], 2).unwrap();
+        let rows: Vec<(Slots, usize)> =
+            rows.iter().map(|(values, class)| (slots_in(&layout, values), *class)).collect();
+        let count = |chosen: &[usize]| {
+            Counts::of_rows(&layout, chosen.len(), |i, room| {
+                room.slots.clone_from(&rows[chosen[i]].0);
+                (rows[chosen[i]].1, 1.0)
+            })
+        };
+        let plan = Plan::in_turn(rows.len(), 2);
+        for most in [0, usize::MAX] {
+            let shared = SharedCounts::new(&plan, &layout, most, &count);
+            for split in plan.splits() {
+                let expected = count(&split.train(rows.len()));
+                prop_assert_eq!(shared.without(split, &count), expected);
             }
         }
     }
