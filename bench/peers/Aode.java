@@ -1,5 +1,5 @@
 // WEKA's AODE: `java -cp weka.jar peers/Aode.java FILE ROWS FRESH COLUMNS VALUES CLASSES [warm]` reads the rows (raw little-endian f64,
-// row after row, codes, the class last), times the cross-validation on ten folds dealt in turn and one fit, and prints one
+// row after row, codes, the class last), times the cross-validation on ten folds dealt in turn and one fit together, and prints one
 // line of JSON for the harness. With `warm` all of it is done once before it is timed, so that its code is compiled.
 
 import com.sun.management.OperatingSystemMXBean;
@@ -28,11 +28,11 @@ public class Aode {
         }
         double[] started = {System.nanoTime(), processor()};
         double[] quality = crossValidate(rows);
-        double seconds = (System.nanoTime() - started[0]) / 1e9;
-        double cpu = (processor() - started[1]) / 1e9;
         long fitStarted = System.nanoTime();
         new AODE().buildClassifier(rows);
         double fit = (System.nanoTime() - fitStarted) / 1e9;
+        double seconds = (System.nanoTime() - started[0]) / 1e9;
+        double cpu = (processor() - started[1]) / 1e9;
         System.out.printf(
                 Locale.ROOT,
                 "{\"seconds\": %.6f, \"cpu_seconds\": %.6f, \"peak_mb\": %.1f, \"version\": \"WEKA %s\", "

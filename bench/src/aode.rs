@@ -12,12 +12,12 @@ use dolmen::table::{Features, Field, Kind, Schema};
 use dolmen::task::{Classification, Labels};
 use serde_json::{Value, json};
 
-use crate::outcome::timed;
+use crate::outcome::{Cost, timed};
 use crate::rows::Rows;
 
 const FOLDS: usize = 10;
 
-/// Times the cross-validation of a learner (`cv`), or its fit.
+/// Times the cross-validation of a learner and one fit (`cv`), or the fit alone (`fit`).
 pub(crate) fn race(
     [work, spec]: [&str; 2],
     rows: &Rows,
@@ -27,17 +27,19 @@ pub(crate) fn race(
     let (x, labels) = categories(rows, values, classes)?;
     let sample = Sample::<Classification>::new(x.rows(), &labels)?;
     let learner = Classification::learner(&Spec::parse(spec)?)?;
-    let (models, fit) = timed(|| learner.fit(&sample, run))?;
-    let notes: Vec<String> = models?.iter().flat_map(|model| model.diagnostics().notes).collect();
-    if !notes.is_empty() {
-        return Err(notes.join("; ").into());
-    }
+    let fit = || -> Result<Cost, Box<dyn Error>> {
+        let (models, cost) = timed(|| learner.fit(&sample, run))?;
+        let notes: Vec<String> =
+            models?.iter().flat_map(|model| model.diagnostics().notes).collect();
+        if notes.is_empty() { Ok(cost) } else { Err(notes.join("; ").into()) }
+    };
     if work == "fit" {
-        return Ok(fit.outcome(&json!({}), &[]));
+        return Ok(fit()?.outcome(&json!({}), &[]));
     }
     let plan = Plan::in_turn(sample.rows(), FOLDS);
-    let (block, cost) = timed(|| learner.out_of_sample(&sample, &plan, run))?;
-    let said = &block?.columns[0];
+    let (both, cost) = timed(|| (learner.out_of_sample(&sample, &plan, run), fit()))?;
+    let (block, fit) = (both.0?, both.1?);
+    let said = &block.columns[0];
     let rows = || said.chunks(classes).enumerate();
     let count = labels.codes().len() as f64;
     let wrong = rows().filter(|(i, row)| first_largest(row) != labels.class(*i)).count() as f64;

@@ -89,13 +89,14 @@ impl Coding {
 
 impl LevelCoding {
     /// The level of a value: the number of levels if it is unknown, `None` if it stays missing.
-    fn code(&self, value: f64) -> Option<usize> {
+    #[inline]
+    pub(super) fn code(&self, value: f64) -> Option<usize> {
         if value.is_nan() {
             return self.missing;
         }
         let unknown = self.levels.len();
         Some(match &self.origin {
-            Origin::Levels(known) if value < *known as f64 => value as usize,
+            Origin::Levels(known) if value < *known as f64 => value as u32 as usize,
             Origin::Levels(_) => unknown,
             Origin::Cuts(cuts) => bin(cuts, value),
             Origin::Values(values) => {

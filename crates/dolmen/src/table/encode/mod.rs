@@ -179,6 +179,15 @@ impl Encoder {
         Features::new(values, Arc::clone(&self.output))
     }
 
+    /// The levels of a row's values, where each column is encoded as one category: the number of levels for an unknown value,
+    /// `None` for one that stays missing.
+    pub(crate) fn levels(&self, row: &[f64]) -> impl Iterator<Item = Option<usize>> {
+        self.columns.iter().zip(row).map(|(coding, value)| match coding {
+            Coding::Level(coding) => coding.code(*value),
+            Coding::Number { .. } => None,
+        })
+    }
+
     /// Encodes one row into `out`, which has room for [`width`](Encoder::width) values.
     pub fn apply_into(&self, row: &[f64], mut out: &mut [f64]) {
         for (coding, &value) in self.columns.iter().zip(row) {

@@ -1,21 +1,21 @@
 //! Counts of pairs of attribute values with the class: all that the one-dependence family learns from rows.
 //!
 //! N_cu(c, i): weight of the rows of class c with value i of attribute u; N_cuv(c, i, j): of those that also have value j of
-//! attribute v. One packed table; a sum over rows, so it is formed in parts, extended by new rows, and a row is
-//! left out by subtracting it.
+//! attribute v. One packed table; a sum over rows, so it is extended by new rows, and rows are left out by subtracting them.
 
 use std::num::NonZeroU32;
+use std::ops::Range;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Place, Result};
 use crate::math::bulk;
-use crate::stats::{Accumulator, accumulate};
 
-/// Rows summed into one accumulator.
-const PART: usize = 16_384;
-/// Rows of which one attribute after the other is counted.
-const BLOCK: usize = 128;
+/// Rows of which one pair of attributes after the other is counted.
+const BLOCK: usize = 4096;
+/// Rows read in one piece of work.
+const PIECE: usize = 512;
 /// Cells a table may have: more would not fit the memory of a usual machine.
 pub(super) const MOST_CELLS: usize = 1 << 28;
 
@@ -36,7 +36,7 @@ impl Layout {
             firsts.push(firsts[firsts.len() - 1] + count + 1);
         }
         let slots = firsts[values.len()];
-        let cells = slots.saturating_mul(slots + 1).saturating_mul(classes) / 2;
+        let cells = slots.saturating_mul(slots + 1).saturating_mul(stride(classes)) / 2;
         if cells > MOST_CELLS {
             let problem = format!(
                 "the attributes make {cells} triples of two values and a class, more than {MOST_CELLS}"
@@ -55,6 +55,11 @@ impl Layout {
         self.classes
     }
 
+    /// Numbers kept for the classes of a slot or pair: a few more than classes, so that they fill registers.
+    pub(super) fn stride(&self) -> usize {
+        stride(self.classes)
+    }
+
     /// Slots of all attributes together.
     pub(super) fn slots(&self) -> usize {
         self.firsts[self.values.len()]
@@ -66,14 +71,19 @@ impl Layout {
     }
 
     /// The slots of attribute u, the one for unknown values last.
-    pub(super) fn slots_of(&self, u: usize) -> std::ops::Range<usize> {
+    pub(super) fn slots_of(&self, u: usize) -> Range<usize> {
         self.firsts[u]..self.firsts[u + 1]
     }
 
-    /// The slot of a value; `None` if it is missing.
-    pub(super) fn slot(&self, u: usize, value: f64) -> Option<Slot> {
-        (!value.is_nan()).then(|| Slot::new(self.firsts[u] + (value as usize).min(self.values[u])))
+    /// The slot of a value.
+    pub(super) fn slot(&self, u: usize, value: usize) -> Slot {
+        Slot::new(self.firsts[u] + value.min(self.values[u]))
     }
+}
+
+/// Two classes fill a register of two numbers, more of them registers of four.
+fn stride(classes: usize) -> usize {
+    if classes <= 2 { 2 } else { classes.next_multiple_of(4) }
 }
 
 /// The place of a value among those of all attributes. One that may be missing takes four bytes, too.
@@ -82,9 +92,8 @@ pub(super) struct Slot(NonZeroU32);
 
 impl Slot {
     fn new(index: usize) -> Self {
-        // There are far fewer slots: the square of their number is below `MOST_CELLS`.
-        let next = u32::try_from(index).ok().and_then(|index| NonZeroU32::MIN.checked_add(index));
-        Self(next.expect("a table has fewer than 2^32 slots"))
+        // There are far fewer slots than 2^32: the square of their number is below `MOST_CELLS`.
+        Self(NonZeroU32::MIN.saturating_add(index as u32))
     }
 
     pub(super) fn index(self) -> usize {
@@ -105,11 +114,43 @@ pub(super) fn pair_place(a: usize, b: usize) -> usize {
     pairs_before(a.max(b)) + a.min(b)
 }
 
-/// Room for reading one row after the other.
-#[derive(Debug, Default)]
-pub(super) struct Room {
-    pub(super) codes: Vec<f64>,
-    pub(super) slots: Slots,
+/// Reads a row: writes the slots of its values, and gives its class and weight.
+pub(super) trait ReadRow: Fn(usize, &mut [Option<Slot>]) -> (usize, f64) + Sync {}
+
+impl<F: Fn(usize, &mut [Option<Slot>]) -> (usize, f64) + Sync> ReadRow for F {}
+
+/// A block of rows: their values attribute after attribute, their classes and weights.
+#[derive(Default)]
+struct RowBlock {
+    columns: Vec<Option<Slot>>,
+    own: Vec<(usize, f64)>,
+    /// The values row after row, as they are read.
+    slots: Slots,
+}
+
+impl RowBlock {
+    fn read(&mut self, attributes: usize, rows: Range<usize>, read: &impl ReadRow) {
+        let (width, count) = (attributes.max(1), rows.len());
+        self.own.resize(count, (0, 0.0));
+        self.slots.resize(count * width, None);
+        self.columns.resize(count * width, None);
+        let pieces = self.slots.par_chunks_mut(PIECE * width).zip(self.own.par_chunks_mut(PIECE));
+        pieces.enumerate().for_each(|(piece, (slots, own))| {
+            let first = rows.start + piece * PIECE;
+            for (i, (slots, own)) in slots.chunks_exact_mut(width).zip(own).enumerate() {
+                *own = read(first + i, &mut slots[..attributes]);
+            }
+        });
+        let Self { columns, slots, .. } = self;
+        columns.par_chunks_exact_mut(count).enumerate().for_each(|(u, column)| {
+            let values = slots[u..].iter().step_by(width);
+            column.iter_mut().zip(values).for_each(|(to, from)| *to = *from);
+        });
+    }
+
+    fn column(&self, u: usize) -> &[Option<Slot>] {
+        &self.columns[u * self.own.len()..][..self.own.len()]
+    }
 }
 
 /// The table of counts.
@@ -118,14 +159,8 @@ pub(super) struct Counts {
     layout: Layout,
     /// Weight of each class.
     by_class: Vec<f64>,
-    /// By pair of slots and class; a slot with itself is N_cu.
+    /// By pair of slots and class, [`Layout::stride`] numbers for each pair; a slot with itself is N_cu.
     pairs: Vec<f64>,
-}
-
-impl Accumulator for Counts {
-    fn merge(&mut self, later: Self) {
-        self.add_table(&later);
-    }
 }
 
 impl Counts {
@@ -139,70 +174,50 @@ impl Counts {
 
     /// The numbers in the table of pairs.
     pub(super) fn cells(layout: &Layout) -> usize {
-        pairs_before(layout.slots()) * layout.classes
+        pairs_before(layout.slots()) * layout.stride()
     }
 
-    /// Counts rows; `read` puts the slots of a row into the room and gives its class and weight.
-    pub(super) fn of_rows(
-        layout: &Layout,
-        rows: usize,
-        read: impl Fn(usize, &mut Room) -> (usize, f64) + Sync,
-    ) -> Self {
-        accumulate(
-            rows,
-            PART,
-            || Self::zero(layout),
-            |sum, part| {
-                let (mut room, mut slots, mut own) = (Room::default(), Vec::new(), Vec::new());
-                for first in part.clone().step_by(BLOCK) {
-                    slots.clear();
-                    own.clear();
-                    for i in first..(first + BLOCK).min(part.end) {
-                        own.push(read(i, &mut room));
-                        slots.extend_from_slice(&room.slots);
-                    }
-                    sum.add(&slots, &own);
-                }
-            },
-        )
+    /// Counts rows.
+    pub(super) fn of_rows(layout: &Layout, rows: usize, read: impl ReadRow) -> Self {
+        let mut counts = Self::zero(layout);
+        counts.add_rows(1.0, rows, read);
+        counts
     }
 
-    /// Adds rows: their slots, row after row, and their classes and weights. For one attribute after the other, because the
-    /// part of the table that has to do with one stays in the cache.
-    fn add(&mut self, slots: &[Option<Slot>], own: &[(usize, f64)]) {
-        own.iter().for_each(|(class, weight)| self.by_class[*class] += weight);
-        let (attributes, classes) = (self.layout.attributes(), self.layout.classes);
-        for u in 0..attributes {
-            for (slots, (class, weight)) in slots.chunks_exact(attributes).zip(own) {
-                let Some(slot) = slots[u] else { continue };
-                let first = pairs_before(slot.index());
-                let row = &mut self.pairs[first * classes..(first + slot.index() + 1) * classes];
-                for other in slots[..=u].iter().flatten() {
-                    row[other.index() * classes + class] += weight;
-                }
-            }
+    /// Adds rows, their weights times `sign`: -1 for rows that were counted and are to be left out.
+    pub(super) fn add_rows(&mut self, sign: f64, rows: usize, read: impl ReadRow) {
+        let mut block = RowBlock::default();
+        for first in (0..rows).step_by(BLOCK) {
+            block.read(self.layout.attributes(), first..(first + BLOCK).min(rows), &read);
+            block.own.iter_mut().for_each(|(_, weight)| *weight *= sign);
+            self.add_block(&block);
         }
     }
 
-    /// The counts with those of further rows.
-    pub(super) fn with(mut self, further: &Self) -> Self {
-        self.add_table(further);
-        self
+    /// The pairs with the same later attribute are one piece of the table. Pieces are counted side by side, each over all
+    /// rows in their order.
+    fn add_block(&mut self, block: &RowBlock) {
+        block.own.iter().for_each(|(class, weight)| self.by_class[*class] += weight);
+        let layout = &self.layout;
+        let mut rest = self.pairs.as_mut_slice();
+        let mut pieces = Vec::with_capacity(layout.attributes());
+        for u in 0..layout.attributes() {
+            let slots = layout.slots_of(u);
+            let pairs = pairs_before(slots.end) - pairs_before(slots.start);
+            let (piece, further) = rest.split_at_mut(pairs * layout.stride());
+            pieces.push((u, piece));
+            rest = further;
+        }
+        let pieces = pieces.into_par_iter().rev();
+        pieces.for_each_init(Vec::new, |starts, (u, piece)| {
+            add_piece(u, block, layout, starts, piece);
+        });
     }
 
-    /// The counts without those of some of the rows.
-    pub(super) fn without(&self, mut some: Self) -> Self {
-        let rest = |some: &mut [f64], all: &[f64]| {
-            some.iter_mut().zip(all).for_each(|(some, all)| *some = all - *some);
-        };
-        rest(&mut some.by_class, &self.by_class);
-        rest(&mut some.pairs, &self.pairs);
-        some
-    }
-
-    fn add_table(&mut self, other: &Self) {
-        bulk::add_scaled(&mut self.by_class, 1.0, &other.by_class);
-        bulk::add_scaled(&mut self.pairs, 1.0, &other.pairs);
+    /// Adds the counts of other rows times `sign`, as [`Self::add_rows`] does.
+    pub(super) fn add(&mut self, sign: f64, other: &Self) {
+        bulk::add_scaled(&mut self.by_class, sign, &other.by_class);
+        bulk::add_scaled(&mut self.pairs, sign, &other.pairs);
     }
 
     pub(super) fn layout(&self) -> &Layout {
@@ -221,8 +236,7 @@ impl Counts {
 
     /// N_cuv(c, a, b) for every class; the slots may come in any order.
     pub(super) fn pair(&self, a: usize, b: usize) -> &[f64] {
-        let at = pair_place(a, b) * self.layout.classes;
-        &self.pairs[at..at + self.layout.classes]
+        &self.pairs[pair_place(a, b) * self.layout.stride()..][..self.layout.classes]
     }
 
     /// N_cuv by pair of slots and class, as they are kept.
@@ -236,5 +250,57 @@ impl Counts {
         Layout::new(values.clone(), *classes).is_ok_and(|whole| whole.firsts == *firsts)
             && self.by_class.len() == *classes
             && self.pairs.len() == Self::cells(&self.layout)
+    }
+}
+
+/// Where a row's pairs with one attribute begin in the attribute's piece of the table, and its weight.
+type Start = (u32, f64);
+
+/// Counts the pairs of one attribute with those before it, and with itself. A few pairs of attributes after the other, because the
+/// cells they have stay in the cache.
+fn add_piece(
+    u: usize,
+    block: &RowBlock,
+    layout: &Layout,
+    starts: &mut Vec<Start>,
+    piece: &mut [f64],
+) {
+    let (before, stride) = (pairs_before(layout.slots_of(u).start), layout.stride());
+    starts.clear();
+    starts.extend(block.column(u).iter().zip(&block.own).map(|(slot, (class, weight))| {
+        // Nothing is added for a missing value, wherever it is. Tables have at most `MOST_CELLS` cells.
+        slot.map_or((0, 0.0), |slot| {
+            let first = (pairs_before(slot.index()) - before) * stride + class;
+            (first as u32, *weight)
+        })
+    }));
+    let mut columns = (0..=u).map(|v| block.column(v));
+    loop {
+        match std::array::from_fn(|_| columns.next()) {
+            [Some(a), Some(b), Some(c), Some(d)] => {
+                add_columns([a, b, c, d], starts, stride, piece);
+            }
+            [None, ..] => return,
+            some => {
+                some.into_iter().flatten().for_each(|a| add_columns([a], starts, stride, piece));
+            }
+        }
+    }
+}
+
+/// Counts the pairs of some attributes together: a cell that is added to again at once has to wait for itself.
+fn add_columns<const K: usize>(
+    columns: [&[Option<Slot>]; K],
+    starts: &[Start],
+    stride: usize,
+    piece: &mut [f64],
+) {
+    let columns = columns.map(|column| &column[..starts.len()]);
+    for (i, &(first, weight)) in starts.iter().enumerate() {
+        for column in columns {
+            if let Some(other) = column[i] {
+                piece[first as usize + other.index() * stride] += weight;
+            }
+        }
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::counts::{Counts, Layout};
-use super::model::{Discretiser, FittedOneDependence, Mixing};
+use super::mixing::Mixing;
+use super::model::{Discretiser, FittedOneDependence};
 use super::tables::Tables;
 use super::triples::{TripleTables, Triples};
 use crate::error::{Error, Result};

@@ -11,7 +11,10 @@
 
 mod counts;
 mod learners;
+mod mixing;
 mod model;
+mod pairs;
+mod scale;
 mod shared;
 mod tables;
 #[cfg(test)]

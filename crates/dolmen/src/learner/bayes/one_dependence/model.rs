@@ -1,35 +1,23 @@
 //! A fitted member of the family: the tables and how their roots are mixed.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::counts::{Counts, Layout, Room, Slot, Slots};
+use super::counts::{Counts, Layout, ReadRow, Slot, Slots};
 use super::learners::Counted;
+use super::mixing::{Desk, Mixing, to_posterior};
+use super::scale::Scale;
 use super::tables::Tables;
 use super::triples::Triples;
 use crate::error::{Error, Place, Result};
 use crate::learner::{Diagnostics, Fitted, Sample, Series};
-use crate::math::{bulk, log_sum_exp};
 use crate::store::{Record, Registry, Stored};
 use crate::table::Rows;
 use crate::table::encode::Encoder;
 use crate::task::{Classification, Joint, Labels, Target, Task};
 
-/// How the one-dependence estimators of all roots become one model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) enum Mixing {
-    /// No roots: naive Bayes.
-    Naive,
-    /// One root alone.
-    Root(usize),
-    /// The mean of p_u(c, x) over roots whose value has more rows than this; naive Bayes if there are none.
-    Frequent(f64),
-    /// The mean of p_uw(c, x) over pairs whose values occur together in more rows than this; `Frequent` if there are none.
-    FrequentPairs(f64),
-    /// sum_u alpha_u p_u(c, x).
-    Joint(Vec<f64>),
-    /// sum_u alpha_u p_u(c | x).
-    Posterior(Vec<f64>),
-}
+/// Rows read in one piece of work.
+const ROWS: usize = 512;
 
 /// What turns rows into values that can be counted.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -45,9 +33,9 @@ impl Discretiser {
         &'a self,
         layout: &'a Layout,
         sample: &'a Sample<'_, T>,
-    ) -> impl Fn(usize, &mut Room) -> (usize, f64) + Sync + 'a {
-        |i, room| {
-            self.read(layout, sample.x().row(i), room);
+    ) -> impl ReadRow + 'a {
+        |i, slots: &mut [Option<Slot>]| {
+            self.read(layout, sample.x().row(i), slots);
             (sample.target().class(i), sample.weight(i))
         }
     }
@@ -58,12 +46,10 @@ impl Discretiser {
         layout: &Layout,
         sample: &Sample<'_, T>,
     ) -> Slots {
-        let mut room = Room::default();
-        let mut coded = Slots::with_capacity(sample.rows() * layout.attributes());
-        for row in sample.x().iter() {
-            self.read(layout, row, &mut room);
-            coded.extend_from_slice(&room.slots);
-        }
+        let width = layout.attributes().max(1);
+        let mut coded = vec![None; sample.rows() * width];
+        let rows = coded.par_chunks_exact_mut(width).enumerate().with_min_len(ROWS);
+        rows.for_each(|(i, slots)| self.read(layout, sample.x().row(i), slots));
         coded
     }
 
@@ -86,14 +72,12 @@ impl Discretiser {
     }
 
     /// Reads the slots of a row's values.
-    pub(super) fn read(&self, layout: &Layout, row: &[f64], room: &mut Room) {
-        room.codes.resize(row.len(), 0.0);
-        self.encoder.apply_into(row, &mut room.codes);
-        let slot = |(u, (code, value)): (usize, (&f64, &f64))| {
-            if self.ignores_missing && value.is_nan() { None } else { layout.slot(u, *code) }
-        };
-        room.slots.clear();
-        room.slots.extend(room.codes.iter().zip(row).enumerate().map(slot));
+    pub(super) fn read(&self, layout: &Layout, row: &[f64], slots: &mut [Option<Slot>]) {
+        let values = self.encoder.levels(row).zip(row).enumerate();
+        for (slot, (u, (level, value))) in slots.iter_mut().zip(values) {
+            let is_ignored = self.ignores_missing && value.is_nan();
+            *slot = level.filter(|_| !is_ignored).map(|level| layout.slot(u, level));
+        }
     }
 }
 
@@ -113,46 +97,6 @@ struct Body {
     triples: Option<Triples>,
     mixing: Mixing,
     notes: Vec<String>,
-}
-
-/// Room for predicting one row after the other.
-#[derive(Default)]
-struct Desk {
-    /// ln p_u(c, x) of estimator after estimator.
-    joints: Vec<f64>,
-    /// Numbers kept for each of them; those after the classes mean nothing.
-    stride: usize,
-    shift: Vec<f64>,
-    sums: Vec<f64>,
-}
-
-impl Desk {
-    /// Room for so many estimators.
-    fn make_room(&mut self, estimators: usize, stride: usize) {
-        self.stride = stride;
-        self.joints.resize(estimators * stride, 0.0);
-        self.shift.resize(stride, 0.0);
-        self.sums.resize(stride, 0.0);
-    }
-
-    /// ln sum_u weights_u p_u(c, x) for every class, in place of the joints; those of -inf add nothing.
-    fn mix(&mut self, weights: impl Iterator<Item = f64>, out: &mut [f64]) {
-        let Self { joints, stride, shift, sums } = self;
-        shift.fill(f64::NEG_INFINITY);
-        for joint in joints.chunks_exact(*stride) {
-            shift.iter_mut().zip(joint).for_each(|(shift, joint)| *shift = shift.max(*joint));
-        }
-        for joint in joints.chunks_exact_mut(*stride) {
-            joint.iter_mut().zip(&*shift).for_each(|(joint, shift)| *joint -= shift);
-        }
-        bulk::exp_in_place(joints);
-        sums.fill(0.0);
-        for (joint, weight) in joints.chunks_exact(*stride).zip(weights) {
-            sums.iter_mut().zip(joint).for_each(|(sum, joint)| *sum += weight * joint);
-        }
-        let terms = sums.iter().zip(&*shift);
-        out.iter_mut().zip(terms).for_each(|(out, (sum, shift))| *out = sum.ln() + shift);
-    }
 }
 
 impl FittedOneDependence {
@@ -175,7 +119,8 @@ impl FittedOneDependence {
             return Err(Error::shape("classes", layout.classes(), found));
         }
         let discretiser = &self.counted.discretiser;
-        let counts = self.tables().counts().clone().with(&discretiser.count(layout, sample));
+        let mut counts = self.tables().counts().clone();
+        counts.add_rows(1.0, sample.rows(), discretiser.reader(layout, sample));
         let triples = match &self.counted.triples {
             Some(before) => {
                 let mut triples = before.triples().clone();
@@ -192,64 +137,64 @@ impl FittedOneDependence {
         self.tables().layout().classes()
     }
 
-    /// ln p(c, x) for every class; for a mixture of posteriors ln p(c | x).
-    fn log_row(&self, slots: &[Option<Slot>], desk: &mut Desk, out: &mut [f64]) {
+    /// p(c, x) for every class, and the scale it is on; for a mixture of posteriors p(c | x).
+    fn mix_row(&self, slots: &[Option<Slot>], desk: &mut Desk, out: &mut [f64]) -> Scale {
         match &self.mixing {
-            Mixing::Naive => self.tables().naive(slots, out),
-            Mixing::Root(u) => self.tables().rooted(*u, slots, out),
-            Mixing::Frequent(threshold) => self.average(*threshold, slots, desk, out),
-            Mixing::FrequentPairs(threshold) => {
-                if !self.average_pairs(*threshold, slots, desk, out) {
-                    self.average(*threshold, slots, desk, out);
-                }
+            Mixing::Naive => {
+                self.tables().naive(slots, out);
+                Scale::Log
             }
+            Mixing::Root(u) => {
+                self.tables().rooted(*u, slots, out);
+                Scale::Log
+            }
+            Mixing::Frequent(threshold) => self.average(*threshold, slots, desk, out),
+            Mixing::FrequentPairs(threshold) => self
+                .average_pairs(*threshold, slots, desk, out)
+                .unwrap_or_else(|| self.average(*threshold, slots, desk, out)),
             Mixing::Joint(weights) => {
-                self.all_rooted(slots, desk);
-                desk.mix(weights.iter().copied(), out);
+                desk.put_roots(self.tables(), slots);
+                desk.mix(weights.iter().copied(), out)
             }
             Mixing::Posterior(weights) => {
-                self.all_rooted(slots, desk);
-                let joints = desk.joints.chunks_exact_mut(desk.stride);
-                joints.for_each(|joint| normalise(&mut joint[..out.len()]));
-                desk.mix(weights.iter().copied(), out);
+                desk.put_roots(self.tables(), slots);
+                desk.normalise(out.len());
+                desk.mix(weights.iter().copied(), out)
             }
         }
     }
 
-    /// Puts what every root says on the desk.
-    fn all_rooted(&self, slots: &[Option<Slot>], desk: &mut Desk) {
-        desk.make_room(slots.len(), self.tables().stride());
-        self.tables().all_rooted(slots, &mut desk.joints);
-    }
-
     /// The mean over roots whose value has more rows than the threshold; naive Bayes if there are none.
-    fn average(&self, threshold: f64, slots: &[Option<Slot>], desk: &mut Desk, out: &mut [f64]) {
+    fn average(
+        &self,
+        threshold: f64,
+        slots: &[Option<Slot>],
+        desk: &mut Desk,
+        out: &mut [f64],
+    ) -> Scale {
         let is_frequent =
             |slot: &Option<Slot>| slot.is_some_and(|a| self.tables().total(a) > threshold);
         let frequent = slots.iter().filter(|slot| is_frequent(slot)).count();
         if frequent == 0 {
-            return self.tables().naive(slots, out);
+            self.tables().naive(slots, out);
+            return Scale::Log;
         }
-        self.all_rooted(slots, desk);
+        desk.put_roots(self.tables(), slots);
         if frequent < slots.len() {
-            for (slot, joint) in slots.iter().zip(desk.joints.chunks_exact_mut(desk.stride)) {
-                if !is_frequent(slot) {
-                    joint.fill(f64::NEG_INFINITY);
-                }
-            }
+            desk.keep_where(slots.iter().map(is_frequent));
         }
-        desk.mix(std::iter::repeat(1.0 / frequent as f64), out);
+        desk.mix(std::iter::repeat(1.0 / frequent as f64), out)
     }
 
-    /// The mean over pairs of roots whose values have more rows in common than the threshold; whether there are any.
+    /// The mean over pairs of roots whose values have more rows in common than the threshold, if there are any.
     fn average_pairs<'a>(
         &self,
         threshold: f64,
         slots: &'a [Option<Slot>],
         desk: &mut Desk,
         out: &mut [f64],
-    ) -> bool {
-        let Some(triples) = &self.counted.triples else { return false };
+    ) -> Option<Scale> {
+        let triples = self.counted.triples.as_ref()?;
         let counts = self.tables().counts();
         let known = |slots: &'a [Option<Slot>]| {
             slots.iter().enumerate().filter_map(|(u, a)| Some((u, (*a)?.index())))
@@ -258,33 +203,45 @@ impl FittedOneDependence {
         for second in known(slots) {
             for first in known(&slots[..second.0]) {
                 if counts.pair(first.1, second.1).iter().sum::<f64>() > threshold {
-                    frequent += 1;
-                    desk.make_room(frequent, out.len());
-                    let joint = &mut desk.joints[(frequent - 1) * out.len()..];
+                    let joint = desk.room_after(frequent, out.len());
                     triples.rooted((first, second), slots, counts, joint);
+                    frequent += 1;
                 }
             }
         }
-        if frequent > 0 {
-            desk.mix(std::iter::repeat(1.0 / frequent as f64), out);
-        }
-        frequent > 0
+        (frequent > 0).then(|| desk.mix(std::iter::repeat(1.0 / frequent as f64), out))
     }
 
-    fn log_rows_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
+    /// For every row ln p(c, x), or p(c | x) if not in log space.
+    fn predict_rows(&self, x: Rows<'_>, log_space: bool, out: &mut [f64]) -> Result<()> {
         let layout = self.tables().layout();
         if x.width() != layout.attributes() {
             return Err(Error::shape("input columns", layout.attributes(), x.width()));
         }
-        let (mut room, mut desk) = (Room::default(), Desk::default());
+        let (mut slots, mut desk) = (vec![None; layout.attributes()], Desk::default());
         for (row, out) in x.iter().zip(out.chunks_exact_mut(layout.classes())) {
-            self.counted.discretiser.read(layout, row, &mut room);
-            self.log_row(&room.slots, &mut desk, out);
+            self.counted.discretiser.read(layout, row, &mut slots);
+            self.predict_row(&slots, log_space, &mut desk, out);
         }
         Ok(())
     }
 
-    /// Predicts rows whose values are coded already: ln p(c, x), or p(c | x) if not in log space.
+    fn predict_row(
+        &self,
+        slots: &[Option<Slot>],
+        log_space: bool,
+        desk: &mut Desk,
+        out: &mut [f64],
+    ) {
+        let scale = self.mix_row(slots, desk, out);
+        if log_space {
+            out.iter_mut().for_each(|joint| *joint = scale.ln(*joint));
+        } else {
+            to_posterior(scale, out);
+        }
+    }
+
+    /// The same for rows whose values are coded already.
     pub(super) fn predict_slots<'a>(
         &self,
         rows: impl ExactSizeIterator<Item = &'a [Option<Slot>]>,
@@ -294,10 +251,7 @@ impl FittedOneDependence {
         let mut desk = Desk::default();
         let mut predicted = vec![0.0; rows.len() * classes];
         for (slots, out) in rows.zip(predicted.chunks_exact_mut(classes)) {
-            self.log_row(slots, &mut desk, out);
-            if !log_space {
-                to_posterior(out);
-            }
+            self.predict_row(slots, log_space, &mut desk, out);
         }
         predicted
     }
@@ -310,7 +264,7 @@ impl FittedOneDependence {
             mixing: self.mixing.clone(),
             notes: self.notes.clone(),
         };
-        Record::new("one-dependence", 1, &body)
+        Record::new("one-dependence", 2, &body)
     }
 
     fn restored(record: &Record) -> Result<Self> {
@@ -343,25 +297,13 @@ impl FittedOneDependence {
     }
 }
 
-/// ln p(c | x) from ln p(c, x).
-fn normalise(joint: &mut [f64]) {
-    let total = log_sum_exp(joint);
-    joint.iter_mut().for_each(|log| *log -= total);
-}
-
-/// p(c | x) from ln p(c, x).
-fn to_posterior(joint: &mut [f64]) {
-    normalise(joint);
-    joint.iter_mut().for_each(|log| *log = log.exp());
-}
-
 impl Fitted<Joint> for FittedOneDependence {
     fn width(&self) -> usize {
         self.classes()
     }
 
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
-        self.log_rows_into(x, out)
+        self.predict_rows(x, Joint::LOG_SPACE, out)
     }
 
     fn record(&self) -> Result<Record> {
@@ -379,11 +321,7 @@ impl Fitted<Classification> for FittedOneDependence {
     }
 
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
-        self.log_rows_into(x, out)?;
-        for row in out.chunks_exact_mut(self.classes()) {
-            to_posterior(row);
-        }
-        Ok(())
+        self.predict_rows(x, Classification::LOG_SPACE, out)
     }
 
     fn record(&self) -> Result<Record> {
@@ -397,7 +335,7 @@ impl Fitted<Classification> for FittedOneDependence {
 
 impl Stored<Classification> for FittedOneDependence {
     const KIND: &'static str = "one-dependence";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 
     fn restore(record: &Record, _registry: &Registry<Classification>) -> Result<Self> {
         Self::restored(record)
@@ -406,7 +344,7 @@ impl Stored<Classification> for FittedOneDependence {
 
 impl Stored<Joint> for FittedOneDependence {
     const KIND: &'static str = "one-dependence";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 
     fn restore(record: &Record, _registry: &Registry<Joint>) -> Result<Self> {
         Self::restored(record)

@@ -1,11 +1,12 @@
 //! Out-of-sample predictions without counting the rows of every split again: the counts of all rows, less those held out.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
-use super::counts::{Counts, Layout, Room};
+use super::counts::{Counts, Layout, ReadRow, Slot};
 use super::learners::{Counted, OneDependence};
+use super::model::FittedOneDependence;
 use super::triples::Triples;
 use crate::error::Result;
 use crate::learner::{Learner, OwnedSample, Run, Sample};
@@ -13,9 +14,6 @@ use crate::oos::{self, Block};
 use crate::plan::{Plan, Split};
 use crate::table::Kind;
 use crate::task::{Labels, Task};
-
-/// Cells of tables that are kept until splits are predicted: 32 MB. More would cost more time to come by than they save.
-const KEPT_CELLS: usize = 1 << 22;
 
 impl OneDependence {
     /// The out-of-sample block of a plan. Where folds share what their values are, each row is counted once.
@@ -37,75 +35,103 @@ impl OneDependence {
         let attributes = layout.attributes();
         let slots = |i: usize| &coded[i * attributes..(i + 1) * attributes];
         let own = |i: usize| (sample.target().class(i), sample.weight(i));
-        let read = |i: usize, room: &mut Room| {
-            room.slots.clear();
-            room.slots.extend_from_slice(slots(i));
+        let read = |i: usize, room: &mut [Option<Slot>]| {
+            room.copy_from_slice(slots(i));
             own(i)
         };
-        let count =
-            |rows: &[usize]| Counts::of_rows(&layout, rows.len(), |i, room| read(rows[i], room));
-        let all: Vec<usize> = (0..sample.rows()).collect();
-        let counts = run.install(|| SharedCounts::new(plan, &layout, KEPT_CELLS, &count));
+        let spare = run.install(|| SpareCounts::new(plan, &layout, read));
         let count_triples = |rows: &[usize]| {
             let triples = || Triples::of_rows(&layout, rows.len(), |i, room| read(rows[i], room));
             self.counts_triples().then(triples).transpose()
         };
+        let all: Vec<usize> = (0..sample.rows()).collect();
         let triples = run.install(|| count_triples(&all))?;
         let fit = |split: &Split, run: &Run| {
             let held_out = split.test();
-            let counts = counts.without(split, &count);
             let mut triples = triples.clone();
             if let (Some(triples), Some(some)) = (&mut triples, count_triples(held_out)?) {
                 triples.add(&some, -1.0);
             }
-            let counted = Counted::new(discretiser.clone(), counts, triples);
+            let counted = Counted::new(discretiser.clone(), spare.take(split), triples);
             // Rules that go by the counts alone need no copy of the rows.
             let needs_rows = self.leaves_rows_out();
             let train = needs_rows.then(|| sample.select(&split.train(sample.rows())));
             let learned = train.as_ref().map_or(*sample, OwnedSample::borrow);
             let models = self.finish(&counted, &learned, run)?.into_par_iter();
-            let log_space = T::LOG_SPACE;
-            Ok(models
-                .map(|model| model.predict_slots(held_out.iter().map(|&i| slots(i)), log_space))
-                .collect())
+            let predict = |model: FittedOneDependence| {
+                model.predict_slots(held_out.iter().map(|&i| slots(i)), T::LOG_SPACE)
+            };
+            let predicted = models.map(predict).collect();
+            if let Some(tables) = Arc::into_inner(counted.tables) {
+                spare.give_back(split, tables.into_counts());
+            }
+            Ok(predicted)
         };
         oos::by_split(&Learner::<T>::members(self), sample, plan, run, fit)
     }
 }
 
-/// The counts of all rows, and those of the rows that each split holds out, where these tables are small together: then their
-/// sum is the table of all rows, and each row is counted once. Else those held out are counted again.
-pub(super) struct SharedCounts<'a> {
-    whole: Counts,
-    splits: &'a [Split],
-    /// Each is taken once.
-    held_out: Vec<Mutex<Option<Counts>>>,
+/// Tables of the counts of all rows, which splits take in turn: what they hold out is subtracted from one, and added again when
+/// it is given back. A large table takes long to come by.
+pub(super) struct SpareCounts<'a, R> {
+    plan: &'a Plan,
+    layout: &'a Layout,
+    read: R,
+    /// The counts of what each split holds out; none where adding up tables takes longer than counting rows.
+    held_out: Vec<Counts>,
+    tables: Mutex<Vec<Counts>>,
 }
 
-impl<'a> SharedCounts<'a> {
-    /// Keeps at most so many cells; `count` counts rows.
-    pub(super) fn new(
-        plan: &'a Plan,
-        layout: &Layout,
-        most: usize,
-        count: &(impl Fn(&[usize]) -> Counts + Sync),
-    ) -> Self {
-        let is_small = plan.splits().len() * Counts::cells(layout) <= most;
+impl<'a, R: ReadRow> SpareCounts<'a, R> {
+    /// Begins with one table. The splits are a partition; `read` reads any row.
+    pub(super) fn new(plan: &'a Plan, layout: &'a Layout, read: R) -> Self {
+        let count = |rows: &[usize]| Self::count(layout, rows, &read);
+        let additions = plan.rows() * layout.attributes() * layout.attributes() / 2;
+        let is_small = plan.splits().len() * Counts::cells(layout) <= additions;
         let splits = if is_small { plan.splits() } else { &[] };
-        let parts: Vec<Counts> = splits.par_iter().map(|split| count(split.test())).collect();
-        let whole = match parts.split_first() {
-            Some((first, others)) => others.iter().fold(first.clone(), Counts::with),
-            None => count(&(0..plan.rows()).collect::<Vec<usize>>()),
+        let held_out: Vec<Counts> = splits.par_iter().map(|split| count(split.test())).collect();
+        let whole = match held_out.split_first() {
+            Some((first, others)) => others.iter().fold(first.clone(), |mut sum, part| {
+                sum.add(1.0, part);
+                sum
+            }),
+            None => Counts::of_rows(layout, plan.rows(), &read),
         };
-        let held_out = parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
-        Self { whole, splits, held_out }
+        Self { plan, layout, held_out, tables: Mutex::new(vec![whole]), read }
     }
 
-    /// The counts of the rows that a split learns from.
-    pub(super) fn without(&self, split: &Split, count: &impl Fn(&[usize]) -> Counts) -> Counts {
-        let number = self.splits.iter().position(|other| std::ptr::eq(other, split));
-        let kept = number.and_then(|number| self.held_out[number].lock().ok()?.take());
-        self.whole.without(kept.unwrap_or_else(|| count(split.test())))
+    fn count(layout: &Layout, rows: &[usize], read: &R) -> Counts {
+        Counts::of_rows(layout, rows.len(), |i, room| read(rows[i], room))
+    }
+
+    fn tables(&self) -> MutexGuard<'_, Vec<Counts>> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The counts of the rows that a split learns from. They are counted if no table is left.
+    pub(super) fn take(&self, split: &Split) -> Counts {
+        let spare = self.tables().pop();
+        spare.map_or_else(
+            || Self::count(self.layout, &split.train(self.plan.rows()), &self.read),
+            |counts| self.with_held_out(counts, -1.0, split),
+        )
+    }
+
+    /// Takes the counts of a split back.
+    pub(super) fn give_back(&self, split: &Split, counts: Counts) {
+        let whole = self.with_held_out(counts, 1.0, split);
+        self.tables().push(whole);
+    }
+
+    fn with_held_out(&self, mut counts: Counts, sign: f64, split: &Split) -> Counts {
+        let number = self.plan.splits().iter().position(|other| std::ptr::eq(other, split));
+        if let Some(held_out) = number.and_then(|number| self.held_out.get(number)) {
+            counts.add(sign, held_out);
+        } else {
+            let rows = split.test();
+            counts.add_rows(sign, rows.len(), |i, room| (self.read)(rows[i], room));
+        }
+        counts
     }
 }
 

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::counts::{Counts, Layout, Room, Slot, Slots};
-use super::shared::SharedCounts;
+use super::counts::{Counts, Layout, Slot, Slots};
+use super::mixing::Desk;
+use super::scale::Scale;
+use super::shared::SpareCounts;
 use super::tables::Tables;
 use super::triples::{TripleTables, Triples};
 use super::*;
 use crate::learner::{Fitted, Learner, Run, Sample, predict};
-use crate::plan::Plan;
+use crate::plan::{Plan, Split};
 use crate::table::{Features, Field, Kind, Schema};
 use crate::task::{Classification, Joint, Labels};
 
@@ -125,8 +127,8 @@ fn a_model_extended_by_rows_is_the_model_of_all_rows() {
 }
 
 fn tables(rows: &[(Slots, usize)], layout: &Layout) -> Tables {
-    let read = |i: usize, room: &mut Room| {
-        room.slots.clone_from(&rows[i].0);
+    let read = |i: usize, room: &mut [Option<Slot>]| {
+        room.copy_from_slice(&rows[i].0);
         (rows[i].1, 1.0)
     };
     Tables::new(Counts::of_rows(layout, rows.len(), read))
@@ -138,7 +140,7 @@ fn left_out_rows_get_the_reference_joint_probabilities() {
     let values = numbers(&golden["cards"]).iter().map(|v| *v as usize).collect();
     let layout = Layout::new(values, 3).unwrap();
     let slots = |row: &Value| -> Slots {
-        numbers(row).iter().enumerate().map(|(u, v)| layout.slot(u, *v)).collect()
+        numbers(row).iter().enumerate().map(|(u, v)| Some(layout.slot(u, *v as usize))).collect()
     };
     let classes = numbers(&golden["y"]);
     let rows: Vec<(Slots, usize)> = golden["X"]
@@ -149,16 +151,80 @@ fn left_out_rows_get_the_reference_joint_probabilities() {
         .map(|(row, class)| (slots(row), class as usize))
         .collect();
     let tables = tables(&rows, &layout);
-    let mut found = Vec::new();
-    for u in 0..4 {
-        for (slots, class) in &rows {
-            let mut out = [0.0; 3];
-            tables.rooted_without(u, slots, (*class, 1.0), &mut out);
-            found.extend(out);
-        }
-    }
+    let left_out: Vec<Vec<f64>> =
+        rows.iter().map(|(slots, class)| logs_without(&tables, slots, *class)).collect();
+    let found: Vec<f64> = (0..4)
+        .flat_map(|u| left_out.iter().flat_map(move |logs| logs[3 * u..3 * u + 3].to_vec()))
+        .collect();
     close(&found, &numbers(&golden["ode_log_joint_loo"]), "left out");
     close(&tables.log_evidence(), &numbers(&golden["bma_log_marginal"]), "evidence");
+}
+
+/// ln p_u(c, x) of root after root, for a row that was counted as if it had not been.
+fn logs_without(tables: &Tables, slots: &Slots, class: usize) -> Vec<f64> {
+    let mut desk = Desk::default();
+    desk.put_roots_without(tables, slots, (class, 1.0));
+    let (scale, joints) = desk.joints(tables.layout().classes());
+    joints.flatten().map(|joint| scale.ln(*joint)).collect()
+}
+
+/// ln p_u(c, x) by going through the rows for each count; x has a value of u.
+fn slow_rooted(rows: &[(Slots, usize)], layout: &Layout, u: usize, x: &Slots, class: usize) -> f64 {
+    let of_root = |known: &dyn Fn(&Slots) -> bool| {
+        let is_counted =
+            |(slots, c): &&(Slots, usize)| *c == class && slots[u] == x[u] && known(slots);
+        rows.iter().filter(is_counted).count() as f64
+    };
+    let total = rows.iter().filter(|(slots, _)| slots[u].is_some()).count() as f64;
+    let cells = layout.classes() as f64 * layout.values(u);
+    let mut log = ((of_root(&|_| true) + 1.0) / (total + cells)).ln();
+    for v in (0..x.len()).filter(|v| *v != u && x[*v].is_some()) {
+        let both = of_root(&|slots| slots[v] == x[v]);
+        let known = of_root(&|slots| slots[v].is_some());
+        log += ((both + 1.0) / (known + layout.values(v))).ln();
+    }
+    log
+}
+
+/// So many attributes that products leave the range of numbers, and are taken block by block.
+#[test]
+fn products_of_many_attributes_stay_in_range() {
+    let (attributes, count) = (400, 200);
+    let layout = Layout::new(vec![3; attributes], 3).unwrap();
+    let rows: Vec<(Slots, usize)> = (0..count)
+        .map(|i| {
+            let value = |u: usize| ((i * u) % 17 != 5).then_some((i * i + u) % 7 % 3);
+            let slot = |u: usize| value(u).map(|value| layout.slot(u, value));
+            ((0..attributes).map(slot).collect(), i % 3)
+        })
+        .collect();
+    let whole = tables(&rows, &layout);
+    let mut desk = Desk::default();
+    for (number, (slots, class)) in rows.iter().enumerate().take(4) {
+        desk.put_roots(&whole, slots);
+        let (scale, joints) = desk.joints(3);
+        assert_eq!(scale, Scale::Log);
+        for (u, found) in joints.enumerate().filter(|(u, _)| u % 29 == 0 && slots[*u].is_some()) {
+            let expected: Vec<f64> =
+                (0..3).map(|class| slow_rooted(&rows, &layout, u, slots, class)).collect();
+            close(found, &expected, "all roots at once");
+            let mut alone = [0.0; 3];
+            whole.rooted(u, slots, &mut alone);
+            close(&alone, &expected, "one root");
+        }
+        let others: Vec<(Slots, usize)> = rows
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| *i != number)
+            .map(|(_, row)| row.clone())
+            .collect();
+        let without = tables(&others, &layout);
+        for (u, found) in logs_without(&whole, slots, *class).chunks_exact(3).enumerate() {
+            let mut expected = [0.0; 3];
+            without.rooted(u, slots, &mut expected);
+            close(found, &expected, "left out");
+        }
+    }
 }
 
 /// Rows of three attributes with missing values.
@@ -172,7 +238,7 @@ fn some_rows() -> impl Strategy<Value = Vec<(Vec<Option<usize>>, usize)>> {
 }
 
 fn slots_in(layout: &Layout, values: &[Option<usize>]) -> Slots {
-    let slot = |(u, v): (usize, &Option<usize>)| layout.slot(u, v.map_or(f64::NAN, |v| v as f64));
+    let slot = |(u, v): (usize, &Option<usize>)| v.map(|v| layout.slot(u, v));
     values.iter().enumerate().map(slot).collect()
 }
 
@@ -182,13 +248,12 @@ proptest! {
         let layout = Layout::new(vec![3, 2, 4], 2).unwrap();
         let rows: Vec<(Slots, usize)> =
             rows.iter().map(|(values, class)| (slots_in(&layout, values), *class)).collect();
-        let whole = tables(&rows, &layout);
-        let (left, class) = rows[0].clone();
+        let (left, class) = &rows[0];
+        let found = logs_without(&tables(&rows, &layout), left, *class);
         let without = tables(&rows[1..], &layout);
-        for u in 0..3 {
-            let (mut found, mut expected) = ([0.0; 2], [0.0; 2]);
-            whole.rooted_without(u, &left, (class, 1.0), &mut found);
-            without.rooted(u, &left, &mut expected);
+        for (u, found) in found.chunks_exact(2).enumerate() {
+            let mut expected = [0.0; 2];
+            without.rooted(u, left, &mut expected);
             for (a, b) in found.iter().zip(expected) {
                 prop_assert!((a - b).abs() < 1e-12, "{a} is not {b}");
             }
@@ -205,39 +270,46 @@ proptest! {
             .map(|(i, (values, class))| (slots_in(&layout, values), (7 * i + class) % classes))
             .collect();
         let tables = tables(&rows, &layout);
-        let mut all = vec![f64::NAN; 3 * tables.stride()];
+        let mut desk = Desk::default();
         for (row, _) in &rows {
-            tables.all_rooted(row, &mut all);
-            for (u, found) in all.chunks_exact(tables.stride()).enumerate() {
+            desk.put_roots(&tables, row);
+            let (scale, joints) = desk.joints(classes);
+            for (u, found) in joints.enumerate() {
                 let mut expected = vec![0.0; classes];
                 tables.rooted(u, row, &mut expected);
                 for (a, b) in found.iter().zip(expected) {
-                    prop_assert!((a - b).abs() < 1e-12, "{a} is not {b}");
+                    prop_assert!((scale.ln(*a) - b).abs() < 1e-12, "{a} is not {b}");
                 }
             }
         }
     }
 
-    /// Tables that are kept, and tables too large for it.
+    /// From a spare table and without one, with few rows for the size of the tables and with many.
     #[test]
-    fn counts_without_a_split_are_those_of_the_others(rows in some_rows()) {
+    fn counts_without_a_split_are_those_of_the_others(rows in some_rows(), times in 1..80_usize) {
         let layout = Layout::new(vec![3, 2, 4], 2).unwrap();
-        let rows: Vec<(Slots, usize)> =
-            rows.iter().map(|(values, class)| (slots_in(&layout, values), *class)).collect();
-        let count = |chosen: &[usize]| {
-            Counts::of_rows(&layout, chosen.len(), |i, room| {
-                room.slots.clone_from(&rows[chosen[i]].0);
-                (rows[chosen[i]].1, 1.0)
-            })
+        let rows: Vec<(Slots, usize)> = (0..times)
+            .flat_map(|_| &rows)
+            .map(|(values, class)| (slots_in(&layout, values), *class))
+            .collect();
+        let read = |i: usize, room: &mut [Option<Slot>]| {
+            room.copy_from_slice(&rows[i].0);
+            (rows[i].1, 1.0)
         };
         let plan = Plan::in_turn(rows.len(), 2);
-        for most in [0, usize::MAX] {
-            let shared = SharedCounts::new(&plan, &layout, most, &count);
-            for split in plan.splits() {
-                let expected = count(&split.train(rows.len()));
-                prop_assert_eq!(shared.without(split, &count), expected);
-            }
-        }
+        let expected = |split: &Split| {
+            let others = split.train(rows.len());
+            Counts::of_rows(&layout, others.len(), |i, room| read(others[i], room))
+        };
+        let spare = SpareCounts::new(&plan, &layout, read);
+        let [first, second] = plan.splits() else { panic!("there are two splits") };
+        let (kept, counted) = (spare.take(first), spare.take(second));
+        prop_assert_eq!(&kept, &expected(first));
+        prop_assert_eq!(&counted, &expected(second));
+        spare.give_back(first, kept);
+        spare.give_back(second, counted);
+        prop_assert_eq!(spare.take(first), expected(first));
+        prop_assert_eq!(spare.take(second), expected(second));
     }
 }
 
@@ -247,9 +319,7 @@ fn four_attributes() -> (Layout, impl Strategy<Value = Vec<(Slots, usize)>>) {
     let inner = layout.clone();
     let row = ([0..3_usize, 0..2, 0..4, 0..2], prop::array::uniform4(0..6_u8), 0..2_usize);
     let row = row.prop_map(move |(values, missing, class)| {
-        let slot = |(u, (v, m)): (usize, (usize, u8))| {
-            inner.slot(u, if m > 0 { v as f64 } else { f64::NAN })
-        };
+        let slot = |(u, (v, m)): (usize, (usize, u8))| (m > 0).then(|| inner.slot(u, v));
         (values.into_iter().zip(missing).enumerate().map(slot).collect(), class)
     });
     (layout, prop::collection::vec(row, 2..40))
@@ -282,8 +352,8 @@ fn slow_pair(
 fn two_dependence_estimators_are_those_of_plain_counting() {
     let (layout, rows) = four_attributes();
     proptest!(|(rows in rows)| {
-        let read = |i: usize, room: &mut Room| {
-            room.slots.clone_from(&rows[i].0);
+        let read = |i: usize, room: &mut [Option<Slot>]| {
+            room.copy_from_slice(&rows[i].0);
             (rows[i].1, 1.0)
         };
         let counts = Counts::of_rows(&layout, rows.len(), read);

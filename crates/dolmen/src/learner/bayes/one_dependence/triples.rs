@@ -12,7 +12,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::counts::{Counts, Layout, MOST_CELLS, Room, Slot};
+use super::counts::{Counts, Layout, MOST_CELLS, ReadRow, Slot};
 use crate::error::{Error, Place, Result};
 use crate::math::bulk;
 
@@ -40,15 +40,11 @@ fn place(a: usize, b: usize, c: usize) -> usize {
 }
 
 impl Triples {
-    /// Counts rows; `read` puts the slots of a row into the room and gives its class and weight.
+    /// Counts rows.
     ///
     /// The triples whose last attribute is the same are one piece of the table: pieces are counted side by side, each
     /// over all rows in their order, so no copies of the table are needed.
-    pub(super) fn of_rows(
-        layout: &Layout,
-        rows: usize,
-        read: impl Fn(usize, &mut Room) -> (usize, f64) + Sync,
-    ) -> Result<Self> {
+    pub(super) fn of_rows(layout: &Layout, rows: usize, read: impl ReadRow) -> Result<Self> {
         let (attributes, classes) = (layout.attributes(), layout.classes());
         let slots = layout.slots() as f64;
         let cells = slots.powi(3) / 6.0 * classes as f64;
@@ -59,13 +55,9 @@ impl Triples {
             return Err(Error::data(Place::default(), problem)
                 .with_hint("use fewer bins, drop columns with many levels, or use aode"));
         }
-        let mut room = Room::default();
-        let mut known = Vec::with_capacity(rows * attributes);
-        let mut own = Vec::with_capacity(rows);
-        for i in 0..rows {
-            own.push(read(i, &mut room));
-            known.extend_from_slice(&room.slots);
-        }
+        let mut known = vec![None; rows * attributes];
+        let each = known.chunks_exact_mut(attributes.max(1)).enumerate();
+        let own: Vec<(usize, f64)> = each.map(|(i, slots)| read(i, slots)).collect();
         let mut table = vec![0.0; triples_below(layout.slots()) * classes];
         let mut rest = table.as_mut_slice();
         let mut pieces = Vec::new();

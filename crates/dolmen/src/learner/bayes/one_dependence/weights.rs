@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::counts::Room;
 use super::learners::Counted;
+use super::mixing::{Desk, total};
 use crate::combine::simplex::{JointScore, LmgOptions, LogScore, SimplexOptions};
 use crate::error::Result;
 use crate::learner::{Run, Sample};
@@ -36,16 +36,15 @@ impl Counted {
         rows: Range<usize>,
     ) -> Vec<(f64, f64)> {
         let layout = self.tables.layout();
-        let (mut room, mut joint) = (Room::default(), vec![0.0; layout.classes()]);
+        let (mut slots, mut desk) = (vec![None; layout.attributes()], Desk::default());
         let mut found = Vec::with_capacity(rows.len() * layout.attributes());
         for i in rows {
-            self.discretiser.read(layout, sample.x().row(i), &mut room);
+            self.discretiser.read(layout, sample.x().row(i), &mut slots);
             let class = sample.target().class(i);
-            for u in 0..layout.attributes() {
-                let own = (class, sample.weight(i));
-                self.tables.rooted_without(u, &room.slots, own, &mut joint);
-                found.push((joint[class], log_sum_exp(&joint)));
-            }
+            desk.put_roots_without(&self.tables, &slots, (class, sample.weight(i)));
+            let (scale, joints) = desk.joints(layout.classes());
+            let logs = |joint: &[f64]| (scale.ln(joint[class]), scale.ln(total(scale, joint)));
+            found.extend(joints.map(logs));
         }
         found
     }
