@@ -299,13 +299,10 @@ def compare(root: Path, sets: Sequence[str], learners: Sequence[Learner]) -> lis
 def section(lines: Sequence[Line]) -> str:
     """The section of RESULTS.md."""
     rows = [["set", "learner", "Dolmen", "peer", "ratio"], *(line.cells() for line in lines)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    rows.insert(1, ["-" * width for width in widths])
-    table = "\n".join(f"| {' | '.join(map(str.ljust, cells, widths))} |" for cells in rows)
     head = "Log loss or root mean square error of five folds, beside LightGBM (boost) or scikit-learn with like parameters."
     within = sum(line.ratio <= MARK for line in lines)
     verdict = f"- {within} of {len(lines)} within {MARK - 1:.0%} of the peer, or better"
-    return f"## quality\n\n{head}\n\n{table}\n\n{verdict}\n"
+    return f"## quality\n\n{head}\n\n{results.aligned(rows)}\n\n{verdict}\n"
 
 
 def main() -> int:

@@ -60,8 +60,13 @@ def table(standings: Standings) -> str:
         ["contestant", "threads", "best s", "median s", "ratio", "CPU s", "CPU ratio", *qualities, "peak MB", "remark"]
     ]
     rows += [row(standing, standings, qualities) for standing in standings.values()]
+    return aligned(rows)
+
+
+def aligned(rows: list[list[str]]) -> str:
+    """A Markdown table whose columns stand below each other; the first row is its head."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    rows.insert(1, ["-" * width for width in widths])
+    rows = [rows[0], ["-" * width for width in widths], *rows[1:]]
     return "\n".join(f"| {' | '.join(map(str.ljust, cells, widths))} |" for cells in rows)
 
 
