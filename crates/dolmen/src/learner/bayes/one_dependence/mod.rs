@@ -5,9 +5,10 @@
 //! Attributes are categories; numbers are cut into bins of equal frequency, learned from the training rows. Everything
 //! follows from one table of counts (`counts`), also what each estimator says of a row it has not seen.
 //!
-//! Cost, with N rows, n attributes of S values together, and C classes: counting takes N n^2 / 2 additions and about S^2 C numbers of
-//! memory, a prediction n^2 C additions; the leave-one-out columns of LMD and LMG N n^2 (C + one logarithm), and each
-//! step of their weights N n^2. A2DE counts N n^3 / 6 and predicts with n^3 C / 2; `triples` says what it needs of memory.
+//! Cost, with N rows, n attributes of S values together, and C classes: counting takes N n^2 / 2 additions and S^2 C / 2 numbers of memory,
+//! a prediction n^2 C multiplications; the leave-one-out columns of LMD and LMG N n^2 C multiplications and 2 N n logarithms,
+//! and each step of their weights N n^2. A2DE counts N n^3 / 6 and predicts with n^3 C / 2; `triples` says what it needs of
+//! memory.
 
 mod counts;
 mod learners;

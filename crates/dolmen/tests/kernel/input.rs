@@ -1,41 +1,14 @@
 //! Kernel densities: parameters in specs, and bad input.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 
 use dolmen::Error;
 use dolmen::learner::density::kernel::{Bandwidth, KernelDensity, Rule, Shape};
-use dolmen::learner::{Fitted, Learner, Run, Sample, predict};
+use dolmen::learner::{Learner, Sample, predict};
 use dolmen::table::{Features, Field, Kind, Schema};
-use dolmen::task::Density;
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, StandardNormal};
 use serde_json::{Value, json};
 
-fn normal(rows: usize, columns: usize, seed: u64) -> Features {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let values = (0..rows * columns).map(|_| StandardNormal.sample(&mut rng)).collect();
-    Features::numeric(values, columns).unwrap()
-}
-
-fn run() -> Run {
-    Run::with_threads(0, 2).unwrap()
-}
-
-fn kernel(shape: Shape, bandwidth: impl Into<Bandwidth>) -> KernelDensity {
-    KernelDensity { shape, bandwidth: bandwidth.into(), ..KernelDensity::default() }
-}
-
-fn fit(learner: &KernelDensity, x: &Features) -> Vec<Box<dyn Fitted<Density>>> {
-    learner.fit(&Sample::new(x.rows(), &()).unwrap(), &run()).unwrap()
-}
-
-fn log_density(model: &dyn Fitted<Density>, rows: Vec<f64>, columns: usize) -> Vec<f64> {
-    let x = Features::numeric(rows, columns).unwrap();
-    predict(model, x.rows(), &run()).unwrap()
-}
+use crate::made::{fit, kernel, log_density, normal, run};
 
 #[test]
 fn parameters_are_read_from_specs() {

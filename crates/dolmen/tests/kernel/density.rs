@@ -1,15 +1,9 @@
 //! Kernel densities: reference values, and what makes a density a density.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::float_cmp,
-    reason = "a test fails by panicking, and -inf equals itself"
-)]
-
 use dolmen::learner::density::kernel::{
     Bandwidth, FittedKernel, KernelDensity, Rule, Scale, Shape, effective_kernel,
 };
-use dolmen::learner::{Fitted, Learner, Run, Sample, predict};
+use dolmen::learner::{Fitted, Learner, Sample, predict};
 use dolmen::store::{Registry, Stored};
 use dolmen::table::Features;
 use dolmen::task::Density;
@@ -18,8 +12,10 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde_json::Value;
 
+use crate::made::{fit, kernel, log_density, normal, run};
+
 fn golden() -> Value {
-    serde_json::from_str(include_str!("fixtures/kernel/golden.json")).unwrap()
+    serde_json::from_str(include_str!("../fixtures/kernel/golden.json")).unwrap()
 }
 
 fn numbers(json: &Value) -> Vec<f64> {
@@ -31,29 +27,6 @@ fn features(json: &Value) -> Features {
     let rows = json.as_array().unwrap();
     let values = rows.iter().flat_map(numbers).collect();
     Features::numeric(values, rows[0].as_array().unwrap().len()).unwrap()
-}
-
-fn normal(rows: usize, columns: usize, seed: u64) -> Features {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let values = (0..rows * columns).map(|_| StandardNormal.sample(&mut rng)).collect();
-    Features::numeric(values, columns).unwrap()
-}
-
-fn run() -> Run {
-    Run::with_threads(0, 2).unwrap()
-}
-
-fn kernel(shape: Shape, bandwidth: impl Into<Bandwidth>) -> KernelDensity {
-    KernelDensity { shape, bandwidth: bandwidth.into(), ..KernelDensity::default() }
-}
-
-fn fit(learner: &KernelDensity, x: &Features) -> Vec<Box<dyn Fitted<Density>>> {
-    learner.fit(&Sample::new(x.rows(), &()).unwrap(), &run()).unwrap()
-}
-
-fn log_density(model: &dyn Fitted<Density>, rows: Vec<f64>, columns: usize) -> Vec<f64> {
-    let x = Features::numeric(rows, columns).unwrap();
-    predict(model, x.rows(), &run()).unwrap()
 }
 
 fn assert_close(ours: &[f64], theirs: &[f64], tolerance: f64) {

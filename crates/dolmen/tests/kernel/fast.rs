@@ -1,11 +1,5 @@
 //! Every fast evaluation of a kernel density against the plain sum over rows.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::float_cmp,
-    reason = "a test fails by panicking, and -inf equals itself"
-)]
-
 use dolmen::learner::density::kernel::{Bandwidth, KernelDensity, Scale, Shape};
 use dolmen::learner::{Learner, Run, Sample, predict};
 use dolmen::math::log_sum_exp;

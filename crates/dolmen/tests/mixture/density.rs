@@ -1,8 +1,6 @@
 //! Fitted Gaussians, mixtures and averages as densities: they integrate to one, their marginals and conditionals are those
 //! of the joint density, draws follow them, and they survive being stored.
 
-#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
-
 use std::sync::Arc;
 
 use dolmen::learner::density::mixture::{Covariance, GaussianMixture, OneOrMany};

@@ -1,36 +1,16 @@
 //! What fits of Gaussians and Gaussian mixtures refuse, and what they take.
 
-#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
-
 use dolmen::error::Error;
 use dolmen::learner::density::Gaussian;
 use dolmen::learner::density::mixture::{
-    Covariance, FittedMixture, GaussianMixture, Given, OneOrMany, Schedule, Start,
+    Covariance, GaussianMixture, Given, OneOrMany, Schedule, Start,
 };
-use dolmen::learner::{Fitted, Learner, Run, Sample, predict};
+use dolmen::learner::{Fitted, Learner, predict};
 use dolmen::table::Features;
-use dolmen::task::Density;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-fn close(a: &[f64], b: &[f64], tolerance: f64) {
-    assert_eq!(a.len(), b.len());
-    for (a, b) in a.iter().zip(b) {
-        assert!((a - b).abs() <= tolerance * b.abs().max(1.0), "{a} is not {b}");
-    }
-}
-
-fn sample(x: &Features) -> Sample<'_, Density> {
-    Sample::new(x.rows(), &()).unwrap()
-}
-
-fn one(threads: usize) -> Run {
-    Run::with_threads(7, threads).unwrap()
-}
-
-fn fit(learner: &GaussianMixture, x: &Features) -> FittedMixture {
-    learner.fit_mixtures(&sample(x), &one(1)).unwrap().remove(0)
-}
+use crate::made::{close, fit, one, sample};
 
 /// Two clusters with correlated columns of unlike scale.
 fn clusters(rows: usize, seed: u64) -> Features {
