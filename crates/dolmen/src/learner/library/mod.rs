@@ -113,7 +113,10 @@ pub(crate) fn nested(spec: &Spec, name: &str) -> Result<(Spec, Spec)> {
     let what = format!("{name} in {}", spec.kind);
     match outer.parameters.remove(name) {
         Some(inner) => Ok((spec_of(inner, &what)?, outer)),
-        None => Err(Error::param(&what, "given", "missing")),
+        None => {
+            let expected = format!("given, as in {}({name}=MODEL)", spec.kind);
+            Err(Error::param(&what, expected, "missing"))
+        }
     }
 }
 
