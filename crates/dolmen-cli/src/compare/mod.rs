@@ -88,7 +88,7 @@ pub(crate) struct Compare {
 enum StudySize {
     /// 108 cells of 30 networks: a minute or two.
     Small,
-    /// The paper's 180 cells of 100 networks: hours.
+    /// The paper's 180 cells of 100 networks: ten minutes or more.
     Full,
 }
 

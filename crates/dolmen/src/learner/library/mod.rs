@@ -111,13 +111,11 @@ fn defaults<P: Default + Serialize>() -> Map<String, Value> {
 pub(crate) fn nested(spec: &Spec, name: &str) -> Result<(Spec, Spec)> {
     let mut outer = spec.clone();
     let what = format!("{name} in {}", spec.kind);
-    match outer.parameters.remove(name) {
-        Some(inner) => Ok((spec_of(inner, &what)?, outer)),
-        None => {
-            let expected = format!("given, as in {}({name}=MODEL)", spec.kind);
-            Err(Error::param(&what, expected, "missing"))
-        }
-    }
+    let Some(inner) = outer.parameters.remove(name) else {
+        let expected = format!("given, as in {}({name}=MODEL)", spec.kind);
+        return Err(Error::param(&what, expected, "missing"));
+    };
+    Ok((spec_of(inner, &what)?, outer))
 }
 
 /// A parameter's value as a spec.

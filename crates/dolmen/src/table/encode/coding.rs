@@ -88,6 +88,16 @@ impl Coding {
 }
 
 impl LevelCoding {
+    /// Whether missing values have a level of their own, the last one.
+    pub(super) fn has_missing_level(&self) -> bool {
+        let known = match &self.origin {
+            Origin::Levels(known) => *known,
+            Origin::Values(values) => values.len(),
+            Origin::Cuts(cuts) => cuts.len() + 1,
+        };
+        self.levels.len() > known
+    }
+
     /// The level of a value: the number of levels if it is unknown, `None` if it stays missing.
     #[inline]
     pub(super) fn code(&self, value: f64) -> Option<usize> {

@@ -188,6 +188,14 @@ impl Encoder {
         })
     }
 
+    /// Whether missing values of a column have a level of their own, its last one.
+    pub(crate) fn has_missing_level(&self, column: usize) -> bool {
+        match &self.columns[column] {
+            Coding::Level(coding) => coding.has_missing_level(),
+            Coding::Number { .. } => false,
+        }
+    }
+
     /// Encodes one row into `out`, which has room for [`width`](Encoder::width) values.
     pub fn apply_into(&self, row: &[f64], mut out: &mut [f64]) {
         for (coding, &value) in self.columns.iter().zip(row) {

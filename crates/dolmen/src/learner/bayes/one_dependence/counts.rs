@@ -33,10 +33,11 @@ impl Layout {
     pub(super) fn new(values: Vec<usize>, classes: usize) -> Result<Self> {
         let mut firsts = vec![0];
         for count in &values {
-            firsts.push(firsts[firsts.len() - 1] + count + 1);
+            firsts.push(count.saturating_add(firsts[firsts.len() - 1]).saturating_add(1));
         }
         let slots = firsts[values.len()];
-        let cells = slots.saturating_mul(slots + 1).saturating_mul(stride(classes)) / 2;
+        let cells =
+            slots.saturating_add(1).saturating_mul(slots).saturating_mul(stride(classes)) / 2;
         if cells > MOST_CELLS {
             let problem = format!(
                 "the attributes make {cells} triples of two values and a class, more than {MOST_CELLS}"
@@ -155,6 +156,7 @@ impl RowBlock {
 
 /// The table of counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Packed", into = "Packed")]
 pub(super) struct Counts {
     layout: Layout,
     /// Weight of each class.
@@ -229,6 +231,11 @@ impl Counts {
         &self.by_class
     }
 
+    /// N.
+    pub(super) fn total(&self) -> f64 {
+        self.by_class.iter().sum()
+    }
+
     /// N_cu(c, a) for every class.
     pub(super) fn single(&self, a: usize) -> &[f64] {
         self.pair(a, a)
@@ -243,13 +250,42 @@ impl Counts {
     pub(super) fn pairs(&self) -> &[f64] {
         &self.pairs
     }
+}
 
-    /// Whether the table has its shape, for one that was read from a file.
-    pub(super) fn is_whole(&self) -> bool {
-        let Layout { values, firsts, classes } = &self.layout;
-        Layout::new(values.clone(), *classes).is_ok_and(|whole| whole.firsts == *firsts)
-            && self.by_class.len() == *classes
-            && self.pairs.len() == Self::cells(&self.layout)
+/// The table as it is stored: no more numbers for a pair than classes.
+#[derive(Serialize, Deserialize)]
+struct Packed {
+    layout: Layout,
+    by_class: Vec<f64>,
+    pairs: Vec<f64>,
+}
+
+impl From<Counts> for Packed {
+    fn from(Counts { layout, by_class, pairs }: Counts) -> Self {
+        let of_pairs = pairs.chunks_exact(layout.stride());
+        let pairs = of_pairs.flat_map(|cells| &cells[..layout.classes]).copied().collect();
+        Self { layout, by_class, pairs }
+    }
+}
+
+impl TryFrom<Packed> for Counts {
+    type Error = &'static str;
+
+    fn try_from(Packed { layout, by_class, pairs }: Packed) -> Result<Self, Self::Error> {
+        let is_whole = layout.classes > 0
+            && Layout::new(layout.values.clone(), layout.classes).is_ok_and(|new| new == layout)
+            && by_class.len() == layout.classes
+            && pairs.len() == pairs_before(layout.slots()) * layout.classes
+            && by_class.iter().chain(&pairs).all(|n| *n >= 0.0 && n.is_finite());
+        if !is_whole {
+            return Err("the stored counts are damaged");
+        }
+        let mut counts = Self::zero(&layout);
+        let cells = counts.pairs.chunks_exact_mut(layout.stride());
+        for (cells, stored) in cells.zip(pairs.chunks_exact(layout.classes)) {
+            cells[..layout.classes].copy_from_slice(stored);
+        }
+        Ok(Self { by_class, ..counts })
     }
 }
 

@@ -167,8 +167,13 @@ impl OneDependence {
         let encoder = EncoderSpec::discrete(self.bins).fit(sample.x(), sample.weights())?;
         let ignores_missing = self.missing == MissingValues::Ignore;
         let discretiser = Discretiser { encoder, ignores_missing };
-        let values = discretiser.encoder.schema().fields().iter().map(|field| match &field.kind {
-            Kind::Categorical { levels } => levels.len().max(1),
+        let encoder = &discretiser.encoder;
+        let fields = encoder.schema().fields().iter().enumerate();
+        let values = fields.map(|(u, field)| match &field.kind {
+            Kind::Categorical { levels } => {
+                let is_ignored = ignores_missing && encoder.has_missing_level(u);
+                (levels.len() - usize::from(is_ignored)).max(1)
+            }
             Kind::Numeric => 1,
         });
         let layout = Layout::new(values.collect(), sample.target().classes().len())?;

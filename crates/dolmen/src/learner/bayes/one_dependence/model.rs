@@ -264,7 +264,7 @@ impl FittedOneDependence {
             mixing: self.mixing.clone(),
             notes: self.notes.clone(),
         };
-        Record::new("one-dependence", 2, &body)
+        Record::new("one-dependence", 1, &body)
     }
 
     fn restored(record: &Record) -> Result<Self> {
@@ -277,8 +277,7 @@ impl FittedOneDependence {
             Mixing::Naive | Mixing::Frequent(_) => true,
         };
         let whole_triples = || triples.as_ref().is_none_or(|t| t.is_whole(counts.layout()));
-        let whole = counts.is_whole() && counts.layout().attributes() == attributes;
-        if !(whole && fits && whole_triples()) {
+        if !(counts.layout().attributes() == attributes && fits && whole_triples()) {
             return Err(Error::data(Place::default(), "the stored counts are damaged"));
         }
         Ok(Self::new(Counted::new(discretiser, counts, triples), mixing, notes))
@@ -335,7 +334,7 @@ impl Fitted<Classification> for FittedOneDependence {
 
 impl Stored<Classification> for FittedOneDependence {
     const KIND: &'static str = "one-dependence";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 1;
 
     fn restore(record: &Record, _registry: &Registry<Classification>) -> Result<Self> {
         Self::restored(record)
@@ -344,7 +343,7 @@ impl Stored<Classification> for FittedOneDependence {
 
 impl Stored<Joint> for FittedOneDependence {
     const KIND: &'static str = "one-dependence";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 1;
 
     fn restore(record: &Record, _registry: &Registry<Joint>) -> Result<Self> {
         Self::restored(record)

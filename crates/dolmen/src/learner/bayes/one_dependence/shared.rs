@@ -15,8 +15,13 @@ use crate::plan::{Plan, Split};
 use crate::table::Kind;
 use crate::task::{Labels, Task};
 
+/// Cells of tables that are kept for splits: 32 MB.
+const KEPT_CELLS: usize = 1 << 22;
+/// Whole numbers up to this are exact, and so are their sums and differences.
+const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+
 impl OneDependence {
-    /// The out-of-sample block of a plan. Where folds share what their values are, each row is counted once.
+    /// The out-of-sample block of a plan. Where folds share what their values are, their counts are made from those of all rows.
     pub(super) fn shared_counts<T: Task<Target = Labels>>(
         &self,
         sample: &Sample<'_, T>,
@@ -26,8 +31,8 @@ impl OneDependence {
     where
         Self: Learner<T>,
     {
-        let from_others = plan.splits().iter().all(Split::learns_from_all_others);
-        if !(plan.is_partition() && from_others && is_fixed_on(sample)) {
+        let is_shared = plan.is_partition() && plan.rows() == sample.rows();
+        if !(is_shared && is_fixed_on(sample)) {
             return oos::refit(self, sample, plan, run);
         }
         let (discretiser, layout) = self.layout(sample)?;
@@ -77,7 +82,7 @@ pub(super) struct SpareCounts<'a, R> {
     plan: &'a Plan,
     layout: &'a Layout,
     read: R,
-    /// The counts of what each split holds out; none where adding up tables takes longer than counting rows.
+    /// The counts of what each split holds out; none where adding up tables takes longer than counting rows, or much memory.
     held_out: Vec<Counts>,
     tables: Mutex<Vec<Counts>>,
 }
@@ -87,7 +92,7 @@ impl<'a, R: ReadRow> SpareCounts<'a, R> {
     pub(super) fn new(plan: &'a Plan, layout: &'a Layout, read: R) -> Self {
         let count = |rows: &[usize]| Self::count(layout, rows, &read);
         let additions = plan.rows() * layout.attributes() * layout.attributes() / 2;
-        let is_small = plan.splits().len() * Counts::cells(layout) <= additions;
+        let is_small = plan.splits().len() * Counts::cells(layout) <= additions.min(KEPT_CELLS);
         let splits = if is_small { plan.splits() } else { &[] };
         let held_out: Vec<Counts> = splits.par_iter().map(|split| count(split.test())).collect();
         let whole = match held_out.split_first() {
@@ -108,7 +113,7 @@ impl<'a, R: ReadRow> SpareCounts<'a, R> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The counts of the rows that a split learns from. They are counted if no table is left.
+    /// The counts of the rows that a split learns from. These are counted anew if no table is left.
     pub(super) fn take(&self, split: &Split) -> Counts {
         let spare = self.tables().pop();
         spare.map_or_else(
@@ -124,8 +129,9 @@ impl<'a, R: ReadRow> SpareCounts<'a, R> {
     }
 
     fn with_held_out(&self, mut counts: Counts, sign: f64, split: &Split) -> Counts {
-        let number = self.plan.splits().iter().position(|other| std::ptr::eq(other, split));
-        if let Some(held_out) = number.and_then(|number| self.held_out.get(number)) {
+        let splits = self.plan.splits().iter().zip(&self.held_out);
+        let mut own = splits.filter(|(other, _)| std::ptr::eq(*other, split));
+        if let Some((_, held_out)) = own.next() {
             counts.add(sign, held_out);
         } else {
             let rows = split.test();
@@ -141,5 +147,7 @@ fn is_fixed_on<T: Task>(sample: &Sample<'_, T>) -> bool {
     let fields = sample.x().schema().fields();
     fields.iter().all(|field| field.kind != Kind::Numeric)
         && !sample.x().values().iter().any(|value| value.is_nan())
-        && sample.weights().is_none_or(|weights| weights.iter().all(|w| w.fract() == 0.0))
+        && sample.weights().is_none_or(|weights| {
+            weights.iter().all(|w| w.fract() == 0.0) && weights.iter().sum::<f64>() <= MOST_EXACT
+        })
 }

@@ -6,6 +6,8 @@
 //! or v is the root: each is read once, and goes into the products of both. What else a root's product is made of depends
 //! on its own value only, unless values are missing.
 
+use std::ops::Range;
+
 use super::counts::{Counts, Layout, Slot};
 use super::pairs::{Factors, multiply_pairs};
 use super::scale::{Scale, most_factors};
@@ -37,8 +39,8 @@ impl Tables {
     pub(super) fn new(counts: Counts) -> Self {
         let layout = counts.layout();
         let (attributes, class_count) = (layout.attributes(), layout.classes() as f64);
+        let total = counts.total();
         let by_class = counts.by_class();
-        let total: f64 = by_class.iter().sum();
         let classes = by_class.iter().map(|n| ((n + 1.0) / (total + class_count)).ln()).collect();
         let most_values = (0..attributes).map(|u| layout.values(u)).fold(1.0, f64::max);
         let largest = total + class_count * most_values + 1.0;
@@ -121,7 +123,7 @@ impl Tables {
             let children = slots.iter().enumerate().filter(|(v, _)| *v != u);
             let factors = children.map(|(v, slot)| match slot {
                 Some(b) => self.counts.pair(root, b.index())[c] + 1.0,
-                None => self.denominators_of(root, v).nth(c).unwrap_or(1.0),
+                None => self.both_known.of(root, v, &self.counts)[c] + self.layout().values(v),
             });
             *out = self.scale.ln(self.scale.times(*base, self.scale.product(factors)));
         }
@@ -177,7 +179,8 @@ impl Tables {
             for earlier in (0..=later).step_by(self.most_factors) {
                 let blocks = (block(later), block(earlier));
                 multiply_pairs(slots, blocks, factors, products);
-                for block in [block(later), block(earlier)] {
+                let others = (earlier < later).then(|| block(earlier));
+                for block in others.into_iter().chain([block(later)]) {
                     let cells = block.start * stride..block.end * stride;
                     let products = &mut products[cells.clone()];
                     bulk::ln_in_place(products);
@@ -206,15 +209,15 @@ impl Tables {
         let (scale, classes) = (self.scale, self.classes.len());
         for (u, joint) in joints.chunks_exact_mut(self.layout().stride()).enumerate() {
             let joint = &mut joint[..classes];
-            let (with, own_class) = if let Some(root) = slots[u] {
-                let with = self.known[u] + classes as f64 * self.layout().values(u);
-                (with, self.children_without((u, root), slots, own))
+            let (rows, values, own_class) = if let Some(root) = slots[u] {
+                let own_class = self.children_without((u, root), slots, own);
+                (self.known[u], self.layout().values(u), own_class)
             } else {
-                let with = self.counts.by_class().iter().sum::<f64>() + classes as f64;
-                (with, self.naive_without(slots, own))
+                (self.counts.total(), 1.0, self.naive_without(slots, own))
             };
-            let denominator = scale.of(with - own.1);
-            let shift = scale.over(scale.of(with), denominator);
+            let cells = classes as f64 * values;
+            let denominator = scale.of(rows - own.1 + cells);
+            let shift = scale.over(scale.of(rows + cells), denominator);
             joint.iter_mut().for_each(|joint| *joint = scale.times(*joint, shift));
             joint[own.0] = scale.over(own_class, denominator);
         }
@@ -249,33 +252,58 @@ impl Tables {
         self.scale.times(self.scale.of(left + 1.0), self.scale.product(factors))
     }
 
-    /// ln W_u of every root: the logarithm of its evidence, up to what all have in common [Theorem 2, eq. 25].
+    /// ln W_u of every root: the logarithm of its evidence [Theorem 2, eq. 25]. Rows in which the root is missing count as those of a
+    /// naive Bayes of their own.
     pub(super) fn log_evidence(&self) -> Vec<f64> {
-        (0..self.layout().attributes()).map(|u| self.log_evidence_of(u)).collect()
+        let of_root = |u: usize| self.log_evidence_with(u) + self.log_evidence_missing(u);
+        (0..self.layout().attributes()).map(of_root).collect()
     }
 
-    fn log_evidence_of(&self, u: usize) -> f64 {
-        let gamma = libm::lgamma;
+    fn log_evidence_with(&self, u: usize) -> f64 {
         let layout = self.layout();
         let cells = layout.classes() as f64 * layout.values(u);
-        let mut evidence = gamma(cells) - gamma(cells + self.known[u]);
-        let values = |v: usize| {
-            let slots = layout.slots_of(v);
-            slots.start..slots.end - 1
-        };
-        for a in values(u) {
-            for (c, n) in self.counts.single(a).iter().enumerate() {
-                evidence += gamma(n + 1.0);
-                for v in (0..layout.attributes()).filter(|v| *v != u) {
-                    let both = values(v).map(|b| self.counts.pair(a, b)[c]);
-                    let known: f64 = both.clone().sum();
-                    evidence += gamma(layout.values(v)) - gamma(layout.values(v) + known);
-                    evidence += both.map(|n| gamma(n + 1.0)).sum::<f64>();
+        let roots = self.values_of(u).flat_map(|a| self.counts.single(a));
+        let mut evidence = log_evidence(cells, roots.copied());
+        for a in self.values_of(u) {
+            for v in (0..layout.attributes()).filter(|v| *v != u) {
+                for c in 0..layout.classes() {
+                    let both = self.values_of(v).map(|b| self.counts.pair(a, b)[c]);
+                    evidence += log_evidence(layout.values(v), both);
                 }
             }
         }
         evidence
     }
+
+    /// The same of the rows in which the root is missing, by naive Bayes.
+    fn log_evidence_missing(&self, u: usize) -> f64 {
+        let (counts, layout) = (&self.counts, self.layout());
+        let known = &self.known_of_class[u * layout.classes()..][..layout.classes()];
+        let missing = counts.by_class().iter().zip(known).map(|(all, known)| all - known);
+        let mut evidence = log_evidence(layout.classes() as f64, missing);
+        for v in (0..layout.attributes()).filter(|v| *v != u) {
+            for c in 0..layout.classes() {
+                let with_root =
+                    |b: usize| layout.slots_of(u).map(|a| counts.pair(a, b)[c]).sum::<f64>();
+                let missing = self.values_of(v).map(|b| counts.single(b)[c] - with_root(b));
+                evidence += log_evidence(layout.values(v), missing);
+            }
+        }
+        evidence
+    }
+
+    /// The slots of an attribute's values, without that of unknown ones.
+    fn values_of(&self, u: usize) -> Range<usize> {
+        let slots = self.layout().slots_of(u);
+        slots.start..slots.end - 1
+    }
+}
+
+/// The logarithm of the evidence of counts of so many values, under a uniform Dirichlet prior of their probabilities.
+fn log_evidence(values: f64, counts: impl Iterator<Item = f64>) -> f64 {
+    let (total, logs) =
+        counts.fold((0.0, 0.0), |(total, logs), n| (total + n, logs + libm::lgamma(n + 1.0)));
+    libm::lgamma(values) - libm::lgamma(values + total) + logs
 }
 
 /// N_cu(c, x_u) of the rows in which v is known, by attribute v, slot of u, and class: nothing for an attribute that is known in
@@ -311,7 +339,7 @@ impl BothKnown {
 )]
 fn is_known(counts: &Counts) -> Vec<bool> {
     let layout = counts.layout();
-    let total: f64 = counts.by_class().iter().sum();
+    let total = counts.total();
     let known = |v: usize| -> f64 { layout.slots_of(v).flat_map(|a| counts.single(a)).sum() };
     (0..layout.attributes()).map(|v| known(v) == total).collect()
 }
