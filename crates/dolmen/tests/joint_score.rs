@@ -47,6 +47,30 @@ fn the_conditions_hold_and_the_score_is_that_of_the_weights() {
     }
 }
 
+/// Members whose probabilities are of unlike size: where one is drowned out by the other, there is a maximum in between and one on
+/// either side.
+#[test]
+fn the_mixture_is_no_worse_than_its_best_member() {
+    let run = Run::with_threads(3, 1).unwrap();
+    for seed in 0..40 {
+        let (mut own, mut all) = columns(30 + seed, 3);
+        let lift = |column: &mut Vec<f64>, by: f64| column.iter_mut().for_each(|log| *log += by);
+        for (m, by) in [(0, 4.0), (1, -(seed as f64) / 4.0)] {
+            lift(&mut own[m], by);
+            lift(&mut all[m], by);
+        }
+        let problem = JointScore::from_log(own.clone(), all.clone()).unwrap();
+        let found = problem.solve(&LmgOptions::default(), &run).unwrap();
+        for weights in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] {
+            let alone = score(&own, &all, &weights);
+            assert!(
+                found.score * own[0].len() as f64 >= alone - 1e-9,
+                "{seed}: {found:?}, {alone}"
+            );
+        }
+    }
+}
+
 #[test]
 fn no_weights_nearby_are_better() {
     let (own, all) = columns(60, 4);

@@ -17,7 +17,7 @@ use crate::combine::Solution;
 use crate::combine::problem::{self, WeightProblem};
 use crate::error::{Error, Result};
 use crate::learner::Run;
-use crate::math::{Gram, cholesky, nonnegative};
+use crate::math::{Gram, cholesky, first_largest, nonnegative};
 
 /// Steps are cut so that a member with a prior keeps at least this share of its weight: ln alpha has a pole at 0.
 const KEPT_SHARE: f64 = 0.1;
@@ -28,6 +28,8 @@ const KEPT_BENDS: [f64; 6] = [1.0, 0.9999, 0.998, 0.97, 0.875, 0.5];
 const MARGIN: f64 = 1e-6;
 /// Raises the diagonal of what is tested for being positive definite, in units of its largest entry.
 const ALIKE: f64 = 1e-9;
+/// The share of the weight that members with a prior have together in the start that is one member.
+const NEARLY_NONE: f64 = 0.1;
 /// Halvings of a step before the arithmetic is taken to be at its end.
 const HALVINGS: usize = 40;
 
@@ -48,7 +50,7 @@ pub struct LmgOptions {
     pub tolerance: f64,
     /// Steps from one start.
     pub max_iterations: usize,
-    /// Starts: equal weights, then random ones.
+    /// Starts beside the best member alone: equal weights, then random ones.
     pub starts: usize,
 }
 
@@ -109,12 +111,15 @@ impl JointScore {
             if s == 0 {
                 return vec![1.0; members.len()];
             }
+            if s == options.starts {
+                return self.best_alone();
+            }
             let mut rng = run.child(s as u64).rng();
             (0..members.len()).map(|_| Exp1.sample(&mut rng)).collect()
         };
         let ascent = self.ascent(&self.own.weights, &members);
         let mut best: Option<(f64, JointSolution)> = None;
-        for s in 0..options.starts {
+        for s in 0..=options.starts {
             run.check()?;
             let found = run.install(|| ascent.climb(&start(s), options));
             // The first of equals, as far as rounding lets them be told apart.
@@ -123,6 +128,21 @@ impl JointScore {
             }
         }
         best.map(|(_, solution)| solution).ok_or_else(|| Error::shape("starts", 1, 0))
+    }
+
+    /// All weight to the member with the best score, so that no mixture is worse than it; with a prior almost all.
+    fn best_alone(&self) -> Vec<f64> {
+        let members = self.members();
+        let only = |m: usize| -> Vec<f64> {
+            (0..members).map(|other| f64::from(u8::from(other == m))).collect()
+        };
+        let score = |m: usize| problem::weighted_mean(&self.row_scores(&only(m)), self.shares());
+        let best = first_largest(&(0..members).map(score).collect::<Vec<f64>>());
+        let mut weights = only(best);
+        for (weight, prior) in weights.iter_mut().zip(&self.own.prior) {
+            *weight += if *prior > 0.0 { NEARLY_NONE / members as f64 } else { 0.0 };
+        }
+        weights
     }
 
     /// The problem for these shares of the rows, among the allowed members.
