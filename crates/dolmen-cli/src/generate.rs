@@ -42,7 +42,7 @@ struct Network {
     #[arg(long, default_value_t = RandomNetwork::default().width)]
     width: usize,
     /// Concentration of the Dirichlet distribution of table rows: 1 is uniform, less is nearer to rules.
-    #[arg(long, default_value_t = RandomNetwork::default().concentration)]
+    #[arg(long, allow_negative_numbers = true, default_value_t = RandomNetwork::default().concentration)]
     concentration: f64,
     /// Rows to draw.
     #[arg(long, default_value_t = 1000)]

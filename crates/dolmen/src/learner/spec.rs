@@ -57,11 +57,27 @@ impl Spec {
     /// The parameters as a learner's own struct; unknown names are refused.
     pub fn read<P: DeserializeOwned>(&self) -> Result<P> {
         serde_json::from_value(Value::Object(self.parameters.clone())).map_err(|e| {
-            Error::param(
-                &format!("the spec of '{}'", self.kind),
-                "its parameters",
-                format!("not: {e}"),
-            )
+            self.misread::<P>().unwrap_or_else(|| {
+                let what = format!("the spec of '{}'", self.kind);
+                Error::param(&what, "its parameters", format!("not: {e}"))
+            })
+        })
+    }
+
+    /// Which parameter has a value that is none, if a known one has.
+    fn misread<P: DeserializeOwned>(&self) -> Option<Error> {
+        self.parameters.iter().find_map(|(name, value)| {
+            let alone = Map::from_iter([(name.clone(), value.clone())]);
+            let error = serde_json::from_value::<P>(Value::Object(alone)).err()?.to_string();
+            let (found, expected) = error.split_once(", expected ")?;
+            let expected = match expected {
+                "f64" => "a number",
+                "usize" | "u64" | "u32" => "a whole number",
+                "a sequence" => "a list",
+                other => other,
+            };
+            let what = format!("{name} in {}", self.kind);
+            (!found.starts_with("unknown field")).then(|| Error::param(&what, expected, value))
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::counts::{Counts, Layout};
 use super::mixing::Mixing;
@@ -10,6 +10,7 @@ use super::model::{Discretiser, FittedOneDependence};
 use super::tables::Tables;
 use super::triples::{TripleTables, Triples};
 use crate::error::{Error, Result};
+use crate::learner::density::mixture::OneOrMany;
 use crate::learner::{Fitted, Learner, Run, Sample};
 use crate::oos::Block;
 use crate::plan::Plan;
@@ -26,6 +27,10 @@ pub enum MissingValues {
     Value,
     /// Nothing: it is left out of counts and products.
     Ignore,
+}
+
+fn one_or_many<'d, D: Deserializer<'d>>(names: D) -> Result<Vec<String>, D::Error> {
+    Ok(OneOrMany::<String>::deserialize(names)?.values().to_vec())
 }
 
 /// Declares the parameter struct of one member of the family: the shared parameters, and its own.
@@ -64,7 +69,8 @@ recipe! {
 recipe! {
     /// One-dependence estimators: every attribute depends on the class and on one root. A ladder, one member per root.
     Ode {
-        /// The columns that are roots, by name.
+        /// The columns that are roots, by name: one, or a list.
+        #[serde(deserialize_with = "one_or_many")]
         root: Vec<String> = Vec::new(),
     } => |recipe| Rule::Roots(recipe.root.clone())
 }

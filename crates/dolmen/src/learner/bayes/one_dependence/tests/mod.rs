@@ -12,6 +12,7 @@ use super::counts::{Counts, Layout, Slot, Slots};
 use super::mixing::Desk;
 use super::tables::Tables;
 use super::*;
+use crate::learner::spec::Spec;
 use crate::learner::{Fitted, Learner, Run, Sample, predict};
 use crate::table::{Features, Field, Kind, Schema};
 use crate::task::{Classification, Joint, Labels};
@@ -169,4 +170,16 @@ fn logs_without(tables: &Tables, slots: &Slots, own: (usize, f64)) -> Vec<f64> {
     desk.put_roots_without(tables, slots, own);
     let (scale, joints) = desk.joints(tables.layout().classes());
     joints.flatten().map(|joint| scale.ln(*joint)).collect()
+}
+
+#[test]
+fn specs_name_one_root_or_several_and_errors_name_the_parameter() {
+    let read = |spec: &str| Spec::parse(spec).unwrap().read::<Ode>();
+    assert_eq!(read("ode(root=a1)").unwrap().root, ["a1"]);
+    assert_eq!(read("ode(root=[a1, a2])").unwrap().root, ["a1", "a2"]);
+    let error = read("ode(root=a1, bins=few)").unwrap_err().to_string();
+    assert_eq!(error, "bins in ode must be a whole number, but is \"few\"");
+    let error = read("ode(missing=maybe)").unwrap_err().to_string();
+    assert!(error.starts_with("missing in ode must be `value` or `ignore`"), "{error}");
+    assert!(read("ode(roots=a1)").unwrap_err().to_string().contains("unknown field `roots`"));
 }
