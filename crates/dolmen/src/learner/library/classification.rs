@@ -17,9 +17,10 @@ use crate::store::Registry;
 use crate::table::Rows;
 use crate::task::Classification;
 
-/// Rows from which on a choice of combiners is worth its chance of error: with a few hundred it lost more than it gained. The
-/// penalties of logistic regression, which are chosen too, did so with one or two thousand.
-const MANY_ROWS: usize = 1000;
+/// Rows from which on a choice of pools is worth its chance of error: with a few hundred it lost more than it gained.
+const ENOUGH_FOR_POOLS: usize = 1000;
+/// Rows beyond which logistic regression is worth it: with one or two thousand it, and the choice of its penalty, lost.
+const ENOUGH_FOR_LOGISTIC: usize = 5000;
 
 impl Library for Classification {
     fn entries() -> Vec<Entry<Self>> {
@@ -64,10 +65,10 @@ impl Library for Classification {
     /// set one member against another: which is right, the rows say where there are enough of them to choose by.
     fn usual_combiners(x: Rows<'_>) -> Vec<Spec> {
         let mut combiners = vec!["simplex"];
-        if x.rows() >= MANY_ROWS {
+        if x.rows() >= ENOUGH_FOR_POOLS {
             combiners.push("log-pool");
         }
-        if x.rows() > FEW_ROWS {
+        if x.rows() > ENOUGH_FOR_LOGISTIC {
             combiners.push("logistic");
         }
         specs(&combiners)

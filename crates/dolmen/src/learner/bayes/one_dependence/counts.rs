@@ -15,7 +15,7 @@ use crate::math::bulk;
 /// Rows of which one pair of attributes after the other is counted.
 const BLOCK: usize = 4096;
 /// Rows read in one piece of work.
-const PIECE: usize = 512;
+pub(super) const PIECE: usize = 512;
 /// Cells a table may have: more would not fit the memory of a usual machine.
 pub(super) const MOST_CELLS: usize = 1 << 28;
 

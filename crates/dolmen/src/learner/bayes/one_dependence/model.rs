@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::counts::{Counts, Layout, ReadRow, Slot, Slots};
+use super::counts::{Counts, Layout, PIECE, ReadRow, Slot, Slots};
 use super::learners::Counted;
 use super::mixing::{Desk, Mixing, to_posterior};
 use super::scale::Scale;
@@ -15,9 +15,6 @@ use crate::store::{Record, Registry, Stored};
 use crate::table::Rows;
 use crate::table::encode::Encoder;
 use crate::task::{Classification, Joint, Labels, Target, Task};
-
-/// Rows read in one piece of work.
-const ROWS: usize = 512;
 
 /// What turns rows into values that can be counted.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -48,7 +45,7 @@ impl Discretiser {
     ) -> Slots {
         let width = layout.attributes().max(1);
         let mut coded = vec![None; sample.rows() * width];
-        let rows = coded.par_chunks_exact_mut(width).enumerate().with_min_len(ROWS);
+        let rows = coded.par_chunks_exact_mut(width).enumerate().with_min_len(PIECE);
         rows.for_each(|(i, slots)| self.read(layout, sample.x().row(i), slots));
         coded
     }

@@ -24,7 +24,7 @@ pub(super) struct Tables {
     /// ln p(c).
     classes: Vec<f64>,
     /// ln p(x_v | c), by slot and class: naive Bayes.
-    plain: Vec<f64>,
+    naive: Vec<f64>,
     /// p_u(c, x_u) over the denominators of all other attributes, by slot and class.
     bases: Vec<f64>,
     /// The weight of the rows with a value, by slot.
@@ -48,7 +48,7 @@ impl Tables {
             scale: Scale::of_products(attributes + 1, largest),
             most_factors: most_factors(largest),
             classes,
-            plain: Vec::with_capacity(layout.slots() * layout.classes()),
+            naive: Vec::with_capacity(layout.slots() * layout.classes()),
             bases: vec![0.0; layout.slots() * layout.stride()],
             totals: (0..layout.slots()).map(|a| counts.single(a).iter().sum()).collect(),
             known: Vec::with_capacity(attributes),
@@ -71,7 +71,7 @@ impl Tables {
         for a in layout.slots_of(u) {
             let bases = &mut self.bases[a * layout.stride()..];
             for (c, (n, base)) in counts.single(a).iter().zip(bases).enumerate() {
-                self.plain.push(((n + 1.0) / (of_class[c] + values)).ln());
+                self.naive.push(((n + 1.0) / (of_class[c] + values)).ln());
                 let root = (n + 1.0) / (all + layout.classes() as f64 * values);
                 let others = (0..attributes).filter(|v| *v != u);
                 let below = others.map(|v| both_known.of(a, v, counts)[c] + layout.values(v));
@@ -109,7 +109,7 @@ impl Tables {
         out.copy_from_slice(&self.classes);
         let classes = out.len();
         for a in slots.iter().flatten() {
-            add(out, &self.plain[a.index() * classes..][..classes]);
+            add(out, &self.naive[a.index() * classes..][..classes]);
         }
     }
 
