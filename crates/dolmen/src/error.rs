@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::memory::in_words;
+
 /// A result of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -90,6 +92,17 @@ pub enum Error {
         source: std::io::Error,
     },
 
+    /// A piece of work needs more memory than there is.
+    #[error("{what}: about {} of memory are needed, but {} can be had", in_words(*needed), in_words(*available))]
+    Memory {
+        /// What the memory is for.
+        what: String,
+        /// Bytes it needs.
+        needed: u64,
+        /// Bytes that can be had.
+        available: u64,
+    },
+
     /// The run was cancelled.
     #[error("cancelled")]
     Cancelled,
@@ -154,6 +167,10 @@ impl Error {
             Self::Version { .. } | Self::UnknownKind { .. } => {
                 Some("the file comes from a newer or extended program: update this one".into())
             }
+            Self::Memory { .. } => Some(
+                "ask for less (fewer rows, columns or copies), or give the program more memory"
+                    .into(),
+            ),
             _ => None,
         }
     }

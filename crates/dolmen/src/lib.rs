@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The modules stand in that order: [`table`], [`plan`], [`learner`], [`oos`], [`combine`], [`ensemble`], [`evaluate`].
-//! [`task`] says what one prediction row means; [`store`] saves models; [`generate`] draws data sets; [`stats`] and [`math`] are what it all stands on.
+//! [`task`] says what one prediction row means; [`store`] saves models; [`generate`] draws data sets; [`stats`], [`math`] and [`memory`] are what it all stands on.
 //!
 //! Weights for predictions made anywhere, with their certificate:
 //!
@@ -33,6 +33,7 @@ pub mod evaluate;
 pub mod generate;
 pub mod learner;
 pub mod math;
+pub mod memory;
 pub mod oos;
 pub mod plan;
 pub mod stats;
