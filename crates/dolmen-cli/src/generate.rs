@@ -1,13 +1,11 @@
 //! `dolmen generate`: data sets drawn from known distributions.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use dolmen::error::{Error, Result};
+use dolmen::error::Error;
 use dolmen::generate::RandomNetwork;
-use dolmen::store::write_atomically;
-use dolmen::table::{Table, write_csv, write_parquet};
 use serde::Serialize;
 
 use crate::args::{Common, Format};
@@ -47,7 +45,7 @@ struct Network {
     /// Rows to draw.
     #[arg(long, default_value_t = 1000)]
     rows: usize,
-    /// Where they are written: CSV or Parquet by extension. [default: CSV to stdout]
+    /// Where they are written: CSV or Parquet by extension; `-` for stdout. [default: CSV to stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Further rows of the same network.
@@ -76,6 +74,9 @@ pub(crate) fn run(arguments: &Generate, common: &Common, out: &mut dyn Write) ->
 
 impl Network {
     fn generate(&self, common: &Common, out: &mut dyn Write) -> Done {
+        let (output, test_output) = (self.output.as_deref(), self.test_output.as_deref());
+        let written = [("--output", output), ("--test-output", test_output)];
+        output::check_outputs(&[], &written)?;
         let run = common.run()?;
         for (name, rows) in [("rows", self.rows), ("test-rows", self.test_rows)] {
             if rows == 0 {
@@ -90,11 +91,11 @@ impl Network {
         };
         let network = recipe.draw(&run.child(0))?;
         let table = network.sample(self.rows, &run.child(1))?;
-        let Some(path) = &self.output else { return Ok(write_csv(&table, out)?) };
-        write(&table, path)?;
-        if let Some(path) = &self.test_output {
-            write(&network.sample(self.test_rows, &run.child(2))?, path)?;
+        output::rows(&table, output, out)?;
+        if test_output.is_some() {
+            output::rows(&network.sample(self.test_rows, &run.child(2))?, test_output, out)?;
         }
+        let Some(path) = output.filter(|path| !output::is_standard(path)) else { return Ok(()) };
         let names = network.names();
         let arc = |(from, to): (usize, usize)| [names[from].clone(), names[to].clone()];
         let report = Report {
@@ -102,7 +103,7 @@ impl Network {
             arcs: network.arcs().into_iter().map(arc).collect(),
             induced_width: network.induced_width(),
             rows: self.rows,
-            output: path.clone(),
+            output: path.into(),
             variables: names.clone(),
         };
         drop(run);
@@ -111,13 +112,6 @@ impl Network {
             Format::Text => show(&report, out),
         }
     }
-}
-
-fn write(table: &Table, path: &Path) -> Result<()> {
-    if path.extension().is_some_and(|e| e == "parquet" || e == "pq") {
-        return write_parquet(path, table, &[]);
-    }
-    write_atomically(path, |out| write_csv(table, out))
 }
 
 fn show(report: &Report, out: &mut dyn Write) -> Done {

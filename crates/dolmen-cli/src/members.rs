@@ -1,6 +1,6 @@
 //! The members of a stack, as the command line names them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dolmen::error::{Error, Result};
@@ -21,6 +21,11 @@ pub(crate) struct Members {
 }
 
 impl Members {
+    /// The file the members are read from, if they are.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.spec.as_deref()
+    }
+
     /// The learners named, or the usual ones for a table of this size.
     pub(crate) fn learners<T: Library>(
         &self,
@@ -87,7 +92,7 @@ fn unique_names<T: Library>(learners: &[Box<dyn Learner<T>>]) -> Result<()> {
     }
 }
 
-fn read_specs(path: &std::path::Path) -> Result<Vec<Spec>> {
+fn read_specs(path: &Path) -> Result<Vec<Spec>> {
     let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
     let one_line = |e: toml::de::Error| e.to_string().replace('\n', " ");
     let mut document: Map<String, Value> =

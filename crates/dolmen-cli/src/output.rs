@@ -1,11 +1,14 @@
 //! Results as tables, numbers as people read them, failures as two lines.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 use dolmen::Error;
 use dolmen::combine::inference::Estimate;
+use dolmen::store::{check_output, same_file, write_file};
+use dolmen::table::{self, write_csv, write_parquet};
 use serde::Serialize;
 
 use crate::args::Common;
@@ -52,6 +55,47 @@ impl Failure {
 pub(crate) fn json(result: &impl Serialize, out: &mut dyn Write) -> Done {
     serde_json::to_writer_pretty(&mut *out, result).map_err(io::Error::from)?;
     Ok(writeln!(out)?)
+}
+
+/// Whether a file's name means standard input or output.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Writes rows where the user wants them: CSV to stdout without a name and for `-`, else CSV or Parquet by extension.
+pub(crate) fn rows(rows: &table::Table, to: Option<&Path>, out: &mut dyn Write) -> Done {
+    match to {
+        Some(path) if !is_standard(path) => {
+            if path.extension().is_some_and(|e| e == "parquet" || e == "pq") {
+                write_parquet(path, rows, &[])?;
+            } else {
+                write_file(path, |out| write_csv(rows, out))?;
+            }
+        }
+        _ => write_csv(rows, out)?,
+    }
+    Ok(())
+}
+
+/// Refuses, before any work, outputs that cannot be written, that are read too, or that are one file for two options.
+pub(crate) fn check_outputs(
+    read: &[&Path],
+    written: &[(&'static str, Option<&Path>)],
+) -> dolmen::Result<()> {
+    let named = |&(option, path): &(&'static str, Option<&'_ Path>)| {
+        path.filter(|path| !is_standard(path)).map(|path| (option, path.to_path_buf()))
+    };
+    let written: Vec<_> = written.iter().filter_map(named).collect();
+    for (i, (option, path)) in written.iter().enumerate() {
+        check_output(path)?;
+        if read.iter().any(|input| same_file(input, path)) {
+            return Err(Error::file(path, format!("{option} would overwrite what is read")));
+        }
+        if let Some((other, _)) = written[..i].iter().find(|(_, other)| same_file(other, path)) {
+            return Err(Error::file(path, format!("{option} and {other} are the same file")));
+        }
+    }
+    Ok(())
 }
 
 /// Writes aligned columns: the first to the left, the others to the right.

@@ -7,13 +7,12 @@ use clap::Args;
 use dolmen::error::{Error, Result};
 use dolmen::learner::{Run, predict};
 use dolmen::math::first_largest;
-use dolmen::store::write_atomically;
-use dolmen::table::{Categories, Column, Features, Table, write_csv, write_parquet};
+use dolmen::table::{Categories, Column, Features, Table};
 use dolmen::task::Joint;
 
 use crate::args::{Common, DataFile};
 use crate::model::{Model, Opened};
-use crate::output::Done;
+use crate::output::{self, Done};
 
 /// Predict new rows: log_density; or class and p(class) columns; or mean.
 #[derive(Debug, Args)]
@@ -26,7 +25,7 @@ pub(crate) struct Predict {
     model: PathBuf,
     /// The rows to predict: CSV or Parquet; `-` reads CSV from standard input.
     data: DataFile,
-    /// Where predictions go: CSV or Parquet by extension. [default: CSV to stdout]
+    /// Where predictions go: CSV or Parquet by extension; `-` for stdout. [default: CSV to stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Also the interval that holds the truth with about this probability, such as 0.9 (numbers).
@@ -35,19 +34,14 @@ pub(crate) struct Predict {
 }
 
 pub(crate) fn run(arguments: &Predict, common: &Common, out: &mut dyn Write) -> Done {
+    let output = arguments.output.as_deref();
+    output::check_outputs(&[&arguments.model, &arguments.data], &[("--output", output)])?;
     let run = common.run()?;
     let opened = Opened::read(&arguments.model)?;
     let (features, _) = opened.read_rows(&arguments.data, false, &run)?;
     let table = predictions(&opened, &features, arguments.interval, &run)?;
     drop(run);
-    match &arguments.output {
-        None => write_csv(&table, out)?,
-        Some(path) if path.extension().is_some_and(|e| e == "parquet" || e == "pq") => {
-            write_parquet(path, &table, &[])?;
-        }
-        Some(path) => write_atomically(path, |out| write_csv(&table, out))?,
-    }
-    Ok(())
+    output::rows(&table, output, out)
 }
 
 fn predictions(

@@ -6,25 +6,31 @@ use std::path::PathBuf;
 use clap::Args;
 use dolmen::error::Error;
 use dolmen::learner::Fitted;
-use dolmen::table::{Column, Table, write_csv};
+use dolmen::table::{Column, Table};
 
 use crate::args::Common;
 use crate::model::{Model, Opened};
-use crate::output::Done;
+use crate::output::{self, Done};
 
-/// Draw rows from a density model, as CSV.
+/// Draw rows from a density model.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
-  dolmen sample geyser.dolmen --rows 1000 --seed 7 > drawn.csv")]
+  dolmen sample geyser.dolmen --rows 1000 --seed 7 > drawn.csv
+  dolmen sample geyser.dolmen --rows 1000 -o drawn.parquet")]
 pub(crate) struct Sample {
     /// A density model made by `dolmen fit`.
     model: PathBuf,
     /// How many rows.
     #[arg(long, default_value_t = 100)]
     rows: usize,
+    /// Where they are written: CSV or Parquet by extension; `-` for stdout. [default: CSV to stdout]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &Sample, common: &Common, out: &mut dyn Write) -> Done {
+    let output = arguments.output.as_deref();
+    output::check_outputs(&[&arguments.model], &[("--output", output)])?;
     let opened = Opened::read(&arguments.model)?;
     let Model::Density(model) = &opened.model else {
         let problem =
@@ -46,5 +52,5 @@ pub(crate) fn run(arguments: &Sample, common: &Common, out: &mut dyn Write) -> D
     }
     let named = fields.iter().map(|field| field.name.clone());
     let table = Table::new(named.zip(columns.into_iter().map(Column::Numeric)).collect())?;
-    Ok(write_csv(&table, out)?)
+    output::rows(&table, output, out)
 }

@@ -11,7 +11,7 @@ use dolmen::ensemble::{Ensemble, Stack};
 use dolmen::learner::density::gaussian::Gaussian;
 use dolmen::learner::library::Library;
 use dolmen::learner::{Fitted, Run, Sample, predict};
-use dolmen::store::{ModelFile, Record, write_atomically};
+use dolmen::store::{ModelFile, Record, write_file};
 use dolmen::table::{Features, Schema};
 use dolmen::task::{Classification, Density};
 use serde::{Deserialize, Serialize};
@@ -178,17 +178,17 @@ fn a_failed_write_keeps_the_old_file_and_leaves_nothing_else() {
         out.write_all(b"half of it")?;
         Err(IoError::other("the disk is full"))
     };
-    let error = write_atomically(&path, fails).unwrap_err().to_string();
+    let error = write_file(&path, fails).unwrap_err().to_string();
     assert!(error.contains("out.txt") && error.contains("the disk is full"), "{error}");
     assert_eq!(names(), 0);
 
-    write_atomically(&path, |out| out.write_all(b"old")).unwrap();
-    assert!(write_atomically(&path, fails).is_err());
+    write_file(&path, |out| out.write_all(b"old")).unwrap();
+    assert!(write_file(&path, fails).is_err());
     assert_eq!((names(), fs::read_to_string(&path).unwrap()), (1, "old".into()));
-    write_atomically(&path, |out| out.write_all(b"new")).unwrap();
+    write_file(&path, |out| out.write_all(b"new")).unwrap();
     assert_eq!((names(), fs::read_to_string(&path).unwrap()), (1, "new".into()));
 
-    let error = write_atomically(&folder.path().join("nowhere/out.txt"), |_| Ok(())).unwrap_err();
+    let error = write_file(&folder.path().join("nowhere/out.txt"), |_| Ok(())).unwrap_err();
     assert!(error.to_string().contains("nowhere"), "{error}");
-    assert!(write_atomically(folder.path(), |_| Ok(())).is_err());
+    assert!(write_file(folder.path(), |_| Ok(())).is_err());
 }

@@ -3,13 +3,13 @@
 mod report;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use dolmen::combine::library::{combiner, weights_of};
 use dolmen::combine::{Combiner, Weights};
 use dolmen::ensemble::{CalibrationKind, Check, Ending, Ensemble, Stack};
-use dolmen::error::Result;
+use dolmen::error::{Error, Result};
 use dolmen::learner::library::Library;
 use dolmen::learner::spec::Spec;
 use dolmen::learner::{Fitted, Run};
@@ -108,10 +108,11 @@ enum Calibrate {
 const NESTED_ROWS: usize = 5000;
 
 pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
+    fit.check_outputs()?;
     let run = common.run()?;
     let data = Data::read(&fit.data, &fit.columns, &fit.reading, &run)?;
     data.notes.iter().for_each(|text| note(common, text));
-    let report = match &data.truth {
+    let (report, written) = match &data.truth {
         Truth::None => fit.fit::<Density>(&data, &(), &run),
         Truth::Classes(labels) if fit.columns.task == Some(TargetTask::Joint) => {
             fit.fit::<Joint>(&data, labels, &run)
@@ -122,13 +123,38 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
     .map_err(|error| error.in_file(&fit.data))?;
     drop(run);
     match common.format {
-        Format::Json => output::json(&report, out),
-        Format::Text => report.show(out),
+        Format::Json => output::json(&report, out)?,
+        Format::Text => report.show(out)?,
     }
+    Ok(written?)
 }
 
 impl Fit {
-    fn fit<T: Library>(&self, data: &Data, target: &T::Target, run: &Run) -> Result<Report> {
+    /// Long work is not begun for a result that cannot be kept.
+    fn check_outputs(&self) -> Result<()> {
+        let (model, matrix) = (self.output.as_deref(), self.oos.as_deref());
+        let written = [("--output", model), ("--oos", matrix)];
+        for (option, path) in written {
+            if path.is_some_and(output::is_standard) {
+                let expected = "the name of a file: stdout is for the report";
+                return Err(Error::param(option, expected, "-"));
+            }
+        }
+        let read: Vec<&Path> = [Some(self.data.as_path()), self.members.file()]
+            .into_iter()
+            .chain([self.reading.schema.as_deref().map(Path::new)])
+            .flatten()
+            .collect();
+        output::check_outputs(&read, &written)
+    }
+
+    /// The report, and whether all that was to be kept could be written: what could is there in either case.
+    fn fit<T: Library>(
+        &self,
+        data: &Data,
+        target: &T::Target,
+        run: &Run,
+    ) -> Result<(Report, Result<()>)> {
         let sample = data.sample::<T>(target)?;
         let keys =
             RowKeys { classes: target.strata(), groups: data.groups.as_deref(), times: None };
@@ -141,14 +167,16 @@ impl Fit {
         let weights = chosen_weights::<T>(&specs, &ensemble)?;
         let named = specs[0].kind.clone();
         let mut report = Report::new(&ensemble, named, weights, folds, &run.child(2))?;
-        if let (Some(path), Some(matrix)) = (&self.oos, ensemble.matrix()) {
-            matrix.write(path)?;
-        }
+        let mut written = Ok(());
         if let Some(path) = &self.output {
-            self.store::<T>(data, target, &ensemble, path)?;
-            report.model = Some(path.clone());
+            written = self.store::<T>(data, target, &ensemble, path);
+            report.model = written.is_ok().then(|| path.clone());
         }
-        Ok(report)
+        if let (Some(path), Some(matrix)) = (&self.oos, ensemble.matrix()) {
+            let matrix = matrix.write(path);
+            written = written.and(matrix);
+        }
+        Ok((report, written))
     }
 
     /// The combiners named, or the usual ones.
@@ -198,7 +226,7 @@ impl Fit {
         data: &Data,
         target: &T::Target,
         model: &dyn Fitted<T>,
-        path: &std::path::Path,
+        path: &Path,
     ) -> Result<()> {
         ModelFile {
             task: T::NAME.into(),

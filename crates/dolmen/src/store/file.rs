@@ -1,12 +1,11 @@
-//! The model file, and writing files whole or not at all.
+//! The model file.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::Record;
+use super::{Record, write_file};
 use crate::error::{Error, Result};
 use crate::table::Schema;
 use crate::task::Task;
@@ -43,7 +42,7 @@ impl ModelFile {
     pub fn write(&self, path: &Path) -> Result<()> {
         let body = rmp_serde::to_vec_named(self)
             .map_err(|e| Error::file(path, format!("the model cannot be stored: {e}")))?;
-        write_atomically(path, |out| {
+        write_file(path, |out| {
             out.write_all(MAGIC)?;
             out.write_all(&FORMAT.to_le_bytes())?;
             out.write_all(&crc32fast::hash(&body).to_le_bytes())?;
@@ -78,31 +77,4 @@ impl ModelFile {
         rmp_serde::from_slice(body)
             .map_err(|e| Error::file(path, format!("the model file cannot be read: {e}")))
     }
-}
-
-/// Writes a file through a temporary one beside it, so that the name never shows a half-written file.
-pub fn write_atomically(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-) -> Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    if !folder.is_dir() {
-        let problem = format!("there is no folder '{}' to write it in", folder.display());
-        return Err(Error::file(path, problem));
-    }
-    let fail = |e| Error::io(path, e);
-    let mut builder = tempfile::Builder::new();
-    // Temporary files are private by default; the file that takes the name gets what the umask allows.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut temporary = builder.tempfile_in(folder).map_err(fail)?;
-    let mut out = std::io::BufWriter::new(temporary.as_file_mut());
-    write(&mut out).and_then(|()| out.flush()).map_err(fail)?;
-    drop(out);
-    temporary.as_file().sync_all().map_err(fail)?;
-    temporary.persist(path).map_err(|e| fail(e.error))?;
-    Ok(())
 }

@@ -5,11 +5,13 @@
 //! stored form, and its body. A [`Registry`] maps kinds to the types that read them.
 
 mod file;
+mod output;
 mod record;
 mod registry;
 
 pub mod floats;
 
-pub use file::{ModelFile, write_atomically};
+pub use file::ModelFile;
+pub use output::{check_output, same_file, write_file};
 pub use record::Record;
 pub use registry::{Registry, Stored};

@@ -18,7 +18,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 
 use crate::error::Result;
-use crate::store::write_atomically;
+use crate::store::write_file;
 use crate::table::{Categories, Column, Table};
 
 /// Rows converted at a time.
@@ -28,7 +28,7 @@ const BATCH: usize = 1 << 16;
 ///
 /// The name never shows a half-written file.
 pub fn write_parquet(path: &Path, table: &Table, metadata: &[(String, String)]) -> Result<()> {
-    write_atomically(path, |out| write(table, metadata, out).map_err(io::Error::other))
+    write_file(path, |out| write(table, metadata, out).map_err(io::Error::other))
 }
 
 fn write(
