@@ -8,6 +8,8 @@ use dolmen::combine::simplex::{EmOptions, LogScore, SimplexOptions};
 use dolmen::learner::Run;
 use dolmen::math::log_sum_exp;
 use proptest::prelude::*;
+use rand::RngExt;
+use rand_distr::{Distribution, StandardNormal};
 use serde_json::Value;
 
 fn run() -> Run {
@@ -162,6 +164,117 @@ proptest! {
             prop_assert!((a - b).abs() < 1e-8, "{:?} {:?}", found.weights, em.weights);
         }
     }
+}
+
+/// The log densities of ordinary stacks, hundreds of nats apart in some rows; EM's scores on them with a gap of 1e-12.
+#[test]
+fn hard_matrices_of_ordinary_stacks() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/weights");
+    if !folder.exists() {
+        println!("skipped: {} is not here", folder.display());
+        return;
+    }
+    let known = [("hard_a", -47.493_733_761), ("hard_b", 89.664_174_759), ("hard_c", 1.425_296_281)];
+    for (name, score) in known {
+        let text = std::fs::read_to_string(folder.join(format!("{name}.csv"))).unwrap();
+        let row = |line: &str| line.split(',').map(|v| v.parse().unwrap()).collect::<Vec<f64>>();
+        let rows: Vec<Vec<f64>> = text.lines().skip(1).map(row).collect();
+        let found = exact(&LogScore::from_log(columns(&rows)).unwrap());
+        assert!(found.converged && found.gap <= 1e-10, "{name}: {found:?}");
+        assert!((found.score - score).abs() < 1e-9, "{name}: {}", found.score);
+        assert!(found.iterations < 50, "{name}: {} passes", found.iterations);
+    }
+}
+
+/// Matrices like those and worse: `scale` nats between members, narrow kernels, low rank, near copies, rows that only one
+/// member knows, members that are `-inf` in places, row weights over nine orders.
+fn hard_problem(seed: u64, members: usize) -> LogScore {
+    let mut rng = Run::new(seed).rng();
+    let mut normal = move || -> f64 { StandardNormal.sample(&mut rng) };
+    let mut rng = Run::new(seed).child(1).rng();
+    let mut uniform = move |from: f64, to: f64| rng.random_range(from..to);
+    let rows = 10_f64.powf(uniform(0.0, 2.7)) as usize;
+    let scale = 10_f64.powf(uniform(0.0, 5.0));
+    let points: Vec<f64> = (0..rows).map(|_| normal()).collect();
+    let levels: Vec<f64> = (0..rows).map(|_| scale * normal()).collect();
+    let basis: Vec<Vec<f64>> =
+        (0..3).map(|_| (0..rows).map(|_| scale * normal()).collect()).collect();
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    for m in 0..members {
+        let mut column: Vec<f64> = match seed % 4 {
+            0 => (0..rows).map(|i| levels[i] + scale * normal()).collect(),
+            1 => {
+                let width = 10_f64.powf(uniform(-5.0, 1.0));
+                let centre = points[uniform(0.0, rows as f64) as usize] + 1e-3 * normal();
+                let log = |x: &f64| (-0.5 * ((x - centre) / width).powi(2) - width.ln()).max(-1e5);
+                points.iter().map(log).collect()
+            }
+            2 => {
+                let by: Vec<f64> = (0..3).map(|_| normal()).collect();
+                (0..rows).map(|i| (0..3).map(|k| by[k] * basis[k][i]).sum()).collect()
+            }
+            _ => {
+                let own = uniform(0.0, rows as f64) as usize;
+                let below = |i: usize, u: f64| if i == own { 0.0 } else { -3.0 * scale * u };
+                (0..rows).map(|i| levels[i] + below(i, uniform(0.0, 1.0))).collect()
+            }
+        };
+        match uniform(0.0, 8.0) as usize {
+            0 if m > 0 => column.clone_from(&columns[uniform(0.0, m as f64) as usize]),
+            1 if m > 0 => {
+                let near = 10_f64.powf(uniform(-14.0, -3.0));
+                let copied = &columns[uniform(0.0, m as f64) as usize];
+                column = copied.iter().map(|v| v + near * normal()).collect();
+            }
+            2 if m > 0 => column[uniform(0.0, rows as f64) as usize] = f64::NEG_INFINITY,
+            _ => {}
+        }
+        columns.push(column);
+    }
+    let problem = LogScore::from_log(columns).unwrap();
+    if seed.is_multiple_of(3) {
+        let weights: Vec<f64> = (0..rows).map(|_| 10_f64.powf(uniform(-6.0, 3.0))).collect();
+        return problem.weighted(&weights).unwrap();
+    }
+    problem
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn hard_matrices_are_solved_and_em_does_no_better(seed in 0..u64::MAX, members in 1..60_usize) {
+        let problem = hard_problem(seed, members);
+        let found = exact(&problem);
+        prop_assert!(found.gap <= 1e-9 && found.converged, "gap {:e} after {}", found.gap, found.iterations);
+        let em = problem.em(&EmOptions { tolerance: 1e-12, max_iterations: 500 }, &run()).unwrap();
+        prop_assert!(em.score <= found.score + 1e-12 * (1.0 + found.score.abs()));
+    }
+}
+
+#[test]
+fn hard_matrices_of_many_members() {
+    for (seed, members) in [(1, 500), (2, 800), (3, 2000), (4, 300), (5, 2000), (6, 100), (7, 700)] {
+        let found = exact(&hard_problem(seed, members));
+        assert!(found.gap <= 1e-9 && found.converged, "{members}: {:e}", found.gap);
+    }
+}
+
+/// A member hundreds or thousands of nats below the others keeps its finite score, alone and when the best one leaves.
+#[test]
+fn scores_far_below_the_best_are_finite() {
+    let columns = vec![vec![-1.0, -2.0, -1.5], vec![-5000.0, -4000.0, -3.0], vec![-6000.0, -4001.0, -2.0]];
+    let problem = LogScore::from_log(columns).unwrap();
+    assert_eq!(problem.row_scores(&[0.0, 1.0, 0.0]), [-5000.0, -4000.0, -3.0]);
+    let both = problem.row_scores(&[0.0, 0.5, 0.5]);
+    assert!((both[1] - (-4000.0 + (0.5 * (1.0 + (-1.0_f64).exp())).ln())).abs() < 1e-9, "{both:?}");
+    let shares = problem.shares().to_vec();
+    let without = problem.optimum(&shares, &[0.0, 0.5, 0.5], &[1, 2]);
+    assert!(without.converged && without.score > -3010.0, "{without:?}");
+    assert!((without.weights[1] - 1.0).abs() < 0.4, "{without:?}");
+    let likely = LogScore::from_likelihood(vec![vec![1e300, 1.0], vec![1e-300, 2.0]]).unwrap();
+    let alone = likely.row_scores(&[0.0, 1.0])[0];
+    assert!((alone - 1e-300_f64.ln()).abs() < 1e-9, "{alone}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::gram::Gram;
 const PULL: f64 = 1e-10;
 /// Proximal rounds at most.
 const ROUNDS: usize = 8;
-/// How negative a gradient, relative to the largest element of c, asks a variable to leave zero.
+/// How negative a gradient, relative to the largest of the terms it is the sum of, asks a variable to leave zero.
 const ROUNDING: f64 = 1e-14;
 
 /// A minimiser of a non-negative quadratic program.
@@ -36,7 +36,8 @@ pub fn minimise(h: &Gram, c: &[f64], start: &[f64]) -> NonNegative {
         let residual = violation(h, c, &y);
         // Rounding is reached when a round no longer helps.
         let helped = residual < 0.5 * best.residual;
-        if residual < best.residual {
+        // On the way down the largest violation may well rise: what counts is the objective.
+        if residual < best.residual || change(h, c, &best.y, &y) < 0.0 {
             best = NonNegative { y, residual };
         }
         if !helped {
@@ -44,6 +45,13 @@ pub fn minimise(h: &Gram, c: &[f64], start: &[f64]) -> NonNegative {
         }
     }
     best
+}
+
+/// What the objective changes by from one point to another: d'Hd / 2 + d'(Hy - c), d the way between them.
+fn change(h: &Gram, c: &[f64], from: &[f64], to: &[f64]) -> f64 {
+    let way: Vec<f64> = to.iter().zip(from).map(|(to, from)| to - from).collect();
+    let (bend, slope) = (h.times(&way), h.times(from));
+    (0..c.len()).map(|i| way[i] * (0.5 * bend[i] + (slope[i] - c[i]))).sum()
 }
 
 /// The largest violation of the optimality conditions, relative to the largest element of c.
@@ -76,14 +84,17 @@ impl<'a> Scaled<'a> {
         let start: Vec<f64> = start.iter().zip(&self.scale).map(|(y, s)| y / s).collect();
         let target: Vec<f64> =
             (0..order).map(|i| self.c[i] * self.scale[i] + PULL * start[i]).collect();
-        let size = target.iter().fold(0.0, |size: f64, t| size.max(t.abs()));
         let mut y = start;
         let mut blocked = vec![false; order];
         self.settle(&mut y, &target, None);
         for _ in 0..50 + 10 * order {
             let gradient = self.gradient(&y, &target);
+            // A variable is judged by its own terms: another's target may be of any size, as a tiny diagonal scales it.
+            // Elements of a matrix with a unit diagonal are at most 1, so the terms of its gradient sum to at most |y|.
+            let length: f64 = y.iter().sum();
+            let asks = |i: usize| gradient[i] < -ROUNDING * (target[i].abs() + length);
             let wanted = (0..order)
-                .filter(|&i| y[i] == 0.0 && !blocked[i] && gradient[i] < -ROUNDING * size)
+                .filter(|&i| y[i] == 0.0 && !blocked[i] && asks(i))
                 .min_by(|&i, &j| gradient[i].total_cmp(&gradient[j]));
             let Some(i) = wanted else { break };
             // A variable that cannot leave zero although its gradient asks it to is held there by rounding.

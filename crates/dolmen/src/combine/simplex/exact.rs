@@ -59,6 +59,8 @@ const MANY_ROWS: usize = 16_384;
 const STRIDE: usize = 16;
 /// Rows in a group: as many as values in a line of the cache.
 const GROUP: usize = 8;
+/// A row whose mixture is below this share of its weight is not covered; a member that covers one is given as much.
+const BARE: f64 = 1e-3;
 /// A price of a sample is taken for certain if it is so many standard errors from zero.
 const DOUBT: f64 = 3.0;
 
@@ -300,17 +302,22 @@ fn dearest(mut prices: Vec<(usize, f64)>, count: usize) -> Vec<usize> {
     prices.into_iter().map(|(m, _)| m).collect()
 }
 
-/// Gives a little weight to further members until every row has a positive mixture, and makes the weights sum to 1.
+/// Gives a little weight to further members until every row is covered, and makes the weights sum to 1.
 ///
-/// Finite-support densities leave rows at zero; an objective of -inf has no gradient to follow. In each row some member
-/// has the value 1 (values are relative to the row's largest): that member covers the row.
+/// Finite-support densities leave rows at zero, and an objective of -inf has no gradient to follow; narrow ones leave them
+/// hundreds of nats below, where the gradient says nothing of any use. In each row some member has the value 1 (values are
+/// relative to the row's largest): that member covers the row. At the optimum no mixture is below the row's weight, as
+/// the price of that member would be above 1: a row far below it is not covered.
 fn covered(view: &View<'_>, start: Start, allowed: &[usize]) -> Start {
     let Start { mut x, mut set, curvature } = start;
-    let mixture = if view.positive { Vec::new() } else { view.mixture(&x) };
+    // Few members are all in the set: Newton's method gives them weight by itself where none is zero.
+    let sure = view.positive && allowed.len() <= FEW_MEMBERS;
+    let mixture = if sure { Vec::new() } else { view.mixture(&x) };
     let total: f64 = x.iter().sum::<f64>().max(f64::MIN_POSITIVE);
     let mut added: Vec<usize> = Vec::new();
-    for i in (0..mixture.len()).filter(|&i| view.weights[i] > 0.0 && mixture[i] <= 0.0) {
-        if !added.iter().any(|&m| view.columns[m][i] > 0.0) {
+    let bare = |i: &usize| view.weights[*i] > 0.0 && mixture[*i] <= BARE * view.weights[*i] * total;
+    for i in (0..mixture.len()).filter(bare) {
+        if !added.iter().any(|&m| view.columns[m][i] > view.weights[i]) {
             let best = allowed
                 .iter()
                 .copied()
@@ -318,7 +325,7 @@ fn covered(view: &View<'_>, start: Start, allowed: &[usize]) -> Start {
             added.extend(best.filter(|&m| view.columns[m][i] > 0.0));
         }
     }
-    added.iter().for_each(|&m| x[m] += 1e-3 * total);
+    added.iter().for_each(|&m| x[m] += BARE * total);
     if added.is_empty() && x.iter().all(|x| *x == 0.0) {
         set.iter().for_each(|&m| x[m] = 1.0);
     }

@@ -7,9 +7,12 @@
 //! row weights, a the exponents of a Dirichlet prior (none: a = 1). The problem is concave. [`LogScore::solve`] finds
 //! its maximum with a certificate; [`LogScore::em`] is the papers' EM with their stopping rule.
 //!
-//! Everything is kept relative to each row's largest L, so densities of 1e-400 and 1e+300 both survive. A row to which
-//! every member gives zero carries no information on alpha: it is counted and left out.
+//! Everything is kept relative to each row's largest L, so densities of 1e-400 and 1e+300 both survive. What is so far below
+//! the largest that it vanishes beside it is no matter to the optimum; its logarithm is kept apart ([`Depths`]), for scores
+//! of members alone and for problems without the row's best member. A row to which every member gives zero carries no
+//! information on alpha: it is counted and left out.
 
+mod depths;
 mod em;
 mod exact;
 mod joint;
@@ -29,7 +32,11 @@ use super::problem::{self, WeightProblem};
 use crate::error::{Error, Place, Result};
 use crate::learner::Run;
 use crate::math::{Gram, bulk};
+use depths::Depths;
 use pass::{BLOCK, View};
+
+/// Beside the row's largest value, one below which the square would soon vanish.
+const FAINT: f64 = 1e-100;
 
 /// The members' log scores, ready for solving.
 #[derive(Debug, Clone)]
@@ -47,41 +54,23 @@ pub struct LogScore {
     uninformative_rows: usize,
     /// Whether no value is zero.
     positive: bool,
+    /// What became zero beside the row's largest.
+    depths: Depths,
 }
 
 impl LogScore {
     /// From columns of ln L, one per member. They are converted in place: no second matrix is made.
     pub fn from_log(columns: Vec<Vec<f64>>) -> Result<Self> {
-        Self::build(columns, f64::NEG_INFINITY..f64::INFINITY, |block, shift| {
-            shift.fill(f64::NEG_INFINITY);
-            block.iter().for_each(|column| bulk::max_in_place(shift, column));
-            // A row of only -inf must become a row of zeros, not of NaN.
-            let scale: Vec<f64> = shift.iter().map(|s| s.max(f64::MIN)).collect();
-            for column in block.iter_mut() {
-                bulk::exp_shifted_in_place(column, &scale);
-            }
-        })
+        Self::build(columns, Given::Logarithms)
     }
 
     /// From columns of L, one per member: not negative.
     pub fn from_likelihood(columns: Vec<Vec<f64>>) -> Result<Self> {
-        Self::build(columns, 0.0..f64::INFINITY, |block, shift| {
-            shift.fill(0.0);
-            block.iter().for_each(|column| bulk::max_in_place(shift, column));
-            for column in block.iter_mut() {
-                let cells = column.iter_mut().zip(&*shift);
-                cells.for_each(|(v, s)| *v /= s.max(f64::MIN_POSITIVE));
-            }
-            bulk::ln_in_place(shift);
-        })
+        Self::build(columns, Given::Likelihoods)
     }
 
     /// Checks and converts block by block, so that the matrix passes through the cache once.
-    fn build(
-        mut columns: Vec<Vec<f64>>,
-        valid: Range<f64>,
-        normalise: impl Fn(&mut [&mut [f64]], &mut [f64]) + Sync,
-    ) -> Result<Self> {
+    fn build(mut columns: Vec<Vec<f64>>, given: Given) -> Result<Self> {
         let rows = columns.first().map_or(0, Vec::len);
         if rows == 0 {
             return Err(Error::shape("rows and members to combine", 1, 0));
@@ -95,20 +84,16 @@ impl LogScore {
         for column in &mut columns {
             blocks.iter_mut().zip(column.chunks_mut(BLOCK)).for_each(|(b, c)| b.push(c));
         }
-        let convert = |(block, shift): (&mut Vec<&mut [f64]>, &mut [f64])| {
-            if !block.iter().all(|column| bulk::all_within(column, &valid)) {
-                return None;
-            }
-            normalise(block, shift);
-            let positive = f64::MIN_POSITIVE..f64::INFINITY;
-            Some(block.iter().all(|column| bulk::all_within(column, &positive)))
-        };
-        let converted: Vec<Option<bool>> =
-            blocks.par_iter_mut().zip(shift.par_chunks_mut(BLOCK)).map(convert).collect();
+        let converted: Vec<Option<Converted>> = blocks
+            .par_iter_mut()
+            .zip(shift.par_chunks_mut(BLOCK))
+            .map(|(block, shift)| given.convert(block, shift))
+            .collect();
         drop(blocks);
         if converted.contains(&None) {
-            return Err(first_invalid(&columns, &converted, &valid));
+            return Err(first_invalid(&columns, &converted, &given.valid()));
         }
+        let converted: Vec<Converted> = converted.into_iter().flatten().collect();
         let members = columns.len();
         let problem = Self {
             columns,
@@ -117,7 +102,8 @@ impl LogScore {
             prior: vec![0.0; members],
             total_weight: 0.0,
             uninformative_rows: 0,
-            positive: !converted.contains(&Some(false)),
+            positive: converted.iter().all(|block| block.positive),
+            depths: Depths::new(converted.into_iter().map(|block| block.vanished).collect()),
         };
         Ok(problem.normalised())
     }
@@ -181,6 +167,38 @@ impl LogScore {
         Ok(self.report(run.install(|| em::solve(&self.view(), options)), &self.weights))
     }
 
+    /// The optimum among some of the members where in some row the best of them lies far below the row's best: that row is
+    /// put on the scale of those that are left. `None` if there is no such row.
+    fn without_the_best(
+        &self,
+        shares: &[f64],
+        start: &[f64],
+        allowed: &[usize],
+    ) -> Option<Solution> {
+        if self.depths.is_empty() || allowed.len() == self.columns.len() {
+            return None;
+        }
+        let mut largest = vec![0.0; self.rows()];
+        allowed.iter().for_each(|&m| bulk::max_in_place(&mut largest, &self.columns[m]));
+        let sunken = |i: usize| shares[i] > 0.0 && largest[i] < FAINT;
+        if !(0..self.rows()).any(sunken) {
+            return None;
+        }
+        let only = |m: usize| self.row_scores(&problem::unit(self.columns.len(), m));
+        let columns: Vec<Vec<f64>> = allowed.iter().map(|&m| only(m)).collect();
+        let rest = Self::from_log(columns).ok()?.weighted(shares).ok()?;
+        let rest = Self { prior: allowed.iter().map(|&m| self.prior[m]).collect(), ..rest };
+        let own: Vec<usize> = (0..allowed.len()).collect();
+        let own_start: Vec<f64> = allowed.iter().map(|&m| start[m]).collect();
+        let mut found = rest.optimum(&rest.weights, &own_start, &own);
+        if rest.uninformative_rows > self.uninformative_rows {
+            found.score = f64::NEG_INFINITY;
+        }
+        let mut weights = vec![0.0; self.columns.len()];
+        allowed.iter().zip(&found.weights).for_each(|(&m, w)| weights[m] = *w);
+        Some(Solution { weights, uninformative_rows: self.uninformative_rows, ..found })
+    }
+
     fn view(&self) -> View<'_> {
         View {
             columns: &self.columns,
@@ -204,8 +222,66 @@ impl LogScore {
     }
 }
 
+/// What a matrix is given as.
+#[derive(Clone, Copy)]
+enum Given {
+    Logarithms,
+    Likelihoods,
+}
+
+/// What is known of a block after it was made relative to its rows' largest values.
+#[derive(Clone, PartialEq)]
+struct Converted {
+    /// Whether no value is zero.
+    positive: bool,
+    vanished: depths::Block,
+}
+
+impl Given {
+    fn valid(self) -> Range<f64> {
+        match self {
+            Self::Logarithms => f64::NEG_INFINITY..f64::INFINITY,
+            Self::Likelihoods => 0.0..f64::INFINITY,
+        }
+    }
+
+    /// Makes a block relative to its rows' largest values, whose logarithms become the shift; `None` if a value is not valid.
+    fn convert(self, block: &mut [&mut [f64]], shift: &mut [f64]) -> Option<Converted> {
+        if !block.iter().all(|column| bulk::all_within(column, &self.valid())) {
+            return None;
+        }
+        shift.fill(self.valid().start);
+        block.iter().for_each(|column| bulk::max_in_place(shift, column));
+        // A row of nothing but zeros must stay one, and not become one of NaN.
+        let least = if matches!(self, Self::Logarithms) { f64::MIN } else { f64::MIN_POSITIVE };
+        let scale: Vec<f64> = shift.iter().map(|s| s.max(least)).collect();
+        let positive = f64::MIN_POSITIVE..f64::INFINITY;
+        let mut before = vec![0.0; shift.len()];
+        let mut found = Converted { positive: true, vanished: Vec::new() };
+        for (m, column) in block.iter_mut().enumerate() {
+            before.copy_from_slice(column);
+            match self {
+                Self::Logarithms => bulk::exp_shifted_in_place(column, &scale),
+                Self::Likelihoods => column.iter_mut().zip(&scale).for_each(|(v, s)| *v /= s),
+            }
+            if !bulk::all_within(column, &positive) {
+                found.positive = false;
+                match self {
+                    Self::Logarithms => {}
+                    Self::Likelihoods => bulk::ln_in_place(&mut before),
+                }
+                depths::find(&mut found.vanished, m, column, &before);
+            }
+        }
+        if matches!(self, Self::Likelihoods) {
+            bulk::ln_in_place(shift);
+        }
+        Some(found)
+    }
+}
+
 /// The error that names the first invalid cell, by column; it lies in one of the blocks that were not converted.
-fn first_invalid(columns: &[Vec<f64>], converted: &[Option<bool>], valid: &Range<f64>) -> Error {
+fn first_invalid<B>(columns: &[Vec<f64>], converted: &[Option<B>], valid: &Range<f64>) -> Error {
     let untouched = |i: &usize| converted[i / BLOCK].is_none();
     for (m, column) in columns.iter().enumerate() {
         if let Some(i) = (0..column.len()).filter(untouched).find(|i| !valid.contains(&column[*i]))
@@ -234,10 +310,14 @@ impl WeightProblem for LogScore {
         let mut scores = self.view().mixture(weights);
         scores.par_chunks_mut(BLOCK).for_each(bulk::ln_in_place);
         scores.iter_mut().zip(&self.shift).for_each(|(score, shift)| *score += shift);
+        self.depths.lift(&mut scores, weights);
         scores
     }
 
     fn optimum(&self, shares: &[f64], start: &[f64], allowed: &[usize]) -> Solution {
+        if let Some(found) = self.without_the_best(shares, start, allowed) {
+            return found;
+        }
         let view = View { weights: shares, ..self.view() };
         let found = exact::solve_from(&view, &SimplexOptions::default(), start, allowed);
         self.report(found, shares)

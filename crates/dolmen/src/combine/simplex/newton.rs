@@ -3,12 +3,21 @@
 //! Minimises  phi(x) = -sum_i w_i ln (Lx)_i - sum_m p_m ln x_m + (1 + P) sum_m x_m,  x >= 0,  P = sum_m p_m.
 //! Along a ray phi is least where sum x = 1, so its minimiser lies on the simplex and is the maximiser of the
 //! original problem; the constraint sum x = 1 needs no multiplier [Kim, Carbonetto, Stephens & Anitescu 2020, "mixsqp"].
+//!
+//! Newton's model is good near the optimum. Far from it, where a row hangs on a member that has almost no weight, the model
+//! only doubles that weight at a time; a step of EM multiplies it by its price at once. So EM leads while the gap is wide,
+//! and whenever Newton makes no headway; a member without weight, which EM cannot raise, is given some (a vertex step).
+//! Each of them raises the objective whatever the matrix is like: the method converges from anywhere.
 
 use super::pass::{Moments, View};
-use crate::math::{Gram, nonnegative};
+use crate::math::{Gram, first_largest, nonnegative};
 
 /// Newton steps are cut so that a member with a prior keeps at least this share of its weight: ln x has a pole at 0.
 const KEPT_SHARE: f64 = 0.1;
+/// The gap, in units of the row weights' sum, above which EM's step is taken before Newton's.
+const WIDE_GAP: f64 = 3.0;
+/// Newton steps shorter than this ask for a step of EM.
+const SHORT: f64 = 0.1;
 /// Halvings of a step before the arithmetic is taken to be at its end.
 const HALVINGS: usize = 30;
 
@@ -54,12 +63,23 @@ pub(super) fn solve(
     let mut passes = 1;
     let mut gap = problem.gap(&here);
     let mut fall = 1.0;
+    let mut far = gap > WIDE_GAP * problem.mass;
     while gap > limits.tolerance && passes < limits.max_passes {
+        if far {
+            let (next, used) = problem.safe_step(&here, limits.max_passes - passes);
+            passes += used;
+            let Some(next) = next else { break };
+            (here, fresh, fall) = (next, true, 1.0);
+            curvature = here.moments.curvature.take().unwrap_or(curvature);
+            gap = problem.gap(&here);
+            far = gap > WIDE_GAP * problem.mass;
+            continue;
+        }
         let step = problem.step(&here, &curvature);
         // With the curvature of the point itself the fall is squared from step to step.
         let expected_fall: f64 = if fresh { fall * fall } else { fall };
         let renew = gap * expected_fall * expected_fall > limits.tolerance;
-        let (next, used) = problem.advance(&here, &step, limits.max_passes - passes, renew);
+        let (next, used, length) = problem.advance(&here, &step, limits.max_passes - passes, renew);
         passes += used;
         let better = next.filter(|next| !step.in_the_dark || problem.gap(next) < gap);
         match better {
@@ -67,8 +87,9 @@ pub(super) fn solve(
                 let next_gap = problem.gap(&next);
                 (fall, gap, here) = ((next_gap / gap).min(1.0), next_gap, next);
                 fresh = renew;
+                far = length < SHORT || gap > WIDE_GAP * problem.mass;
             }
-            None if fresh => break,
+            None if fresh => far = true,
             None => {
                 here = problem.point(here.x, true);
                 passes += 1;
@@ -198,16 +219,46 @@ impl<'a> Problem<'a> {
         step: &Step,
         max_passes: usize,
         curved: bool,
-    ) -> (Option<Point>, usize) {
+    ) -> (Option<Point>, usize, f64) {
+        let tame = self.gap(here).max(WIDE_GAP * self.mass);
         let mut length = 1.0;
         for halving in 0..HALVINGS.min(max_passes) {
             let next = self.along(here, &step.direction, length, curved);
-            if step.in_the_dark || next.value - here.value >= 1e-4 * length * step.promise {
-                return (Some(next), halving + 1);
+            let rises = next.value - here.value >= 1e-4 * length * step.promise;
+            if step.in_the_dark || (rises && self.gap(&next) <= tame) {
+                return (Some(next), halving + 1, length);
             }
             length /= 2.0;
         }
-        (None, HALVINGS.min(max_passes))
+        (None, HALVINGS.min(max_passes), length)
+    }
+
+    /// A step that raises the objective wherever it can be raised, and the passes used: EM's, or if the dearest member has
+    /// no weight that EM could multiply, one towards it. `None` where rounding hides the rise and the gap does not fall.
+    fn safe_step(&self, here: &Point, max_passes: usize) -> (Option<Point>, usize) {
+        let dearest = first_largest(&here.pull);
+        let (direction, halvings) = if here.inside[dearest] > 0.0 {
+            // x_m <- x_m pull_m / mass, with the pull of the prior p_m / x_m in it: EM's step never falls.
+            let em = |(x, pull): (&f64, &f64)| x * (pull / self.mass - 1.0);
+            (here.inside.iter().zip(&here.pull).map(em).collect::<Vec<f64>>(), 1)
+        } else {
+            // The rise begins with the slope g - 1 and bends by no less than its square: (g - 1) / g^2 is a cautious length.
+            let price = here.pull[dearest] / self.mass;
+            let share = (price - 1.0) / (price * price);
+            let mut direction: Vec<f64> = here.inside.iter().map(|x| -share * x).collect();
+            direction[dearest] = share;
+            (direction, HALVINGS)
+        };
+        let mut length = 1.0;
+        for used in 1..=halvings.min(max_passes) {
+            let next = self.along(here, &direction, length, true);
+            let rises = next.value - here.value > self.resolution(here);
+            if rises || self.gap(&next) < 0.9 * self.gap(here) {
+                return (Some(next), used);
+            }
+            length /= 2.0;
+        }
+        (None, halvings.min(max_passes))
     }
 }
 
