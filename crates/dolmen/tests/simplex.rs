@@ -169,12 +169,14 @@ proptest! {
 /// The log densities of ordinary stacks, hundreds of nats apart in some rows; EM's scores on them with a gap of 1e-12.
 #[test]
 fn hard_matrices_of_ordinary_stacks() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/weights");
+    let folder =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/weights");
     if !folder.exists() {
         println!("skipped: {} is not here", folder.display());
         return;
     }
-    let known = [("hard_a", -47.493_733_761), ("hard_b", 89.664_174_759), ("hard_c", 1.425_296_281)];
+    let known =
+        [("hard_a", -47.493_733_761), ("hard_b", 89.664_174_759), ("hard_c", 1.425_296_281)];
     for (name, score) in known {
         let text = std::fs::read_to_string(folder.join(format!("{name}.csv"))).unwrap();
         let row = |line: &str| line.split(',').map(|v| v.parse().unwrap()).collect::<Vec<f64>>();
@@ -254,7 +256,8 @@ proptest! {
 
 #[test]
 fn hard_matrices_of_many_members() {
-    for (seed, members) in [(1, 500), (2, 800), (3, 2000), (4, 300), (5, 2000), (6, 100), (7, 700)] {
+    for (seed, members) in [(1, 500), (2, 800), (3, 2000), (4, 300), (5, 2000), (6, 100), (7, 700)]
+    {
         let found = exact(&hard_problem(seed, members));
         assert!(found.gap <= 1e-9 && found.converged, "{members}: {:e}", found.gap);
     }
@@ -263,7 +266,8 @@ fn hard_matrices_of_many_members() {
 /// A member hundreds or thousands of nats below the others keeps its finite score, alone and when the best one leaves.
 #[test]
 fn scores_far_below_the_best_are_finite() {
-    let columns = vec![vec![-1.0, -2.0, -1.5], vec![-5000.0, -4000.0, -3.0], vec![-6000.0, -4001.0, -2.0]];
+    let columns =
+        vec![vec![-1.0, -2.0, -1.5], vec![-5000.0, -4000.0, -3.0], vec![-6000.0, -4001.0, -2.0]];
     let problem = LogScore::from_log(columns).unwrap();
     assert_eq!(problem.row_scores(&[0.0, 1.0, 0.0]), [-5000.0, -4000.0, -3.0]);
     let both = problem.row_scores(&[0.0, 0.5, 0.5]);

@@ -8,5 +8,5 @@ mod paired;
 mod student;
 
 pub use measure::Measure;
-pub use paired::{Wilcoxon, wilcoxon};
+pub use paired::{Wilcoxon, differences, wilcoxon};
 pub use student::{TTest, corrected_t, paired_t};

@@ -16,12 +16,7 @@ pub(super) struct Depths {
 }
 
 /// Notes the values of a member's block that became zero, or nearly, although their logarithms are finite.
-pub(super) fn find(
-    vanished: &mut Block,
-    member: usize,
-    converted: &[f64],
-    logarithms: &[f64],
-) {
+pub(super) fn find(vanished: &mut Block, member: usize, converted: &[f64], logarithms: &[f64]) {
     for (i, (value, logarithm)) in converted.iter().zip(logarithms).enumerate() {
         if *value < f64::MIN_POSITIVE && *logarithm > f64::NEG_INFINITY {
             vanished.push((i, member, *logarithm));

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::split::SplitResult;
 use super::summary::mean_test_share;
 use crate::evaluate::figures::higher_is_better;
-use crate::evaluate::{corrected_t, paired_t};
+use crate::evaluate::{corrected_t, differences, paired_t};
 
 /// A two-sided test at 5 % decides.
 const LEVEL: f64 = 0.05;
@@ -65,8 +65,8 @@ pub(super) fn duels(names: &[String], splits: &[SplitResult], first_only: bool) 
             for (f, (figure, _)) in figures.figures.iter().enumerate() {
                 let value = |m: usize, split: &SplitResult| split.scored[m].figures[f].1;
                 let sign = if higher_is_better(figure) { 1.0 } else { -1.0 };
-                let gain = |split: &SplitResult| sign * (value(a, split) - value(b, split));
-                let gains: Vec<f64> = splits.iter().map(gain).filter(|g| g.is_finite()).collect();
+                let pair = |split: &SplitResult| (sign * value(a, split), sign * value(b, split));
+                let gains = differences(splits.iter().map(pair));
                 let mean = gains.iter().sum::<f64>() / gains.len() as f64;
                 let (plain, corrected) = (paired_t(&gains), corrected_t(&gains, share));
                 found.push(Duel {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::duel::{Duel, duels};
 use super::split::{Scored, SplitResult};
 use super::{CompareOptions, Methods, Rival};
-use crate::evaluate::{corrected_t, wilcoxon};
+use crate::evaluate::{corrected_t, differences, wilcoxon};
 use crate::learner::Learner;
 use crate::task::{Density, Task};
 
@@ -186,9 +186,8 @@ impl Results<'_> {
         if m == 0 {
             return (None, None);
         }
-        let difference = |split: &SplitResult| value(0, split) - value(m, split);
-        let differences: Vec<f64> =
-            self.splits.iter().map(difference).filter(|d| d.is_finite()).collect();
+        let differences =
+            differences(self.splits.iter().map(|split| (value(0, split), value(m, split))));
         let corrected = corrected_t(&differences, mean_test_share(self.splits));
         (Some(wilcoxon(&differences).p_value), Some(corrected.p_value))
     }
