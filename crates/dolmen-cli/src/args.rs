@@ -67,7 +67,7 @@ pub(crate) struct Common {
 pub(crate) enum Format {
     /// Tables to read.
     Text,
-    /// One JSON document.
+    /// One JSON document; infinite numbers are "inf" and "-inf", missing ones null.
     Json,
 }
 

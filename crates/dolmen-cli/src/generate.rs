@@ -45,7 +45,7 @@ struct Network {
     /// Rows to draw.
     #[arg(long, default_value_t = 1000)]
     rows: usize,
-    /// Where they are written: CSV or Parquet by extension; `-` for stdout. [default: CSV to stdout]
+    /// Where they are written: CSV, JSON or Parquet by extension; `-` for stdout. [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Further rows of the same network.
@@ -91,9 +91,14 @@ impl Network {
         };
         let network = recipe.draw(&run.child(0))?;
         let table = network.sample(self.rows, &run.child(1))?;
-        output::rows(&table, output, out)?;
+        output::rows(&table, output, common.format, out)?;
         if test_output.is_some() {
-            output::rows(&network.sample(self.test_rows, &run.child(2))?, test_output, out)?;
+            output::rows(
+                &network.sample(self.test_rows, &run.child(2))?,
+                test_output,
+                common.format,
+                out,
+            )?;
         }
         let Some(path) = output.filter(|path| !output::is_standard(path)) else { return Ok(()) };
         let names = network.names();

@@ -46,11 +46,12 @@ pub(crate) fn run(arguments: &Learners, common: &Common, out: &mut dyn Write) ->
         parameters: combiner.defaults,
     }));
     if let Some(name) = &arguments.name {
-        learners.retain(|learner| learner.name == name);
-        if learners.is_empty() {
+        let names: Vec<&str> = learners.iter().map(|learner| learner.name).collect();
+        if !names.contains(&name.as_str()) {
             let expected = "the name of a learner or combiner (dolmen learners lists them)";
-            return Err(Error::param("name", expected, name).into());
+            return Err(Error::param("name", expected, name).suggesting(name, names).into());
         }
+        learners.retain(|learner| learner.name == name);
     }
     if common.format == Format::Json {
         return output::json(&learners, out);

@@ -8,6 +8,7 @@ mod demo;
 mod fit;
 mod generate;
 mod inspect;
+mod json;
 mod learners;
 mod members;
 mod model;

@@ -8,10 +8,15 @@ use dolmen::error::{Error, Result};
 use dolmen::learner::Run;
 use dolmen::learner::library::Library;
 use dolmen::store::{ModelFile, Stored};
-use dolmen::table::{self, Column, ColumnKind, Features, ReadOptions, Schema, Table};
+use dolmen::table::{self, Column, ColumnKind, Features, ReadOptions, Schema, Table, Unseen};
 use dolmen::task::{Classification, Density, Joint, Regression, Target};
 
+use crate::args::Common;
 use crate::data::check_finite;
+use crate::output::note;
+
+/// Unseen categories of a column that are named.
+const SHOWN_LEVELS: usize = 5;
 
 /// A fitted ensemble of any task.
 pub(crate) enum Model {
@@ -43,14 +48,22 @@ impl Opened {
         Ok(Self { file, model })
     }
 
-    /// Reads the columns the model needs, in the types it expects; the truth too, if it is wanted.
+    /// Reads the columns the model needs, in the types it expects; the truth too, if it is wanted, and other columns to be
+    /// carried along, as texts.
     pub(crate) fn read_rows(
         &self,
         path: &Path,
         with_truth: bool,
+        carried: &[String],
         run: &Run,
     ) -> Result<(Features, Table)> {
         let mut options = ReadOptions::matching(&self.file.schema);
+        for name in carried {
+            if !options.keep.contains(name) {
+                options.keep.push(name.clone());
+                options.schema.insert(name.clone(), ColumnKind::Categorical);
+            }
+        }
         if with_truth && let Some(target) = &self.file.target {
             let kind = if self.file.classes.is_empty() {
                 ColumnKind::Numeric
@@ -65,6 +78,25 @@ impl Opened {
         let features = schema.encode(&table).map_err(|e| e.in_file(path))?;
         check_finite(&features).map_err(|e| e.in_file(path))?;
         Ok((features, table))
+    }
+
+    /// Tells of categories in new rows that the model has not seen.
+    pub(crate) fn unseen(&self, table: &Table, common: &Common) -> Vec<Unseen> {
+        let found = self.file.schema.unseen(table);
+        for Unseen { column, rows, levels } in &found {
+            let shown: Vec<String> =
+                levels.iter().take(SHOWN_LEVELS).map(|level| format!("'{level}'")).collect();
+            let more = if levels.len() > SHOWN_LEVELS { ", .." } else { "" };
+            let (rows, noun) = (*rows, if *rows == 1 { "row holds" } else { "rows hold" });
+            note(
+                common,
+                &format!(
+                    "column '{column}': {rows} {noun} a category the model has not seen: {}{more}",
+                    shown.join(", ")
+                ),
+            );
+        }
+        found
     }
 
     /// The truth of new rows, as the model's task sees it.

@@ -7,11 +7,12 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 use dolmen::Error;
 use dolmen::combine::inference::Estimate;
-use dolmen::store::{check_output, same_file, write_file};
-use dolmen::table::{self, write_csv, write_parquet};
+use dolmen::store::{check_output, same_file};
+use dolmen::table::{self, write_csv, write_json};
 use serde::Serialize;
 
-use crate::args::Common;
+use crate::args::{Common, Format};
+use crate::json;
 
 /// Why a verb did not end well.
 #[derive(Debug)]
@@ -51,10 +52,9 @@ impl Failure {
     }
 }
 
-/// Writes a result as one JSON document.
+/// Writes a result as one JSON document; infinite numbers are the texts `"inf"` and `"-inf"`.
 pub(crate) fn json(result: &impl Serialize, out: &mut dyn Write) -> Done {
-    serde_json::to_writer_pretty(&mut *out, result).map_err(io::Error::from)?;
-    Ok(writeln!(out)?)
+    Ok(json::write(result, out)?)
 }
 
 /// Whether a file's name means standard input or output.
@@ -62,17 +62,18 @@ pub(crate) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Writes rows where the user wants them: CSV to stdout without a name and for `-`, else CSV or Parquet by extension.
-pub(crate) fn rows(rows: &table::Table, to: Option<&Path>, out: &mut dyn Write) -> Done {
-    match to {
-        Some(path) if !is_standard(path) => {
-            if path.extension().is_some_and(|e| e == "parquet" || e == "pq") {
-                write_parquet(path, rows, &[])?;
-            } else {
-                write_file(path, |out| write_csv(rows, out))?;
-            }
-        }
-        _ => write_csv(rows, out)?,
+/// Writes rows where the user wants them: to stdout without a name and for `-`, as CSV or as `--format` says, else as CSV,
+/// JSON or Parquet by extension.
+pub(crate) fn rows(
+    rows: &table::Table,
+    to: Option<&Path>,
+    format: Format,
+    out: &mut dyn Write,
+) -> Done {
+    match (to.filter(|path| !is_standard(path)), format) {
+        (Some(path), _) => table::write(rows, path)?,
+        (None, Format::Text) => write_csv(rows, out)?,
+        (None, Format::Json) => write_json(rows, out)?,
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::output::{self, Done};
 
 /// Draw rows from a density model.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:
+#[command(after_help = "Examples:
   dolmen sample geyser.dolmen --rows 1000 --seed 7 > drawn.csv
   dolmen sample geyser.dolmen --rows 1000 -o drawn.parquet")]
 pub(crate) struct Sample {
@@ -23,7 +23,7 @@ pub(crate) struct Sample {
     /// How many rows.
     #[arg(long, default_value_t = 100)]
     rows: usize,
-    /// Where they are written: CSV or Parquet by extension; `-` for stdout. [default: CSV to stdout]
+    /// Where they are written: CSV, JSON or Parquet by extension; `-` for stdout. [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -52,5 +52,5 @@ pub(crate) fn run(arguments: &Sample, common: &Common, out: &mut dyn Write) -> D
     }
     let named = fields.iter().map(|field| field.name.clone());
     let table = Table::new(named.zip(columns.into_iter().map(Column::Numeric)).collect())?;
-    output::rows(&table, output, out)
+    output::rows(&table, output, common.format, out)
 }

@@ -59,7 +59,8 @@ type Figures = BTreeMap<&'static str, f64>;
 pub(crate) fn run(arguments: &Score, common: &Common, out: &mut dyn Write) -> Done {
     let run = common.run()?;
     let opened = Opened::read(&arguments.model)?;
-    let (features, mut table) = opened.read_rows(&arguments.data, true, &run)?;
+    let (features, mut table) = opened.read_rows(&arguments.data, true, &[], &run)?;
+    opened.unseen(&table, common);
     let rows = features.rows();
     let path = &arguments.data;
     let report = match &opened.model {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::memory::in_words;
+use crate::suggest::did_you_mean;
 
 /// A result of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -21,6 +22,8 @@ pub enum Error {
         expected: String,
         /// The value found.
         got: String,
+        /// How to mend it, if there is an obvious way.
+        hint: Option<String>,
     },
 
     /// Two things that must have the same size have not.
@@ -111,7 +114,12 @@ pub enum Error {
 impl Error {
     /// A parameter outside its range.
     pub fn param(name: &str, expected: impl Into<String>, got: impl fmt::Display) -> Self {
-        Self::Param { name: name.into(), expected: expected.into(), got: got.to_string() }
+        Self::Param {
+            name: name.into(),
+            expected: expected.into(),
+            got: got.to_string(),
+            hint: None,
+        }
     }
 
     /// Sizes that do not fit.
@@ -134,13 +142,22 @@ impl Error {
         Self::Io { path: path.into(), source }
     }
 
-    /// Adds the cure to an error about data; other errors stay as they are.
+    /// Adds the cure to an error about data or a parameter; other errors stay as they are.
     #[must_use]
     pub fn with_hint(mut self, cure: impl Into<String>) -> Self {
-        if let Self::Data { hint, .. } = &mut self {
+        if let Self::Data { hint, .. } | Self::Param { hint, .. } = &mut self {
             *hint = Some(cure.into());
         }
         self
+    }
+
+    /// Adds the candidate that a misspelt word is nearest to, if one is near.
+    #[must_use]
+    pub fn suggesting<'a>(self, word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Self {
+        match did_you_mean(word, candidates) {
+            Some(hint) => self.with_hint(hint),
+            None => self,
+        }
     }
 
     /// Names the file in an error about data that does not name one yet.
@@ -162,7 +179,7 @@ impl Error {
     /// How to mend it, if there is an obvious way.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Data { hint, .. } => hint.clone(),
+            Self::Data { hint, .. } | Self::Param { hint, .. } => hint.clone(),
             Self::Member { source, .. } => source.hint(),
             Self::Version { .. } | Self::UnknownKind { .. } => {
                 Some("the file comes from a newer or extended program: update this one".into())

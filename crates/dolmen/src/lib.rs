@@ -38,6 +38,7 @@ pub mod oos;
 pub mod plan;
 pub mod stats;
 pub mod store;
+pub mod suggest;
 pub mod table;
 pub mod task;
 

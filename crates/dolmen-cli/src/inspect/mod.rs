@@ -35,8 +35,17 @@ struct Described {
     #[serde(rename = "type")]
     kind: &'static str,
     missing: usize,
-    /// Smallest and largest number, or the number of levels.
+    /// Smallest and largest number, or the number of levels, in words.
     summary: String,
+    /// The smallest number, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min: Option<f64>,
+    /// The largest number, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max: Option<f64>,
+    /// The number of levels of categories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    levels: Option<usize>,
 }
 
 pub(crate) fn run(arguments: &Inspect, common: &Common, out: &mut dyn Write) -> Done {
@@ -59,18 +68,25 @@ pub(crate) fn run(arguments: &Inspect, common: &Common, out: &mut dyn Write) -> 
 
 fn describe(table: &Table) -> Report {
     let columns = table.columns().map(|(name, column)| {
-        let (kind, summary) = match column {
-            Column::Numeric(values) => ("numeric", range(values)),
-            Column::Categorical(c) => ("categorical", format!("{} levels", c.levels.len())),
+        let (kind, range, levels) = match column {
+            Column::Numeric(values) => ("numeric", range(values), None),
+            Column::Categorical(c) => ("categorical", None, Some(c.levels.len())),
         };
-        Described { name: name.into(), kind, missing: column.missing(), summary }
+        let summary = match (range, levels) {
+            (Some((low, high)), _) => format!("{} to {}", number(low), number(high)),
+            (None, Some(levels)) => format!("{levels} levels"),
+            (None, None) => "none".into(),
+        };
+        let (min, max) = range.unzip();
+        Described { name: name.into(), kind, missing: column.missing(), summary, min, max, levels }
     });
     Report { rows: table.rows(), columns: columns.collect() }
 }
 
-fn range(values: &[f64]) -> String {
+/// The smallest and the largest number.
+fn range(values: &[f64]) -> Option<(f64, f64)> {
     let known = || values.iter().copied().filter(|v| !v.is_nan());
     let (low, high) =
         (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
-    if low <= high { format!("{} to {}", number(low), number(high)) } else { "none".into() }
+    (low <= high).then_some((low, high))
 }

@@ -7,6 +7,7 @@ mod bad_input;
 mod bad_models;
 mod compare;
 mod folder;
+mod formats;
 mod joint;
 mod stacks;
 mod weigh;

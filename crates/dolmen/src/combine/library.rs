@@ -85,7 +85,8 @@ pub fn combiner<T: Library>(spec: &Spec) -> Result<Box<dyn Combiner<T>>> {
         "bma" => Box::new(spec.read::<Bma>()?),
         other => {
             let kinds: Vec<&str> = entries().iter().map(|entry| entry.kind).collect();
-            return Err(Error::param("combiner", format!("one of {}", kinds.join(", ")), other));
+            let expected = format!("one of {}", kinds.join(", "));
+            return Err(Error::param("combiner", expected, other).suggesting(other, kinds));
         }
     })
 }

@@ -107,6 +107,7 @@ impl FromStr for Method {
         Self::ALL.into_iter().find(|m| m.name() == text).ok_or_else(|| {
             let names: Vec<&str> = Self::ALL.iter().map(|m| m.name()).collect();
             Error::param("method", format!("one of {}", names.join(", ")), text)
+                .suggesting(text, names)
         })
     }
 }

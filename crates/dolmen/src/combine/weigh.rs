@@ -53,7 +53,7 @@ const MOST_LEFT_OUT: usize = 200;
 /// Folds over the rows for the honest score of the weights.
 const FOLDS: usize = 5;
 
-/// Everything there is to say about the weights. In JSON, `-inf` and missing numbers are `null`.
+/// Everything there is to say about the weights.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Weighing {
     /// The task.

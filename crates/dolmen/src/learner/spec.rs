@@ -57,7 +57,7 @@ impl Spec {
     /// The parameters as a learner's own struct; unknown names are refused.
     pub fn read<P: DeserializeOwned>(&self) -> Result<P> {
         serde_json::from_value(Value::Object(self.parameters.clone())).map_err(|e| {
-            self.misread::<P>().unwrap_or_else(|| {
+            self.misread::<P>().or_else(|| self.unknown(&e.to_string())).unwrap_or_else(|| {
                 let what = format!("the spec of '{}'", self.kind);
                 Error::param(&what, "its parameters", format!("not: {e}"))
             })
@@ -79,6 +79,20 @@ impl Spec {
             let what = format!("{name} in {}", self.kind);
             (!found.starts_with("unknown field")).then(|| Error::param(&what, expected, value))
         })
+    }
+}
+
+impl Spec {
+    /// A parameter that there is not, from what serde says of it.
+    fn unknown(&self, message: &str) -> Option<Error> {
+        let (name, rest) = message.strip_prefix("unknown field `")?.split_once('`')?;
+        let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
+        let what = format!("a parameter of {}", self.kind);
+        if known.is_empty() {
+            return Some(Error::param(&what, "left out: it has none", name));
+        }
+        let expected = format!("one of {}", known.join(", "));
+        Some(Error::param(&what, expected, name).suggesting(name, known))
     }
 }
 

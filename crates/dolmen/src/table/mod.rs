@@ -8,6 +8,7 @@
 mod csv;
 pub mod encode;
 mod features;
+mod json;
 mod levels;
 mod missing;
 mod number;
@@ -18,18 +19,24 @@ mod parquet;
 mod parquet;
 mod read;
 mod schema;
+mod unseen;
+mod write;
 
 pub use csv::write_csv;
 pub use encode::{Encoder, EncoderSpec};
 pub use features::{Features, Rows};
+pub use json::write_json;
 pub use parquet::{read_parquet, read_parquet_metadata, write_parquet};
 pub use read::{ColumnKind, ReadOptions, column_names, read};
 pub use schema::{Field, Kind, Schema};
+pub use unseen::Unseen;
+pub use write::write;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::error::{Error, Place, Result};
+use crate::suggest::did_you_mean;
 
 /// One column of a table.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,6 +96,23 @@ impl Column {
                 let levels = schema::spelled_numbers(name, &column)?;
                 let value = |code: &u32| levels.get(*code as usize).copied().unwrap_or(f64::NAN);
                 Ok(column.codes.iter().map(value).collect())
+            }
+        }
+    }
+
+    /// A column of texts as numbers, if each is spelled as it would be written; other columns stay as they are.
+    #[must_use]
+    pub fn numbers_if_plain(self) -> Self {
+        let Self::Categorical(column) = &self else { return self };
+        let plain = |level: &String| {
+            let value = number::parse(level.as_bytes())?;
+            (number::Spelled(value).to_string() == *level).then_some(value)
+        };
+        match column.levels.iter().map(plain).collect::<Option<Vec<f64>>>() {
+            None => self,
+            Some(values) => {
+                let value = |code: &u32| values.get(*code as usize).copied().unwrap_or(f64::NAN);
+                Self::Numeric(column.codes.iter().map(value).collect())
             }
         }
     }
@@ -172,10 +196,10 @@ fn two_columns_named(name: &str) -> Error {
 
 /// The error of a column that is not there.
 fn no_such_column(name: &str, names: &[String]) -> Error {
-    let plain = |s: &str| s.trim().to_lowercase();
-    let hint = match names.iter().find(|n| plain(n) == plain(name)) {
-        Some(near) => format!("did you mean '{near}'?"),
-        None => format!("the columns are: {}", names.join(", ")),
-    };
-    Error::data(Place::default(), format!("there is no column '{name}'")).with_hint(hint)
+    let error = Error::data(Place::default(), format!("there is no column '{name}'"));
+    if names.is_empty() {
+        return error;
+    }
+    let hint = did_you_mean(name, names.iter().map(String::as_str));
+    error.with_hint(hint.unwrap_or_else(|| format!("the columns are: {}", names.join(", "))))
 }

@@ -63,7 +63,7 @@ pub trait Library: Weighable {
         }
         let kinds: Vec<&str> = entries.iter().map(|entry| entry.kind).collect();
         let expected = format!("a learner of {}: {}", Self::NAME, kinds.join(", "));
-        Err(Error::param("model", expected, &spec.kind))
+        Err(Error::param("model", expected, &spec.kind).suggesting(&spec.kind, kinds))
     }
 }
 
