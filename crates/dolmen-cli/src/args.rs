@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use dolmen::ensemble::CalibrationKind;
 use dolmen::error::Result;
 use dolmen::learner::Run;
 use dolmen::table::{self, ColumnKind, ReadOptions, Table};
@@ -69,6 +70,24 @@ pub(crate) enum Format {
     Text,
     /// One JSON document; infinite numbers are "inf" and "-inf", missing ones null.
     Json,
+}
+
+/// How class probabilities are calibrated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Calibrate {
+    /// One power for all probabilities.
+    Temperature,
+    /// A monotone function for each class.
+    Isotonic,
+}
+
+impl From<Calibrate> for CalibrationKind {
+    fn from(calibrate: Calibrate) -> Self {
+        match calibrate {
+            Calibrate::Temperature => Self::Temperature,
+            Calibrate::Isotonic => Self::Isotonic,
+        }
+    }
 }
 
 impl Common {

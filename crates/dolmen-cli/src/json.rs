@@ -91,6 +91,12 @@ impl<'de> Visitor<'de> for Reader {
         Ok(Node::Text(text.into()))
     }
 
+    /// Long arrays of numbers are stored as their bytes (`dolmen::store::floats`).
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Node, E> {
+        let (values, _) = bytes.as_chunks::<8>();
+        Ok(Node::List(values.iter().map(|v| Node::Float(f64::from_le_bytes(*v))).collect()))
+    }
+
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Node, A::Error> {
         let mut nodes = Vec::new();
         while let Some(node) = list.next_element()? {
@@ -135,6 +141,8 @@ mod tests {
         kinds: [Kind; 2],
         figures: BTreeMap<&'static str, f64>,
         negative: i32,
+        #[serde(with = "dolmen::store::floats")]
+        long: Vec<f64>,
     }
 
     #[test]
@@ -148,11 +156,12 @@ mod tests {
             kinds: [Kind::FirstOne, Kind::Other(0.5)],
             figures: BTreeMap::from([("auc", 1.0)]),
             negative: -3,
+            long: vec![1.5, f64::INFINITY],
         };
         let mut out = Vec::new();
         write(&outer, &mut out).unwrap();
         let text: String = String::from_utf8(out).unwrap().split_whitespace().collect();
-        let expected = r#"{"zeta":18446744073709551615,"scores":[0.1,2.0,"-inf","inf",null],"missing":null,"kinds":["first-one",{"other":0.5}],"figures":{"auc":1.0},"negative":-3}"#;
+        let expected = r#"{"zeta":18446744073709551615,"scores":[0.1,2.0,"-inf","inf",null],"missing":null,"kinds":["first-one",{"other":0.5}],"figures":{"auc":1.0},"negative":-3,"long":[1.5,"inf"]}"#;
         assert_eq!(text, expected);
     }
 }

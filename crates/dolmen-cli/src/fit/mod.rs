@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use dolmen::combine::library::{combiner, weights_of};
 use dolmen::combine::{Combiner, Weights};
-use dolmen::ensemble::{CalibrationKind, Check, Ending, Ensemble, Stack};
+use dolmen::ensemble::{Check, Ending, Ensemble, Stack};
 use dolmen::error::{Error, Result};
 use dolmen::learner::library::Library;
 use dolmen::learner::spec::Spec;
@@ -19,7 +19,7 @@ use dolmen::store::ModelFile;
 use dolmen::table::{Rows, Schema};
 use dolmen::task::{Classification, Density, Joint, Regression, Target, Task};
 
-use crate::args::{Common, DataFile, Format, Reading};
+use crate::args::{Calibrate, Common, DataFile, Format, Reading};
 use crate::data::{Data, DataOptions, TargetTask, Truth};
 use crate::members::Members;
 use crate::output::{self, Done, note};
@@ -94,14 +94,6 @@ enum Final {
     Refit,
     /// Average every member's fits on the folds; gives CV+ intervals for numbers.
     Average,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Calibrate {
-    /// One power for all probabilities.
-    Temperature,
-    /// A monotone function for each class.
-    Isotonic,
 }
 
 /// Rows up to which `--check auto` is nested.
@@ -216,8 +208,7 @@ impl Fit {
             .replaced_if_not_better(!self.keep_stack && check != Check::AsNeeded);
         Ok(match self.calibrate {
             None => stack,
-            Some(Calibrate::Temperature) => stack.calibrated(CalibrationKind::Temperature),
-            Some(Calibrate::Isotonic) => stack.calibrated(CalibrationKind::Isotonic),
+            Some(calibrate) => stack.calibrated(calibrate.into()),
         })
     }
 

@@ -120,8 +120,8 @@ impl<T: Task> Assessor<'_, T> {
         } else {
             None
         };
-        let evidence =
-            Evidence { oos, x: Some(inputs.rows()), log_evidence: log_evidence.as_deref() };
+        let x = Some(inputs.rows()).filter(|x| x.width() > 0);
+        let evidence = Evidence { oos, x, log_evidence: log_evidence.as_deref() };
         let mut candidates = Vec::new();
         for c in which {
             candidates.extend(self.combiners[c].fit(&evidence, &run.child(c as u64))?);

@@ -5,6 +5,7 @@
 //! | `stack` | stacking: the way from learners to an [`Ensemble`] |
 //! | `assess` | the trials of its combiners, and whether it is better than its best member |
 //! | `stacked` | the fitted stack |
+//! | `blend` | the same way from predictions made elsewhere |
 //! | `fold_average` | a member as the average of its fits on the folds |
 //! | `calibrate` | class probabilities that mean what they say |
 //! | `intervals` | prediction intervals for numbers |
@@ -14,6 +15,7 @@
 
 mod adaboost;
 mod assess;
+mod blend;
 mod calibrate;
 mod experts;
 mod fold_average;
@@ -24,6 +26,7 @@ mod tuned;
 
 pub use adaboost::{AdaBoost, FittedAdaBoost, Rounds};
 pub use assess::{Assessment, Candidate};
+pub use blend::{Blend, BlendOptions};
 pub use calibrate::{Calibration, CalibrationKind};
 pub use experts::{Experts, FittedExperts, Routed};
 pub use fold_average::FoldAverage;

@@ -147,6 +147,11 @@ impl<T: Task> OutOfSample<T> {
         &self.failures
     }
 
+    /// The same matrix as a table of its own: its rows counted from 0.
+    pub(crate) fn as_table(&self) -> Self {
+        Self { rows: (0..self.rows()).collect(), ..self.clone() }
+    }
+
     /// Each row's score by one member alone.
     pub fn scores(&self, member: usize) -> Vec<f64> {
         (0..self.rows()).map(|i| T::score(self.row(member, i), &self.target, i)).collect()
@@ -162,8 +167,8 @@ fn check_column<T: Task>(name: &str, column: &[f64], rows: usize, width: usize) 
     match column.iter().position(bad) {
         None => Ok(()),
         Some(at) => {
-            let place = Place::cell(at / width, name);
-            Err(Error::data(place, format!("the prediction is {}", column[at])))
+            let problem = format!("member '{name}' predicts {}", column[at]);
+            Err(Error::data(Place::row(at / width), problem))
         }
     }
 }

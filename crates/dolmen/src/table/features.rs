@@ -32,6 +32,11 @@ impl Features {
         Self::new(values, Arc::new(Schema::numeric(columns)))
     }
 
+    /// So many rows of which nothing is known: what combiners see of predictions that come without inputs.
+    pub fn none(rows: usize) -> Self {
+        Self { values: Vec::new(), rows, schema: Arc::new(Schema::new(Vec::new())) }
+    }
+
     /// The borrowed form, which learners take.
     pub fn rows(&self) -> Rows<'_> {
         Rows { values: &self.values, count: self.rows, schema: &self.schema }

@@ -1,0 +1,247 @@
+//! The predictions to be combined: what the columns of a file are, and the matrix they make.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use dolmen::error::{Error, Place, Result};
+use dolmen::learner::Run;
+use dolmen::oos::{self, OutOfSample};
+use dolmen::table::{Column, Features, Schema, Table};
+use dolmen::task::{Classification, Density, Joint, Labels, Regression, Target, Task};
+
+use super::Weigh;
+
+/// The matrix of any task.
+pub(super) enum Matrix {
+    Density(OutOfSample<Density>),
+    Classification(OutOfSample<Classification>),
+    Joint(OutOfSample<Joint>),
+    Regression(OutOfSample<Regression>),
+}
+
+impl Weigh {
+    /// Reads the predictions and finds out what they are.
+    pub(super) fn matrix(&self, run: &Run) -> Result<(Matrix, Option<Features>)> {
+        if let Some(task) = kept_task(&self.predictions)? {
+            if let Some(name) = self.inputs.first() {
+                let expected = "left out: a kept matrix holds predictions only";
+                return Err(Error::param("inputs", expected, name));
+            }
+            return read_kept(&task, &self.predictions, run).map(|matrix| (matrix, None));
+        }
+        let always: Vec<&str> = [&self.target, &self.weights]
+            .into_iter()
+            .flatten()
+            .chain(&self.inputs)
+            .map(String::as_str)
+            .collect();
+        let mut table = self.reading.read(&self.predictions, &always, None, run)?;
+        let inputs = self.inputs(&mut table, None)?;
+        self.matrix_of(table).map(|matrix| (matrix, inputs))
+    }
+
+    /// The inputs beside the predictions, by the schema of others where there is one.
+    fn inputs(&self, table: &mut Table, like: Option<&Features>) -> Result<Option<Features>> {
+        if self.inputs.is_empty() {
+            return Ok(None);
+        }
+        let columns = self.inputs.iter().map(|name| Ok((name.clone(), table.take(name)?)));
+        let inputs = Table::new(columns.collect::<Result<Vec<_>>>()?)?;
+        let schema =
+            like.map_or_else(|| Arc::new(Schema::of(&inputs)), |x| Arc::clone(x.rows().schema()));
+        schema.encode(&inputs).map(Some)
+    }
+
+    /// The members' predictions of further rows, in the order of the matrix, and those rows' inputs.
+    pub(super) fn further<T: Task>(
+        &self,
+        path: &Path,
+        matrix: &OutOfSample<T>,
+        x: Option<&Features>,
+        run: &Run,
+    ) -> Result<(Vec<Vec<f64>>, Option<Features>)> {
+        let inputs: Vec<&str> = self.inputs.iter().map(String::as_str).collect();
+        let mut table = self.reading.read(path, &inputs, None, run)?;
+        let inputs = self.inputs(&mut table, x)?;
+        let (log, classes) = (self.log, matrix.target().classes());
+        let member = |table: &mut Table, name: &String| {
+            if !classes.is_empty() {
+                return joined(table, name, classes, log);
+            }
+            let values = numbers(name, table.take(name)?)?;
+            if T::LOG_SPACE { self.logarithms(name, values) } else { Ok(values) }
+        };
+        let members: Result<Vec<_>> =
+            matrix.members().iter().map(|name| member(&mut table, name)).collect();
+        Ok((members?, inputs))
+    }
+
+    fn matrix_of(&self, mut table: Table) -> Result<Matrix> {
+        let weights = match &self.weights {
+            Some(name) => Some(numbers(name, table.take(name)?)?),
+            None => None,
+        };
+        let Some(target) = &self.target else {
+            return self.densities(table, weights).map(Matrix::Density);
+        };
+        let truth = table.take(target)?;
+        if table.names().iter().all(|name| name.contains(':')) && !table.names().is_empty() {
+            let (members, labels) = classes(target, &truth, table, self.log)?;
+            return if self.log {
+                OutOfSample::from_columns(members, labels, weights).map(Matrix::Joint)
+            } else {
+                OutOfSample::from_columns(members, labels, weights).map(Matrix::Classification)
+            };
+        }
+        if self.log {
+            let problem = "with --target and --log the other columns must be named member:class";
+            return Err(Error::data(Place::column(target), problem)
+                .with_hint("they then hold ln p(x, class); predicted numbers need no --log"));
+        }
+        match truth {
+            Column::Numeric(values) => {
+                let values = numbers(target, Column::Numeric(values))?;
+                let members = table
+                    .into_columns()
+                    .map(|(name, column)| numbers(&name, column).map(|values| (name, values)));
+                let members = members.collect::<Result<Vec<_>>>()?;
+                OutOfSample::from_columns(members, values, weights).map(Matrix::Regression)
+            }
+            Column::Categorical(_) => {
+                let problem =
+                    "the target holds classes, but the other columns are not named member:class";
+                Err(Error::data(Place::column(target), problem).with_hint(
+                    "name the columns like forest:yes, forest:no; or leave out --target and give p(true class) columns",
+                ))
+            }
+        }
+    }
+
+    /// Columns of densities, or of probabilities of the true class.
+    fn densities(&self, table: Table, weights: Option<Vec<f64>>) -> Result<OutOfSample<Density>> {
+        let member = |(name, column): (String, Column)| {
+            let values = self.logarithms(&name, numbers(&name, column)?)?;
+            Ok((name, values))
+        };
+        let members = table.into_columns().map(member).collect::<Result<Vec<_>>>()?;
+        OutOfSample::from_columns(members, (), weights)
+    }
+
+    /// A column of densities as logarithms, which they may be already.
+    fn logarithms(&self, name: &str, mut values: Vec<f64>) -> Result<Vec<f64>> {
+        let refuse = |i: usize, problem: String| Err(Error::data(Place::cell(i, name), problem));
+        if let Some(i) = values.iter().position(|v| *v == f64::INFINITY) {
+            return refuse(i, "the density is inf".into());
+        }
+        if self.log {
+            return Ok(values);
+        }
+        if let Some(i) = values.iter().position(|v| *v < 0.0) {
+            let problem = format!("a density is {}, less than 0", values[i]);
+            let hint = "add --log if the columns hold logarithms; --drop COLUMN leaves one out";
+            return refuse(i, problem).map_err(|e| e.with_hint(hint));
+        }
+        values.iter_mut().for_each(|v| *v = v.ln());
+        Ok(values)
+    }
+}
+
+/// The task of a matrix that Dolmen kept itself.
+fn kept_task(path: &Path) -> Result<Option<String>> {
+    let is_parquet = path.extension().is_some_and(|e| e == "parquet" || e == "pq");
+    if is_parquet { oos::task_of(path) } else { Ok(None) }
+}
+
+fn read_kept(task: &str, path: &Path, run: &Run) -> Result<Matrix> {
+    match task {
+        Density::NAME => OutOfSample::read(path, run).map(Matrix::Density),
+        Classification::NAME => OutOfSample::read(path, run).map(Matrix::Classification),
+        Joint::NAME => OutOfSample::read(path, run).map(Matrix::Joint),
+        Regression::NAME => OutOfSample::read(path, run).map(Matrix::Regression),
+        other => Err(Error::file(path, format!("a matrix of task {other} cannot be weighed"))),
+    }
+}
+
+/// A column that must hold a number in every row.
+fn numbers(name: &str, column: Column) -> Result<Vec<f64>> {
+    let values = column.into_numbers(name)?;
+    match values.iter().position(|v| v.is_nan()) {
+        None => Ok(values),
+        Some(i) => Err(Error::data(Place::cell(i, name), "the value is missing or not a number")
+            .with_hint("every row needs a number here: mend the cell or remove the row")),
+    }
+}
+
+/// Members with their columns, row after row.
+type Columns = Vec<(String, Vec<f64>)>;
+
+/// Columns `member:class`, brought together by member, in the order of the classes: class probabilities, or logarithms
+/// of joint ones.
+fn classes(target: &str, truth: &Column, table: Table, log: bool) -> Result<(Columns, Labels)> {
+    let mut members: Vec<String> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    for name in table.names() {
+        let (member, class) = name.rsplit_once(':').unwrap_or((name, ""));
+        if !members.iter().any(|m| m == member) {
+            members.push(member.into());
+        }
+        if !names.iter().any(|c| c == class) {
+            names.push(class.into());
+        }
+    }
+    let missing = truth.first_missing();
+    let labels = Labels::from_column(Some(truth.clone()), &names).ok_or_else(|| match missing {
+        Some(i) => Error::data(Place::cell(i, target), "the target is missing"),
+        None => unknown_class(target, truth, &names),
+    })?;
+    let mut table = table;
+    let member = |member: String| {
+        let column = joined(&mut table, &member, &names, log)?;
+        Ok((member, column))
+    };
+    Ok((members.into_iter().map(member).collect::<Result<_>>()?, labels))
+}
+
+/// A member's columns `member:class`, row after row in the order of the classes.
+fn joined(table: &mut Table, member: &str, classes: &[String], log: bool) -> Result<Vec<f64>> {
+    let width = classes.len();
+    let mut column = vec![0.0; table.rows() * width];
+    for (k, class) in classes.iter().enumerate() {
+        let name = format!("{member}:{class}");
+        for (i, p) in numbers(&name, table.take(&name)?)?.into_iter().enumerate() {
+            if !log && !(0.0..=1.0 + 1e-9).contains(&p) {
+                let problem = format!("a probability is {p}, not between 0 and 1");
+                let hint = "add --log if the columns hold ln p(x, class)";
+                return Err(Error::data(Place::cell(i, &name), problem).with_hint(hint));
+            }
+            column[i * width + k] = p;
+        }
+    }
+    if !log {
+        check_sums(member, &column, width)?;
+    }
+    Ok(column)
+}
+
+/// A member's probabilities must sum to 1, up to the rounding of a printed file.
+fn check_sums(member: &str, column: &[f64], width: usize) -> Result<()> {
+    let sums = column.chunks(width).map(|row| row.iter().sum::<f64>());
+    match sums.enumerate().find(|(_, sum)| (sum - 1.0).abs() > 0.01) {
+        None => Ok(()),
+        Some((i, sum)) => {
+            let problem = format!("the probabilities of '{member}' sum to {sum:.4}, not 1");
+            Err(Error::data(Place::row(i), problem))
+        }
+    }
+}
+
+fn unknown_class(target: &str, truth: &Column, classes: &[String]) -> Error {
+    let spelled = |i: usize| match truth {
+        Column::Numeric(values) => values[i].to_string(),
+        Column::Categorical(c) => c.level(i).unwrap_or_default().to_string(),
+    };
+    let bad = (0..truth.len()).find(|&i| !classes.contains(&spelled(i))).unwrap_or(0);
+    let problem = format!("the class '{}' has no column member:{0}", spelled(bad));
+    Error::data(Place::cell(bad, target), problem)
+        .with_hint(format!("the columns name the classes {}", classes.join(", ")))
+}

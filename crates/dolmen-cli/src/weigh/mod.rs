@@ -1,0 +1,262 @@
+//! `dolmen weigh`: the best combination of predictions from anywhere.
+
+mod blend;
+mod matrix;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use dolmen::combine::library::{entries, weights_of};
+use dolmen::combine::weigh::{Errors, WeighOptions, Weighing, weigh};
+use dolmen::combine::{Method, Weighable, Weights};
+use dolmen::error::{Error, Result};
+use dolmen::evaluate::Measure;
+use dolmen::learner::Run;
+use dolmen::learner::spec::Spec;
+use dolmen::oos::OutOfSample;
+use dolmen::task::{Joint, Regression, Task};
+
+use crate::args::{Calibrate, Common, DataFile, Format, Reading};
+use crate::output::{self, Done, columns, difference, maybe, number};
+use matrix::Matrix;
+
+/// Find the best combination of predictions made by any tool.
+///
+/// PREDICTIONS has one row per case and one column per member: what the member said about a case it had not seen.
+///
+/// Without --target the columns are densities p(x), or probabilities p(true class). With --target and columns named
+/// member:class they are class probabilities; with --log as well, ln p(x, class) of generative models. With a numeric --target they are predicted numbers. A matrix kept by
+/// `dolmen fit --oos` needs no options.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  dolmen weigh densities.csv                          # one density column per member
+  dolmen weigh logdensities.parquet --log             # the same, as logarithms
+  dolmen weigh probabilities.csv --target species     # columns such as forest:setosa
+  dolmen weigh joints.csv --target species --log      # columns such as bayes:setosa with ln p(x, class)
+  dolmen weigh probabilities.csv --target species --method simplex --method log-pool --method logistic
+  dolmen weigh probabilities.csv --target species --calibrate temperature -o combined.csv
+  dolmen weigh forecasts.csv --target demand --format json
+  dolmen weigh forecasts.csv --target demand --method non-negative
+  dolmen weigh forecasts.csv --target demand --method ridge --interval 0.9 -o combined.parquet
+  dolmen weigh forecasts.csv --target demand --inputs hour --method gate --apply tomorrow.csv -o combined.csv")]
+pub(crate) struct Weigh {
+    /// CSV or Parquet by extension; `-` reads CSV from standard input.
+    predictions: DataFile,
+    /// The column with the truth: classes or numbers.
+    #[arg(long, value_name = "COLUMN")]
+    target: Option<String>,
+    /// The column with row weights.
+    #[arg(long, value_name = "COLUMN")]
+    weights: Option<String>,
+    /// The columns hold logarithms: of densities, or with --target of joint probabilities p(x, class).
+    #[arg(long)]
+    log: bool,
+    /// How the members are combined: `dolmen learners` lists the combiners; may be given several times, and the one that does
+    /// best on rows it has not seen is used.
+    #[arg(long = "method", value_name = "SPEC", default_value = "simplex")]
+    methods: Vec<String>,
+    /// A column with an input of the rows, for `gate` and for learners with inputs=true; may be given several times.
+    #[arg(long, value_name = "COLUMN")]
+    inputs: Vec<String>,
+    /// Where the combined predictions are written: CSV, JSON or Parquet by extension; `-` for stdout instead of the report.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Predictions of further rows by the same members, to be combined and written instead of those the weights are found on.
+    #[arg(long, value_name = "FILE", requires = "output")]
+    apply: Option<DataFile>,
+    /// Calibrate class probabilities on rows the combiner has not seen.
+    #[arg(long, value_enum)]
+    calibrate: Option<Calibrate>,
+    /// Also the interval that holds the truth with about this probability, such as 0.9 (numbers).
+    #[arg(long, value_name = "LEVEL", requires = "output")]
+    interval: Option<f64>,
+    /// Dirichlet exponent of the weights for simplex and em: 1 is no prior, 2 pulls towards equal weights.
+    #[arg(long, value_name = "A")]
+    prior: Option<f64>,
+    /// What greedy measures: log, brier, error, squared, absolute. [default: log score, or squared error for numbers]
+    #[arg(long)]
+    measure: Option<Measure>,
+    /// Rounds of greedy. [default: 50]
+    #[arg(long)]
+    rounds: Option<usize>,
+    /// Standard errors of the weights; `none` also skips leave-one-out losses and cross-validation.
+    #[arg(long, value_enum, default_value_t = ErrorKind::Auto)]
+    errors: ErrorKind,
+    /// Bootstrap draws.
+    #[arg(long, default_value_t = WeighOptions::default().draws)]
+    draws: usize,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ErrorKind {
+    /// Bootstrap for small files, sandwich for large ones.
+    Auto,
+    /// Bayesian bootstrap of the rows.
+    Bootstrap,
+    /// One pass; no errors for weights of zero.
+    Sandwich,
+    /// Weights and scores only.
+    None,
+}
+
+pub(crate) fn run(weigh: &Weigh, common: &Common, out: &mut dyn Write) -> Done {
+    let output = weigh.output.as_deref();
+    let read = [Some(weigh.predictions.as_path()), weigh.apply.as_deref()];
+    let read: Vec<&Path> = read.into_iter().flatten().collect();
+    output::check_outputs(&read, &[("--output", output)])?;
+    let run = common.run()?;
+    let in_file = |error: Error| error.in_file(&weigh.predictions);
+    let (matrix, x) = weigh.matrix(&run).map_err(in_file)?;
+    let x = x.as_ref();
+    let (mut report, table) = match matrix {
+        Matrix::Density(matrix) => weigh.combine(&matrix, x, &run)?,
+        Matrix::Classification(matrix) => weigh.combine(&matrix, x, &run)?,
+        Matrix::Joint(matrix) => weigh.combine(&matrix, x, &run)?,
+        Matrix::Regression(matrix) => weigh.combine(&matrix, x, &run)?,
+    };
+    drop(run);
+    if let Some(table) = table {
+        output::rows(&table, output, common.format, out)?;
+        if output.is_some_and(output::is_standard) {
+            return Ok(());
+        }
+        report.output = output.map(Path::to_path_buf);
+    }
+    match common.format {
+        Format::Json => output::json(&report, out),
+        Format::Text => report.show(out),
+    }
+}
+
+impl Weigh {
+    /// The combiners asked for.
+    fn specs(&self) -> Result<Vec<Spec>> {
+        let spec = |text: &String| {
+            let spec = Spec::parse(text)?;
+            let known: Vec<&str> = entries().iter().map(|entry| entry.kind).collect();
+            if known.contains(&spec.kind.as_str()) {
+                return Ok(spec);
+            }
+            let expected = format!("one of {}", known.join(", "));
+            Err(Error::param("method", expected, &spec.kind).suggesting(&spec.kind, known))
+        };
+        self.methods.iter().map(spec).collect()
+    }
+
+    /// The weights of a spec that asks for them, with the options that stand beside it.
+    fn weights_of(&self, spec: &Spec) -> Result<Option<Weights>> {
+        let with_options = |mut weights: Weights| {
+            weights.prior = self.prior.unwrap_or(weights.prior);
+            weights.rounds = self.rounds.unwrap_or(weights.rounds);
+            weights.measure = self.measure.or(weights.measure);
+            weights
+        };
+        Ok(weights_of(spec)?.map(with_options))
+    }
+
+    fn weigh<T: Weighable>(
+        &self,
+        weights: Weights,
+        matrix: &OutOfSample<T>,
+        run: &Run,
+    ) -> Result<Weighing> {
+        let errors = match self.errors {
+            ErrorKind::Auto => Errors::Auto,
+            ErrorKind::Bootstrap => Errors::Bootstrap,
+            ErrorKind::Sandwich => Errors::Sandwich,
+            ErrorKind::None => Errors::None,
+        };
+        weigh(matrix, &WeighOptions { weights, errors, draws: self.draws }, run)
+    }
+}
+
+/// Members shown before the rest is summed up in a line.
+const MOST_SHOWN: usize = 40;
+
+/// Writes a weighing as a table and a summary.
+pub(crate) fn show(weighing: &Weighing, out: &mut dyn Write) -> Done {
+    let mut order: Vec<usize> = (0..weighing.members.len()).collect();
+    let members = &weighing.members;
+    order.sort_by(|&a, &b| {
+        members[b]
+            .weight
+            .total_cmp(&members[a].weight)
+            .then(members[b].score.total_cmp(&members[a].score))
+    });
+    let interval = |m: usize| {
+        let bounds = members[m].interval;
+        bounds.map_or_else(|| "-".into(), |[low, high]| format!("{low:.3} - {high:.3}"))
+    };
+    let row = |&m: &usize| {
+        vec![
+            members[m].name.clone(),
+            format!("{:.4}", members[m].weight),
+            maybe(members[m].se),
+            interval(m),
+            number(members[m].score),
+            maybe(members[m].loo_loss),
+        ]
+    };
+    let header = ["member", "weight", "se", "90 %", "score alone", "loss without"];
+    columns(&header, order.iter().take(MOST_SHOWN).map(row), out)?;
+    if members.len() > MOST_SHOWN {
+        let unused = members.iter().filter(|m| m.weight == 0.0).count();
+        writeln!(out, "... {} members in all, {unused} of them without weight", members.len())?;
+    }
+    writeln!(out)?;
+    summary(weighing, out)
+}
+
+fn summary(weighing: &Weighing, out: &mut dyn Write) -> Done {
+    let score = if weighing.task == Regression::NAME { "minus squared error" } else { "log score" };
+    writeln!(out, "task           {} ({} rows)", weighing.task, weighing.rows)?;
+    let is_lmg = weighing.task == Joint::NAME && weighing.method == Method::Simplex;
+    let name = if is_lmg { "lmg" } else { weighing.method.name() };
+    write!(out, "method         {name}")?;
+    if let (Some(residual), true) = (weighing.kkt_residual, is_lmg) {
+        let steps = weighing.iterations;
+        write!(out, ", KKT residual {residual:.1e} after {steps} steps from the best start")?;
+    } else if weighing.iterations > 0 {
+        write!(out, ", certified gap {:.1e} after {} passes", weighing.gap, weighing.iterations)?;
+    }
+    writeln!(out)?;
+    writeln!(out, "score          {} ({score} per row, higher is better)", number(weighing.score))?;
+    let best = format!("over '{}'", weighing.best);
+    writeln!(out, "gain           {} {best}", difference(&weighing.gain_over_best))?;
+    writeln!(out, "               {} over equal weights", difference(&weighing.gain_over_uniform))?;
+    if let Some(honest) = &weighing.cross_validated {
+        let folds = honest.folds;
+        writeln!(
+            out,
+            "cross-checked  {} score with weights from other rows ({folds} folds)",
+            number(honest.score)
+        )?;
+        writeln!(
+            out,
+            "               {} over the best member",
+            difference(&honest.gain_over_best)
+        )?;
+        writeln!(
+            out,
+            "               {} over equal weights",
+            difference(&honest.gain_over_uniform)
+        )?;
+    }
+    for group in &weighing.interchangeable {
+        writeln!(out, "alike          {} can stand in for one another", group.join(", "))?;
+    }
+    if weighing.uninformative_rows > 0 {
+        let rows = weighing.uninformative_rows;
+        writeln!(out, "note           {rows} rows get 0 from every member and are left out")?;
+    }
+    if !weighing.converged {
+        writeln!(
+            out,
+            "note           the tolerance was not reached; the gap says what may be missing"
+        )?;
+    }
+    Ok(())
+}
