@@ -19,6 +19,7 @@ use crate::predict::Predict;
 use crate::progress::Bar;
 use crate::sample::Sample;
 use crate::score::Score;
+use crate::split::Split;
 use crate::weigh::Weigh;
 
 /// Combines models: exact, certified weights for densities, classes and numbers.
@@ -39,6 +40,7 @@ pub(crate) enum Verb {
     Predict(Predict),
     Score(Score),
     Sample(Sample),
+    Split(Split),
     Weigh(Box<Weigh>),
     Compare(Box<Compare>),
     Advise(Box<Advise>),
@@ -143,6 +145,20 @@ impl Reading {
             options.keep.clone_from(&self.keep);
             options.keep.extend(always.iter().map(|&name| name.to_string()));
         }
+        table::read(path, &options, run)
+    }
+
+    /// Reads a table of CSV with every cell as it is spelled; other files as they are.
+    pub(crate) fn read_as_text(&self, path: &Path, run: &Run) -> Result<Table> {
+        let is_parquet = path.extension().is_some_and(|e| e == "parquet" || e == "pq");
+        if is_parquet || path.as_os_str() == "-" {
+            return self.read(path, &[], None, run);
+        }
+        let mut options = self.options()?;
+        options.keep.clone_from(&self.keep);
+        let names = table::column_names(path, &options, run)?;
+        options.schema = names.into_iter().map(|n| (n, ColumnKind::Categorical)).collect();
+        options.missing = vec![String::new()];
         table::read(path, &options, run)
     }
 

@@ -83,7 +83,8 @@ impl Data {
 
     fn from_table(mut table: Table, options: &DataOptions) -> Result<Self> {
         let weights = options.weights.as_ref().map(|name| numbers(&mut table, name)).transpose()?;
-        let groups = options.groups.as_ref().map(|name| groups(&mut table, name)).transpose()?;
+        let groups = options.groups.as_ref().map(|name| table.take(name)).transpose()?;
+        let groups = groups.as_ref().map(groups_of);
         let truth = match &options.target {
             None => Truth::None,
             Some(name) => truth(name, table.take(name)?, options.task)?,
@@ -144,8 +145,8 @@ fn numbers(table: &mut Table, name: &str) -> Result<Vec<f64>> {
 }
 
 /// Groups by number: equal cells, equal group. A missing one is a group of its own.
-fn groups(table: &mut Table, name: &str) -> Result<Vec<u32>> {
-    Ok(match table.take(name)? {
+pub(crate) fn groups_of(column: &Column) -> Vec<u32> {
+    match column {
         Column::Categorical(categories) => {
             let none = categories.levels.len() as u32;
             categories.codes.iter().map(|&code| code.min(none)).collect()
@@ -157,7 +158,7 @@ fn groups(table: &mut Table, name: &str) -> Result<Vec<u32>> {
             let code = |v: &f64| distinct.partition_point(|d| d.total_cmp(v).is_lt()) as u32;
             values.iter().map(code).collect()
         }
-    })
+    }
 }
 
 fn truth(name: &str, column: Column, task: Option<TargetTask>) -> Result<Truth> {

@@ -17,6 +17,7 @@ mod predict;
 mod progress;
 mod sample;
 mod score;
+mod split;
 mod weigh;
 
 use std::io::{self, Write};
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Verb::Predict(predict) => predict::run(predict, common, &mut stdout),
         Verb::Score(score) => score::run(score, common, &mut stdout),
         Verb::Sample(sample) => sample::run(sample, common, &mut stdout),
+        Verb::Split(split) => split::run(split, common, &mut stdout),
         Verb::Weigh(weigh) => weigh::run(weigh, common, &mut stdout),
         Verb::Compare(compare) => compare::run(compare, common, &mut stdout),
         Verb::Advise(advise) => advise::run(advise, common, &mut stdout),

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use dolmen::Result;
+use dolmen::combine::{Combiner, LogPool, Weights};
+use dolmen::ensemble::Stack;
 use dolmen::evaluate::compare::{
     CompareOptions, Comparison, Methods, NetworkStudy, Outcome, compare, compare_on_networks, tally,
 };
@@ -53,6 +55,10 @@ fn chances(chances: &[f64]) -> Vec<Box<dyn Learner<Classification>>> {
     chances.iter().map(learner).collect()
 }
 
+fn stack(chances: &[f64]) -> Stack<Classification> {
+    Stack::default().members(self::chances(chances))
+}
+
 fn folds(methods: Methods) -> CompareOptions {
     CompareOptions { repeats: 3, outer_folds: Some(5), folds: 4, methods, ..Default::default() }
 }
@@ -67,7 +73,7 @@ fn members_alone_get_the_figures_that_can_be_worked_out() {
     let (x, y) = rows();
     let sample = Sample::new(x.rows(), &y).unwrap();
     let found =
-        compare(&chances(&[0.25, 0.5, 0.9]), &[], &sample, &folds(Methods::Members), &run(2));
+        compare(&stack(&[0.25, 0.5, 0.9]), &[], &sample, None, &folds(Methods::Members), &run(2));
     let found = found.unwrap();
     // Stratified folds of 12 rows have 4 of the second class each.
     for (m, p) in [0.25_f64, 0.5, 0.9].into_iter().enumerate() {
@@ -104,8 +110,8 @@ fn members_alone_get_the_figures_that_can_be_worked_out() {
 fn the_stack_is_compared_with_all_ways_to_combine_and_each_member() {
     let (x, y) = rows();
     let sample = Sample::new(x.rows(), &y).unwrap();
-    let learners = chances(&[0.1, 0.6]);
-    let found = compare(&learners, &[], &sample, &folds(Methods::All), &run(2)).unwrap();
+    let stack = stack(&[0.1, 0.6]);
+    let found = compare(&stack, &[], &sample, None, &folds(Methods::All), &run(2)).unwrap();
     let names: Vec<&str> = found.methods.iter().map(|method| method.name.as_str()).collect();
     let expected = ["stacking", "cv", "uniform", "cheating", "chance 0.1", "chance 0.6"];
     assert_eq!(names, expected);
@@ -119,8 +125,31 @@ fn the_stack_is_compared_with_all_ways_to_combine_and_each_member() {
     assert_eq!(found.duels.len(), 5 * 4);
     assert!(found.duels.iter().all(|duel| duel.first == "stacking"));
     assert!(found.methods[0].p_value.is_none() && found.methods[1].p_value.is_some());
-    let again = compare(&learners, &[], &sample, &folds(Methods::All), &run(1)).unwrap();
+    let again = compare(&stack, &[], &sample, None, &folds(Methods::All), &run(1)).unwrap();
     assert_eq!(again, found);
+}
+
+#[test]
+fn any_combiners_are_compared_and_groups_stay_together() {
+    let (x, y) = rows();
+    let sample = Sample::new(x.rows(), &y).unwrap();
+    let combiners: Vec<Box<dyn Combiner<Classification>>> =
+        vec![Box::new(Weights::default()), Box::new(LogPool::default())];
+    let stack = Stack::choosing(combiners).members(chances(&[0.1, 0.6]));
+    // Groups of five rows: 12 of them, so that a test part of 20 rows is four groups.
+    let groups: Vec<u32> = (0..60).map(|i| i / 5).collect();
+    let options = CompareOptions { repeats: 4, folds: 4, ..CompareOptions::default() };
+    let found = compare(&stack, &[], &sample, Some(&groups), &options, &run(2)).unwrap();
+    assert_eq!(found.combiners.values().sum::<usize>(), 4);
+    for method in &found.methods {
+        assert_eq!(method.split_scores.len(), 4);
+        let mean = method.split_scores.iter().sum::<f64>() / 4.0;
+        assert!((mean - method.mean).abs() < 1e-12);
+        assert!(method.figures.iter().all(|figure| figure.split_values.len() == 4));
+    }
+    let torn = CompareOptions { outer_folds: Some(13), ..options };
+    let error = compare(&stack, &[], &sample, Some(&groups), &torn, &run(1)).unwrap_err();
+    assert!(error.to_string().contains("12 groups"), "{error}");
 }
 
 #[test]
@@ -129,14 +158,14 @@ fn numbers_have_their_own_figures() {
     let y: Vec<f64> = (0..40).map(|i| 2.0 * f64::from(i) + f64::from(i % 3)).collect();
     let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
     let learner = |spec| Regression::learner(&Spec::parse(spec).unwrap()).unwrap();
-    let learners = vec![learner("mean"), learner("ridge(lambda=0.001)")];
+    let stack = Stack::default().members([learner("mean"), learner("ridge(lambda=0.001)")]);
     let options = CompareOptions {
         repeats: 6,
         test_rows: 8,
         methods: Methods::Members,
         ..CompareOptions::default()
     };
-    let found = compare(&learners, &[], &sample, &options, &run(2)).unwrap();
+    let found = compare(&stack, &[], &sample, None, &options, &run(2)).unwrap();
     let names: Vec<&str> = found.methods[0].figures.iter().map(|figure| figure.name).collect();
     assert_eq!(names, ["rmse", "mae", "r2"]);
     assert!(figure(&found, 1, "rmse") < 1.2 && figure(&found, 1, "r2") > 0.99);
@@ -173,9 +202,9 @@ fn random_networks_tell_a_model_from_a_guess() {
 fn splits_that_cannot_be_had_are_refused() {
     let (x, y) = rows();
     let sample = Sample::new(x.rows(), &y).unwrap();
-    let learners = chances(&[0.5]);
+    let stack = stack(&[0.5]);
     let refused = |options: CompareOptions| {
-        compare(&learners, &[], &sample, &options, &run(1)).unwrap_err().to_string()
+        compare(&stack, &[], &sample, None, &options, &run(1)).unwrap_err().to_string()
     };
     let usual = CompareOptions::default;
     assert!(refused(CompareOptions { repeats: 0, ..usual() }).contains("repeats"));

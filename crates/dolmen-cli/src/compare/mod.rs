@@ -5,7 +5,8 @@ mod show;
 use std::io::Write;
 
 use clap::{Args, ValueEnum};
-use dolmen::combine::{Method, Weights};
+use dolmen::combine::library::combiner;
+use dolmen::ensemble::Stack;
 use dolmen::error::{Error, Result};
 use dolmen::evaluate::compare::{
     CompareOptions, Comparison, Methods, NetworkStudy, Rival, Tally, compare, compare_on_networks,
@@ -32,8 +33,10 @@ use crate::output::{self, Done, note};
   dolmen compare iris.csv --drop Species --repeats 50 --test-rows 20
   dolmen compare geyser.csv --model 'kernel(bandwidth=[0.1,0.3])' --model 'mixture(components=[1,2,3])'
   dolmen compare iris.csv --target Species --repeats 10 --outer-folds 10
-  dolmen compare --random-networks
-  dolmen compare *.csv --target-last --task classify --members-only --outer-folds 10 --model aode --model lmg-ode")]
+  dolmen compare iris.csv --target Species --combiner simplex --combiner log-pool --repeats 5
+  dolmen compare visits.csv --target ill --groups patient --outer-folds 5 --model logistic --model forest
+  dolmen compare --random-networks=tiny
+  dolmen compare sets/*.csv --target-last --task classify --members-only --outer-folds 10 --model aode --model lmg-ode")]
 pub(crate) struct Compare {
     /// CSV or Parquet by extension; `-` reads CSV from standard input. Several files are compared one by one and counted.
     #[arg(required_unless_present = "random_networks")]
@@ -59,9 +62,13 @@ pub(crate) struct Compare {
     /// Folds of the out-of-sample matrix on the other rows.
     #[arg(long, default_value_t = 10)]
     folds: usize,
-    /// How stacking finds its weights.
-    #[arg(long, default_value = "simplex")]
-    combiner: Method,
+    /// How the members are stacked: `dolmen learners` lists the combiners; of several the one that does best on rows held
+    /// out within each training part is used. [default: simplex]
+    #[arg(long = "combiner", value_name = "SPEC")]
+    combiners: Vec<String>,
+    /// The column with groups of rows that no split tears apart.
+    #[arg(long, value_name = "COLUMN")]
+    groups: Option<String>,
     /// Compare the members each with each, without a stack.
     #[arg(long)]
     members_only: bool,
@@ -74,7 +81,7 @@ pub(crate) struct Compare {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "small",
-        conflicts_with_all = ["data", "target", "target_last", "repeats", "test_rows", "outer_folds"]
+        conflicts_with_all = ["data", "target", "target_last", "repeats", "test_rows", "outer_folds", "groups"]
     )]
     random_networks: Option<StudySize>,
     #[command(flatten)]
@@ -86,6 +93,8 @@ pub(crate) struct Compare {
 /// How large the study on random networks is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum StudySize {
+    /// 4 cells of 5 networks: seconds.
+    Tiny,
     /// 108 cells of 30 networks: a minute or two.
     Small,
     /// The paper's 180 cells of 100 networks: ten minutes or more.
@@ -120,6 +129,7 @@ pub(crate) fn run(arguments: &Compare, common: &Common, out: &mut dyn Write) -> 
     if let Some(size) = arguments.random_networks {
         let learners = arguments.members.named_or_these::<Classification>(&FIVE)?;
         let study = match size {
+            StudySize::Tiny => NetworkStudy::tiny(),
             StudySize::Small => NetworkStudy::default(),
             StudySize::Full => NetworkStudy::full(),
         };
@@ -163,7 +173,8 @@ impl Compare {
         if target.is_none() && self.task.is_some() {
             return Err(Error::param("task", "given with --target or --target-last", "alone"));
         }
-        let options = DataOptions { target, task: self.task, weights: None, groups: None };
+        let options =
+            DataOptions { target, task: self.task, weights: None, groups: self.groups.clone() };
         let data = Data::read(file, &options, &self.reading, run)?;
         data.notes.iter().for_each(|text| note(common, text));
         match &data.truth {
@@ -199,7 +210,8 @@ impl Compare {
         ];
         let options = self.options(sample.rows(), Methods::Combined);
         let rivals = if self.members_only { &[][..] } else { &rivals };
-        compare(&learners, rivals, &sample, &options, run)
+        let stack = self.stack(learners)?;
+        compare(&stack, rivals, &sample, data.groups.as_deref(), &options, run)
     }
 
     fn supervised<T: Library>(
@@ -210,7 +222,17 @@ impl Compare {
     ) -> Result<Comparison> {
         let sample = data.sample::<T>(target)?;
         let learners: Vec<Box<dyn Learner<T>>> = self.members.learners(&sample)?;
-        compare(&learners, &[], &sample, &self.options(sample.rows(), Methods::All), run)
+        let options = self.options(sample.rows(), Methods::All);
+        let stack = self.stack(learners)?;
+        compare(&stack, &[], &sample, data.groups.as_deref(), &options, run)
+    }
+
+    /// The stack of these members.
+    fn stack<T: Library>(&self, learners: Vec<Box<dyn Learner<T>>>) -> Result<Stack<T>> {
+        let named = self.combiners.iter().map(|text| combiner::<T>(&Spec::parse(text)?));
+        let named = named.collect::<Result<Vec<_>>>()?;
+        let stack = if named.is_empty() { Stack::default() } else { Stack::choosing(named) };
+        Ok(stack.members(learners))
     }
 
     fn options(&self, rows: usize, methods: Methods) -> CompareOptions {
@@ -220,7 +242,6 @@ impl Compare {
             test_rows: self.test_rows.unwrap_or(tenth),
             outer_folds: self.outer_folds,
             folds: self.folds,
-            weights: Weights::from(self.combiner),
             methods: if self.members_only { Methods::Members } else { methods },
         }
     }

@@ -18,7 +18,13 @@ pub(super) fn comparison(comparison: &Comparison, out: &mut dyn Write) -> Done {
         columns(&["member", "mean weight"], comparison.mean_weights.iter().map(weight), out)?;
         writeln!(out)?;
     }
-    if comparison.mean_weights.is_empty() && !comparison.duels.is_empty() {
+    if comparison.combiners.len() > 1 {
+        let row = |(name, splits): (&String, &usize)| vec![name.clone(), splits.to_string()];
+        columns(&["combiner", "used in splits"], comparison.combiners.iter().map(row), out)?;
+        writeln!(out)?;
+    }
+    let stacked = comparison.methods.first().is_some_and(|method| method.name == "stacking");
+    if !stacked && !comparison.duels.is_empty() {
         duels(&comparison.duels, out)?;
     }
     splits(comparison, out)

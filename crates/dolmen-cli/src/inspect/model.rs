@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use dolmen::ensemble::Ensemble;
+use dolmen::ensemble::{Calibration, Ensemble};
 use dolmen::learner::{Diagnostics, Fitted, Series};
 use dolmen::task::Task;
 use serde::Serialize;
@@ -24,6 +24,8 @@ struct Report {
     members: Vec<Described>,
     /// What the combination tells of itself, if it is more than weights.
     combination: Vec<Series>,
+    /// How class probabilities are calibrated, if they are.
+    calibration: Option<Calibration>,
 }
 
 #[derive(Debug, Serialize)]
@@ -39,20 +41,23 @@ struct Described {
 
 pub(super) fn run(path: &Path, common: &Common, out: &mut dyn Write) -> Done {
     let opened = Opened::read(path)?;
-    let (members, combination) = match &opened.model {
-        Model::Density(model) => describe(model),
-        Model::Classification(model) => describe(model),
-        Model::Joint(model) => describe(model),
-        Model::Regression(model) => describe(model),
-    };
     let file = opened.file;
+    let columns: Vec<String> =
+        file.schema.fields().iter().map(|field| field.name.clone()).collect();
+    let (members, combination, calibration) = match &opened.model {
+        Model::Density(model) => describe(model, &columns),
+        Model::Classification(model) => describe(model, &columns),
+        Model::Joint(model) => describe(model, &columns),
+        Model::Regression(model) => describe(model, &columns),
+    };
     let report = Report {
         task: file.task,
         target: file.target,
         classes: file.classes,
-        columns: file.schema.fields().iter().map(|field| field.name.clone()).collect(),
+        columns,
         members,
         combination,
+        calibration,
     };
     match common.format {
         Format::Json => output::json(&report, out),
@@ -60,15 +65,37 @@ pub(super) fn run(path: &Path, common: &Common, out: &mut dyn Write) -> Done {
     }
 }
 
-fn describe<T: Task>(model: &Ensemble<T>) -> (Vec<Described>, Vec<Series>) {
+type Told = (Vec<Described>, Vec<Series>, Option<Calibration>);
+
+fn describe<T: Task>(model: &Ensemble<T>, columns: &[String]) -> Told {
     let weights = model.combination().weights();
     let member = |(m, (name, model)): (usize, (&str, &dyn Fitted<T>))| {
         let Diagnostics { converged, iterations, objective, notes, series } = model.diagnostics();
+        let series = series.into_iter().map(|series| with_names(series, columns)).collect();
         let weight = weights.map(|weights| weights[m]);
         Described { name: name.into(), weight, converged, iterations, objective, notes, series }
     };
     let members = model.names().zip(model.models()).enumerate().map(member).collect();
-    (members, model.combination().diagnostics().series)
+    let combination = model.combination().diagnostics().series;
+    (members, combination, model.calibration().cloned())
+}
+
+/// Models on numbers know their columns by number only: `column 2` is shown by the name it has in the table, unless
+/// an encoder made other columns of these.
+fn with_names(mut series: Series, columns: &[String]) -> Series {
+    let number = |label: &str| -> Option<usize> {
+        label.strip_prefix("column ")?.split(' ').next()?.parse().ok()
+    };
+    let last = series.labels.iter().filter_map(|label| number(label)).max();
+    if last == Some(columns.len()) {
+        for label in &mut series.labels {
+            if let Some(name) = number(label).and_then(|j| columns.get(j.checked_sub(1)?)) {
+                let rest = label.splitn(3, ' ').nth(2).map_or(String::new(), |r| format!(" {r}"));
+                *label = format!("{name}{rest}");
+            }
+        }
+    }
+    series
 }
 
 fn show(report: &Report, out: &mut dyn Write) -> Done {
@@ -92,6 +119,13 @@ fn show(report: &Report, out: &mut dyn Write) -> Done {
     }
     report.combination.iter().try_for_each(|series| show_series("combination", series, out))?;
     writeln!(out, "\ntask           {}", report.task)?;
+    match &report.calibration {
+        None => {}
+        Some(Calibration::Temperature(temperature)) => {
+            writeln!(out, "calibration    temperature {temperature:.4}")?;
+        }
+        Some(Calibration::Isotonic(_)) => writeln!(out, "calibration    isotonic")?,
+    }
     if let Some(target) = &report.target {
         writeln!(out, "target         {target}")?;
     }

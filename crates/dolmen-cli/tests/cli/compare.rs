@@ -18,7 +18,7 @@ fn the_methods_and_keys_of_the_report() {
     let names: Vec<&str> = methods.iter().map(|m| m["name"].as_str().unwrap()).collect();
     assert_eq!(names, METHODS);
     for method in methods {
-        assert_eq!(keys(method), ["finite_share", "mean", "name", "p_value", "se"]);
+        assert_eq!(keys(method), ["finite_share", "mean", "name", "p_value", "se", "split_scores"]);
     }
     let weights = report["mean_weights"].as_array().unwrap();
     assert_eq!((weights.len(), keys(&weights[0])), (6, vec!["name", "weight"]));
@@ -100,8 +100,16 @@ fn classes_are_compared_by_their_figures() {
     let names: Vec<&str> = methods.iter().map(|m| m["name"].as_str().unwrap()).collect();
     assert_eq!(names[..4], METHODS[..4]);
     assert_eq!(names[4..], ["naive-bayes", "class-frequencies"]);
-    let expected =
-        ["corrected_p_value", "figures", "finite_share", "mean", "name", "p_value", "se"];
+    let expected = [
+        "corrected_p_value",
+        "figures",
+        "finite_share",
+        "mean",
+        "name",
+        "p_value",
+        "se",
+        "split_scores",
+    ];
     assert_eq!(keys(&methods[1]), expected);
     let figures = methods[1]["figures"].as_array().unwrap();
     let named: Vec<&str> = figures.iter().map(|f| f["name"].as_str().unwrap()).collect();

@@ -235,6 +235,19 @@ impl Gated {
     pub const KIND: &'static str = "gate";
 }
 
+impl Gated {
+    /// The slopes on encoded inputs and the intercept of every member's logit.
+    fn coefficients(&self) -> Series {
+        let mut labels = Vec::with_capacity(self.theta.len());
+        for member in &self.members {
+            let fields = self.encoder.schema().fields().iter();
+            labels.extend(fields.map(|field| format!("{member}, {}", field.name)));
+            labels.push(format!("{member}, (intercept)"));
+        }
+        Series { name: "coefficient".into(), labels, values: self.theta.clone() }
+    }
+}
+
 impl<T: Task> Combination<T> for Gated {
     fn combine_into(
         &self,
@@ -261,11 +274,14 @@ impl<T: Task> Combination<T> for Gated {
         Diagnostics {
             converged: Some(self.converged),
             iterations: Some(self.iterations),
-            series: vec![Series {
-                name: "mean weight".into(),
-                labels: self.members.clone(),
-                values: self.mean_weights.clone(),
-            }],
+            series: vec![
+                Series {
+                    name: "mean weight".into(),
+                    labels: self.members.clone(),
+                    values: self.mean_weights.clone(),
+                },
+                self.coefficients(),
+            ],
             ..Diagnostics::default()
         }
     }

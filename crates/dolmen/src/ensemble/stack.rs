@@ -153,6 +153,11 @@ impl<T: Task> Stack<T> {
         self
     }
 
+    /// Its learners.
+    pub fn learners(&self) -> &[Box<dyn Learner<T>>] {
+        &self.learners
+    }
+
     /// Fits the stack: the out-of-sample matrix, the combination, and the members for new rows.
     pub fn fit_ensemble(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Ensemble<T>> {
         let keys = RowKeys { classes: sample.target().strata(), ..RowKeys::default() };

@@ -115,6 +115,14 @@ pub struct Series {
     pub values: Vec<f64>,
 }
 
+impl Series {
+    /// One number for each input column, by the columns' numbers: `column 1`, `column 2`, ..
+    pub fn of_columns(name: &str, values: Vec<f64>) -> Self {
+        let labels = (1..=values.len()).map(|j| format!("column {j}")).collect();
+        Self { name: name.into(), labels, values }
+    }
+}
+
 /// Predicts all rows with a fitted model, in parallel over blocks of rows.
 pub fn predict<T: Task>(model: &dyn Fitted<T>, x: Rows<'_>, run: &Run) -> Result<Vec<f64>> {
     use rayon::prelude::*;

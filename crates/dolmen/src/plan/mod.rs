@@ -18,6 +18,7 @@
 mod fingerprint;
 mod given;
 mod grouped;
+mod hold_out;
 mod k_fold;
 mod resample;
 mod spec;

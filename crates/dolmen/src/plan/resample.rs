@@ -122,7 +122,7 @@ impl Subsample {
 
 impl Portion {
     /// The number of rows meant, which must leave some rows over; `name` is the parameter's.
-    fn count(self, rows: usize, name: &str) -> Result<usize> {
+    pub(super) fn count(self, rows: usize, name: &str) -> Result<usize> {
         check_enough(rows, "rows")?;
         let both_sides = || format!("such that of {rows} rows at least 1 is in and 1 is out");
         match self {

@@ -178,6 +178,20 @@ impl Table {
         Ok(self.columns.remove(i))
     }
 
+    /// The table of chosen rows, in that order.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let column = |column: &Column| match column {
+            Column::Numeric(values) => Column::Numeric(rows.iter().map(|&i| values[i]).collect()),
+            Column::Categorical(c) => Column::Categorical(Categories {
+                levels: Arc::clone(&c.levels),
+                codes: rows.iter().map(|&i| c.codes[i]).collect(),
+            }),
+        };
+        let columns = self.columns.iter().map(column).collect();
+        Self { names: self.names.clone(), columns, rows: rows.len() }
+    }
+
     /// Takes the table apart, so that columns can be used without a copy.
     pub fn into_columns(self) -> impl ExactSizeIterator<Item = (String, Column)> {
         self.names.into_iter().zip(self.columns)

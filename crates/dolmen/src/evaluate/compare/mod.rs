@@ -18,7 +18,7 @@ pub use duel::{Duel, Outcome, Tally, tally};
 pub use networks::{NetworkCell, NetworkResults, NetworkStudy, compare_on_networks};
 pub use summary::{Comparison, FigureResult, MeanWeight, MethodResult};
 
-use crate::combine::{Weighable, Weights};
+use crate::ensemble::Stack;
 use crate::error::{Error, Place, Result};
 use crate::learner::{Learner, Run, Sample};
 use crate::plan::{Plan, PlanSpec, Portion, Repeated, RowKeys};
@@ -33,12 +33,10 @@ pub struct CompareOptions {
     pub repeats: usize,
     /// Rows of each test part of a random split.
     pub test_rows: usize,
-    /// Folds of the outer cross-validation, stratified by class, instead of random splits.
+    /// Folds of the outer cross-validation, stratified by class and keeping groups together, instead of random splits.
     pub outer_folds: Option<usize>,
     /// Folds of the out-of-sample matrix on each training part.
     pub folds: usize,
-    /// How stacking finds its weights.
-    pub weights: Weights,
     /// Which methods are compared.
     pub methods: Methods,
 }
@@ -50,7 +48,6 @@ impl Default for CompareOptions {
             test_rows: 20,
             outer_folds: None,
             folds: 10,
-            weights: Weights::default(),
             methods: Methods::default(),
         }
     }
@@ -80,42 +77,52 @@ pub struct Rival<T: Task> {
     pub zero_line: bool,
 }
 
-/// Compares on repeated splits, which run in parallel.
-pub fn compare<T: Weighable>(
-    learners: &[Box<dyn Learner<T>>],
+/// Compares a stack with other ways to use its members on repeated splits, which run in parallel. Rows of one of the
+/// `groups`, if there are any, are never on both sides of a split.
+pub fn compare<T: Task>(
+    stack: &Stack<T>,
     rivals: &[Rival<T>],
     sample: &Sample<'_, T>,
+    groups: Option<&[u32]>,
     options: &CompareOptions,
     run: &Run,
 ) -> Result<Comparison> {
-    let splits = options.splits(sample, run)?;
+    let splits = options.splits(sample, groups, run)?;
     run.progress().plan(splits.splits().len() as u64);
     let results: Vec<SplitResult> = run.install(|| {
         let one = |s: usize| {
             run.check()?;
             let split = &splits.splits()[s];
-            let train = sample.select(&split.train(sample.rows()));
+            let learned_from = split.train(sample.rows());
+            let train = sample.select(&learned_from);
             let test = sample.select(split.test());
             let stream = run.child(s as u64 + 1);
-            let contest = split::Contest { learners, rivals, options };
+            let groups: Option<Vec<u32>> =
+                groups.map(|groups| learned_from.iter().map(|&i| groups[i]).collect());
+            let contest = split::Contest { stack, rivals, groups: groups.as_deref(), options };
             let result = contest.hold(&train.borrow(), &test.borrow(), &stream)?;
             run.progress().advance(1, "splits");
             Ok(result)
         };
         (0..splits.splits().len()).into_par_iter().map(one).collect::<Result<_>>()
     })?;
-    Ok(summary::summarise::<T>(learners, rivals, &results, sample.rows(), options))
+    Ok(summary::summarise::<T>(stack, rivals, &results, sample.rows(), options))
 }
 
 impl CompareOptions {
     /// The outer splits.
-    fn splits<T: Task>(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Plan> {
+    fn splits<T: Task>(
+        &self,
+        sample: &Sample<'_, T>,
+        groups: Option<&[u32]>,
+        run: &Run,
+    ) -> Result<Plan> {
         if self.repeats == 0 {
             return Err(Error::param("repeats", "at least 1", 0));
         }
         let rows = sample.rows();
         if let Some(folds) = self.outer_folds {
-            let keys = RowKeys { classes: sample.target().strata(), ..RowKeys::default() };
+            let keys = RowKeys { classes: sample.target().strata(), groups, times: None };
             let of = Box::new(PlanSpec::suited(folds, &keys));
             let spec = PlanSpec::Repeated(Repeated { repeats: self.repeats, of });
             return spec.build(rows, &keys, &run.child(0));
@@ -129,6 +136,10 @@ impl CompareOptions {
                 format!("{rows} rows cannot give {test} test rows")
             };
             return Err(Error::data(Place::default(), problem));
+        }
+        if let Some(groups) = groups {
+            let test = Portion::Rows(self.test_rows);
+            return Plan::hold_out_groups(groups, test, self.repeats, &run.child(0));
         }
         let train = Portion::Rows(rows - self.test_rows);
         Plan::subsample(rows, train, self.repeats, &run.child(0))

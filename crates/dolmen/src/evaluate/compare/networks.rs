@@ -49,6 +49,18 @@ impl Default for NetworkStudy {
 }
 
 impl NetworkStudy {
+    /// One that takes seconds, to see what comes out.
+    pub fn tiny() -> Self {
+        Self {
+            attributes: vec![5],
+            values: vec![2, 5],
+            widths: vec![2],
+            networks: 5,
+            rows: vec![25, 100],
+            test_rows: 100,
+        }
+    }
+
     /// The paper's: 180 cells of 100 networks.
     pub fn full() -> Self {
         Self {
@@ -177,5 +189,5 @@ fn hold(
         }
     }
     // Nothing is shared between networks, so there is nothing to correct for.
-    Ok(SplitResult { scored, weights: Vec::new(), test_share: 0.0 })
+    Ok(SplitResult { scored, weights: None, combiner: None, test_share: 0.0 })
 }

@@ -1,20 +1,21 @@
 //! One split: everything is fitted on its training part, and each method is scored on its test part.
 
 use super::{CompareOptions, Methods, Rival};
-use crate::combine::problem::unit;
-use crate::combine::{Combiner, Evidence, Weighable};
+use crate::ensemble::Stack;
 use crate::error::{Error, Result};
 use crate::evaluate::figures::Figure;
-use crate::learner::{Learner, Run, Sample, predict};
+use crate::learner::{Run, Sample, predict};
 use crate::math::first_largest;
-use crate::oos::{self, OnFailure};
 use crate::plan::{PlanSpec, RowKeys};
 use crate::task::{Target, Task};
 
-/// What each method is compared by, and the weights of the stack.
+/// What each method is compared by, and what the stack was.
 pub(super) struct SplitResult {
     pub(super) scored: Vec<Scored>,
-    pub(super) weights: Vec<f64>,
+    /// The members' weights, if it has a weight for each.
+    pub(super) weights: Option<Vec<f64>>,
+    /// The combiner that was used, if there was a choice.
+    pub(super) combiner: Option<String>,
     /// Rows of the test part, as a multiple of those of the training part.
     pub(super) test_share: f64,
 }
@@ -30,12 +31,14 @@ pub(super) struct Scored {
 
 /// Who takes part.
 pub(super) struct Contest<'a, T: Task> {
-    pub(super) learners: &'a [Box<dyn Learner<T>>],
+    pub(super) stack: &'a Stack<T>,
     pub(super) rivals: &'a [Rival<T>],
+    /// Groups of the training part.
+    pub(super) groups: Option<&'a [u32]>,
     pub(super) options: &'a CompareOptions,
 }
 
-impl<T: Weighable> Contest<'_, T> {
+impl<T: Task> Contest<'_, T> {
     pub(super) fn hold(
         &self,
         train: &Sample<'_, T>,
@@ -45,51 +48,67 @@ impl<T: Weighable> Contest<'_, T> {
         let quiet = run.silent();
         let test_share = test.rows() as f64 / train.rows() as f64;
         if self.options.methods == Methods::Members {
-            let predictions = self.predictions(train, test, &quiet)?;
-            let scored = predictions.iter().map(|predicted| score(predicted, test)).collect();
-            return Ok(SplitResult { scored, weights: Vec::new(), test_share });
+            let scored = self.members_alone(train, test, &quiet)?;
+            return Ok(SplitResult { scored, weights: None, combiner: None, test_share });
         }
-        let keys = RowKeys { classes: train.target().strata(), ..RowKeys::default() };
+        let keys = RowKeys { classes: train.target().strata(), groups: self.groups, times: None };
         let spec = PlanSpec::suited(self.options.folds, &keys);
         let plan = spec.build(train.rows(), &keys, &quiet.child(0))?;
-        let borrowed: Vec<&dyn Learner<T>> = self.learners.iter().map(AsRef::as_ref).collect();
-        let matrix = oos::collect(&borrowed, train, &plan, OnFailure::Stop, &quiet.child(1))?;
-        let combined = self.options.weights.fit(&Evidence::from(&matrix), &quiet.child(2))?;
-        let weights = combined[0].weights().unwrap_or_default().to_vec();
-
-        let predictions = self.predictions(train, test, &quiet)?;
+        let ensemble = self.stack.fit_on(train, &plan, &quiet)?;
+        let stacked = score(&predict(&ensemble, test.x(), &quiet)?, test);
+        let predictions = ensemble
+            .models()
+            .map(|model| predict(model, test.x(), &quiet))
+            .collect::<Result<Vec<_>>>()?;
         let members = predictions.len();
-        let pooled = |weights: &[f64]| score(&pool::<T>(weights, &predictions, test), test);
-        let alone: Vec<Scored> = (0..members).map(|m| pooled(&unit(members, m))).collect();
+        let alone: Vec<Scored> = predictions.iter().map(|p| score(p, test)).collect();
+        let matrix = ensemble.matrix().ok_or_else(|| Error::shape("out-of-sample matrix", 1, 0))?;
         let cv: Vec<f64> = (0..members).map(|m| matrix.scores(m).iter().sum()).collect();
         let totals: Vec<f64> = alone.iter().map(|scored| scored.total).collect();
+        let equal = vec![1.0 / members as f64; members];
         let mut scored = vec![
-            pooled(&weights),
+            stacked,
             alone[first_largest(&cv)].clone(),
-            pooled(&vec![1.0 / members as f64; members]),
+            score(&pool::<T>(&equal, &predictions, test), test),
             alone[first_largest(&totals)].clone(),
         ];
         scored.extend(self.rivals(train, test, &quiet)?);
         if self.options.methods == Methods::All {
-            scored.extend(alone);
+            let names: Vec<&str> = ensemble.names().collect();
+            scored.extend(
+                self.names()
+                    .iter()
+                    .map(|name| {
+                        let at = names.iter().position(|fitted| fitted == name);
+                        at.map_or_else(|| scored[0].unknown(), |m| alone[m].clone())
+                    })
+                    .collect::<Vec<_>>(),
+            );
         }
-        Ok(SplitResult { scored, weights, test_share })
+        let weights = ensemble.combination().weights().map(<[f64]>::to_vec);
+        let combiner = ensemble.assessment().map(|assessment| assessment.chosen.clone());
+        Ok(SplitResult { scored, weights, combiner, test_share })
     }
 
-    /// What each member, fitted on the training part, says about the test part.
-    fn predictions(
+    /// All members' names.
+    fn names(&self) -> Vec<String> {
+        self.stack.learners().iter().flat_map(|learner| learner.members()).collect()
+    }
+
+    /// How each member, fitted on the training part, does on the test part.
+    fn members_alone(
         &self,
         train: &Sample<'_, T>,
         test: &Sample<'_, T>,
         run: &Run,
-    ) -> Result<Vec<Vec<f64>>> {
-        let mut predictions = Vec::new();
-        for (l, learner) in self.learners.iter().enumerate() {
+    ) -> Result<Vec<Scored>> {
+        let mut scored = Vec::new();
+        for (l, learner) in self.stack.learners().iter().enumerate() {
             for model in learner.fit(train, &run.child(3).child(l as u64))? {
-                predictions.push(predict(model.as_ref(), test.x(), run)?);
+                scored.push(score(&predict(model.as_ref(), test.x(), run)?, test));
             }
         }
-        Ok(predictions)
+        Ok(scored)
     }
 
     fn rivals(
@@ -104,6 +123,14 @@ impl<T: Weighable> Contest<'_, T> {
             Ok(score(&predict(model.as_ref(), test.x(), run)?, test))
         };
         self.rivals.iter().enumerate().map(one).collect()
+    }
+}
+
+impl Scored {
+    /// What is known of a member that could not be fitted: nothing.
+    fn unknown(&self) -> Self {
+        let figures = self.figures.iter().map(|(name, _)| (*name, f64::NAN)).collect();
+        Self { total: f64::NAN, rows: self.rows, figures }
     }
 }
 

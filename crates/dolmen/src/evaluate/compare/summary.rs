@@ -1,12 +1,14 @@
 //! What the splits say together: means, standard errors and tests.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::duel::{Duel, duels};
 use super::split::{Scored, SplitResult};
 use super::{CompareOptions, Methods, Rival};
+use crate::ensemble::Stack;
 use crate::evaluate::{corrected_t, differences, wilcoxon};
-use crate::learner::Learner;
 use crate::task::{Density, Task};
 
 /// What the splits gave.
@@ -28,8 +30,11 @@ pub struct Comparison {
     pub zero_line: Option<String>,
     /// The methods; the others are tested against the first.
     pub methods: Vec<MethodResult>,
-    /// The members' weights in the stack, averaged over the splits.
+    /// The members' weights in the stack, averaged over the splits; none if the stack has no weight for each.
     pub mean_weights: Vec<MeanWeight>,
+    /// In how many splits the stack used each of its combiners, if it had a choice.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub combiners: BTreeMap<String, usize>,
     /// Methods against each other: the first against all others, or without a stack each against each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub duels: Vec<Duel>,
@@ -47,6 +52,8 @@ pub struct MethodResult {
     pub se: f64,
     /// Share of the splits with a finite score.
     pub finite_share: f64,
+    /// The score in each split, in their order.
+    pub split_scores: Vec<f64>,
     /// Wilcoxon's signed-rank test against the first method, over splits in which both are finite.
     pub p_value: Option<f64>,
     /// The corrected resampled t-test against the first method, which allows for training parts having rows in common.
@@ -66,6 +73,8 @@ pub struct FigureResult {
     pub mean: f64,
     /// Its standard error, as if splits were independent.
     pub se: f64,
+    /// The figure in each split, in their order.
+    pub split_values: Vec<f64>,
     /// Wilcoxon's signed-rank test against the first method.
     pub p_value: Option<f64>,
     /// The corrected resampled t-test against the first method.
@@ -85,13 +94,14 @@ pub struct MeanWeight {
 const COMBINED: [&str; 4] = ["stacking", "cv", "uniform", "cheating"];
 
 pub(super) fn summarise<T: Task>(
-    learners: &[Box<dyn Learner<T>>],
+    stack: &Stack<T>,
     rivals: &[Rival<T>],
     splits: &[SplitResult],
     rows: usize,
     options: &CompareOptions,
 ) -> Comparison {
-    let members: Vec<String> = learners.iter().flat_map(|learner| learner.members()).collect();
+    let members: Vec<String> =
+        stack.learners().iter().flat_map(|learner| learner.members()).collect();
     let mut names: Vec<String> = Vec::new();
     if options.methods != Methods::Members {
         names.extend(COMBINED.map(String::from));
@@ -112,12 +122,7 @@ pub(super) fn summarise<T: Task>(
             method.corrected_p_value = None;
         });
     }
-    let mean_weight = |(m, name): (usize, String)| MeanWeight {
-        name,
-        weight: splits.iter().map(|split| split.weights[m]).sum::<f64>() / splits.len() as f64,
-    };
     let stacked = options.methods != Methods::Members;
-    let weighed = members.into_iter().filter(|_| stacked);
     Comparison {
         task: T::NAME,
         rows,
@@ -126,9 +131,33 @@ pub(super) fn summarise<T: Task>(
         outer_folds: options.outer_folds,
         zero_line: zero.map(|m| names[m].clone()),
         methods,
-        mean_weights: weighed.enumerate().map(mean_weight).collect(),
+        mean_weights: mean_weights(members, splits),
+        combiners: combiners(splits),
         duels: if is_density { Vec::new() } else { duels(&names, splits, stacked) },
     }
+}
+
+/// The members' mean weights, if every split has a weight for each.
+fn mean_weights(members: Vec<String>, splits: &[SplitResult]) -> Vec<MeanWeight> {
+    let weights: Option<Vec<&[f64]>> = splits
+        .iter()
+        .map(|split| split.weights.as_deref().filter(|weights| weights.len() == members.len()))
+        .collect();
+    let Some(weights) = weights else { return Vec::new() };
+    let mean = |(m, name): (usize, String)| MeanWeight {
+        name,
+        weight: weights.iter().map(|weights| weights[m]).sum::<f64>() / splits.len() as f64,
+    };
+    members.into_iter().enumerate().map(mean).collect()
+}
+
+/// How often each combiner was used.
+fn combiners(splits: &[SplitResult]) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for name in splits.iter().filter_map(|split| split.combiner.clone()) {
+        *counts.entry(name).or_default() += 1;
+    }
+    counts
 }
 
 struct Results<'a> {
@@ -148,20 +177,22 @@ impl Results<'_> {
             Some(zero) if zero != m => own(m)(split) - own(zero)(split),
             _ => own(m)(split),
         };
-        let (mean, se, finite_share) = self.moments(relative);
+        let (mean, se, finite_share) = self.moments(&relative);
         let (p_value, corrected_p_value) = self.tests(m, |m, split| own(m)(split));
         let figures = self.splits.first().map_or(&[][..], |split| &split.scored[m].figures);
         let figure = |(f, (name, _)): (usize, &(&'static str, f64))| {
             let value = |m: usize, split: &SplitResult| split.scored[m].figures[f].1;
             let (mean, se, _) = self.moments(|split| value(m, split));
+            let split_values = self.splits.iter().map(|split| value(m, split)).collect();
             let (p_value, corrected_p_value) = self.tests(m, value);
-            FigureResult { name, mean, se, p_value, corrected_p_value }
+            FigureResult { name, mean, se, split_values, p_value, corrected_p_value }
         };
         MethodResult {
             name: name.into(),
             mean,
             se,
             finite_share,
+            split_scores: self.splits.iter().map(relative).collect(),
             p_value,
             corrected_p_value,
             figures: figures.iter().enumerate().map(figure).collect(),

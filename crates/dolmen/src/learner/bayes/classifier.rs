@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::learner::library::Library;
-use crate::learner::{Fitted, Learner, Run, Sample};
+use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample, Series};
 use crate::math::log_sum_exp;
 use crate::store::{Record, Registry, Stored};
 use crate::table::Rows;
@@ -139,6 +139,21 @@ impl FittedBayes {
         Some(of_densities.sum::<Option<usize>>()? + self.log_priors.len() - 1)
     }
 
+    /// What the classes' densities tell of themselves.
+    fn described(&self) -> Diagnostics {
+        let mut told = Diagnostics::default();
+        for (class, density) in (1..).zip(&self.densities) {
+            let Some(density) = density else { continue };
+            let Diagnostics { notes, series, .. } = density.diagnostics();
+            told.notes.extend(notes.into_iter().map(|note| format!("class {class}: {note}")));
+            told.series.extend(series.into_iter().map(|series| Series {
+                name: format!("{} in class {class}", series.name),
+                ..series
+            }));
+        }
+        told
+    }
+
     fn stored(&self) -> Result<Record> {
         let density = |density: &Option<Arc<dyn Fitted<Density>>>| {
             density.as_ref().map(|density| density.record()).transpose()
@@ -177,6 +192,10 @@ impl Fitted<Joint> for FittedBayes {
     fn record(&self) -> Result<Record> {
         self.stored()
     }
+
+    fn diagnostics(&self) -> Diagnostics {
+        self.described()
+    }
 }
 
 impl Fitted<Classification> for FittedBayes {
@@ -203,6 +222,10 @@ impl Fitted<Classification> for FittedBayes {
 
     fn record(&self) -> Result<Record> {
         self.stored()
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        self.described()
     }
 }
 

@@ -11,7 +11,7 @@ use super::points::Points;
 use super::shape::Shape;
 use super::{DensityModel, bad_value};
 use crate::error::{Error, Place, Result};
-use crate::learner::{Diagnostics, Fitted};
+use crate::learner::{Diagnostics, Fitted, Series};
 use crate::store::{Record, Registry, Stored, floats};
 use crate::table::Rows;
 use crate::task::Density;
@@ -159,8 +159,11 @@ impl Fitted<Density> for FittedKernel {
         Record::new(Self::KIND, Self::VERSION, &body)
     }
 
+    /// How the bandwidths were found, and what they are.
     fn diagnostics(&self) -> Diagnostics {
-        self.diagnostics.clone()
+        let mut diagnostics = self.diagnostics.clone();
+        diagnostics.series.push(Series::of_columns("bandwidth", self.bandwidth.clone()));
+        diagnostics
     }
 
     fn density(&self) -> Option<&dyn DensityModel> {

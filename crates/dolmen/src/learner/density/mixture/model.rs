@@ -12,7 +12,7 @@ use super::pass::log_densities;
 use super::start::Given;
 use crate::error::{Error, Place, Result};
 use crate::learner::density::DensityModel;
-use crate::learner::{Diagnostics, Fitted};
+use crate::learner::{Diagnostics, Fitted, Series};
 use crate::math::log_sum_exp;
 use crate::store::{Record, Registry, Stored};
 use crate::table::Rows;
@@ -87,6 +87,29 @@ impl FittedMixture {
             means: (0..self.components()).map(mean).collect(),
             covariances: (0..self.components()).map(covariance).collect(),
         }
+    }
+
+    /// The components in numbers.
+    fn described(&self) -> Vec<Series> {
+        let Given { weights, means, covariances } = self.parameters();
+        let component = |k: usize| format!("component {}", k + 1);
+        let cells = |name: &str, value: &dyn Fn(usize, usize) -> f64| {
+            let places = (0..self.components())
+                .flat_map(|k| (0..self.normals.dimension()).map(move |j| (k, j)));
+            let (labels, values) = places
+                .map(|(k, j)| (format!("column {} of {}", j + 1, component(k)), value(k, j)))
+                .unzip();
+            Series { name: name.into(), labels, values }
+        };
+        vec![
+            Series {
+                name: "weight".into(),
+                labels: (0..weights.len()).map(component).collect(),
+                values: weights,
+            },
+            cells("mean", &|k, j| means[k][j]),
+            cells("standard deviation", &|k, j| covariances[k][j][j].sqrt()),
+        ]
     }
 
     /// Writes the model under the name of a kind.
@@ -198,8 +221,11 @@ impl Fitted<Density> for FittedMixture {
         self.record_as(Self::KIND, Self::VERSION)
     }
 
+    /// How the fit went, and the components' weights, means and standard deviations.
     fn diagnostics(&self) -> Diagnostics {
-        self.diagnostics.clone()
+        let mut diagnostics = self.diagnostics.clone();
+        diagnostics.series.extend(self.described());
+        diagnostics
     }
 
     fn free_parameters(&self) -> Option<usize> {
