@@ -9,7 +9,7 @@ use dolmen::learner::Run;
 use dolmen::task::{Classification, Density, Regression};
 use serde::Serialize;
 
-use crate::args::{Common, DataFile, Format, Reading};
+use crate::args::{Cells, Common, DataFile, Format, Reading};
 use crate::data::{Data, DataOptions, Truth};
 use crate::output::{self, Done, columns, maybe, note, number};
 
@@ -77,16 +77,12 @@ impl Advise {
         {
             value.iter().for_each(|value| option(name, value));
         }
-        let Reading { drop, keep, missing, delimiter, .. } = &self.reading;
-        for (name, values) in [
-            ("--drop", drop),
-            ("--keep", keep),
-            ("--missing", missing),
-            ("--model", &advice.models),
-        ] {
+        let Reading { drop, keep, cells: Cells { missing, delimiter }, .. } = &self.reading;
+        for (name, values) in [("--drop", drop), ("--keep", keep), ("--model", &advice.models)] {
             values.iter().for_each(|value| option(name, value));
         }
-        delimiter.iter().for_each(|delimiter| option("--delimiter", &delimiter.to_string()));
+        delimiter.iter().for_each(|delimiter| option("--delimiter", delimiter));
+        missing.iter().for_each(|word| option("--missing", word));
         option("-o", "model.dolmen");
         words.join(" ")
     }

@@ -1,12 +1,13 @@
 //! The arguments every verb shares.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dolmen::ensemble::CalibrationKind;
 use dolmen::error::Result;
 use dolmen::learner::Run;
-use dolmen::table::{self, ColumnKind, ReadOptions, Table};
+use dolmen::table::{self, ColumnKind, Conventions, ReadOptions, Roles, Table};
 
 use crate::advise::Advise;
 use crate::compare::Compare;
@@ -116,12 +117,36 @@ pub(crate) struct Reading {
     /// A column to use, if not all; may be given several times.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) keep: Vec<String>,
-    /// A word that means a missing value; may be given several times. [default: empty NA NaN nan N/A null NULL ?]
-    #[arg(long, value_name = "WORD")]
+    /// Use also columns that look like identifiers or free text, which otherwise are left out with a note.
+    #[arg(long)]
+    pub(crate) keep_all: bool,
+    #[command(flatten)]
+    pub(crate) cells: Cells,
+}
+
+/// How the cells of a data file are told apart and understood.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct Cells {
+    /// A further word that means a missing value, such as -999; may be given several times. Empty cells, NA, NaN, nan, N/A,
+    /// null, NULL and ? always do.
+    #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
     pub(crate) missing: Vec<String>,
-    /// The character between the cells of a CSV file. [default: comma; tab for .tsv]
-    #[arg(long, value_name = "CHARACTER")]
-    pub(crate) delimiter: Option<char>,
+    /// The character between the cells of a CSV file, '\t' for a tab. [default: tab for .tsv; else the one of comma,
+    /// semicolon, tab and bar that the header shows]
+    #[arg(long, value_name = "CHARACTER", allow_hyphen_values = true)]
+    pub(crate) delimiter: Option<String>,
+}
+
+impl Cells {
+    /// Adds what is said here to options.
+    pub(crate) fn add_to(&self, options: &mut ReadOptions) -> Result<()> {
+        options.missing.extend(self.missing.iter().cloned());
+        if let Some(word) = &self.delimiter {
+            options.delimiter = Some(ReadOptions::parse_delimiter(word)?);
+        }
+        Ok(())
+    }
 }
 
 impl Reading {
@@ -135,9 +160,7 @@ impl Reading {
         run: &Run,
     ) -> Result<Table> {
         let mut options = self.options()?;
-        if let Some(schema) = &self.schema {
-            options.schema = ReadOptions::parse_schema(schema)?;
-        }
+        options.schema = self.kinds()?;
         if let Some(name) = classes {
             options.schema.entry(name.to_string()).or_insert(ColumnKind::Categorical);
         }
@@ -162,6 +185,27 @@ impl Reading {
         table::read(path, &options, run)
     }
 
+    /// The kinds of columns that are declared.
+    fn kinds(&self) -> Result<BTreeMap<String, ColumnKind>> {
+        self.schema.as_deref().map_or(Ok(BTreeMap::new()), ReadOptions::parse_schema)
+    }
+
+    /// What is said here about the parts that columns play.
+    pub(crate) fn roles(&self) -> Result<Roles> {
+        Ok(Roles {
+            inputs: self.keep.clone(),
+            declared: self.kinds()?.into_keys().collect(),
+            keep_all: self.keep_all,
+            ..Roles::default()
+        })
+    }
+
+    /// How tables are read, for a model to remember.
+    pub(crate) fn conventions(&self) -> Result<Conventions> {
+        let ReadOptions { missing, delimiter, .. } = self.options()?;
+        Ok(Conventions { missing, delimiter, dates: Vec::new() })
+    }
+
     /// The name of a file's last column that is not left out.
     pub(crate) fn last_column(&self, path: &Path, run: &Run) -> Result<String> {
         let names = table::column_names(path, &self.options()?, run)?;
@@ -172,14 +216,7 @@ impl Reading {
     /// The options that do not ask for certain columns.
     fn options(&self) -> Result<ReadOptions> {
         let mut options = ReadOptions { drop: self.drop.clone(), ..ReadOptions::default() };
-        if !self.missing.is_empty() {
-            options.missing.clone_from(&self.missing);
-        }
-        if let Some(delimiter) = self.delimiter {
-            let byte = u8::try_from(delimiter).ok().filter(u8::is_ascii);
-            let refuse = || dolmen::Error::param("delimiter", "one ASCII character", delimiter);
-            options.delimiter = Some(byte.ok_or_else(refuse)?);
-        }
+        self.cells.add_to(&mut options)?;
         Ok(options)
     }
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use dolmen::error::{Error, Place, Result};
 use dolmen::learner::{Run, Sample};
-use dolmen::table::{Column, Features, Kind, Schema, Table};
+use dolmen::table::{
+    Assigned, Column, Conventions, Features, Roles, Schema, Table, possible_classes,
+};
 use dolmen::task::{Labels, Task};
 
 use crate::args::Reading;
@@ -59,6 +61,8 @@ pub(crate) struct Data {
     pub(crate) truth: Truth,
     pub(crate) weights: Option<Vec<f64>>,
     pub(crate) groups: Option<Vec<u32>>,
+    /// How the table was read, for new rows.
+    pub(crate) conventions: Conventions,
     /// What the user should know about how the columns were used.
     pub(crate) notes: Vec<String>,
 }
@@ -78,38 +82,30 @@ impl Data {
         let has_classes = options.task.is_some_and(TargetTask::has_classes);
         let classes = options.target.as_deref().filter(|_| has_classes);
         let table = reading.read(path, &always, classes, run)?;
-        Self::from_table(table, options).map_err(|error| error.in_file(path))
+        Self::from_table(table, options, reading).map_err(|error| error.in_file(path))
     }
 
-    fn from_table(mut table: Table, options: &DataOptions) -> Result<Self> {
-        let weights = options.weights.as_ref().map(|name| numbers(&mut table, name)).transpose()?;
-        let groups = options.groups.as_ref().map(|name| table.take(name)).transpose()?;
-        let groups = groups.as_ref().map(groups_of);
-        let truth = match &options.target {
-            None => Truth::None,
-            Some(name) => truth(name, table.take(name)?, options.task)?,
+    fn from_table(table: Table, options: &DataOptions, reading: &Reading) -> Result<Self> {
+        let roles = Roles {
+            target: options.target.clone(),
+            weights: options.weights.clone(),
+            groups: options.groups.clone(),
+            ..reading.roles()?
         };
-        let mut notes = Vec::new();
-        let mut schema = Schema::of(&table);
-        if matches!(truth, Truth::None) {
-            let (numeric, other): (Vec<_>, Vec<_>) =
-                schema.fields().iter().cloned().partition(|field| field.kind == Kind::Numeric);
-            for field in &other {
-                notes.push(format!(
-                    "column '{}' holds categories and is left out of the density",
-                    field.name
-                ));
+        let Assigned { features, target, weights, groups, dates, mut notes } =
+            roles.assign(table)?;
+        let truth = match (&options.target, target) {
+            (Some(name), Some(column)) => {
+                if options.task.is_none() && !roles.declared.contains(name) {
+                    notes.extend(classes_note(name, &column));
+                }
+                truth(name, column, options.task)?
             }
-            schema = Schema::new(numeric);
-        }
-        if schema.is_empty() {
-            let problem = "there are no input columns to learn from";
-            return Err(Error::data(Place::default(), problem));
-        }
-        let schema = Arc::new(schema);
-        let features = schema.encode(&table)?;
-        check_finite(&features)?;
-        Ok(Self { features, schema, truth, weights, groups, notes })
+            _ => Truth::None,
+        };
+        let conventions = Conventions { dates, ..reading.conventions()? };
+        let schema = Arc::clone(features.rows().schema());
+        Ok(Self { features, schema, truth, weights, groups, conventions, notes })
     }
 
     /// The rows to learn from.
@@ -122,50 +118,16 @@ impl Data {
     }
 }
 
-/// Infinite inputs cannot be learned from.
-pub(crate) fn check_finite(features: &Features) -> Result<()> {
-    let rows = features.rows();
-    match rows.values().iter().position(|v| v.is_infinite()) {
-        None => Ok(()),
-        Some(at) => {
-            let field = &rows.schema().fields()[at % rows.width()];
-            let place = Place::cell(at / rows.width(), &field.name);
-            Err(Error::data(place, "the value is infinite")
-                .with_hint("give a number, or leave the cell empty"))
-        }
-    }
-}
-
-fn numbers(table: &mut Table, name: &str) -> Result<Vec<f64>> {
-    let values = table.take(name)?.into_numbers(name)?;
-    match values.iter().position(|v| v.is_nan()) {
-        None => Ok(values),
-        Some(i) => Err(Error::data(Place::cell(i, name), "the value is missing")),
-    }
-}
-
-/// Groups by number: equal cells, equal group. A missing one is a group of its own.
-pub(crate) fn groups_of(column: &Column) -> Vec<u32> {
-    match column {
-        Column::Categorical(categories) => {
-            let none = categories.levels.len() as u32;
-            categories.codes.iter().map(|&code| code.min(none)).collect()
-        }
-        Column::Numeric(values) => {
-            let mut distinct = values.clone();
-            distinct.sort_by(f64::total_cmp);
-            distinct.dedup_by(|a, b| a.total_cmp(b).is_eq());
-            let code = |v: &f64| distinct.partition_point(|d| d.total_cmp(v).is_lt()) as u32;
-            values.iter().map(code).collect()
-        }
-    }
+/// What to say about a target of numbers that may well be classes.
+fn classes_note(name: &str, column: &Column) -> Option<String> {
+    let count = possible_classes(column)?;
+    Some(format!(
+        "the target '{name}' has only {count} different values, all whole, and is predicted as a number; \
+         if they are classes, add --task classify"
+    ))
 }
 
 fn truth(name: &str, column: Column, task: Option<TargetTask>) -> Result<Truth> {
-    if let Some(i) = column.first_missing() {
-        return Err(Error::data(Place::cell(i, name), "the target is missing")
-            .with_hint("remove the rows without a target"));
-    }
     match (task, column) {
         (Some(TargetTask::Regress), column) => column.into_numbers(name).map(Truth::Numbers),
         (None, Column::Numeric(values)) => Ok(Truth::Numbers(values)),

@@ -26,6 +26,11 @@ impl Members {
         self.spec.as_deref()
     }
 
+    /// Whether the user has chosen the members.
+    pub(crate) fn are_named(&self) -> bool {
+        self.spec.is_some() || !self.models.is_empty()
+    }
+
     /// The learners named, or the usual ones for a table of this size.
     pub(crate) fn learners<T: Library>(
         &self,

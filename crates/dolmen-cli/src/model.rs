@@ -8,11 +8,10 @@ use dolmen::error::{Error, Result};
 use dolmen::learner::Run;
 use dolmen::learner::library::Library;
 use dolmen::store::{ModelFile, Stored};
-use dolmen::table::{self, Column, ColumnKind, Features, ReadOptions, Schema, Table, Unseen};
+use dolmen::table::{self, Column, ColumnKind, Features, Schema, Table, Unseen, check_finite};
 use dolmen::task::{Classification, Density, Joint, Regression, Target};
 
-use crate::args::Common;
-use crate::data::check_finite;
+use crate::args::{Cells, Common};
 use crate::output::note;
 
 /// Unseen categories of a column that are named.
@@ -55,9 +54,11 @@ impl Opened {
         path: &Path,
         with_truth: bool,
         carried: &[String],
+        cells: &Cells,
         run: &Run,
     ) -> Result<(Features, Table)> {
-        let mut options = ReadOptions::matching(&self.file.schema);
+        let mut options = self.file.conventions.read_options(&self.file.schema);
+        cells.add_to(&mut options)?;
         for name in carried {
             if !options.keep.contains(name) {
                 options.keep.push(name.clone());
@@ -74,6 +75,7 @@ impl Opened {
             options.schema.insert(target.clone(), kind);
         }
         let table = table::read(path, &options, run)?;
+        let table = self.file.conventions.complete(table).map_err(|e| e.in_file(path))?;
         let schema: Arc<Schema> = Arc::new(self.file.schema.clone());
         let features = schema.encode(&table).map_err(|e| e.in_file(path))?;
         check_finite(&features).map_err(|e| e.in_file(path))?;
@@ -97,6 +99,25 @@ impl Opened {
             );
         }
         found
+    }
+
+    /// The rows whose truth is known, and how many are not.
+    pub(crate) fn with_truth(
+        &self,
+        features: Features,
+        mut table: Table,
+    ) -> Result<(Features, Table, usize)> {
+        let Some(name) = &self.file.target else {
+            return Ok((features, table, 0));
+        };
+        let missing = table.column(name)?.missing();
+        if missing == 0 || missing == table.rows() {
+            return Ok((features, table, 0));
+        }
+        let truth = table.take(name)?;
+        let rows = truth.present();
+        let table = Table::new(vec![(name.clone(), truth.select(&rows))])?;
+        Ok((features.rows().select(&rows), table, missing))
     }
 
     /// The truth of new rows, as the model's task sees it.

@@ -12,7 +12,7 @@ use dolmen::table::{Categories, Column, Features, Rows, Table, Unseen};
 use dolmen::task::{Joint, Task};
 use serde::Serialize;
 
-use crate::args::{Common, DataFile, Format};
+use crate::args::{Cells, Common, DataFile, Format};
 use crate::model::{Model, Opened};
 use crate::output::{self, Done};
 
@@ -41,6 +41,8 @@ pub(crate) struct Predict {
     /// Also what each member predicts: columns MEMBER, or MEMBER:CLASS, as `dolmen weigh` reads them.
     #[arg(long)]
     members: bool,
+    #[command(flatten)]
+    cells: Cells,
 }
 
 /// What is told where the rows went to a file.
@@ -60,7 +62,7 @@ pub(crate) fn run(arguments: &Predict, common: &Common, out: &mut dyn Write) -> 
     let run = common.run()?;
     let opened = Opened::read(&arguments.model)?;
     let (features, mut table) =
-        opened.read_rows(&arguments.data, false, &arguments.carried, &run)?;
+        opened.read_rows(&arguments.data, false, &arguments.carried, &arguments.cells, &run)?;
     let unseen = opened.unseen(&table, common);
     let mut columns: Columns = Vec::new();
     for name in &arguments.carried {

@@ -14,9 +14,9 @@ use dolmen::table::Rows;
 use dolmen::task::Task;
 use serde::Serialize;
 
-use crate::args::{Common, DataFile, Format};
+use crate::args::{Cells, Common, DataFile, Format};
 use crate::model::{Model, Opened};
-use crate::output::{self, Done, columns, difference, number};
+use crate::output::{self, Done, columns, difference, note, number};
 
 /// Score a model on rows it has not seen: the ensemble, each member, equal weights and the best member.
 #[derive(Debug, Args)]
@@ -27,6 +27,8 @@ pub(crate) struct Score {
     model: PathBuf,
     /// The rows to score, with the target if the model has one.
     data: DataFile,
+    #[command(flatten)]
+    cells: Cells,
 }
 
 #[derive(Debug, Serialize)]
@@ -59,8 +61,12 @@ type Figures = BTreeMap<&'static str, f64>;
 pub(crate) fn run(arguments: &Score, common: &Common, out: &mut dyn Write) -> Done {
     let run = common.run()?;
     let opened = Opened::read(&arguments.model)?;
-    let (features, mut table) = opened.read_rows(&arguments.data, true, &[], &run)?;
+    let (features, table) = opened.read_rows(&arguments.data, true, &[], &arguments.cells, &run)?;
     opened.unseen(&table, common);
+    let (features, mut table, unknown) = opened.with_truth(features, table)?;
+    if unknown > 0 {
+        note(common, &format!("{unknown} rows without a target are left out"));
+    }
     let rows = features.rows();
     let path = &arguments.data;
     let report = match &opened.model {

@@ -9,11 +9,10 @@ use clap::Args;
 use dolmen::error::{Error, Place, Result};
 use dolmen::learner::Run;
 use dolmen::plan::{HoldOut, Plan, PlanSpec, Portion, RowKeys};
-use dolmen::table::{self, Column, Table};
+use dolmen::table::{self, Column, Table, groups_of};
 use serde::Serialize;
 
 use crate::args::{Common, DataFile, Format, Reading};
-use crate::data::groups_of;
 use crate::output::{self, Done};
 
 /// Split a table into rows to learn from and rows to test on, and write both.

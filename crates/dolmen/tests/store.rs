@@ -12,7 +12,7 @@ use dolmen::learner::density::gaussian::Gaussian;
 use dolmen::learner::library::Library;
 use dolmen::learner::{Fitted, Run, Sample, predict};
 use dolmen::store::{ModelFile, Record, write_file};
-use dolmen::table::{Features, Schema};
+use dolmen::table::{Conventions, Features, Schema};
 use dolmen::task::{Classification, Density};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
@@ -38,8 +38,29 @@ fn file() -> ModelFile {
         schema: Schema::numeric(2),
         target: None,
         classes: Vec::new(),
+        conventions: Conventions::default(),
         model: ensemble().record().unwrap(),
     }
+}
+
+#[test]
+fn files_from_before_conventions_were_kept_are_read() {
+    #[derive(Serialize)]
+    struct Before {
+        task: String,
+        schema: Schema,
+        target: Option<String>,
+        classes: Vec<String>,
+        model: Record,
+    }
+    let now = file();
+    let ModelFile { task, schema, target, classes, model, .. } = now.clone();
+    let before = Before { task, schema, target, classes, model };
+    let body = rmp_serde::to_vec_named(&before).unwrap();
+    let bytes = [b"DOLMEN", &1_u32.to_le_bytes()[..], &crc32fast::hash(&body).to_le_bytes(), &body]
+        .concat();
+    let (_folder, path, _) = stored();
+    assert!(read(&path, &bytes).unwrap() == now);
 }
 
 /// A folder and the path of a model file in it.

@@ -2,11 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
+use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use dolmen::learner::Run;
-use dolmen::table::{Categories, Column, ColumnKind, ReadOptions, Schema, Table, read, write_csv};
+use dolmen::table::{
+    Categories, Column, ColumnKind, Look, ReadOptions, Schema, Table, column_names,
+    possible_classes, read, write_csv,
+};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -45,6 +50,113 @@ fn the_extension_chooses_reader_and_delimiter() {
         options.delimiter = Some(impossible);
         assert!(matches!(read(&path, &options, &run()), Err(dolmen::Error::Param { .. })));
     }
+}
+
+#[test]
+fn the_header_shows_the_delimiter() {
+    for (name, text) in [
+        ("t.csv", "a;b\n1,5;2\n"),
+        ("t.txt", "a\tb\n1\t2\n"),
+        ("t", "\u{feff}a|b\n1|2\n"),
+        ("t.csv", "\"a\",\"b\"\n\"1;2;3\",\"4\"\n"),
+    ] {
+        let (_folder, path) = file(name, text);
+        assert_eq!(read(&path, &ReadOptions::default(), &run()).unwrap().names(), ["a", "b"]);
+        let names = column_names(&path, &ReadOptions::default(), &run()).unwrap();
+        assert_eq!(names, ["a", "b"]);
+    }
+    for (word, byte) in [("\\t", b'\t'), ("tab", b'\t'), ("\t", b'\t'), (";", b';'), (" ", b' ')] {
+        assert_eq!(ReadOptions::parse_delimiter(word).unwrap(), byte);
+    }
+    for word in ["", "é", "\\n", "ab", "1", "."] {
+        assert!(ReadOptions::parse_delimiter(word).is_err(), "{word}");
+    }
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(text).unwrap();
+    packed.finish().unwrap()
+}
+
+fn zstandard(text: &[u8]) -> Vec<u8> {
+    zstd::encode_all(text, 1).unwrap()
+}
+
+/// So long that it is read in several chunks, with categories that only the last row shows.
+fn long_text() -> String {
+    let mut text = "x;c\n".to_string();
+    for i in 0..200_000 {
+        writeln!(text, "{i};{}", i % 10).unwrap();
+    }
+    text + "\n5;late\n" + &"6;text\n".repeat(60_000)
+}
+
+#[test]
+fn compressed_files_are_read_like_the_text_they_hold() {
+    let text = long_text();
+    let plain = {
+        let (_folder, path) = file("t.csv", &text);
+        read(&path, &ReadOptions::default(), &run()).unwrap()
+    };
+    let (first, last) = text.as_bytes().split_at(text.len() / 3);
+    for (name, packed) in [
+        ("t.csv.gz", gzip(text.as_bytes())),
+        ("t.csv.zst", zstandard(text.as_bytes())),
+        // The first bytes decide, not the name; several packings one after the other are one text.
+        ("t.csv", gzip(text.as_bytes())),
+        ("t.csv.gz", [gzip(first), gzip(last)].concat()),
+        ("t.csv.zst", [zstandard(first), zstandard(last)].concat()),
+    ] {
+        let (_folder, path) = file(name, packed);
+        assert!(read(&path, &ReadOptions::default(), &run()).unwrap() == plain, "{name}");
+        let names = column_names(&path, &ReadOptions::default(), &run()).unwrap();
+        assert_eq!(names, ["x", "c"]);
+    }
+    let (_folder, path) = file("t.tsv.gz", gzip(b"a,b\tc\n1\t2\n"));
+    assert_eq!(read(&path, &ReadOptions::default(), &run()).unwrap().names(), ["a,b", "c"]);
+    for (name, packed) in
+        [("t.csv.gz", gzip(text.as_bytes())), ("t.csv.zst", zstandard(text.as_bytes()))]
+    {
+        let (_folder, path) = file(name, &packed[..packed.len() / 2]);
+        let error = read(&path, &ReadOptions::default(), &run()).unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains("damaged or end too early"), "{error}");
+    }
+}
+
+#[test]
+fn columns_without_a_name_get_one() {
+    let (_folder, path) = file("t.csv", ",a,\n0,5,\n1,6,\n");
+    let table = read(&path, &ReadOptions::default(), &run()).unwrap();
+    assert_eq!(table.names(), ["Unnamed: 0", "a", "Unnamed: 2"]);
+}
+
+#[test]
+fn looks_decide_what_is_an_input() {
+    let numbers = |value: fn(usize) -> f64| Column::Numeric((0..50).map(value).collect());
+    let texts = |text: fn(usize) -> String| {
+        let texts: Vec<String> = (0..50).map(text).collect();
+        Column::Categorical(Categories::new(texts.iter().map(|t| Some(t.as_str()))))
+    };
+    let look = |name: &str, column: Column| Look::of(name, &column);
+    assert_eq!(look("X", numbers(|i| i as f64 + 1.0)), Look::Identifier);
+    assert_eq!(look("year", numbers(|i| i as f64 + 1.0)), Look::Input);
+    assert_eq!(look("customer_id", numbers(|i| (i * 7919 % 1000) as f64)), Look::Identifier);
+    assert_eq!(look("PassengerId", numbers(|i| (i * 7919 % 1000) as f64)), Look::Identifier);
+    assert_eq!(look("acid", numbers(|i| (i * 7919 % 1000) as f64)), Look::Input);
+    assert_eq!(look("id", numbers(|i| (i % 5) as f64)), Look::Input);
+    assert_eq!(look("length", numbers(|i| (i as f64).sqrt())), Look::Input);
+    assert_eq!(look("name", texts(|i| format!("n{i}"))), Look::Identifier);
+    assert_eq!(look("colour", texts(|i| format!("c{}", i % 9))), Look::Input);
+    let sentence = |i: usize| format!("a sentence of some length about the number {}", i / 2);
+    assert_eq!(look("remark", texts(sentence)), Look::Text);
+    assert_eq!(look("gone", numbers(|_| f64::NAN)), Look::Empty);
+    assert_eq!(look("Unnamed: 0", numbers(|i| i as f64)), Look::Unnamed);
+    assert!(matches!(look("d", texts(|i| format!("2020-01-{:02}", i % 28 + 1))), Look::Dates(_)));
+    assert_eq!(possible_classes(&numbers(|i| (i % 2) as f64)), Some(2));
+    assert_eq!(possible_classes(&numbers(|i| (i % 5) as f64 + 1.0)), Some(5));
+    assert_eq!(possible_classes(&numbers(|i| (i % 2) as f64 / 2.0)), None);
+    assert_eq!(possible_classes(&numbers(|i| i as f64)), None);
 }
 
 #[test]

@@ -4,12 +4,20 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use arrow_array::{
+    ArrayRef, Date32Array, Decimal128Array, Float64Array, Int32Array, RecordBatch,
+    TimestampMicrosecondArray,
+};
 use dolmen::learner::Run;
 use dolmen::table::{
-    Categories, Column, ColumnKind, ReadOptions, Table, read, read_parquet, read_parquet_metadata,
-    write_parquet,
+    Categories, Column, ColumnKind, DateColumn, ReadOptions, Table, read, read_parquet,
+    read_parquet_metadata, write_parquet,
 };
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
+use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
 
 fn fixture() -> PathBuf {
@@ -64,6 +72,47 @@ fn every_plain_type_is_read() {
     assert_eq!(*grade.levels, ["9", "10"]);
 }
 
+/// A file of one column, as another program would write it.
+fn written(path: &Path, column: ArrayRef, compression: Compression) {
+    let batch = RecordBatch::try_from_iter([("x", column)]).unwrap();
+    let properties = WriterProperties::builder().set_compression(compression).build();
+    let file = fs::File::create(path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
+#[test]
+fn every_usual_compression_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    for compression in [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::GZIP(GzipLevel::default()),
+        Compression::BROTLI(BrotliLevel::default()),
+        Compression::LZ4_RAW,
+        Compression::ZSTD(ZstdLevel::default()),
+    ] {
+        written(&path, Arc::new(Float64Array::from(vec![1.5; 1000])), compression);
+        assert_eq!(numbers(&read_parquet(&path).unwrap(), "x"), [Some(1.5); 1000]);
+    }
+}
+
+#[test]
+fn stored_numbers_may_mean_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    written(&path, Arc::new(Int32Array::from(vec![1, -999, 3])), Compression::UNCOMPRESSED);
+    let mut options = ReadOptions::default();
+    options.missing.push("-999".into());
+    let run = Run::with_threads(0, 1).unwrap();
+    let table = read(&path, &options, &run).unwrap();
+    assert_eq!(numbers(&table, "x"), [Some(1.0), None, Some(3.0)]);
+    options.schema.insert("x".into(), ColumnKind::Categorical);
+    assert_eq!(texts(&read(&path, &options, &run).unwrap(), "x"), some(["1", "-", "3"]));
+}
+
 #[test]
 fn kinds_can_be_declared() {
     let mut options = without_foreign_types();
@@ -94,11 +143,35 @@ fn kinds_can_be_declared() {
 #[test]
 fn other_types_are_refused_by_name() {
     let error = read_fixture(&ReadOptions::default()).unwrap_err();
-    let expected = "types.parquet, column 'day': the type Date32 is neither numbers nor categories";
-    assert!(error.to_string().ends_with(expected), "{error}");
-    assert_eq!(error.hint().unwrap(), "leave it out with --drop 'day'");
-    let options = ReadOptions { keep: vec!["list".into()], ..ReadOptions::default() };
-    assert!(read_fixture(&options).unwrap_err().to_string().contains("column 'list'"));
+    assert!(error.to_string().contains("types.parquet, column 'list': the type List"), "{error}");
+    assert_eq!(error.hint().unwrap(), "leave it out with --drop 'list'");
+}
+
+#[test]
+fn dates_are_spelled_out_and_decimals_are_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    let read_back = |column: ArrayRef| {
+        written(&path, column, Compression::UNCOMPRESSED);
+        read_parquet(&path).unwrap()
+    };
+    let days = read_back(Arc::new(Date32Array::from(vec![Some(0), None, Some(19_782), Some(-1)])));
+    assert_eq!(texts(&days, "x"), some(["1970-01-01", "-", "2024-02-29", "1969-12-31"]));
+    let moments = vec![0, 1_709_209_845_500_000];
+    let moments = read_back(Arc::new(TimestampMicrosecondArray::from(moments)));
+    assert_eq!(texts(&moments, "x"), some(["1970-01-01", "2024-02-29T12:30:45.5"]));
+    let decimals = Decimal128Array::from(vec![Some(12_345), None, Some(-1)]);
+    let decimals = decimals.with_precision_and_scale(10, 2).unwrap();
+    let decimals = read_back(Arc::new(decimals));
+    assert_eq!(numbers(&decimals, "x"), [Some(123.45), None, Some(-0.01)]);
+    let Column::Categorical(column) = days.column("x").unwrap() else { panic!("numbers") };
+    let dates = DateColumn::recognise("x", column).unwrap();
+    let parts: Vec<String> = dates.names().collect();
+    assert_eq!(parts, ["x.year", "x.month", "x.weekday", "x.days"]);
+    let year = &dates.columns(days.column("x").unwrap()).unwrap()[0].1;
+    let Column::Numeric(years) = year else { panic!("categories") };
+    assert_eq!((years[0], years[2], years[3]), (1970.0, 2024.0, 1969.0));
+    assert!(years[1].is_nan());
 }
 
 #[test]

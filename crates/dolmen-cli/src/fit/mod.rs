@@ -1,5 +1,6 @@
 //! `dolmen fit`: the whole way from a table to a model file.
 
+mod alone;
 mod report;
 
 use std::io::Write;
@@ -12,17 +13,19 @@ use dolmen::ensemble::{Check, Ending, Ensemble, Stack};
 use dolmen::error::{Error, Result};
 use dolmen::learner::library::Library;
 use dolmen::learner::spec::Spec;
-use dolmen::learner::{Fitted, Run};
+use dolmen::learner::{Fitted, Run, Sample};
 use dolmen::oos::OnFailure;
 use dolmen::plan::{PlanSpec, RowKeys};
 use dolmen::store::ModelFile;
 use dolmen::table::{Rows, Schema};
 use dolmen::task::{Classification, Density, Joint, Regression, Target, Task};
+use serde::Serialize;
 
 use crate::args::{Calibrate, Common, DataFile, Format, Reading};
 use crate::data::{Data, DataOptions, TargetTask, Truth};
 use crate::members::Members;
 use crate::output::{self, Done, note};
+use alone::Alone;
 use report::Report;
 
 /// Fit a stack: members, what each says about rows it has not seen, the weights, one model.
@@ -34,6 +37,7 @@ use report::Report;
   dolmen fit iris.csv --drop Species --model 'kernel(shape=triangular, bandwidth=[0.1,0.4,1.5])' --model 'mixture(components=[2,4,8])'
   dolmen fit iris.csv --target Species -o iris.dolmen
   dolmen fit iris.csv --target Species --combiner simplex --combiner 'logistic(on=logits)' --calibrate temperature
+  dolmen fit iris.csv --target Species --model aode --alone -o aode.dolmen
   dolmen fit cars.csv --target mpg --combiner ridge --final average -o cars.dolmen
   dolmen fit geyser.csv --oos matrix.parquet && dolmen weigh matrix.parquet --method em")]
 pub(crate) struct Fit {
@@ -48,7 +52,14 @@ pub(crate) struct Fit {
     /// log-pool, and in more than 5000 logistic]
     #[arg(long = "combiner", value_name = "SPEC")]
     combiners: Vec<String>,
-    /// Folds of the out-of-sample matrix. [default: 5 with a target, 10 for densities]
+    /// One model as it is, fitted on all rows: no folds, no combiner, no check.
+    #[arg(
+        long,
+        requires = "Members",
+        conflicts_with_all = ["combiners", "folds", "check", "ending", "calibrate", "keep_stack", "drop_failed", "oos"]
+    )]
+    alone: bool,
+    /// Folds of the out-of-sample matrix. [default: 5 with a target, 10 for densities; fewer where rows or groups are fewer]
     #[arg(long)]
     folds: Option<usize>,
     /// How the stack is compared with its best member.
@@ -63,7 +74,7 @@ pub(crate) struct Fit {
     /// Keep the stack even if the check does not find it better than its best member.
     #[arg(long)]
     keep_stack: bool,
-    /// Go on without members that cannot be fitted, instead of stopping.
+    /// Go on without named members that cannot be fitted, instead of stopping; the usual ones always leave with a note.
     #[arg(long)]
     drop_failed: bool,
     /// Where the model is written.
@@ -98,25 +109,39 @@ enum Final {
 
 /// Rows up to which `--check auto` is nested.
 const NESTED_ROWS: usize = 5000;
+/// Rows from which it is: two folds held out of fewer leave next to nothing to learn from.
+const FEWEST_NESTED_ROWS: usize = 15;
+
+/// What came of it.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Fitting {
+    /// A stack.
+    Stack(Box<Report>),
+    /// Members as they are.
+    Alone(Alone),
+}
 
 pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
     fit.check_outputs()?;
     let run = common.run()?;
     let data = Data::read(&fit.data, &fit.columns, &fit.reading, &run)?;
     data.notes.iter().for_each(|text| note(common, text));
+    let tell = |text: &str| note(common, text);
     let (report, written) = match &data.truth {
-        Truth::None => fit.fit::<Density>(&data, &(), &run),
+        Truth::None => fit.fit::<Density>(&data, &(), &tell, &run),
         Truth::Classes(labels) if fit.columns.task == Some(TargetTask::Joint) => {
-            fit.fit::<Joint>(&data, labels, &run)
+            fit.fit::<Joint>(&data, labels, &tell, &run)
         }
-        Truth::Classes(labels) => fit.fit::<Classification>(&data, labels, &run),
-        Truth::Numbers(values) => fit.fit::<Regression>(&data, values, &run),
+        Truth::Classes(labels) => fit.fit::<Classification>(&data, labels, &tell, &run),
+        Truth::Numbers(values) => fit.fit::<Regression>(&data, values, &tell, &run),
     }
     .map_err(|error| error.in_file(&fit.data))?;
     drop(run);
-    match common.format {
-        Format::Json => output::json(&report, out)?,
-        Format::Text => report.show(out)?,
+    match (common.format, &report) {
+        (Format::Json, _) => output::json(&report, out)?,
+        (Format::Text, Fitting::Stack(report)) => report.show(out)?,
+        (Format::Text, Fitting::Alone(report)) => report.show(out)?,
     }
     Ok(written?)
 }
@@ -145,12 +170,26 @@ impl Fit {
         &self,
         data: &Data,
         target: &T::Target,
+        tell: &dyn Fn(&str),
         run: &Run,
-    ) -> Result<(Report, Result<()>)> {
+    ) -> Result<(Fitting, Result<()>)> {
         let sample = data.sample::<T>(target)?;
         let keys =
             RowKeys { classes: target.strata(), groups: data.groups.as_deref(), times: None };
-        let folds = self.folds.unwrap_or(if target.rows().is_some() { 5 } else { 10 });
+        let usual = if target.rows().is_some() { 5 } else { 10 };
+        let possible = PlanSpec::possible_folds(usual, sample.rows(), &keys);
+        let folds = self.folds.unwrap_or(possible);
+        if self.alone || folds == 0 || self.folds.is_none() && folds < 2 {
+            if !self.alone {
+                tell(
+                    "too few rows or groups for folds: the members weigh alike and are not checked",
+                );
+            }
+            return self.fit_alone(data, target, &sample, run);
+        }
+        if folds < usual && self.folds.is_none() {
+            tell(&format!("too few rows or groups for {usual} folds: there are {folds}"));
+        }
         let plan = PlanSpec::suited(folds, &keys).build(sample.rows(), &keys, &run.child(0))?;
         let specs = self.combiners::<T>(sample.x())?;
         let stack = self.stack::<T>(&specs, target, sample.rows(), folds)?;
@@ -168,7 +207,37 @@ impl Fit {
             let matrix = matrix.write(path);
             written = written.and(matrix);
         }
-        Ok((report, written))
+        Ok((Fitting::Stack(Box::new(report)), written))
+    }
+
+    /// The members as they are: no folds, no combiner.
+    fn fit_alone<T: Library>(
+        &self,
+        data: &Data,
+        target: &T::Target,
+        sample: &Sample<'_, T>,
+        run: &Run,
+    ) -> Result<(Fitting, Result<()>)> {
+        let learners = self.members.learners::<T>(sample)?;
+        let count: usize = learners.iter().map(|learner| learner.members().len()).sum();
+        if self.alone && count != 1 {
+            return Err(Error::param(
+                "alone",
+                "given with exactly one member",
+                format!("with {count}"),
+            ));
+        }
+        // The combiner is not asked: equal weights need none.
+        let stack = self.stack::<T>(&T::usual_combiners(sample.x()), target, sample.rows(), 0)?;
+        let (ensemble, failures) =
+            stack.members(learners).fit_without_folds(sample, &run.child(1))?;
+        let mut report = Alone::new(&ensemble, sample.rows(), &failures);
+        let mut written = Ok(());
+        if let Some(path) = &self.output {
+            written = self.store::<T>(data, target, &ensemble, path);
+            report.model = written.is_ok().then(|| path.clone());
+        }
+        Ok((Fitting::Alone(report), written))
     }
 
     /// The combiners named, or the usual ones.
@@ -189,7 +258,9 @@ impl Fit {
     ) -> Result<Stack<T>> {
         let combiners: Vec<Box<dyn Combiner<T>>> =
             specs.iter().map(combiner::<T>).collect::<Result<_>>()?;
-        let few = target.rows().is_some() && rows <= NESTED_ROWS && folds > 2;
+        let few = target.rows().is_some()
+            && (FEWEST_NESTED_ROWS..=NESTED_ROWS).contains(&rows)
+            && folds > 2;
         let check = match self.check {
             CheckKind::Auto if few => Check::Nested,
             CheckKind::Auto | CheckKind::Matrix => Check::Matrix,
@@ -200,7 +271,8 @@ impl Fit {
             Final::Refit => Ending::Refit,
             Final::Average => Ending::Average,
         };
-        let on_failure = if self.drop_failed { OnFailure::Drop } else { OnFailure::Stop };
+        let may_fail = self.drop_failed || !self.members.are_named();
+        let on_failure = if may_fail { OnFailure::Drop } else { OnFailure::Stop };
         let stack = Stack::choosing(combiners)
             .on_failure(on_failure)
             .check(check)
@@ -224,6 +296,7 @@ impl Fit {
             schema: Schema::clone(&data.schema),
             target: self.columns.target.clone(),
             classes: target.classes().to_vec(),
+            conventions: data.conventions.clone(),
             model: model.record()?,
         }
         .write(path)

@@ -28,7 +28,10 @@ pub(super) struct Report {
     /// `stack`, or the member that took its place.
     kept: String,
     calibration: Option<Calibration>,
+    /// Every fit that failed.
     failures: Vec<String>,
+    /// The members that took no part because of that, each with the first thing it said.
+    left_out: Vec<String>,
     pub(super) model: Option<PathBuf>,
 }
 
@@ -92,11 +95,18 @@ impl Report {
             Some(weights) => matrix.members()[first_largest(weights)].clone(),
             None => "stack".into(),
         };
+        let mut left_out: Vec<(&str, &str)> = Vec::new();
+        for (name, failure) in matrix.failures() {
+            if !left_out.iter().any(|(other, _)| other == name) {
+                left_out.push((name, &failure.message));
+            }
+        }
         let failures = matrix.failures().iter().map(|(name, failure)| {
             format!("{name} in split {}: {}", failure.split + 1, failure.message)
         });
         Ok(Self {
             failures: failures.collect(),
+            left_out: left_out.iter().map(|(name, says)| format!("{name}: {says}")).collect(),
             combined,
             combiner,
             folds,
@@ -144,14 +154,17 @@ impl Report {
             }
             Some(Calibration::Isotonic(_)) => writeln!(out, "calibration    isotonic")?,
         }
-        for failure in &self.failures {
-            writeln!(out, "failed         {failure}")?;
-        }
+        show_failures(&self.left_out, out)?;
         if let Some(model) = &self.model {
             writeln!(out, "model          {}", model.display())?;
         }
         Ok(())
     }
+}
+
+/// Members that took no part, and why.
+pub(super) fn show_failures(left_out: &[String], out: &mut dyn Write) -> Done {
+    left_out.iter().try_for_each(|text| Ok(writeln!(out, "left out       {text}")?))
 }
 
 /// The check, in the manner of a weighing's summary.

@@ -5,7 +5,7 @@ mod model;
 use std::io::Write;
 
 use clap::Args;
-use dolmen::table::{Column, Table};
+use dolmen::table::{Column, Look, Roles, Table, possible_classes};
 use serde::Serialize;
 
 use crate::args::{Common, DataFile, Format, Reading};
@@ -35,6 +35,10 @@ struct Described {
     #[serde(rename = "type")]
     kind: &'static str,
     missing: usize,
+    /// `input`, or why the column is left out unless it is asked for.
+    role: String,
+    /// How many distinct whole numbers there are, if so few that they may be classes.
+    classes: Option<usize>,
     /// Smallest and largest number, or the number of levels, in words.
     summary: String,
     /// The smallest number, if there are any.
@@ -55,7 +59,7 @@ pub(crate) fn run(arguments: &Inspect, common: &Common, out: &mut dyn Write) -> 
     let run = common.run()?;
     let table = arguments.reading.read(&arguments.data, &[], None, &run)?;
     drop(run);
-    let report = describe(&table);
+    let report = describe(&table, &arguments.reading.roles()?);
     if common.format == Format::Json {
         return output::json(&report, out);
     }
@@ -63,22 +67,61 @@ pub(crate) fn run(arguments: &Inspect, common: &Common, out: &mut dyn Write) -> 
         vec![c.name.clone(), c.kind.into(), c.missing.to_string(), c.summary.clone()]
     };
     columns(&["column", "type", "missing", "values"], report.columns.iter().map(row), out)?;
-    Ok(writeln!(out, "\n{} rows", report.rows)?)
+    writeln!(out, "\n{} rows", report.rows)?;
+    report.show_notes(out)
 }
 
-fn describe(table: &Table) -> Report {
+impl Report {
+    /// What `fit` will do with some columns, and what one may want to say to it.
+    fn show_notes(&self, out: &mut dyn Write) -> Done {
+        for column in self.columns.iter().filter(|column| column.role != "input") {
+            writeln!(out, "note: column '{}' is left out: {}", column.name, column.role)?;
+        }
+        let classes: Vec<&str> =
+            self.columns.iter().filter(|c| c.classes.is_some()).map(|c| c.name.as_str()).collect();
+        if !classes.is_empty() {
+            let names = classes.join("', '");
+            writeln!(
+                out,
+                "note: few distinct whole numbers in '{names}': as a target they are predicted as numbers, \
+                 with --task classify as classes"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn describe(table: &Table, roles: &Roles) -> Report {
     let columns = table.columns().map(|(name, column)| {
-        let (kind, range, levels) = match column {
-            Column::Numeric(values) => ("numeric", range(values), None),
-            Column::Categorical(c) => ("categorical", None, Some(c.levels.len())),
+        let is_declared = roles.declared.iter().any(|declared| declared == name);
+        let look = if is_declared { Look::Input } else { Look::of(name, column) };
+        let is_kept = roles.keep_all || roles.inputs.iter().any(|input| input == name);
+        let (kind, range, levels) = match (&look, column) {
+            (Look::Dates(_), _) => ("date", None, None),
+            (_, Column::Numeric(values)) => ("numeric", range(values), None),
+            (_, Column::Categorical(c)) => ("categorical", None, Some(c.levels.len())),
         };
-        let summary = match (range, levels) {
-            (Some((low, high)), _) => format!("{} to {}", number(low), number(high)),
-            (None, Some(levels)) => format!("{levels} levels"),
-            (None, None) => "none".into(),
+        let summary = match (&look, range, levels) {
+            (Look::Dates(dates), ..) => {
+                let names: Vec<String> = dates.names().collect();
+                format!("from {}: {}", dates.first_day(), names.join(", "))
+            }
+            (_, Some((low, high)), _) => format!("{} to {}", number(low), number(high)),
+            (_, None, Some(levels)) => format!("{levels} levels"),
+            (_, None, None) => "none".into(),
         };
         let (min, max) = range.unzip();
-        Described { name: name.into(), kind, missing: column.missing(), summary, min, max, levels }
+        Described {
+            name: name.into(),
+            kind,
+            missing: column.missing(),
+            role: look.reason().filter(|_| !is_kept).unwrap_or("input").into(),
+            classes: possible_classes(column).filter(|_| !is_declared),
+            summary,
+            min,
+            max,
+            levels,
+        }
     });
     Report { rows: table.rows(), columns: columns.collect() }
 }

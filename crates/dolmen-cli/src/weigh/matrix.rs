@@ -6,10 +6,12 @@ use std::sync::Arc;
 use dolmen::error::{Error, Place, Result};
 use dolmen::learner::Run;
 use dolmen::oos::{self, OutOfSample};
-use dolmen::table::{Column, Features, Schema, Table};
+use dolmen::table::{Column, Features, Schema, Table, is_unnamed};
 use dolmen::task::{Classification, Density, Joint, Labels, Regression, Target, Task};
 
 use super::Weigh;
+use crate::args::Common;
+use crate::output::note;
 
 /// The matrix of any task.
 pub(super) enum Matrix {
@@ -21,7 +23,7 @@ pub(super) enum Matrix {
 
 impl Weigh {
     /// Reads the predictions and finds out what they are.
-    pub(super) fn matrix(&self, run: &Run) -> Result<(Matrix, Option<Features>)> {
+    pub(super) fn matrix(&self, common: &Common, run: &Run) -> Result<(Matrix, Option<Features>)> {
         if let Some(task) = kept_task(&self.predictions)? {
             if let Some(name) = self.inputs.first() {
                 let expected = "left out: a kept matrix holds predictions only";
@@ -36,6 +38,12 @@ impl Weigh {
             .map(String::as_str)
             .collect();
         let mut table = self.reading.read(&self.predictions, &always, None, run)?;
+        let is_index = |name: &&String| is_unnamed(name) && !self.reading.keep.contains(name);
+        let indices: Vec<String> = table.names().iter().filter(is_index).cloned().collect();
+        for name in indices.iter().filter(|_| !self.reading.keep_all) {
+            table.take(name)?;
+            note(common, &format!("column '{name}' is left out: it has no name, like a row index"));
+        }
         let inputs = self.inputs(&mut table, None)?;
         self.matrix_of(table).map(|matrix| (matrix, inputs))
     }

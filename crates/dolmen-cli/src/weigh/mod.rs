@@ -109,7 +109,7 @@ pub(crate) fn run(weigh: &Weigh, common: &Common, out: &mut dyn Write) -> Done {
     output::check_outputs(&read, &[("--output", output)])?;
     let run = common.run()?;
     let in_file = |error: Error| error.in_file(&weigh.predictions);
-    let (matrix, x) = weigh.matrix(&run).map_err(in_file)?;
+    let (matrix, x) = weigh.matrix(common, &run).map_err(in_file)?;
     let x = x.as_ref();
     let (mut report, table) = match matrix {
         Matrix::Density(matrix) => weigh.combine(&matrix, x, &run)?,

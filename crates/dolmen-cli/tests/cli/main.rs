@@ -10,5 +10,6 @@ mod folder;
 mod formats;
 mod joint;
 mod stacks;
+mod tables;
 mod weigh;
 mod whole_way;

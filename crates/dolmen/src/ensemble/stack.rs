@@ -8,7 +8,7 @@ use crate::combine::problem::unit;
 use crate::combine::{Combination, Combiner, LinearPool, Weighable, Weights, log_evidence};
 use crate::error::{Error, Result};
 use crate::learner::{Fitted, Learner, Run, Sample};
-use crate::oos::{self, MemberFits, OnFailure, OutOfSample, Trials};
+use crate::oos::{self, Failure, MemberFits, OnFailure, OutOfSample, Trials};
 use crate::plan::{Plan, PlanSpec, RowKeys};
 use crate::task::{Target, Task};
 
@@ -172,7 +172,12 @@ impl<T: Task> Stack<T> {
         if self.learners.is_empty() {
             return Err(Error::shape("members of the stack", 1, 0));
         }
-        let (trials, kept) = self.trials(sample, plan, &run.child(1))?;
+        let (mut trials, kept) = self.trials(sample, plan, &run.child(1))?;
+        // First, because a member that cannot be fitted to all rows must not be weighed.
+        let refitted = match self.ending {
+            Ending::Refit => self.final_models(sample, plan, &mut trials, run)?,
+            Ending::Average => Vec::new(),
+        };
         let evidence =
             |rows: &[usize], run: &Run| self.log_evidence(sample, rows, &trials.matrix, run);
         let assessor =
@@ -186,7 +191,7 @@ impl<T: Task> Stack<T> {
             combination = replace(combination.as_ref(), assessed, matrix)?;
         }
         let models = match self.ending {
-            Ending::Refit => self.refit(sample, matrix, run)?,
+            Ending::Refit => refitted,
             Ending::Average => averages(kept, matrix)?,
         };
         let ensemble = Ensemble::new(models, combination, trials.matrix, replaced)?;
@@ -194,6 +199,31 @@ impl<T: Task> Stack<T> {
             Some(assessed) => ensemble.assessed(assessed, self.calibration),
             None => Ok(ensemble),
         }
+    }
+
+    /// The members as they are, fitted on all rows: no folds, no combiner, no check. One member is that model itself;
+    /// several weigh alike. Also the members that could not be fitted, if failures are borne.
+    pub fn fit_without_folds(
+        &self,
+        sample: &Sample<'_, T>,
+        run: &Run,
+    ) -> Result<(Ensemble<T>, Vec<(String, Failure)>)> {
+        let (mut members, mut failures) = (Vec::new(), Vec::new());
+        let names = self.learners.iter().flat_map(|learner| learner.members()).collect::<Vec<_>>();
+        for (learner, models) in self.learners.iter().zip(self.refit_each(sample, &names, run)) {
+            match models {
+                Ok(models) => members.extend(learner.members().into_iter().zip(models)),
+                Err(Error::Cancelled) => return Err(Error::Cancelled),
+                Err(error) if self.on_failure == OnFailure::Stop => return Err(error),
+                Err(error) => failures.extend(learner.members().into_iter().map(|name| {
+                    (name, Failure { member: 0, split: 0, message: error.to_string() })
+                })),
+            }
+        }
+        if members.is_empty() && !failures.is_empty() {
+            return Err(oos::none_left(&failures));
+        }
+        Ok((Ensemble::with_equal_weights(members)?, failures))
     }
 
     /// The out-of-sample matrix with the trials that are asked for or needed, and the fits that made it where they are to
@@ -240,6 +270,39 @@ impl<T: Task> Stack<T> {
         models.iter().map(|model| log_evidence(model.as_ref(), &part, run)).collect()
     }
 
+    /// Every member of the matrix fitted on all rows; one that cannot be leaves the trials, if failures are borne.
+    fn final_models(
+        &self,
+        sample: &Sample<'_, T>,
+        plan: &Plan,
+        trials: &mut Trials<T>,
+        run: &Run,
+    ) -> Result<Vec<Box<dyn Fitted<T>>>> {
+        let fitted = self.refit_each(sample, trials.matrix.members(), run);
+        let mut kept = Vec::new();
+        for (learner, models) in self.learners.iter().zip(fitted) {
+            match models {
+                Ok(models) => kept.extend(models),
+                Err(Error::Cancelled) => return Err(Error::Cancelled),
+                Err(error) if self.on_failure == OnFailure::Stop => return Err(error),
+                Err(error) => {
+                    let message = format!("on all rows: {error}");
+                    for (member, name) in learner.members().iter().enumerate() {
+                        let split = plan.splits().len();
+                        trials.drop_member(
+                            name,
+                            &Failure { member, split, message: message.clone() },
+                        );
+                    }
+                }
+            }
+        }
+        if kept.is_empty() {
+            return Err(oos::none_left(trials.matrix.failures()));
+        }
+        Ok(kept)
+    }
+
     /// Fits every member that is in the matrix on all rows of a sample.
     fn refit(
         &self,
@@ -247,33 +310,42 @@ impl<T: Task> Stack<T> {
         matrix: &OutOfSample<T>,
         run: &Run,
     ) -> Result<Vec<Box<dyn Fitted<T>>>> {
+        let fitted = self.refit_each(sample, matrix.members(), run).into_iter();
+        let fitted: Vec<_> = fitted.collect::<Result<_>>()?;
+        Ok(fitted.into_iter().flatten().collect())
+    }
+
+    /// The wanted members fitted on all rows of a sample, learner by learner.
+    fn refit_each(
+        &self,
+        sample: &Sample<'_, T>,
+        wanted: &[String],
+        run: &Run,
+    ) -> Vec<Result<Vec<Box<dyn Fitted<T>>>>> {
         use rayon::prelude::*;
 
         let refit = run.child(3);
-        let fitted: Vec<Result<Vec<Box<dyn Fitted<T>>>>> = run.install(|| {
+        run.install(|| {
             let fit = |(l, learner): (usize, &dyn Learner<T>)| {
                 run.check()?;
-                if !learner.members().iter().any(|name| matrix.members().contains(name)) {
+                if !learner.members().iter().any(|name| wanted.contains(name)) {
                     // All its members were dropped: whether it could be fitted no longer matters.
                     return Ok(Vec::new());
                 }
                 let name = || learner.members().first().cloned().unwrap_or_default();
-                learner.fit(sample, &refit.child(l as u64)).map_err(|source| match source {
+                let models = learner.fit(sample, &refit.child(l as u64));
+                let models = models.map_err(|source| match source {
                     Error::Cancelled => Error::Cancelled,
                     source => {
                         Error::Member { member: name(), split: None, source: Box::new(source) }
                     }
-                })
+                })?;
+                let named = learner.members().into_iter().zip(models);
+                let wanted = named.filter(|(name, _)| wanted.contains(name));
+                Ok(wanted.map(|(_, model)| model).collect())
             };
             self.learners.par_iter().map(AsRef::as_ref).enumerate().map(fit).collect()
-        });
-        let mut kept = Vec::new();
-        for (learner, models) in self.learners.iter().zip(fitted) {
-            let named = learner.members().into_iter().zip(models?);
-            let in_matrix = named.filter(|(name, _)| matrix.members().contains(name));
-            kept.extend(in_matrix.map(|(_, model)| model));
-        }
-        Ok(kept)
+        })
     }
 }
 

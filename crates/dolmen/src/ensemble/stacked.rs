@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::assess::{Assessed, Assessment};
 use super::intervals::check_level;
 use super::{Calibration, CalibrationKind, Residuals};
-use crate::combine::{self, Combination};
+use crate::combine::{self, Combination, LinearPool};
 use crate::error::{Error, Result};
 use crate::learner::density::DensityModel;
 use crate::learner::{Fitted, Run};
@@ -80,6 +80,16 @@ impl<T: Task> Ensemble<T> {
         let names = matrix.members().to_vec();
         let ensemble = Self::assemble(names, models, combination, Some(matrix), width);
         Ok(Self { replaced, ..ensemble })
+    }
+
+    /// An ensemble of models that weigh alike; one is itself.
+    pub(super) fn with_equal_weights(members: Vec<(String, Box<dyn Fitted<T>>)>) -> Result<Self> {
+        let Some(width) = members.first().map(|(_, model)| model.width()) else {
+            return Err(Error::shape("members of the ensemble", 1, 0));
+        };
+        let (names, models): (Vec<String>, Vec<_>) = members.into_iter().unzip();
+        let weights = vec![1.0 / models.len() as f64; models.len()];
+        Ok(Self::assemble(names, models, Box::new(LinearPool::new(weights)), None, width))
     }
 
     /// With what its check has shown: the assessment, calibration if it is wanted, the errors on unseen rows of numbers.

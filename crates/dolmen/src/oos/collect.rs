@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{Block, Failure, OutOfSample};
+use super::{Block, Failure, OutOfSample, is_unusable};
 use crate::error::{Error, Result};
 use crate::learner::{Fitted, Learner, Run, Sample};
 use crate::plan::{Plan, Split};
@@ -53,19 +53,28 @@ pub(super) fn assemble<T: Task>(
     let mut members = Vec::new();
     let mut failures: Vec<(String, Failure)> = Vec::new();
     for (learner, block) in learners.iter().zip(blocks) {
-        let block = block?;
-        for (m, (name, column)) in learner.members().into_iter().zip(block.columns).enumerate() {
-            let own: Vec<&Failure> = block.failures.iter().filter(|f| f.member == m).collect();
-            match (own.first(), on_failure) {
-                (None, _) => {
-                    members.push((name, select(&column, &covered, T::width(sample.target()))));
-                }
-                (Some(failure), OnFailure::Stop) => return Err(stop(name, failure)),
-                (Some(_), OnFailure::Drop) => {
-                    failures.extend(own.into_iter().map(|f| (name.clone(), f.clone())));
-                }
+        let names = learner.members();
+        let block = tolerated(block, names.len(), on_failure)?;
+        for (m, (name, column)) in names.into_iter().zip(block.columns).enumerate() {
+            let mut own: Vec<Failure> =
+                block.failures.iter().filter(|f| f.member == m).cloned().collect();
+            let width = T::width(sample.target());
+            if own.is_empty() {
+                let column = select(&column, &covered, width);
+                let Some(at) = column.iter().position(|v| is_unusable::<T>(*v)) else {
+                    members.push((name, column));
+                    continue;
+                };
+                own.push(unusable(m, covered[at / width], column[at], plan));
             }
+            if on_failure == OnFailure::Stop {
+                return Err(stop(name, &own[0]));
+            }
+            failures.extend(own.into_iter().map(|failure| (name.clone(), failure)));
         }
+    }
+    if members.is_empty() && !failures.is_empty() {
+        return Err(none_left(&failures));
     }
     let weights = sample.weights().map(|w| covered.iter().map(|&i| w[i]).collect());
     let mut oos = OutOfSample::from_columns(members, sample.target().select(&covered), weights)?;
@@ -73,6 +82,44 @@ pub(super) fn assemble<T: Task>(
     oos.fingerprint = Some(plan.fingerprint());
     oos.failures = failures;
     Ok(oos)
+}
+
+/// The failure of a member that was fitted, but whose prediction of a row is no number.
+fn unusable(member: usize, row: usize, value: f64, plan: &Plan) -> Failure {
+    let holds_row = |split: &Split| split.test().contains(&row);
+    let split = plan.splits().iter().position(holds_row).unwrap_or_default();
+    Failure { member, split, message: format!("its prediction of row {} is {value}", row + 1) }
+}
+
+/// A learner's block; a learner that gives none at all has members that failed, if failures are borne.
+pub(super) fn tolerated(
+    block: Result<Block>,
+    members: usize,
+    on_failure: OnFailure,
+) -> Result<Block> {
+    match (block, on_failure) {
+        (Err(error), OnFailure::Drop) if !matches!(error, Error::Cancelled) => {
+            let message = error.to_string();
+            let failure = |member| Failure { member, split: 0, message: message.clone() };
+            let failures = (0..members).map(failure).collect();
+            Ok(Block { columns: vec![Vec::new(); members], failures })
+        }
+        (block, _) => block,
+    }
+}
+
+/// The error of a list of members none of which could be used: each with the first thing it said.
+pub(crate) fn none_left(failures: &[(String, Failure)]) -> Error {
+    let mut said: Vec<(&str, &str)> = Vec::new();
+    for (name, failure) in failures {
+        if !said.iter().any(|(other, _)| other == name) {
+            said.push((name, &failure.message));
+        }
+    }
+    let said: Vec<String> =
+        said.iter().map(|(name, message)| format!("'{name}': {message}")).collect();
+    let problem = format!("no member can be fitted to these rows ({})", said.join("; "));
+    Error::data(crate::error::Place::default(), problem)
 }
 
 /// The error that a failed fit becomes.

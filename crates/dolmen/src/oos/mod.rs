@@ -9,7 +9,7 @@ mod fits;
 mod trials;
 
 pub use collect::{OnFailure, collect, refit};
-pub(crate) use collect::{by_split, predict_split};
+pub(crate) use collect::{by_split, none_left, predict_split};
 pub use file::task_of;
 pub use fits::{MemberFits, collect_fits};
 pub use trials::{Trial, Trials};
@@ -158,13 +158,17 @@ impl<T: Task> OutOfSample<T> {
     }
 }
 
+/// Whether a value cannot be part of a prediction.
+pub(crate) fn is_unusable<T: Task>(value: f64) -> bool {
+    value.is_nan() || value == f64::INFINITY || (!T::LOG_SPACE && value.is_infinite())
+}
+
 fn check_column<T: Task>(name: &str, column: &[f64], rows: usize, width: usize) -> Result<()> {
     if column.len() != rows * width {
         let what = format!("predictions of member '{name}'");
         return Err(Error::shape(what, rows * width, column.len()));
     }
-    let bad = |v: &f64| v.is_nan() || *v == f64::INFINITY || (!T::LOG_SPACE && v.is_infinite());
-    match column.iter().position(bad) {
+    match column.iter().position(|v| is_unusable::<T>(*v)) {
         None => Ok(()),
         Some(at) => {
             let problem = format!("member '{name}' predicts {}", column[at]);

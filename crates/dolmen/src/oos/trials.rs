@@ -7,8 +7,8 @@
 
 use rayon::prelude::*;
 
-use super::collect::stop;
-use super::{Failure, OnFailure, OutOfSample};
+use super::collect::{none_left, stop, tolerated};
+use super::{Failure, OnFailure, OutOfSample, is_unusable};
 use crate::error::{Error, Result};
 use crate::learner::{Learner, Run, Sample};
 use crate::plan::{Plan, Split};
@@ -68,7 +68,8 @@ impl<T: Task> Trials<T> {
         let fit = |(l, p): (usize, usize)| {
             let stream = without.child(l as u64).child(p as u64);
             let (first, second) = pairs[p];
-            pair(learners[l], sample, &plan.without_both(first, second), &stream)
+            let plan = plan.without_both(first, second);
+            pair(learners[l], sample, &plan, on_failure, &stream)
         };
         let cells: Vec<(usize, usize)> =
             (0..learners.len()).flat_map(|l| (0..pairs.len()).map(move |p| (l, p))).collect();
@@ -83,6 +84,15 @@ impl<T: Task> Trials<T> {
     /// A matrix without trials.
     pub fn none(matrix: OutOfSample<T>) -> Self {
         Self { folds: Vec::new(), matrix, nested: false, by_plan: false }
+    }
+
+    /// Goes on without a member that failed elsewhere.
+    pub(crate) fn drop_member(&mut self, name: &str, failure: &Failure) {
+        self.matrix.drop_member(name, failure);
+        for Trial { learned_from, held_out } in &mut self.folds {
+            learned_from.drop_member(name, failure);
+            held_out.drop_member(name, failure);
+        }
     }
 
     /// Trials of a matrix alone: the members that said what the combiner learns from did see the rows it is tried on, which
@@ -108,13 +118,25 @@ fn pair<T: Task>(
     learner: &dyn Learner<T>,
     sample: &Sample<'_, T>,
     plan: &Plan,
+    on_failure: OnFailure,
     run: &Run,
 ) -> Result<Pair> {
     let width = T::width(sample.target());
-    let block = learner.out_of_sample(sample, plan, run)?;
+    let block = learner.out_of_sample(sample, plan, run);
+    let mut block = tolerated(block, learner.members().len(), on_failure)?;
     let held_out = plan.splits()[0].test();
+    for (member, column) in block.columns.iter().enumerate() {
+        let has_failed = block.failures.iter().any(|failure| failure.member == member);
+        let mut rows = held_out.iter().filter(|_| !has_failed);
+        let row = |i: usize| &column[i * width..(i + 1) * width];
+        if let Some(i) = rows.find(|&&i| row(i).iter().any(|v| is_unusable::<T>(*v))) {
+            let message = format!("its prediction of row {} is no number", i + 1);
+            block.failures.push(Failure { member, split: 0, message });
+        }
+    }
     let only = |column: Vec<f64>| {
-        held_out.iter().flat_map(|&i| &column[i * width..(i + 1) * width]).copied().collect()
+        let rows = held_out.iter().filter(|_| !column.is_empty());
+        rows.flat_map(|&i| &column[i * width..(i + 1) * width]).copied().collect()
     };
     Ok(Pair { columns: block.columns.into_iter().map(only).collect(), failures: block.failures })
 }
@@ -155,7 +177,7 @@ impl PairTable<'_> {
             }
         }
         if matrix.members().is_empty() {
-            return Err(Error::shape("members that could be fitted", 1, 0));
+            return Err(none_left(matrix.failures()));
         }
         let trial = |fold: usize| Trial {
             learned_from: self.learned_from(fold, &matrix, &members),

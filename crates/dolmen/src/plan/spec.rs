@@ -95,6 +95,12 @@ impl PlanSpec {
         }
     }
 
+    /// As many of the wanted folds as the rows allow, or their groups if they have any; fewer than 2 are none.
+    pub fn possible_folds(wanted: usize, rows: usize, keys: &RowKeys<'_>) -> usize {
+        let groups = |groups: &[u32]| groups.iter().collect::<std::collections::HashSet<_>>().len();
+        wanted.min(keys.groups.map_or(rows, groups))
+    }
+
     /// The plan for so many rows. The same seed gives the same plan.
     pub fn build(&self, rows: usize, keys: &RowKeys<'_>, run: &Run) -> Result<Plan> {
         keys.check(rows)?;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Record, write_file};
 use crate::error::{Error, Result};
-use crate::table::Schema;
+use crate::table::{Conventions, Schema};
 use crate::task::Task;
 
 /// The first bytes of every model file.
@@ -28,6 +28,9 @@ pub struct ModelFile {
     pub target: Option<String>,
     /// The classes' names, in the order of the prediction row; empty unless the task has classes.
     pub classes: Vec<String>,
+    /// How the table was read; the usual way in files that do not say it.
+    #[serde(default)]
+    pub conventions: Conventions,
     /// The model itself.
     pub model: Record,
 }

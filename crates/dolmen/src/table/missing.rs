@@ -9,7 +9,8 @@ pub(super) struct Missing {
     /// Which bytes begin a word.
     begins: [bool; 256],
     has_empty: bool,
-    has_numbers: bool,
+    /// The numbers among the words.
+    numbers: Vec<f64>,
 }
 
 impl Missing {
@@ -20,10 +21,13 @@ impl Missing {
         for first in words.iter().filter_map(|word| word.first()) {
             begins[*first as usize] = true;
         }
-        let is_number = |word: &[u8]| number::parse(word).is_some_and(|v| !v.is_nan());
         Self {
             has_empty: words.iter().any(|word| word.is_empty()),
-            has_numbers: words.iter().any(|word| is_number(word)),
+            numbers: words
+                .iter()
+                .filter_map(|w| number::parse(w))
+                .filter(|v| !v.is_nan())
+                .collect(),
             begins,
             words,
         }
@@ -38,8 +42,13 @@ impl Missing {
         }
     }
 
+    /// Whether a number that is not spelled out, but stored as such, means a missing value.
+    pub(super) fn contains_number(&self, value: f64) -> bool {
+        self.numbers.contains(&value)
+    }
+
     /// Whether some number, such as -99, means a missing value.
     pub(super) fn has_numbers(&self) -> bool {
-        self.has_numbers
+        !self.numbers.is_empty()
     }
 }

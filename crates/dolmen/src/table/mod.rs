@@ -5,11 +5,14 @@
 //! its level. Learners borrow those as [`Rows`]. What has to be *learned* from data (standardising, imputing, one-hot,
 //! bins) is an [`Encoder`], fitted on training rows only.
 
+mod conventions;
 mod csv;
+mod dates;
 pub mod encode;
 mod features;
 mod json;
 mod levels;
+mod look;
 mod missing;
 mod number;
 #[cfg(feature = "parquet")]
@@ -18,16 +21,22 @@ mod parquet;
 #[path = "no_parquet.rs"]
 mod parquet;
 mod read;
+mod roles;
 mod schema;
+mod unpack;
 mod unseen;
 mod write;
 
+pub use conventions::Conventions;
 pub use csv::write_csv;
+pub use dates::{DateColumn, DateOrder, DatePart};
 pub use encode::{Encoder, EncoderSpec};
 pub use features::{Features, Rows};
 pub use json::write_json;
+pub use look::{Look, is_unnamed, possible_classes};
 pub use parquet::{read_parquet, read_parquet_metadata, write_parquet};
 pub use read::{ColumnKind, ReadOptions, column_names, read};
+pub use roles::{Assigned, Roles, check_finite, groups_of};
 pub use schema::{Field, Kind, Schema};
 pub use unseen::Unseen;
 pub use write::write;
@@ -85,6 +94,27 @@ impl Column {
         match self {
             Self::Numeric(values) => values.iter().position(|v| v.is_nan()),
             Self::Categorical(c) => c.codes.iter().position(|&c| c == Categories::MISSING),
+        }
+    }
+
+    /// The rows that have a value.
+    pub fn present(&self) -> Vec<usize> {
+        let has_value = |i: &usize| match self {
+            Self::Numeric(values) => !values[*i].is_nan(),
+            Self::Categorical(c) => c.codes[*i] != Categories::MISSING,
+        };
+        (0..self.len()).filter(has_value).collect()
+    }
+
+    /// The column of chosen rows, in that order.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        match self {
+            Self::Numeric(values) => Self::Numeric(rows.iter().map(|&i| values[i]).collect()),
+            Self::Categorical(c) => Self::Categorical(Categories {
+                levels: Arc::clone(&c.levels),
+                codes: rows.iter().map(|&i| c.codes[i]).collect(),
+            }),
         }
     }
 

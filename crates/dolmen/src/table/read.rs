@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use super::csv::{self, Input, Source};
+use super::unpack::{Packing, Unpacked};
 use super::{Kind, Schema, Table, no_such_column, parquet, two_columns_named};
 use crate::error::{Error, Place, Result};
 use crate::learner::Run;
@@ -18,9 +19,11 @@ use crate::learner::Run;
 pub struct ReadOptions {
     /// Columns whose kind is known; that of the others is inferred.
     pub schema: BTreeMap<String, ColumnKind>,
-    /// The words that mean a missing value, in CSV and in Parquet texts that are read as numbers.
+    /// The words that mean a missing value, in CSV and in Parquet texts that are read as numbers; numbers among them also
+    /// where Parquet stores numbers. By default the empty cell, NA, NaN, nan, N/A, null, NULL and ?.
     pub missing: Vec<String>,
-    /// The byte between the cells of a CSV file; `None`: a tab for `.tsv`, else a comma.
+    /// The byte between the cells of a CSV file; `None`: a tab for `.tsv`, else whichever of comma, semicolon, tab and bar
+    /// the header and the first row show.
     pub delimiter: Option<u8>,
     /// The columns to read, if not all. They come in the order of the file.
     pub keep: Vec<String>,
@@ -62,12 +65,14 @@ pub(super) enum Wanted {
     Inferred,
 }
 
+/// The words that mean a missing value wherever a table is read.
+const MISSING: [&str; 8] = ["", "NA", "NaN", "nan", "N/A", "null", "NULL", "?"];
+
 impl Default for ReadOptions {
     fn default() -> Self {
-        let missing = ["", "NA", "NaN", "nan", "N/A", "null", "NULL", "?"];
         Self {
             schema: BTreeMap::new(),
-            missing: missing.map(String::from).into(),
+            missing: MISSING.map(String::from).into(),
             delimiter: None,
             keep: Vec::new(),
             drop: Vec::new(),
@@ -109,6 +114,17 @@ impl ReadOptions {
         entries.map(entry).collect()
     }
 
+    /// The delimiter that a word names: one character, `\t` or `tab`.
+    pub fn parse_delimiter(word: &str) -> Result<u8> {
+        let byte = match word.as_bytes() {
+            b"\\t" => b'\t',
+            [byte] => *byte,
+            _ if word.eq_ignore_ascii_case("tab") => b'\t',
+            _ => return Err(Error::param("delimiter", "one ASCII character or '\\t'", word)),
+        };
+        check_delimiter(byte).map(|()| byte)
+    }
+
     /// What becomes of each column of a file with these column names.
     pub(super) fn choose(&self, names: &[String]) -> Result<Vec<Wanted>> {
         check_names(names)?;
@@ -136,55 +152,84 @@ impl ReadOptions {
 }
 
 /// Reads a table from CSV (`.csv`, `.tsv`, `.txt` and whatever else) or Parquet (`.parquet`, `.pq`); `-` is CSV from
-/// standard input.
+/// standard input. CSV may be compressed by gzip or Zstandard.
 pub fn read(path: &Path, options: &ReadOptions, run: &Run) -> Result<Table> {
-    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-    if extension == "parquet" || extension == "pq" {
+    if is_parquet(path) {
         return parquet::read(path, options, run);
     }
-    let delimiter = options.delimiter.unwrap_or(if extension == "tsv" { b'\t' } else { b',' });
-    check_delimiter(delimiter)?;
-    let fail = |e| Error::io(path, e);
-    let from = |source: &mut dyn Source, file: &Path| {
-        csv::read(Input { source, file, delimiter }, options, run)
-    };
-    if path == Path::new("-") {
-        let text = read_whole(io::stdin().lock()).map_err(fail)?;
-        return from(&mut Cursor::new(text), Path::new("standard input"));
-    }
-    let mut file = File::open(path).map_err(fail)?;
-    if file.metadata().map_err(fail)?.is_file() {
-        return from(&mut file, path);
-    }
-    // A pipe cannot be read a second time.
-    let text = read_whole(file).map_err(fail)?;
-    from(&mut Cursor::new(text), path)
+    with_csv(path, options, |input| csv::read(input, options, run))
 }
 
 /// The names of a file's columns; of CSV only the header is read.
 pub fn column_names(path: &Path, options: &ReadOptions, run: &Run) -> Result<Vec<String>> {
-    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-    if extension == "parquet" || extension == "pq" {
+    if is_parquet(path) {
         return Ok(parquet::read(path, options, run)?.names().to_vec());
     }
-    let delimiter = options.delimiter.unwrap_or(if extension == "tsv" { b'\t' } else { b',' });
-    let mut header = Vec::new();
-    let file = File::open(path).map_err(|e| Error::io(path, e))?;
-    BufReader::new(file).read_until(b'\n', &mut header).map_err(|e| Error::io(path, e))?;
-    let first = csv::records(&header, delimiter).map_err(|e| e.in_file(path))?.into_iter().next();
-    first.ok_or_else(|| Error::file(path, "there is no header"))
+    with_csv(path, options, csv::header)
+}
+
+fn is_parquet(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+    extension == "parquet" || extension == "pq"
+}
+
+/// Opens CSV, compressed or not, and hands it on.
+fn with_csv<R>(
+    path: &Path,
+    options: &ReadOptions,
+    read: impl FnOnce(Input<'_>) -> Result<R>,
+) -> Result<R> {
+    options.delimiter.map_or(Ok(()), check_delimiter)?;
+    let delimiter = options.delimiter.or_else(|| is_tab_separated(path).then_some(b'\t'));
+    let fail = |e| Error::io(path, e);
+    let (mut source, file): (Box<dyn Source>, &Path) = if path == Path::new("-") {
+        let text = read_whole(io::stdin().lock()).map_err(fail)?;
+        (Box::new(Cursor::new(text)), Path::new("standard input"))
+    } else {
+        let file = File::open(path).map_err(fail)?;
+        if file.metadata().map_err(fail)?.is_file() {
+            (Box::new(file), path)
+        } else {
+            // A pipe cannot be read a second time.
+            (Box::new(Cursor::new(read_whole(file).map_err(fail)?)), path)
+        }
+    };
+    if let Some(packing) = Packing::of(&mut *source).map_err(fail)? {
+        source = Box::new(Unpacked::new(packing, source).map_err(fail)?);
+    }
+    read(Input { source: &mut *source, file, delimiter })
+}
+
+/// Whether the name, that of a packing aside, ends in `.tsv`.
+fn is_tab_separated(path: &Path) -> bool {
+    let is = |path: &Path, extensions: &[&str]| {
+        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+        extensions.iter().any(|other| extension == *other)
+    };
+    let packed = is(path, &["gz", "zst"]);
+    let inner = path.file_stem().filter(|_| packed).map_or(path, Path::new);
+    is(inner, &["tsv"])
 }
 
 /// The error of a text where a number was expected; rows are counted from 0.
 pub(super) fn not_a_number(row: usize, column: &str, text: &[u8], wanted: Wanted) -> Error {
-    let text = shown(text);
-    let cure = if wanted == Wanted::Inferred {
-        format!("mend the cell, declare '{text}' missing, or say --schema '{column}=categorical'")
-    } else {
-        format!("mend the cell, or declare '{text}' missing")
-    };
-    let problem = format!("expected a number, found '{text}'");
-    Error::data(Place::cell(row, column), problem).with_hint(cure)
+    let shown = shown(text);
+    let mut cures = vec!["mend the cell".to_string()];
+    // A word that cannot stand as it is in a shell's single quotes is not offered.
+    if shown.as_bytes() == text && !shown.contains('\'') {
+        cures.push(format!("let it mean a missing value (--missing '{shown}')"));
+    }
+    if wanted == Wanted::Inferred {
+        cures.push(format!("or read the column as categories (--schema '{column}=categorical')"));
+    }
+    let problem = format!("expected a number, found '{shown}'");
+    Error::data(Place::cell(row, column), problem).with_hint(cures.join(", "))
+}
+
+/// The error of a text where a date was expected; rows are counted from 0.
+pub(super) fn not_a_date(row: usize, column: &str, text: &[u8]) -> Error {
+    let problem = format!("expected a date as in the training rows, found '{}'", shown(text));
+    Error::data(Place::cell(row, column), problem).with_hint("mend the cell, or leave it empty")
 }
 
 /// A cell's text on one short line.
@@ -214,15 +259,10 @@ fn check_delimiter(delimiter: u8) -> Result<()> {
     Err(Error::param("delimiter", expected, format!("'{}'", delimiter.escape_ascii())))
 }
 
-/// Columns must have names, all different.
+/// Columns must have different names.
 fn check_names(names: &[String]) -> Result<()> {
     let mut seen = HashSet::new();
-    for (j, name) in names.iter().enumerate() {
-        if name.is_empty() {
-            let problem = format!("column {} has no name", j + 1);
-            return Err(Error::data(Place::default(), problem)
-                .with_hint("name it in the header, or leave the row index out of the file"));
-        }
+    for name in names {
         if !seen.insert(name) {
             return Err(two_columns_named(name));
         }

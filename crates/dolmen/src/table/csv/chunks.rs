@@ -95,7 +95,6 @@ pub(super) fn skip_mark(source: &mut dyn Source) -> io::Result<u64> {
     (&mut *source).take(5).read_to_end(&mut start)?;
     let foreign = match start.as_slice() {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("the text is UTF-16; save it as UTF-8"),
-        [0x1f, 0x8b, ..] => Some("the file is compressed (gzip); unpack it first"),
         [b'P', b'K', 3, 4, ..] => Some("the file is a zip archive or spreadsheet; save it as CSV"),
         b"PAR1\x15" => Some("the file is Parquet, not CSV; name it .parquet"),
         _ => None,
@@ -105,4 +104,15 @@ pub(super) fn skip_mark(source: &mut dyn Source) -> io::Result<u64> {
     }
     let offset = if start.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     source.seek(SeekFrom::Start(offset))
+}
+
+/// Bytes looked at to find the delimiter.
+const PEEKED: u64 = 1 << 20;
+
+/// The start of the text, which begins at `start` and where the source is left again.
+pub(super) fn peek(source: &mut dyn Source, start: u64) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    (&mut *source).take(PEEKED).read_to_end(&mut text)?;
+    source.seek(SeekFrom::Start(start))?;
+    Ok(text)
 }

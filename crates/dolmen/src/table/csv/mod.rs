@@ -9,6 +9,7 @@ mod chunks;
 mod column;
 mod parse;
 mod scan;
+mod sniff;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -25,7 +26,7 @@ use self::parse::{Fault, Parsed, Piece, Reading};
 use self::scan::Scanner;
 use super::missing::Missing;
 use super::read::{ReadOptions, Wanted};
-use super::{Column, Table};
+use super::{Column, Table, look};
 use crate::error::{Error, Place, Result};
 use crate::learner::Run;
 
@@ -40,12 +41,33 @@ pub(super) struct Input<'a> {
     pub(super) source: &'a mut dyn Source,
     /// Names the source in errors.
     pub(super) file: &'a Path,
-    pub(super) delimiter: u8,
+    /// The byte between cells; `None`: what the header shows.
+    pub(super) delimiter: Option<u8>,
 }
 
 /// Reads a table.
 pub(super) fn read(input: Input<'_>, options: &ReadOptions, run: &Run) -> Result<Table> {
     read_in_chunks(input, options, CHUNK, run)
+}
+
+/// The names of the columns; nothing but the start of the source is read.
+pub(super) fn header(input: Input<'_>) -> Result<Vec<String>> {
+    let file = input.file;
+    let (mut chunks, delimiter) = begin(input, CHUNK)?;
+    let (names, _) = read_header(&mut chunks, file, delimiter).map_err(|e| e.in_file(file))?;
+    Ok(names)
+}
+
+/// The chunks of a source, and its delimiter.
+fn begin(input: Input<'_>, size: usize) -> Result<(Chunks<'_>, u8)> {
+    let Input { source, file, delimiter } = input;
+    let fail = |e| Error::io(file, e);
+    let start = chunks::skip_mark(source).map_err(fail)?;
+    let delimiter = match delimiter {
+        Some(delimiter) => delimiter,
+        None => sniff::delimiter(&chunks::peek(source, start).map_err(fail)?),
+    };
+    Ok((Chunks::new(source, start, delimiter, size), delimiter))
 }
 
 /// Every record of a small text, cell by cell.
@@ -101,8 +123,7 @@ fn read_in_chunks(
     run: &Run,
 ) -> Result<Table> {
     let Input { source, file, delimiter } = input;
-    let start = chunks::skip_mark(source).map_err(|e| Error::io(file, e))?;
-    let mut chunks = Chunks::new(source, start, delimiter, size);
+    let (mut chunks, delimiter) = begin(Input { source: &mut *source, file, delimiter }, size)?;
     let in_file = |error: Error| error.in_file(file);
     let (names, first) = read_header(&mut chunks, file, delimiter).map_err(in_file)?;
     let wanted = options.choose(&names).map_err(in_file)?;
@@ -121,7 +142,7 @@ fn read_header(
     while let Some(mut chunk) = chunks.next_chunk().map_err(|e| Error::io(file, e))? {
         let mut scanner = Scanner::new(&chunk.text, delimiter);
         if scanner.next_record() {
-            let names = record(&mut scanner)?;
+            let names = look::named(record(&mut scanner)?);
             let position = scanner.position();
             chunk.skip(position);
             return Ok((names, chunk));

@@ -4,18 +4,21 @@ use std::fmt::{Display, Write};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
+    Decimal256Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
+    Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, StringArray};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 
 use crate::error::{Error, Place, Result};
 use crate::table::levels::{Dictionary, Seen};
 use crate::table::missing::Missing;
 use crate::table::number::{self, Spelled};
 use crate::table::read::{Wanted, not_a_number};
-use crate::table::{Categories, Column};
+use crate::table::{Categories, Column, dates};
 
 /// What a column is read as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +32,8 @@ impl Holds {
     pub(super) fn natural(stored: &DataType) -> Self {
         match stored {
             DataType::Utf8 | DataType::Boolean => Self::Categories,
+            // Dates are spelled out, so that they are one thing here and in CSV.
+            DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => Self::Categories,
             _ => Self::Numbers,
         }
     }
@@ -51,6 +56,15 @@ impl<'a> Builder<'a> {
     pub(super) fn reads(stored: &DataType) -> bool {
         stored.is_integer()
             || stored.is_floating()
+            || stored.is_decimal()
+            || matches!(
+                stored,
+                DataType::Date32
+                    | DataType::Date64
+                    | DataType::Timestamp(..)
+                    | DataType::Time32(_)
+                    | DataType::Time64(_)
+            )
             || matches!(stored, DataType::Utf8 | DataType::Boolean | DataType::Null)
     }
 
@@ -88,7 +102,48 @@ impl<'a> Builder<'a> {
                 self.add_numbers::<$type, _>(array, f64::from, |v| Spelled(f64::from(v)))
             };
         }
+        macro_rules! add_decimals {
+            ($type:ty, $scale:expr, $whole:expr) => {{
+                let number = |v| $whole(v) / 10_f64.powi(i32::from(*$scale));
+                self.add_numbers::<$type, _>(array, number, |v| Spelled(number(v)))
+            }};
+        }
+        macro_rules! add_moments {
+            ($type:ty, $a_second:expr) => {{
+                let moment = |v| v as f64 / $a_second;
+                self.add_numbers::<$type, _>(array, moment, |v| dates::spelled(moment(v)))
+            }};
+        }
+        macro_rules! add_seconds {
+            ($type:ty, $a_second:expr) => {{
+                let seconds = |v| v as f64 / $a_second;
+                self.add_numbers::<$type, _>(array, seconds, |v| Spelled(seconds(v)))
+            }};
+        }
         match array.data_type() {
+            DataType::Decimal32(_, scale) => add_decimals!(Decimal32Type, scale, f64::from),
+            DataType::Decimal64(_, scale) => add_decimals!(Decimal64Type, scale, |v| v as f64),
+            DataType::Decimal128(_, scale) => add_decimals!(Decimal128Type, scale, |v| v as f64),
+            DataType::Decimal256(_, scale) => add_decimals!(Decimal256Type, scale, wide),
+            DataType::Date32 => {
+                let moment = |day| f64::from(day) * 86_400.0;
+                self.add_numbers::<Date32Type, _>(array, moment, |day| dates::spelled(moment(day)))
+            }
+            DataType::Date64 => add_moments!(Date64Type, 1e3),
+            DataType::Timestamp(TimeUnit::Second, _) => add_moments!(TimestampSecondType, 1.0),
+            DataType::Timestamp(TimeUnit::Millisecond, _) => {
+                add_moments!(TimestampMillisecondType, 1e3)
+            }
+            DataType::Timestamp(TimeUnit::Microsecond, _) => {
+                add_moments!(TimestampMicrosecondType, 1e6)
+            }
+            DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+                add_moments!(TimestampNanosecondType, 1e9)
+            }
+            DataType::Time32(TimeUnit::Second) => add_seconds!(Time32SecondType, 1.0),
+            DataType::Time32(_) => add_seconds!(Time32MillisecondType, 1e3),
+            DataType::Time64(TimeUnit::Microsecond) => add_seconds!(Time64MicrosecondType, 1e6),
+            DataType::Time64(_) => add_seconds!(Time64NanosecondType, 1e9),
             DataType::Int8 => add_integers!(Int8Type, f64::from),
             DataType::Int16 => add_integers!(Int16Type, f64::from),
             DataType::Int32 => add_integers!(Int32Type, f64::from),
@@ -113,13 +168,17 @@ impl<'a> Builder<'a> {
         text: impl Fn(T::Native) -> D,
     ) -> Result<()> {
         let array = array.as_primitive::<T>();
+        let missing = &self.missing;
+        let is_missing = |v: f64| v.is_nan() || missing.contains_number(v);
         if let Cells::Numbers(values) = &mut self.cells {
-            values.extend(array.iter().map(|v| v.map_or(f64::NAN, &number)));
+            let numbers = array.iter().map(|v| v.map_or(f64::NAN, &number));
+            values.extend(numbers.map(|v| if is_missing(v) { f64::NAN } else { v }));
             return Ok(());
         }
+        let known: Vec<Option<T::Native>> =
+            array.iter().map(|v| v.filter(|v| !is_missing(number(*v)))).collect();
         let mut spelled = String::new();
-        for value in array {
-            let value = value.filter(|v| !number(*v).is_nan());
+        for value in known {
             spelled.clear();
             if let Some(value) = value {
                 // Writing to a string cannot fail.
@@ -183,4 +242,9 @@ impl<'a> Builder<'a> {
             }
         }
     }
+}
+
+/// A whole number of more digits than the machine's, rounded.
+fn wide(value: impl Display) -> f64 {
+    number::parse(value.to_string().as_bytes()).unwrap_or(f64::NAN)
 }

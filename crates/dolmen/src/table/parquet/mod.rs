@@ -1,7 +1,8 @@
 //! Parquet: columns read in parallel, a batch of rows at a time.
 //!
-//! Whole numbers and floating-point numbers become numeric columns (whole numbers beyond 2^53 are rounded); texts, truth
-//! values and everything dictionary-encoded become categories; nulls are missing values. Numbers are written with missing
+//! Whole numbers, floating-point numbers and decimals become numeric columns (whole numbers beyond 2^53 are rounded), times
+//! of day seconds; texts, truth values, dates as they are spelled and everything dictionary-encoded become categories; nulls
+//! are missing values. Numbers are written with missing
 //! values as nulls, so that `-inf` and missing both survive.
 
 mod column;
@@ -27,7 +28,13 @@ fn unreadable(path: &Path, error: &ParquetError) -> Error {
 
 /// The error of a file that began well.
 fn damaged(path: &Path, error: &dyn Display) -> Error {
-    Error::file(path, format!("the file is damaged: {}", first_line(error)))
+    let problem = first_line(error);
+    // A compression or an encoding that is not built in is no damage.
+    let unknown = ["NYI", "not yet implemented", "Disabled feature"];
+    if unknown.iter().any(|word| problem.contains(word)) {
+        return Error::file(path, format!("the file uses what cannot be read here: {problem}"));
+    }
+    Error::file(path, format!("the file is damaged: {problem}"))
 }
 
 fn first_line(error: &dyn Display) -> String {

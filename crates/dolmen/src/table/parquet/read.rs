@@ -17,7 +17,7 @@ use super::{damaged, unreadable};
 use crate::error::{Error, Place, Result};
 use crate::learner::Run;
 use crate::table::read::{ReadOptions, Wanted};
-use crate::table::{Column, Table};
+use crate::table::{Column, Table, look};
 
 /// Rows decoded at a time: the memory needed beside the table itself.
 const BATCH: usize = 1 << 16;
@@ -30,17 +30,18 @@ pub fn read_parquet(path: &Path) -> Result<Table> {
 /// Reads a table.
 pub(in crate::table) fn read(path: &Path, options: &ReadOptions, run: &Run) -> Result<Table> {
     let file = ParquetFile::open(path)?;
-    let wanted = options.choose(&file.names()).map_err(|e| e.in_file(path))?;
+    let names = file.names();
+    let wanted = options.choose(&names).map_err(|e| e.in_file(path))?;
     if file.rows == 0 {
         return Err(Error::data(Place::default(), "there are no rows").in_file(path));
     }
-    let columns: Vec<Result<Option<(String, Column)>>> = run.install(|| {
+    let columns: Vec<Result<Option<Column>>> = run.install(|| {
         let wanted = wanted.into_par_iter().enumerate();
         wanted.map(|(j, wanted)| file.read_column(j, wanted, options, run)).collect()
     });
     let mut kept = Vec::new();
-    for column in columns {
-        kept.extend(column.map_err(|e| e.in_file(path))?);
+    for (name, column) in names.into_iter().zip(columns) {
+        kept.extend(column.map_err(|e| e.in_file(path))?.map(|column| (name, column)));
     }
     Table::new(kept).map_err(|e| damaged(path, &e))
 }
@@ -82,7 +83,7 @@ impl<'a> ParquetFile<'a> {
     }
 
     fn names(&self) -> Vec<String> {
-        self.stored.schema().fields().iter().map(|field| field.name().clone()).collect()
+        look::named(self.stored.schema().fields().iter().map(|f| f.name().clone()).collect())
     }
 
     /// Reads one column, unless it is not wanted.
@@ -92,7 +93,7 @@ impl<'a> ParquetFile<'a> {
         wanted: Wanted,
         options: &ReadOptions,
         run: &Run,
-    ) -> Result<Option<(String, Column)>> {
+    ) -> Result<Option<Column>> {
         let field = self.stored.schema().field(j);
         let declared = self.declared.schema().field(j).data_type();
         let holds = match (wanted, declared) {
@@ -116,7 +117,7 @@ impl<'a> ParquetFile<'a> {
             }
             Ok(())
         })?;
-        Ok(Some((field.name().clone(), builder.finish()?)))
+        builder.finish().map(Some)
     }
 
     /// The batches of one column. Each column opens the file by itself: clones would share one position in it.

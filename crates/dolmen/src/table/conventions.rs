@@ -1,0 +1,48 @@
+//! How a model's table was read, remembered for new rows.
+
+use serde::{Deserialize, Serialize};
+
+use super::dates::DateColumn;
+use super::{ColumnKind, ReadOptions, Schema, Table};
+use crate::error::Result;
+
+/// The conventions by which a model's table was read: new rows are read by the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Conventions {
+    /// The words that mean a missing value; if there are none, the usual ones.
+    pub missing: Vec<String>,
+    /// The delimiter of CSV, if it was named.
+    pub delimiter: Option<u8>,
+    /// Columns of dates that became numbers.
+    pub dates: Vec<DateColumn>,
+}
+
+impl Conventions {
+    /// How the columns of a model are read from a file of new rows: exactly those, as the kinds the model expects. Then
+    /// comes [`Conventions::complete`].
+    pub fn read_options(&self, schema: &Schema) -> ReadOptions {
+        let mut options = ReadOptions::matching(schema);
+        for dates in &self.dates {
+            let derived: Vec<String> = dates.names().collect();
+            options.keep.retain(|name| !derived.contains(name));
+            options.schema.retain(|name, _| !derived.contains(name));
+            options.keep.push(dates.column.clone());
+            options.schema.insert(dates.column.clone(), ColumnKind::Categorical);
+        }
+        if !self.missing.is_empty() {
+            options.missing.clone_from(&self.missing);
+        }
+        options.delimiter = self.delimiter;
+        options
+    }
+
+    /// The table just read, with the numbers that the model expects beside the dates.
+    pub fn complete(&self, table: Table) -> Result<Table> {
+        let mut derived = Vec::new();
+        for dates in &self.dates {
+            derived.extend(dates.columns(table.column(&dates.column)?)?);
+        }
+        Table::new(table.into_columns().chain(derived).collect())
+    }
+}

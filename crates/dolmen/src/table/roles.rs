@@ -1,0 +1,203 @@
+//! What the columns of a table are for: target, weights, groups, inputs; and inputs that are of no use as they stand.
+//!
+//! Columns that look like identifiers or free text are left out unless the user says otherwise, and dates become numbers:
+//! a category for every row teaches nothing and costs memory. Whatever is decided here is said in a note.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::dates::{DateColumn, DatePart, turn_into_numbers};
+use super::look::Look;
+use super::{Column, Features, Kind, Schema, Table};
+use crate::error::{Error, Place, Result};
+
+/// Which columns play which part.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Roles {
+    /// The column to predict; without it the density of the rows is modelled.
+    pub target: Option<String>,
+    /// The column with row weights.
+    pub weights: Option<String>,
+    /// The column with groups of rows that belong together.
+    pub groups: Option<String>,
+    /// Columns that are inputs even if they look like identifiers or texts.
+    pub inputs: Vec<String>,
+    /// Columns that are inputs as they stand, dates too: the user has declared what they are.
+    pub declared: Vec<String>,
+    /// Whether all columns are inputs, whatever they look like.
+    pub keep_all: bool,
+}
+
+/// A table taken apart. All parts have the same rows: those with a target.
+#[derive(Debug, Clone)]
+pub struct Assigned {
+    /// The inputs.
+    pub features: Features,
+    /// The target's column; `None` for densities.
+    pub target: Option<Column>,
+    /// Row weights.
+    pub weights: Option<Vec<f64>>,
+    /// Each row's group.
+    pub groups: Option<Vec<u32>>,
+    /// The dates among the inputs, which the schema has as numbers.
+    pub dates: Vec<DateColumn>,
+    /// What the user should know about how the columns were used.
+    pub notes: Vec<String>,
+}
+
+impl Roles {
+    /// Takes a table apart.
+    pub fn assign(&self, mut table: Table) -> Result<Assigned> {
+        let weights = self.weights.as_ref().map(|name| numbers(&mut table, name)).transpose()?;
+        let groups = self.groups.as_ref().map(|name| table.take(name)).transpose()?;
+        let groups = groups.as_ref().map(groups_of);
+        let target = self.target.as_ref().map(|name| table.take(name)).transpose()?;
+        let mut notes = Vec::new();
+        let (table, dates) = self.inputs(table, &mut notes)?;
+        let schema = self.schema(&table, &mut notes);
+        if schema.is_empty() {
+            let problem = "there are no input columns to learn from";
+            return Err(Error::data(Place::default(), problem));
+        }
+        let features = Arc::new(schema).encode(&table)?;
+        check_finite(&features)?;
+        let assigned = Assigned { features, target, weights, groups, dates, notes };
+        assigned.with_target(self.target.as_deref().unwrap_or_default())
+    }
+
+    /// The columns to learn from, dates as numbers.
+    fn inputs(&self, table: Table, notes: &mut Vec<String>) -> Result<(Table, Vec<DateColumn>)> {
+        let look = |name: &str, column: &Column| {
+            if self.declared.iter().any(|n| n == name) {
+                Look::Input
+            } else {
+                Look::of(name, column)
+            }
+        };
+        let looks: Vec<(String, Look)> =
+            table.columns().map(|(name, column)| (name.to_string(), look(name, column))).collect();
+        let is_left_out = |name: &String, look: &Look| {
+            look.reason().is_some() && !self.keep_all && !self.inputs.contains(name)
+        };
+        let mut left_out: HashSet<&String> =
+            looks.iter().filter(|(name, look)| is_left_out(name, look)).map(|(n, _)| n).collect();
+        let is_numeric = |name: &String| matches!(table.column(name), Ok(Column::Numeric(_)));
+        let is_usable = |name: &String, look: &Look| {
+            self.target.is_some() || is_numeric(name) || matches!(look, Look::Dates(_))
+        };
+        if !looks.iter().any(|(name, look)| is_usable(name, look) && !left_out.contains(name)) {
+            // A running number may be all there is to learn from.
+            let keep =
+                |(name, look): &&(String, Look)| is_numeric(name) && *look == Look::Identifier;
+            looks.iter().filter(keep).for_each(|(name, _)| _ = left_out.remove(name));
+        }
+        let mut dates = Vec::new();
+        for (name, look) in &looks {
+            if let Look::Dates(found) = look {
+                let mut found = found.clone();
+                if self.target.is_none() {
+                    // Year, month and time since the first are one thing said thrice: no density has room for that.
+                    found.parts.retain(|part| *part == DatePart::Days);
+                }
+                notes.push(date_note(&found));
+                dates.push(found);
+            } else if left_out.contains(name) {
+                let reason = look.reason().unwrap_or_default();
+                notes.push(format!("column '{name}' is left out: {reason} (--keep-all keeps it)"));
+            }
+        }
+        let kept = table.into_columns().filter(|(name, _)| !left_out.contains(name)).collect();
+        Ok((turn_into_numbers(Table::new(kept)?, &dates)?, dates))
+    }
+
+    /// The schema of the inputs: all columns, or without a target the numeric ones.
+    fn schema(&self, table: &Table, notes: &mut Vec<String>) -> Schema {
+        let schema = Schema::of(table);
+        if self.target.is_some() {
+            return schema;
+        }
+        let (numeric, other): (Vec<_>, Vec<_>) =
+            schema.fields().iter().cloned().partition(|field| field.kind == Kind::Numeric);
+        for field in &other {
+            let name = &field.name;
+            notes.push(format!("column '{name}' holds categories and is left out of the density"));
+        }
+        Schema::new(numeric)
+    }
+}
+
+impl Assigned {
+    /// Only the rows with a target, which is in the column of this name.
+    fn with_target(mut self, name: &str) -> Result<Self> {
+        let Some(target) = &self.target else {
+            return Ok(self);
+        };
+        let missing = target.missing();
+        if missing == 0 {
+            return Ok(self);
+        }
+        if missing == target.len() {
+            return Err(Error::data(Place::column(name), "the target is missing in every row"));
+        }
+        let rows = target.present();
+        self.notes
+            .push(format!("{missing} of {} rows have no '{name}' and are left out", target.len()));
+        self.target = Some(target.select(&rows));
+        self.features = self.features.rows().select(&rows);
+        self.weights = self.weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
+        self.groups = self.groups.map(|groups| rows.iter().map(|&i| groups[i]).collect());
+        Ok(self)
+    }
+}
+
+/// Infinite inputs cannot be learned from.
+pub fn check_finite(features: &Features) -> Result<()> {
+    let rows = features.rows();
+    match rows.values().iter().position(|v| v.is_infinite()) {
+        None => Ok(()),
+        Some(at) => {
+            let field = &rows.schema().fields()[at % rows.width()];
+            let place = Place::cell(at / rows.width(), &field.name);
+            Err(Error::data(place, "the value is infinite")
+                .with_hint("give a number, or leave the cell empty"))
+        }
+    }
+}
+
+fn date_note(dates: &DateColumn) -> String {
+    let name = &dates.column;
+    if dates.parts.is_empty() {
+        return format!("column '{name}' holds one date only and is left out");
+    }
+    let names: Vec<String> = dates.names().collect();
+    let mut note = format!("column '{name}' holds dates and is used as {}", names.join(", "));
+    if dates.parts.contains(&DatePart::Days) {
+        note += &format!(" (days since {})", dates.first_day());
+    }
+    note
+}
+
+fn numbers(table: &mut Table, name: &str) -> Result<Vec<f64>> {
+    let values = table.take(name)?.into_numbers(name)?;
+    match values.iter().position(|v| v.is_nan()) {
+        None => Ok(values),
+        Some(i) => Err(Error::data(Place::cell(i, name), "the value is missing")),
+    }
+}
+
+/// Groups by number: equal cells, equal group. A missing one is a group of its own.
+pub fn groups_of(column: &Column) -> Vec<u32> {
+    match column {
+        Column::Categorical(categories) => {
+            let none = categories.levels.len() as u32;
+            categories.codes.iter().map(|&code| code.min(none)).collect()
+        }
+        Column::Numeric(values) => {
+            let mut distinct = values.clone();
+            distinct.sort_by(f64::total_cmp);
+            distinct.dedup_by(|a, b| a.total_cmp(b).is_eq());
+            let code = |v: &f64| distinct.partition_point(|d| d.total_cmp(v).is_lt()) as u32;
+            values.iter().map(code).collect()
+        }
+    }
+}
