@@ -1,39 +1,85 @@
 //! A progress bar on stderr, shown only on a terminal.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use dolmen::learner::Progress;
+use dolmen::learner::{Forecast, Progress, Work};
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// The bar of one run: grows as work is planned, vanishes when it is done.
-pub(crate) struct Bar(ProgressBar);
+/// The bar of one run: the share of the whole work that is done, and the time left. It vanishes when the run ends.
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    state: Mutex<State>,
+}
+
+/// What is known of the work, and when it started.
+#[derive(Default)]
+struct State {
+    forecast: Forecast,
+    started: Option<Instant>,
+}
+
+/// The bar's length: what it can tell apart.
+const LENGTH: u64 = 1000;
+
+/// The kind of steps of which only the number is known.
+const STEPS: &str = "steps";
 
 impl Bar {
     /// A bar that several threads may move. indicatif hides it when stderr is not a terminal.
     pub(crate) fn shared() -> Arc<dyn Progress> {
-        let bar = ProgressBar::new(0);
-        let style = ProgressStyle::with_template("{bar:32} {pos}/{len} {msg} ({eta} left)")
+        let bar = ProgressBar::new(LENGTH);
+        let style = ProgressStyle::with_template("{bar:32} {percent:>3} % {msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style);
         bar.enable_steady_tick(Duration::from_millis(200));
-        Arc::new(Self(bar))
+        Arc::new(Self { bar, state: Mutex::default() })
+    }
+
+    fn update(&self, change: impl FnOnce(&mut Forecast), what: Option<&str>) {
+        // Another thread's panic leaves numbers that are still good enough to show.
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let started = *state.started.get_or_insert_with(Instant::now);
+        change(&mut state.forecast);
+        let share = state.forecast.share();
+        self.bar.set_position((share * LENGTH as f64) as u64);
+        if let Some(what) = what {
+            let left = state.forecast.left(started.elapsed()).map(in_words).unwrap_or_default();
+            self.bar.set_message(format!("{what}{left}"));
+        }
+    }
+}
+
+/// A time left as people say it.
+fn in_words(left: Duration) -> String {
+    match left.as_secs() {
+        0 => String::new(),
+        seconds @ 1..60 => format!(", {seconds} s left"),
+        seconds @ 60..3600 => format!(", {} min left", (seconds + 30) / 60),
+        seconds => format!(", {:.1} h left", seconds as f64 / 3600.0),
     }
 }
 
 impl Progress for Bar {
     fn plan(&self, steps: u64) {
-        self.0.inc_length(steps);
+        self.plan_work(&Work { what: STEPS, steps, guess: 1.0 });
     }
 
     fn advance(&self, steps: u64, what: &str) {
-        self.0.set_message(what.to_string());
-        self.0.inc(steps);
+        self.update(|forecast| forecast.finish(STEPS, steps, None), Some(what));
+    }
+
+    fn plan_work(&self, work: &Work<'_>) {
+        self.update(|forecast| forecast.plan(work), None);
+    }
+
+    fn finish(&self, what: &str, spent: Duration) {
+        self.update(|forecast| forecast.finish(what, 1, Some(spent)), Some(what));
     }
 }
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::evaluate::Measure;
-use crate::evaluate::figures::{self, Figure};
+use crate::evaluate::figures::{self, Estimates, Figure};
 use crate::learner::Fitted;
 use crate::learner::density::{DensityModel, FittedAverage};
 use crate::math::log_sum_exp;
@@ -40,6 +40,9 @@ pub trait Task: Copy + Debug + Default + Send + Sync + 'static {
 
     /// The usual figures of a whole set of predictions (log loss, error, RMSE, ..), by name.
     fn figures(predicted: &[f64], target: &Self::Target) -> Vec<Figure>;
+
+    /// The same figures with their standard errors, over rows with a share of the weight.
+    fn estimates(predicted: &[f64], target: &Self::Target, shares: &[f64]) -> Estimates;
 
     /// A weighted pool of models as a density that can be sampled, marginalised and conditioned; `None` for other tasks
     /// and for parts that cannot.
@@ -238,6 +241,9 @@ impl Task for Density {
     fn figures(predicted: &[f64], (): &()) -> Vec<Figure> {
         figures::of_densities(predicted)
     }
+    fn estimates(predicted: &[f64], (): &(), shares: &[f64]) -> Estimates {
+        figures::estimates_of_densities(predicted, shares)
+    }
     fn pool(weights: &[f64], parts: &[Arc<dyn Fitted<Self>>]) -> Option<Box<dyn DensityModel>> {
         let pool = FittedAverage::weighted(weights, parts)?;
         pool.density().is_some().then(|| Box::new(pool) as Box<dyn DensityModel>)
@@ -261,6 +267,10 @@ impl Task for Joint {
     }
     fn figures(predicted: &[f64], target: &Labels) -> Vec<Figure> {
         figures::of_classes(&Self::posteriors(predicted, Self::width(target)), target)
+    }
+    fn estimates(predicted: &[f64], target: &Labels, shares: &[f64]) -> Estimates {
+        let posteriors = Self::posteriors(predicted, Self::width(target));
+        figures::estimates_of_classes(&posteriors, target, shares)
     }
 }
 
@@ -297,6 +307,9 @@ impl Task for Classification {
     fn figures(predicted: &[f64], target: &Labels) -> Vec<Figure> {
         figures::of_classes(predicted, target)
     }
+    fn estimates(predicted: &[f64], target: &Labels, shares: &[f64]) -> Estimates {
+        figures::estimates_of_classes(predicted, target, shares)
+    }
 }
 
 impl Task for Regression {
@@ -316,6 +329,9 @@ impl Task for Regression {
     }
     fn figures(predicted: &[f64], target: &Vec<f64>) -> Vec<Figure> {
         figures::of_numbers(predicted, target)
+    }
+    fn estimates(predicted: &[f64], target: &Vec<f64>, shares: &[f64]) -> Estimates {
+        figures::estimates_of_numbers(predicted, target, shares)
     }
 }
 

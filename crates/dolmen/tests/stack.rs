@@ -4,15 +4,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use dolmen::combine::{Method, Weights};
-use dolmen::ensemble::{Ensemble, Stack};
+use dolmen::ensemble::{Check, Ensemble, Stack};
 use dolmen::error::Place;
 use dolmen::learner::density::gaussian::Gaussian;
 use dolmen::learner::library::Library;
 use dolmen::learner::spec::Spec;
 use dolmen::learner::{
-    Learner, Progress, Run, Sample, Simple, SimpleLearner, SimpleModel, predict,
+    Forecast, Learner, Progress, Run, Sample, Simple, SimpleLearner, SimpleModel, Work, predict,
 };
 use dolmen::math::log_sum_exp;
 use dolmen::oos::OnFailure;
@@ -245,33 +246,72 @@ fn a_cancelled_run_says_so() {
     assert!(matches!(error, Error::Cancelled), "{error}");
 }
 
+/// What was planned and done, and how much was planned after the first step was done.
 #[derive(Default)]
 struct Counter {
     planned: AtomicU64,
     done: AtomicU64,
+    late: AtomicU64,
 }
 
 impl Progress for Counter {
     fn plan(&self, steps: u64) {
         self.planned.fetch_add(steps, Ordering::Relaxed);
+        if self.done.load(Ordering::Relaxed) > 0 {
+            self.late.fetch_add(steps, Ordering::Relaxed);
+        }
     }
     fn advance(&self, steps: u64, _what: &str) {
         self.done.fetch_add(steps, Ordering::Relaxed);
     }
 }
 
+/// The whole work is planned before it starts, and all of it is told as done: folds, pairs of folds, refits, the check.
 #[test]
 fn progress_is_told_and_comes_to_its_end() {
     let x = rows(40);
     let sample = Sample::new(x.rows(), &()).unwrap();
     for specs in [&["gaussian", "mixture(components=2)"][..], &["kernel(bandwidth=[0.3, 0.6])"]] {
-        let counter = Arc::new(Counter::default());
-        let run = run().reporting(counter.clone());
-        stack(specs).fit_ensemble(&sample, &run).unwrap();
-        let planned = counter.planned.load(Ordering::Relaxed);
-        assert_eq!(planned, 10 * specs.len() as u64);
-        assert_eq!(counter.done.load(Ordering::Relaxed), planned, "{specs:?}");
+        for (check, fits, checks) in [
+            (Check::AsNeeded, 10 + 1, 0),
+            (Check::Nested, 10 + 45 + 1, 10),
+            (Check::Matrix, 11, 10),
+        ] {
+            let counter = Arc::new(Counter::default());
+            let run = run().reporting(counter.clone());
+            stack(specs).check(check).fit_ensemble(&sample, &run).unwrap();
+            let planned = counter.planned.load(Ordering::Relaxed);
+            assert_eq!(planned, fits * specs.len() as u64 + checks, "{specs:?} {check:?}");
+            assert_eq!(counter.done.load(Ordering::Relaxed), planned, "{specs:?} {check:?}");
+            assert_eq!(counter.late.load(Ordering::Relaxed), 0, "{specs:?} {check:?}");
+        }
     }
+}
+
+#[test]
+fn time_left_follows_the_cost_of_each_member() {
+    let mut forecast = Forecast::default();
+    assert_eq!(forecast.share(), 0.0);
+    assert_eq!(forecast.left(Duration::from_secs(1)), None);
+    for (what, steps, guess) in [("slow", 10, 1.0), ("fast", 10, 1.0), ("draws", 200, 0.01)] {
+        forecast.plan(&Work { what, steps, guess });
+    }
+    assert_eq!(forecast.share(), 0.0);
+    (0..10).for_each(|_| forecast.finish("fast", 1, Some(Duration::from_secs(1))));
+    // Until a slow one is known it counts like a fast one: half of the fits are done, and of 22 units 10.
+    assert!((forecast.share() - 10.0 / 22.0).abs() < 1e-12);
+    forecast.finish("slow", 1, Some(Duration::from_secs(9)));
+    // 10 + 9 of 10 + 90 + 200 * 0.05 seconds: less than was thought, but the bar does not go back.
+    assert!((forecast.share() - 10.0 / 22.0).abs() < 1e-12);
+    (0..5).for_each(|_| forecast.finish("slow", 1, Some(Duration::from_secs(9))));
+    assert!((forecast.share() - 64.0 / 110.0).abs() < 1e-12);
+    let left = forecast.left(Duration::from_secs(64)).unwrap();
+    assert!((left.as_secs_f64() - 46.0).abs() < 1e-6, "{left:?}");
+    // What was not planned does not count, nor more than was.
+    forecast.finish("unknown", 1, None);
+    (0..9).for_each(|_| forecast.finish("slow", 1, Some(Duration::from_secs(9))));
+    forecast.finish("draws", 300, None);
+    assert_eq!(forecast.share(), 1.0);
 }
 
 #[test]

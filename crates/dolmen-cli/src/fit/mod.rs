@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use dolmen::combine::library::{combiner, weights_of};
-use dolmen::combine::{Combiner, Weights};
+use dolmen::combine::{Combiner, Method, Weights};
 use dolmen::ensemble::{Check, Ending, Ensemble, Stack};
 use dolmen::error::{Error, Result};
 use dolmen::learner::library::Library;
@@ -71,7 +71,7 @@ pub(crate) struct Fit {
     /// Calibrate class probabilities on rows the stack has not seen.
     #[arg(long, value_enum)]
     calibrate: Option<Calibrate>,
-    /// Keep the stack even if the check does not find it better than its best member.
+    /// Keep the stack even if the check finds its best member, or equal weights, better.
     #[arg(long)]
     keep_stack: bool,
     /// Go on without named members that cannot be fitted, instead of stopping; the usual ones always leave with a note.
@@ -193,7 +193,9 @@ impl Fit {
         let plan = PlanSpec::suited(folds, &keys).build(sample.rows(), &keys, &run.child(0))?;
         let specs = self.combiners::<T>(sample.x())?;
         let stack = self.stack::<T>(&specs, target, sample.rows(), folds)?;
-        let stack = stack.members(self.members.learners::<T>(&sample)?);
+        let learners = self.members.learners::<T>(&sample)?;
+        report::plan_report(sample.rows(), learners.iter().map(|l| l.members().len()).sum(), run);
+        let stack = stack.members(learners);
         let ensemble = stack.fit_on(&sample, &plan, &run.child(1))?;
         let weights = chosen_weights::<T>(&specs, &ensemble)?;
         let named = specs[0].kind.clone();
@@ -307,6 +309,9 @@ impl Fit {
 fn chosen_weights<T: Library>(specs: &[Spec], ensemble: &Ensemble<T>) -> Result<Option<Weights>> {
     let mut chosen = &specs[0];
     if let Some(assessment) = ensemble.assessment() {
+        if assessment.chosen == Method::Uniform.name() {
+            return Ok(Some(Weights { method: Method::Uniform, ..Weights::default() }));
+        }
         for spec in specs {
             if combiner::<T>(spec)?.rungs().contains(&assessment.chosen) {
                 chosen = spec;

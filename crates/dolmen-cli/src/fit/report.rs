@@ -4,10 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use dolmen::combine::inference::Estimate;
-use dolmen::combine::weigh::{WeighOptions, Weighing, weigh};
-use dolmen::combine::{Weighable, Weights};
-use dolmen::ensemble::{Assessment, Calibration, Candidate, Ensemble};
+use dolmen::combine::weigh::{WeighOptions, Weighing, plan_weighing, weigh};
+use dolmen::combine::{Method, Weighable, Weights};
+use dolmen::ensemble::{
+    Assessment, Calibration, Candidate, Ensemble, Kept, StackFigures, Surety, Verdict,
+};
 use dolmen::error::{Error, Result};
+use dolmen::evaluate::figures::Estimates;
 use dolmen::learner::{Diagnostics, Run, Series};
 use dolmen::math::first_largest;
 use dolmen::oos::OutOfSample;
@@ -25,7 +28,9 @@ pub(super) struct Report {
     combiner: String,
     folds: usize,
     check: Option<Assessment>,
-    /// `stack`, or the member that took its place.
+    /// The figures people know, of the stack, the best member and equal weights.
+    figures: Option<StackFigures>,
+    /// `stack`, or what took its place: `uniform` or a member.
     kept: String,
     calibration: Option<Calibration>,
     /// Every fit that failed.
@@ -68,6 +73,11 @@ struct Member {
     score: f64,
 }
 
+/// Plans what the report will take, as part of the whole work, for so many rows and members.
+pub(super) fn plan_report(rows: usize, members: usize, run: &Run) {
+    plan_weighing(&WeighOptions::default(), rows, members, run);
+}
+
 impl Report {
     pub(super) fn new<T: Weighable>(
         ensemble: &Ensemble<T>,
@@ -80,7 +90,7 @@ impl Report {
         let check = ensemble.assessment().cloned();
         let combined = if let Some(weights) = weights {
             let options = WeighOptions { weights, ..WeighOptions::default() };
-            let mut weighing = weigh(matrix, &options, run)?;
+            let mut weighing = weigh(matrix, &options, &run.planned())?;
             if check.is_some() {
                 // The check of the whole stack stands in its place.
                 weighing.cross_validated = None;
@@ -91,9 +101,10 @@ impl Report {
         };
         let combiner = check.as_ref().map_or(combiner, |check| check.chosen.clone());
         let alone = ensemble.combination().weights().filter(|_| ensemble.is_replaced());
-        let kept = match alone {
-            Some(weights) => matrix.members()[first_largest(weights)].clone(),
-            None => "stack".into(),
+        let kept = match (alone, check.as_ref().map(|check| check.verdict.kept)) {
+            (Some(weights), _) => matrix.members()[first_largest(weights)].clone(),
+            (None, Some(Kept::Uniform)) => Method::Uniform.name().into(),
+            (None, _) => "stack".into(),
         };
         let mut left_out: Vec<(&str, &str)> = Vec::new();
         for (name, failure) in matrix.failures() {
@@ -111,6 +122,7 @@ impl Report {
             combiner,
             folds,
             check,
+            figures: ensemble.figures().cloned(),
             kept,
             calibration: ensemble.calibration().cloned(),
             model: None,
@@ -125,27 +137,14 @@ impl Report {
         if let Some(check) = &self.check {
             show_check(check, out)?;
         }
-        match (&self.check, self.kept.as_str()) {
-            (Some(check), "stack") if check.gain_over_best.mean > 0.0 => {
-                writeln!(
-                    out,
-                    "kept           the stack: its gain over the best member is above 0"
-                )?;
-            }
-            (Some(_), "stack") => {
-                writeln!(
-                    out,
-                    "kept           the stack, though its gain over the best member is not above 0"
-                )?;
-            }
-            (Some(_), member) => {
-                writeln!(
-                    out,
-                    "kept           '{member}' alone: the stack's gain over the best member is not above 0"
-                )?;
-                writeln!(out, "               (--keep-stack keeps the stack)")?;
-            }
-            (None, _) => {}
+        if self.check.is_none() {
+            writeln!(out)?;
+        }
+        if let Some(figures) = &self.figures {
+            show_figures(figures, self.calibration.is_some(), out)?;
+        }
+        if let Some(check) = &self.check {
+            show_verdict(&check.verdict, &self.kept, out)?;
         }
         match &self.calibration {
             None => {}
@@ -173,7 +172,7 @@ fn show_check(check: &Assessment, out: &mut dyn Write) -> Done {
     writeln!(out, "check          rows held out from {held_out} ({} folds)", check.folds)?;
     let score =
         |estimate: &Estimate| format!("{} (se {})", number(estimate.mean), maybe(estimate.se));
-    writeln!(out, "               {} the stack", score(&check.stack))?;
+    writeln!(out, "               {} the stack{}", score(&check.stack), choice(check))?;
     writeln!(out, "               {} the best member", score(&check.best_member))?;
     writeln!(out, "               {} equal weights", score(&check.uniform))?;
     writeln!(out, "               {} over the best member", difference(&check.gain_over_best))?;
@@ -181,12 +180,91 @@ fn show_check(check: &Assessment, out: &mut dyn Write) -> Done {
     if check.candidates.len() > 1 {
         writeln!(out)?;
         let row = |candidate: &Candidate| {
-            let mark = if candidate.name == check.chosen { "used" } else { "" };
             let Candidate { name, score } = candidate;
-            vec![name.clone(), number(score.mean), maybe(score.se), mark.into()]
+            vec![name.clone(), number(score.mean), maybe(score.se), mark(check, name).into()]
         };
         columns(&["combiner", "score", "se", ""], check.candidates.iter().map(row), out)?;
-        writeln!(out)?;
+    }
+    Ok(writeln!(out)?)
+}
+
+/// What the stack of the check is: one combiner, or the choice among several.
+fn choice(check: &Assessment) -> String {
+    match &check.candidates[..check.asked_for] {
+        [] | [_] => String::new(),
+        _ => ": in each fold the combiner that did best in the others".into(),
+    }
+}
+
+/// What is told beside a candidate: that it is used, or would be if a stack were kept, and why.
+fn mark(check: &Assessment, name: &str) -> &'static str {
+    let kept = check.verdict.kept;
+    if name != check.chosen {
+        return "";
+    }
+    match kept {
+        Kept::BestMember => "not used: the best member is kept",
+        Kept::Uniform => "used: better than stack and best member",
+        Kept::Stack if check.asked_for > 1 => "used: the best combiner",
+        Kept::Stack => "used",
+    }
+}
+
+/// The usual figures, one line for each of those compared.
+fn show_figures(figures: &StackFigures, calibrated: bool, out: &mut dyn Write) -> Done {
+    // The mean score of a density is its only figure, and stands there already.
+    let shown: Vec<&str> = figures.stack.keys().copied().filter(|f| *f != "log_density").collect();
+    if shown.is_empty() {
+        return Ok(());
+    }
+    let row = |(name, own): (&str, &Estimates)| {
+        let cell = |figure: &&str| {
+            let Estimate { mean, se } = own[*figure];
+            format!("{} ({})", number(mean), maybe(se))
+        };
+        [name.to_string()].into_iter().chain(shown.iter().map(cell)).collect::<Vec<_>>()
+    };
+    let rows = [
+        ("the stack", &figures.stack),
+        ("the best member", &figures.best_member),
+        ("equal weights", &figures.uniform),
+    ];
+    let first = if figures.held_out { "on rows held out" } else { "on the rows learned from" };
+    let header: Vec<&str> = [first].into_iter().chain(shown.iter().copied()).collect();
+    columns(&header, rows.into_iter().map(row), out)?;
+    let before = if calibrated { "; before calibration" } else { "" };
+    writeln!(out, "(standard errors in brackets{before})\n")?;
+    Ok(())
+}
+
+/// What is kept, and how sure it is that this is right.
+fn show_verdict(verdict: &Verdict, kept: &str, out: &mut dyn Write) -> Done {
+    let gain = difference(&verdict.gain);
+    let (what, whose) = match verdict.kept {
+        Kept::Stack => ("the stack".to_string(), "its gain over the best member"),
+        Kept::Uniform => ("equal weights".to_string(), "their gain over the best member"),
+        Kept::BestMember => {
+            (format!("'{kept}' alone"), "its lead over the stack and over equal weights")
+        }
+    };
+    let sure = match verdict.surety {
+        Surety::Clear => "is clear",
+        Surety::Likely => "is likely, not sure",
+        Surety::Unsure => "is unsure",
+        Surety::Not if verdict.kept == Kept::BestMember => "is none, but it is the simplest",
+        Surety::Not => "is not above 0",
+    };
+    let asked = if verdict.by_check { "" } else { " (as asked)" };
+    writeln!(out, "kept           {what}{asked}: {whose}, {gain}, {sure}")?;
+    if let (Surety::Likely | Surety::Unsure, Some(chance)) = (verdict.surety, verdict.chance) {
+        let often = (100.0 * chance).round();
+        writeln!(
+            out,
+            "               (without a true one, so much or more comes up in {often} of 100 checks)"
+        )?;
+    }
+    if verdict.kept != Kept::Stack {
+        writeln!(out, "               (--keep-stack keeps the stack)")?;
     }
     Ok(())
 }

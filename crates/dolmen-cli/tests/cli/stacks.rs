@@ -1,6 +1,6 @@
 //! Combiners by name, the check of the stack, what is kept, calibration and intervals.
 
-use crate::folder::{Folder, IRIS, column, mean};
+use crate::folder::{Folder, IRIS, column, keys, mean};
 
 const NUMBERS: [&str; 7] = ["fit", IRIS, "--target", "Sepal.Length", "--drop", "Species", "-q"];
 const CLASSES: [&str; 5] = ["fit", IRIS, "--target", "Species", "-q"];
@@ -56,6 +56,51 @@ fn the_best_member_takes_the_place_of_a_stack_that_is_not_better() {
     let unchecked = folder.json(&with(&fit, &["--check", "none"]));
     assert!(unchecked["check"].is_null());
     assert_eq!(unchecked["kept"], "stack");
+}
+
+#[test]
+fn the_figures_people_know_stand_beside_the_score() {
+    let folder = Folder::new();
+    let members = ["--model", "ridge(lambda=1)", "--model", "neighbours(k=5)"];
+    let fit = with(&NUMBERS, &members);
+    let report = folder.json(&fit);
+    for who in ["stack", "best_member", "uniform"] {
+        let figures = &report["figures"][who];
+        assert_eq!(keys(figures), ["mae", "r2", "rmse"]);
+        let rmse = figures["rmse"]["mean"].as_f64().unwrap();
+        let score = report["check"][who]["mean"].as_f64().unwrap();
+        assert!((rmse * rmse + score).abs() < 1e-12);
+        assert!(figures["r2"]["se"].as_f64().unwrap() > 0.0);
+    }
+    let text = folder.succeeds(&fit);
+    let line = text.lines().find(|line| line.starts_with("on rows held out")).unwrap();
+    assert_eq!(line.split_whitespace().skip(4).collect::<Vec<_>>(), ["mae", "r2", "rmse"]);
+    let members = ["--model", "logistic(lambda=1)", "--model", "neighbours(k=5)"];
+    let report = folder.json(&with(&CLASSES, &members));
+    assert_eq!(keys(&report["figures"]["stack"]), ["auc", "brier", "error", "log_loss"]);
+    assert!(report["figures"]["stack"]["auc"]["se"].as_f64().unwrap() < 0.01);
+    // Without a check the stack has seen the rows, and the text says so.
+    let unchecked = folder.succeeds(&with(&with(&CLASSES, &members), &["--check", "none"]));
+    assert!(unchecked.contains("on the rows learned from"), "{unchecked}");
+}
+
+#[test]
+fn a_gain_that_is_unsure_is_told_as_such() {
+    let folder = Folder::new();
+    // Two members that are nearly the same: whatever their combination gains is chance.
+    let members = ["--model", "neighbours(k=8)", "--model", "neighbours(k=9)"];
+    let fit = with(&NUMBERS, &members);
+    let verdict = folder.json(&fit)["check"]["verdict"].clone();
+    let keyed = ["by_check", "chance", "gain", "kept", "surety"];
+    assert_eq!(keys(&verdict), keyed);
+    let (mean, se) = (verdict["gain"]["mean"].as_f64(), verdict["gain"]["se"].as_f64());
+    assert!(mean.unwrap() < 2.0 * se.unwrap(), "{verdict}");
+    let text = folder.succeeds(&fit);
+    let kept = text.lines().find(|line| line.starts_with("kept")).unwrap();
+    assert!(kept.contains("the stack") && kept.contains("is unsure"), "{kept}");
+    assert!(text.contains("comes up in 36 of 100 checks"), "{text}");
+    // Equal weights stand in the table of candidates, though nobody asked for them.
+    assert!(text.lines().any(|line| line.starts_with("uniform ")), "{text}");
 }
 
 #[test]

@@ -69,8 +69,7 @@ pub(super) fn bootstrap<T: Weighable>(
             .map(|draw| {
                 run.check()?;
                 let shares = bootstrap_shares(weigher.problem.shares(), &run.child(draw as u64));
-                let found = weigher.again(&shares, &start, &all);
-                run.progress().advance(1, "bootstrap");
+                let found = run.step("bootstrap", |_| weigher.again(&shares, &start, &all));
                 Ok(found.weights)
             })
             .collect::<Result<_>>()

@@ -8,7 +8,7 @@ use super::method::Weigher;
 use super::problem::{self, WeightProblem};
 use super::{Method, Solution, Weighable, Weights};
 use crate::error::{Error, Result};
-use crate::learner::Run;
+use crate::learner::{Run, Work};
 use crate::math::first_largest;
 use crate::oos::OutOfSample;
 use crate::task::{Joint, Task};
@@ -208,7 +208,8 @@ fn infer<T: Weighable>(
     let in_use: Vec<usize> = (0..members).filter(|&m| solution.weights[m] != 0.0).collect();
     let leave_out = errors != Errors::None && members > 1 && in_use.len() <= MOST_LEFT_OUT;
     let steps = if leave_out { in_use.len() } else { 0 };
-    run.progress().plan((steps + if errors == Errors::Bootstrap { draws } else { 0 }) as u64);
+    let draws_planned = if errors == Errors::Bootstrap { draws } else { 0 };
+    plan_inference(steps, draws_planned, run);
     let weights = match errors {
         Errors::Bootstrap => inference::bootstrap(weigher, &solution.weights, draws, run)?,
         Errors::Sandwich => {
@@ -222,8 +223,9 @@ fn infer<T: Weighable>(
         absences.fill(Some(unused));
         let found: Vec<Absence> = run.install(|| {
             let leave = |&m: &usize| {
-                run.progress().advance(1, "leave one out");
-                inference::without(weigher, &solution.weights, row_scores, m)
+                let without =
+                    |_: &Run| inference::without(weigher, &solution.weights, row_scores, m);
+                run.step("leave one out", without)
             };
             in_use.par_iter().map(leave).collect()
         });
@@ -234,6 +236,25 @@ fn infer<T: Weighable>(
         .flatten();
     run.check()?;
     Ok(Inferred { weights, absences, cross_validated })
+}
+
+/// Plans the steps of the weights' errors: members left out, draws of the bootstrap. Both are cheap beside a fit.
+fn plan_inference(left_out: usize, draws: usize, run: &Run) {
+    for (what, steps) in [("leave one out", left_out), ("bootstrap", draws)] {
+        run.progress().plan_work(&Work { what, steps: steps as u64, guess: 0.01 });
+    }
+}
+
+/// Plans all that [`weigh`] will do, for a whole that is larger: the work is then done by a run that is
+/// [planned](Run::planned).
+pub fn plan_weighing(options: &WeighOptions, rows: usize, members: usize, run: &Run) {
+    let draws = match options.errors {
+        Errors::Bootstrap | Errors::Sandwich => options.draws,
+        Errors::Auto if rows * members <= BOOTSTRAP_CELLS => options.draws,
+        Errors::Auto | Errors::None => 0,
+    };
+    let left_out = if options.errors == Errors::None || members < 2 { 0 } else { members };
+    plan_inference(left_out.min(MOST_LEFT_OUT), draws, run);
 }
 
 /// Scores each fold of rows by the weights found on the others.

@@ -63,7 +63,14 @@ impl<T: Task> Blend<T> {
         let target = matrix.target().clone();
         let sample = Sample::new(x.unwrap_or_else(|| nothing.rows()), &target)?;
         let no_evidence = |_: &[usize], _: &Run| Ok(Vec::new());
-        let assessor = Assessor { combiners, sample, log_evidence: &no_evidence };
+        let combiners: Vec<&dyn Combiner<T>> = combiners.iter().map(AsRef::as_ref).collect();
+        let assessor = Assessor {
+            combiners: &combiners,
+            asked_for: combiners.iter().map(|combiner| combiner.rungs().len()).sum(),
+            replace: false,
+            sample,
+            log_evidence: &no_evidence,
+        };
         let trials = if matrix.rows() < FEWEST || !options.check {
             Trials::none(matrix)
         } else {

@@ -4,6 +4,8 @@
 //! | --- | --- |
 //! | `stack` | stacking: the way from learners to an [`Ensemble`] |
 //! | `assess` | the trials of its combiners, and whether it is better than its best member |
+//! | `verdict` | which of stack, equal weights and best member is kept, and how sure that is |
+//! | `equal` | equal weights as a candidate |
 //! | `stacked` | the fitted stack |
 //! | `blend` | the same way from predictions made elsewhere |
 //! | `fold_average` | a member as the average of its fits on the folds |
@@ -17,15 +19,17 @@ mod adaboost;
 mod assess;
 mod blend;
 mod calibrate;
+mod equal;
 mod experts;
 mod fold_average;
 mod intervals;
 mod stack;
 mod stacked;
 mod tuned;
+mod verdict;
 
 pub use adaboost::{AdaBoost, FittedAdaBoost, Rounds};
-pub use assess::{Assessment, Candidate};
+pub use assess::{Assessment, Candidate, StackFigures};
 pub use blend::{Blend, BlendOptions};
 pub use calibrate::{Calibration, CalibrationKind};
 pub use experts::{Experts, FittedExperts, Routed};
@@ -34,3 +38,4 @@ pub use intervals::Residuals;
 pub use stack::{Check, Ending, Stack};
 pub use stacked::Ensemble;
 pub use tuned::{Folds, Tuned};
+pub use verdict::{Kept, Surety, Verdict};

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::assess::{Assessed, Assessor, best_member};
+use super::assess::{Assessed, Assessor, best_member, plan_checks};
+use super::equal::EqualWeights;
+use super::verdict::Kept;
 use super::{CalibrationKind, Ensemble, FoldAverage};
 use crate::combine::problem::unit;
 use crate::combine::{Combination, Combiner, LinearPool, Weighable, Weights, log_evidence};
@@ -146,7 +148,8 @@ impl<T: Task> Stack<T> {
         self
     }
 
-    /// Whether the best member takes the stack's place if the check does not find the stack better.
+    /// Whether the best member takes the stack's place if the check does not find the stack better. Then equal weights are a
+    /// candidate too, beside the combiners asked for.
     #[must_use]
     pub fn replaced_if_not_better(mut self, replace: bool) -> Self {
         self.replace = replace;
@@ -172,7 +175,11 @@ impl<T: Task> Stack<T> {
         if self.learners.is_empty() {
             return Err(Error::shape("members of the stack", 1, 0));
         }
-        let (mut trials, kept) = self.trials(sample, plan, &run.child(1))?;
+        let combiners = self.candidates();
+        let rungs: usize = combiners.iter().map(|combiner| combiner.rungs().len()).sum();
+        self.plan_work(plan, rungs, run);
+        let run = &run.planned();
+        let (mut trials, kept) = self.trials(sample, plan, rungs, &run.child(1))?;
         // First, because a member that cannot be fitted to all rows must not be weighed.
         let refitted = match self.ending {
             Ending::Refit => self.final_models(sample, plan, &mut trials, run)?,
@@ -180,21 +187,34 @@ impl<T: Task> Stack<T> {
         };
         let evidence =
             |rows: &[usize], run: &Run| self.log_evidence(sample, rows, &trials.matrix, run);
-        let assessor =
-            Assessor { combiners: &self.combiners, sample: *sample, log_evidence: &evidence };
+        let assessor = Assessor {
+            combiners: &combiners,
+            asked_for: self.combiners.iter().map(|combiner| combiner.rungs().len()).sum(),
+            replace: self.replace,
+            sample: *sample,
+            log_evidence: &evidence,
+        };
         let mut assessed = assessor.assess(&trials, &run.child(4))?;
         let chosen = assessed.as_ref().map_or(0, |assessed| assessed.chosen);
         let matrix = &trials.matrix;
         let mut combination = assessor.fit(chosen, matrix, &run.child(2))?;
-        let replaced = self.is_replaced(matrix, assessed.as_ref());
-        if let Some(assessed) = assessed.as_mut().filter(|_| replaced) {
+        let mut replaced = false;
+        if let Some(assessed) = assessed.as_mut()
+            && assessed.assessment.verdict.kept == Kept::BestMember
+        {
+            replaced = true;
             combination = replace(combination.as_ref(), assessed, matrix)?;
         }
+        let figures = match &assessed {
+            Some(assessed) => assessed.figures.clone(),
+            None => assessor.unchecked_figures(combination.as_ref(), matrix)?,
+        };
         let models = match self.ending {
             Ending::Refit => refitted,
             Ending::Average => averages(kept, matrix)?,
         };
-        let ensemble = Ensemble::new(models, combination, trials.matrix, replaced)?;
+        let ensemble =
+            Ensemble::new(models, combination, trials.matrix, replaced)?.with_figures(figures);
         match assessed {
             Some(assessed) => ensemble.assessed(assessed, self.calibration),
             None => Ok(ensemble),
@@ -208,6 +228,8 @@ impl<T: Task> Stack<T> {
         sample: &Sample<'_, T>,
         run: &Run,
     ) -> Result<(Ensemble<T>, Vec<(String, Failure)>)> {
+        let learners: Vec<&dyn Learner<T>> = self.learners.iter().map(AsRef::as_ref).collect();
+        oos::plan_fits(&learners, 1, run);
         let (mut members, mut failures) = (Vec::new(), Vec::new());
         let names = self.learners.iter().flat_map(|learner| learner.members()).collect::<Vec<_>>();
         for (learner, models) in self.learners.iter().zip(self.refit_each(sample, &names, run)) {
@@ -226,12 +248,44 @@ impl<T: Task> Stack<T> {
         Ok((Ensemble::with_equal_weights(members)?, failures))
     }
 
+    /// Plans the whole work: every fit, those of pairs of folds and of the ending included, and the folds of the check.
+    fn plan_work(&self, plan: &Plan, candidates: usize, run: &Run) {
+        let folds = plan.splits().len();
+        let pairs =
+            if self.check == Check::Nested { folds * folds.saturating_sub(1) / 2 } else { 0 };
+        let ending = usize::from(self.ending == Ending::Refit);
+        let learners: Vec<&dyn Learner<T>> = self.learners.iter().map(AsRef::as_ref).collect();
+        oos::plan_fits(&learners, folds + pairs + ending, run);
+        if self.is_checked(candidates) {
+            plan_checks(folds, run);
+        }
+    }
+
+    /// Whether there is a check: it was asked for, or is needed to choose or to calibrate.
+    fn is_checked(&self, candidates: usize) -> bool {
+        self.check != Check::AsNeeded || candidates > 1 || self.calibration.is_some()
+    }
+
+    /// The combiners, and equal weights if they may take the place of what is learned.
+    fn candidates(&self) -> Vec<&dyn Combiner<T>> {
+        let mut combiners: Vec<&dyn Combiner<T>> =
+            self.combiners.iter().map(AsRef::as_ref).collect();
+        let equal: &dyn Combiner<T> = &EqualWeights;
+        let named = combiners.iter().any(|combiner| combiner.rungs() == equal.rungs());
+        let members: usize = self.learners.iter().map(|learner| learner.members().len()).sum();
+        if self.replace && members > 1 && !named {
+            combiners.push(equal);
+        }
+        combiners
+    }
+
     /// The out-of-sample matrix with the trials that are asked for or needed, and the fits that made it where they are to
     /// be averaged.
     fn trials(
         &self,
         sample: &Sample<'_, T>,
         plan: &Plan,
+        candidates: usize,
         run: &Run,
     ) -> Result<(Trials<T>, Vec<MemberFits<T>>)> {
         let learners: Vec<&dyn Learner<T>> = self.learners.iter().map(AsRef::as_ref).collect();
@@ -241,19 +295,12 @@ impl<T: Task> Stack<T> {
             }
             Ending::Average => oos::collect_fits(&learners, sample, plan, self.on_failure, run)?,
         };
-        let candidates: usize = self.combiners.iter().map(|combiner| combiner.rungs().len()).sum();
         let trials = match self.check {
             Check::Nested => Trials::nested(matrix, &learners, sample, plan, self.on_failure, run)?,
-            Check::AsNeeded if candidates < 2 && self.calibration.is_none() => Trials::none(matrix),
+            Check::AsNeeded if !self.is_checked(candidates) => Trials::none(matrix),
             Check::AsNeeded | Check::Matrix => Trials::of_matrix(matrix, plan),
         };
         Ok((trials, kept))
-    }
-
-    /// Whether the best member is to take the stack's place: the check found no gain over it.
-    fn is_replaced(&self, matrix: &OutOfSample<T>, assessed: Option<&Assessed<T>>) -> bool {
-        let gains = |assessed: &Assessed<T>| assessed.assessment.gain_over_best.mean > 0.0;
-        self.replace && matrix.members().len() > 1 && assessed.is_some_and(|a| !gains(a))
     }
 
     /// Each member's log evidence on chosen rows, to which it is fitted for this.
@@ -333,7 +380,8 @@ impl<T: Task> Stack<T> {
                     return Ok(Vec::new());
                 }
                 let name = || learner.members().first().cloned().unwrap_or_default();
-                let models = learner.fit(sample, &refit.child(l as u64));
+                let fit = |run: &Run| learner.fit(sample, run);
+                let models = refit.child(l as u64).step(&oos::name(learner), fit);
                 let models = models.map_err(|source| match source {
                     Error::Cancelled => Error::Cancelled,
                     source => {

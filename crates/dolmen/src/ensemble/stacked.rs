@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::assess::{Assessed, Assessment};
+use super::assess::{Assessed, Assessment, StackFigures};
 use super::intervals::check_level;
 use super::{Calibration, CalibrationKind, Residuals};
 use crate::combine::{self, Combination, LinearPool};
@@ -24,6 +24,7 @@ pub struct Ensemble<T: Task> {
     combination: Box<dyn Combination<T>>,
     matrix: Option<OutOfSample<T>>,
     assessment: Option<Assessment>,
+    figures: Option<StackFigures>,
     /// Whether the best member took the stack's place.
     replaced: bool,
     calibration: Option<Calibration>,
@@ -92,6 +93,11 @@ impl<T: Task> Ensemble<T> {
         Ok(Self::assemble(names, models, Box::new(LinearPool::new(weights)), None, width))
     }
 
+    /// With the usual figures of what it said.
+    pub(super) fn with_figures(self, figures: StackFigures) -> Self {
+        Self { figures: Some(figures), ..self }
+    }
+
     /// With what its check has shown: the assessment, calibration if it is wanted, the errors on unseen rows of numbers.
     pub(super) fn assessed(
         mut self,
@@ -133,6 +139,7 @@ impl<T: Task> Ensemble<T> {
             combination,
             matrix,
             assessment: None,
+            figures: None,
             replaced: false,
             calibration: None,
             unseen: None,
@@ -159,6 +166,12 @@ impl<T: Task> Ensemble<T> {
     /// What the check of the stack has shown, if there was one; not stored with the model.
     pub fn assessment(&self) -> Option<&Assessment> {
         self.assessment.as_ref()
+    }
+
+    /// The usual figures of the stack, its best member and equal weights, from the rows held out in the check, or else
+    /// those the combination was learned from; not stored with the model.
+    pub fn figures(&self) -> Option<&StackFigures> {
+        self.figures.as_ref()
     }
 
     /// Whether the best member took the place of a stack that was not better.

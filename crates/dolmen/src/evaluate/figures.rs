@@ -1,11 +1,18 @@
 //! The usual figures of a whole set of predictions: log loss, error, Brier score and AUC of classes; RMSE, MAE and R^2 of
 //! numbers. Scores of single rows, which can be averaged and compared in pairs, are in [`super::Measure`].
 
+use std::collections::BTreeMap;
+
+use super::auc;
+use crate::combine::inference::Estimate;
 use crate::math::first_largest;
 use crate::task::{Labels, Target};
 
 /// A figure's name and value.
 pub type Figure = (&'static str, f64);
+
+/// Figures with their standard errors, by name.
+pub type Estimates = BTreeMap<&'static str, Estimate>;
 
 /// Whether more of a figure is better: of the AUC and of R^2; all others are losses, but for the log density.
 pub fn higher_is_better(figure: &str) -> bool {
@@ -19,19 +26,12 @@ pub fn of_densities(predicted: &[f64]) -> Vec<Figure> {
 
 /// Of class probabilities, row after row: mean log loss, error rate (ties go to the lower class), Brier score, AUC.
 pub fn of_classes(predicted: &[f64], labels: &Labels) -> Vec<Figure> {
-    let width = labels.classes().len();
-    let rows = || predicted.chunks_exact(width).enumerate().map(|(i, row)| (row, labels.class(i)));
-    let distance = |(row, class): (&[f64], usize)| -> f64 {
-        let truth = |c: usize| if c == class { 1.0 } else { 0.0 };
-        row.iter().enumerate().map(|(c, p)| (p - truth(c)).powi(2)).sum()
-    };
-    let wrong = |(row, class)| if first_largest(row) == class { 0.0 } else { 1.0 };
-    vec![
-        ("log_loss", mean(rows().map(|(row, class)| -row[class].ln()))),
-        ("error", mean(rows().map(wrong))),
-        ("brier", mean(rows().map(distance))),
-        ("auc", hand_till_auc(predicted, labels)),
-    ]
+    let mut figures: Vec<Figure> = class_losses(predicted, labels)
+        .into_iter()
+        .map(|(name, losses)| (name, mean(losses.into_iter())))
+        .collect();
+    figures.push(auc::figure(predicted, labels));
+    figures
 }
 
 /// Of predicted numbers: root mean squared error, mean absolute error, and the share of the variance explained.
@@ -47,43 +47,57 @@ pub fn of_numbers(predicted: &[f64], truth: &[f64]) -> Vec<Figure> {
     ]
 }
 
-/// The area under the ROC curve, for several classes as the mean over pairs of classes [Hand & Till 2001, eq. 7]:
-/// A(i,j) = (A(i given j) + A(j given i)) / 2, where A(i given j) is the probability that a row of class i is given a higher
-/// p(i) than a row of class j. Pairs of which a class has no rows are left out; NaN if no pair is left.
-pub fn hand_till_auc(predicted: &[f64], labels: &Labels) -> f64 {
-    let width = labels.classes().len();
-    let mut areas = Vec::new();
-    for i in 0..width {
-        for j in 0..i {
-            let higher = area(predicted, labels, i, j);
-            let lower = area(predicted, labels, j, i);
-            areas.extend(higher.zip(lower).map(|(a, b)| f64::midpoint(a, b)));
-        }
-    }
-    mean(areas.into_iter())
+/// The losses of each row whose means are figures.
+fn class_losses(predicted: &[f64], labels: &Labels) -> [(&'static str, Vec<f64>); 3] {
+    let rows = || predicted.chunks_exact(labels.classes().len()).zip(labels.codes());
+    let distance = |(row, class): (&[f64], &u32)| -> f64 {
+        let truth = |c: usize| if c == *class as usize { 1.0 } else { 0.0 };
+        row.iter().enumerate().map(|(c, p)| (p - truth(c)).powi(2)).sum()
+    };
+    let wrong = |(row, class): (&[f64], &u32)| f64::from(first_largest(row) != *class as usize);
+    let log_loss = |(row, class): (&[f64], &u32)| -row[*class as usize].ln();
+    [
+        ("log_loss", rows().map(log_loss).collect()),
+        ("error", rows().map(wrong).collect()),
+        ("brier", rows().map(distance).collect()),
+    ]
 }
 
-/// The probability that a row of class `own` is given a higher p(own) than a row of class `other`, ties counting half: from
-/// the sum of the ranks of the own rows.
-fn area(predicted: &[f64], labels: &Labels, own: usize, other: usize) -> Option<f64> {
-    let width = labels.classes().len();
-    let rows = predicted.chunks_exact(width).enumerate();
-    let mut scored: Vec<(f64, bool)> = rows
-        .filter(|(i, _)| labels.class(*i) == own || labels.class(*i) == other)
-        .map(|(i, row)| (row[own], labels.class(i) == own))
-        .collect();
-    let owned = scored.iter().filter(|(_, is_own)| *is_own).count() as f64;
-    let others = scored.len() as f64 - owned;
-    scored.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut rank_sum = 0.0;
-    let mut before = 0.0;
-    for tied in scored.chunk_by(|a, b| a.0 == b.0) {
-        let rank = before + f64::midpoint(1.0, tied.len() as f64);
-        rank_sum += rank * tied.iter().filter(|(_, is_own)| *is_own).count() as f64;
-        before += tied.len() as f64;
-    }
-    let area = (rank_sum - owned * (owned + 1.0) / 2.0) / (owned * others);
-    (owned > 0.0 && others > 0.0).then_some(area)
+/// The mean log density, with its standard error, over rows with a share.
+pub fn estimates_of_densities(predicted: &[f64], shares: &[f64]) -> Estimates {
+    Estimates::from([("log_density", Estimate::of(predicted, shares))])
+}
+
+/// The figures of class probabilities with their standard errors, over rows with a share: those of means, and
+/// [DeLong's](auc) of the AUC.
+pub fn estimates_of_classes(predicted: &[f64], labels: &Labels, shares: &[f64]) -> Estimates {
+    let losses = class_losses(predicted, labels).into_iter();
+    let mut figures: Estimates =
+        losses.map(|(name, losses)| (name, Estimate::of(&losses, shares))).collect();
+    figures.insert("auc", auc::hand_till(predicted, labels, shares));
+    figures
+}
+
+/// The figures of predicted numbers with their standard errors, over rows with a share. Those of RMSE and R^2 are by the
+/// delta method: sqrt(s) changes by ds / (2 sqrt(s)), and 1 - s / v by -ds / v + s dv / v^2, for the mean squared error s
+/// and the variance v, both means over the same rows.
+pub fn estimates_of_numbers(predicted: &[f64], truth: &[f64], shares: &[f64]) -> Estimates {
+    let centre = Estimate::of(truth, shares).mean;
+    let residuals = || predicted.iter().zip(truth).map(|(p, y)| y - p);
+    let squares: Vec<f64> = residuals().map(|r| r * r).collect();
+    let deviations: Vec<f64> = truth.iter().map(|y| (y - centre).powi(2)).collect();
+    let squared = Estimate::of(&squares, shares);
+    let (s, v) = (squared.mean, Estimate::of(&deviations, shares).mean);
+    let rmse = Estimate { mean: s.sqrt(), se: squared.se.map(|se| se / (2.0 * s.sqrt())) };
+    let moves = squares.iter().zip(&deviations).map(|(r, d)| s * d / (v * v) - r / v);
+    let r2 = Estimate::of(&moves.collect::<Vec<_>>(), shares);
+    let absolute: Vec<f64> = residuals().map(f64::abs).collect();
+    let known = |e: Estimate| Estimate { se: e.se.filter(|se| se.is_finite()), ..e };
+    Estimates::from([
+        ("rmse", known(rmse)),
+        ("mae", Estimate::of(&absolute, shares)),
+        ("r2", Estimate { mean: 1.0 - s / v, se: r2.se }),
+    ])
 }
 
 /// The mean; NaN of nothing.
@@ -126,17 +140,6 @@ mod tests {
     }
 
     #[test]
-    fn the_area_of_two_classes_counts_pairs() {
-        let labels = Labels::new(["a", "b"].map(String::from), vec![0, 1, 1, 0, 1]).unwrap();
-        let positive: [f64; 5] = [0.1, 0.4, 0.35, 0.35, 0.8];
-        let predicted: Vec<f64> = positive.iter().flat_map(|p| [1.0 - p, *p]).collect();
-        // Of the six pairs, five are in order and one is tied.
-        assert!((hand_till_auc(&predicted, &labels) - 5.5 / 6.0).abs() < 1e-15);
-        let alone = Labels::new(["a", "b"].map(String::from), vec![0, 0]).unwrap();
-        assert!(hand_till_auc(&predicted[..4], &alone).is_nan());
-    }
-
-    #[test]
     fn figures_of_numbers() {
         let found = of_numbers(&[1.0, 2.0, 6.0], &[1.0, 4.0, 4.0]);
         let expected =
@@ -144,6 +147,29 @@ mod tests {
         for ((name, value), (wanted, figure)) in found.iter().zip(expected) {
             assert_eq!(*name, wanted);
             assert!((value - figure).abs() < 1e-15, "{name}");
+        }
+    }
+
+    /// The errors by the delta method are those of leaving out one row at a time, up to the square of 1/n.
+    #[test]
+    fn errors_of_rmse_and_r2_are_those_of_the_jackknife() {
+        let n = 400;
+        let noise = |i: usize| ((i * 7919) % 1009) as f64 / 1009.0 - 0.5;
+        let truth: Vec<f64> = (0..n).map(|i| (i as f64 / 40.0).sin() + noise(i)).collect();
+        let predicted: Vec<f64> = (0..n).map(|i| (i as f64 / 40.0).sin()).collect();
+        let found = estimates_of_numbers(&predicted, &truth, &vec![1.0 / n as f64; n]);
+        let without = |i: usize| -> Vec<Figure> {
+            let others = |v: &[f64]| [&v[..i], &v[i + 1..]].concat();
+            of_numbers(&others(&predicted), &others(&truth))
+        };
+        let left: Vec<Vec<Figure>> = (0..n).map(without).collect();
+        for (f, (name, value)) in of_numbers(&predicted, &truth).into_iter().enumerate() {
+            let centre = mean(left.iter().map(|figures| figures[f].1));
+            let spread: f64 = left.iter().map(|figures| (figures[f].1 - centre).powi(2)).sum();
+            let jackknife = (spread * (n - 1) as f64 / n as f64).sqrt();
+            assert!((found[name].mean - value).abs() < 1e-12, "{name}");
+            let ratio = found[name].se.unwrap() / jackknife;
+            assert!((ratio - 1.0).abs() < 0.01, "{name}: {ratio}");
         }
     }
 }

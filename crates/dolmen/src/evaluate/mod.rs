@@ -1,6 +1,7 @@
 //! Evaluation: measures of predictions, paired tests, the comparison of ways to combine, and advice on them.
 
 pub mod advise;
+pub mod auc;
 pub mod compare;
 pub mod figures;
 mod measure;

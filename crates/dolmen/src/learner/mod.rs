@@ -12,6 +12,7 @@ pub mod library;
 pub mod linear;
 pub mod neighbours;
 pub mod network;
+mod progress;
 mod run;
 mod sample;
 pub(crate) mod scales;
@@ -24,7 +25,8 @@ use std::fmt::Debug;
 
 use serde::{Deserialize, Serialize};
 
-pub use run::{Progress, Run};
+pub use progress::{Forecast, Progress, Work};
+pub use run::Run;
 pub use sample::{OwnedSample, Sample};
 pub use simple::{Simple, SimpleLearner, SimpleModel};
 

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use super::progress::{Named, Planned, Progress, Silent};
 use crate::error::{Error, Result};
 
 /// The circumstances of a fit.
@@ -20,22 +22,6 @@ pub struct Run {
     pool: Arc<ThreadPool>,
     progress: Arc<dyn Progress>,
     cancelled: Arc<AtomicBool>,
-}
-
-/// Hears how far a long piece of work has come. Called from several threads.
-pub trait Progress: Send + Sync {
-    /// `steps` more units of work are planned.
-    fn plan(&self, steps: u64);
-    /// `steps` units of work are done; `what` names the last of them.
-    fn advance(&self, steps: u64, what: &str);
-}
-
-/// Hears nothing.
-struct Silent;
-
-impl Progress for Silent {
-    fn plan(&self, _steps: u64) {}
-    fn advance(&self, _steps: u64, _what: &str) {}
 }
 
 impl Run {
@@ -74,6 +60,27 @@ impl Run {
     #[must_use]
     pub fn silent(&self) -> Self {
         Self { progress: Arc::new(Silent), ..self.clone() }
+    }
+
+    /// The same run for work that is planned already: what it plans itself is not heard.
+    #[must_use]
+    pub fn planned(&self) -> Self {
+        Self { progress: Arc::new(Planned(Arc::clone(&self.progress))), ..self.clone() }
+    }
+
+    /// The same run, telling its progress under this name.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Self {
+        let (name, inner) = (name.into(), Arc::clone(&self.progress));
+        Self { progress: Arc::new(Named { name, inner }), ..self.clone() }
+    }
+
+    /// Does one step of planned work, which is silent itself, and tells that it is done.
+    pub fn step<R>(&self, what: &str, work: impl FnOnce(&Self) -> R) -> R {
+        let start = Instant::now();
+        let result = work(&self.silent());
+        self.progress.finish(what, start.elapsed());
+        result
     }
 
     /// The run of one part of the work: its own random stream, everything else shared.

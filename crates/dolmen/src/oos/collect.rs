@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Block, Failure, OutOfSample, is_unusable};
 use crate::error::{Error, Result};
-use crate::learner::{Fitted, Learner, Run, Sample};
+use crate::learner::{Fitted, Learner, Run, Sample, Work};
 use crate::plan::{Plan, Split};
 use crate::task::{Target, Task};
 
@@ -30,14 +30,26 @@ pub fn collect<T: Task>(
     on_failure: OnFailure,
     run: &Run,
 ) -> Result<OutOfSample<T>> {
-    run.progress().plan((learners.len() * plan.splits().len()) as u64);
+    plan_fits(learners, plan.splits().len(), run);
     let blocks: Vec<Result<Block>> = run.install(|| {
         let fit = |(l, learner): (usize, &&dyn Learner<T>)| {
-            learner.out_of_sample(sample, plan, &run.child(l as u64))
+            learner.out_of_sample(sample, plan, &run.child(l as u64).named(&name(*learner)))
         };
         learners.par_iter().enumerate().map(fit).collect()
     });
     assemble(learners, blocks, sample, plan, on_failure)
+}
+
+/// Plans so many fits of each learner.
+pub(crate) fn plan_fits<T: Task>(learners: &[&dyn Learner<T>], fits: usize, run: &Run) {
+    for learner in learners {
+        run.progress().plan_work(&Work { what: &name(*learner), steps: fits as u64, guess: 1.0 });
+    }
+}
+
+/// The name under which a learner's fits are told.
+pub(crate) fn name<T: Task>(learner: &dyn Learner<T>) -> String {
+    learner.members().into_iter().next().unwrap_or_default()
 }
 
 /// The matrix from the learners' blocks.
@@ -175,9 +187,8 @@ pub(super) fn by_split_keeping<T: Task, K: Send>(
         let splits = plan.splits().par_iter().enumerate();
         let fit = |(v, split): (usize, &Split)| {
             run.check()?;
-            let predicted = predict(split, &run.child(v as u64));
-            run.progress().advance(1, members.first().map_or("", String::as_str));
-            predicted
+            let name = members.first().map_or("", String::as_str);
+            run.child(v as u64).step(name, |run| predict(split, run))
         };
         splits.map(fit).collect()
     });

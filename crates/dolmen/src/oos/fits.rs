@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::collect::{OnFailure, assemble, by_split_keeping, fit_split};
+use super::collect::{OnFailure, assemble, by_split_keeping, fit_split, name, plan_fits};
 use super::{Block, OutOfSample};
 use crate::error::Result;
 use crate::learner::{Fitted, Learner, Run, Sample};
@@ -25,10 +25,10 @@ pub fn collect_fits<T: Task>(
     on_failure: OnFailure,
     run: &Run,
 ) -> Result<(OutOfSample<T>, Vec<MemberFits<T>>)> {
-    run.progress().plan((learners.len() * plan.splits().len()) as u64);
+    plan_fits(learners, plan.splits().len(), run);
     let results: Vec<Result<(Block, LearnerFits<T>)>> = run.install(|| {
         let fit = |(l, learner): (usize, &&dyn Learner<T>)| {
-            let stream = run.child(l as u64);
+            let stream = run.child(l as u64).named(&name(*learner));
             by_split_keeping(&learner.members(), sample, plan, &stream, |split: &Split, run| {
                 fit_split(*learner, sample, split, run)
             })

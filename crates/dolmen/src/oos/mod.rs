@@ -9,7 +9,7 @@ mod fits;
 mod trials;
 
 pub use collect::{OnFailure, collect, refit};
-pub(crate) use collect::{by_split, none_left, predict_split};
+pub(crate) use collect::{by_split, name, none_left, plan_fits, predict_split};
 pub use file::task_of;
 pub use fits::{MemberFits, collect_fits};
 pub use trials::{Trial, Trials};

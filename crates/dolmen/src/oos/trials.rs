@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 
-use super::collect::{none_left, stop, tolerated};
+use super::collect::{name, none_left, plan_fits, stop, tolerated};
 use super::{Failure, OnFailure, OutOfSample, is_unusable};
 use crate::error::{Error, Result};
 use crate::learner::{Learner, Run, Sample};
@@ -63,10 +63,10 @@ impl<T: Task> Trials<T> {
         })?;
         let pairs: Vec<(usize, usize)> =
             (0..folds).flat_map(|v| (0..v).map(move |w| (w, v))).collect();
-        run.progress().plan((learners.len() * pairs.len()) as u64);
+        plan_fits(learners, pairs.len(), run);
         let without = run.child(u64::MAX);
         let fit = |(l, p): (usize, usize)| {
-            let stream = without.child(l as u64).child(p as u64);
+            let stream = without.child(l as u64).child(p as u64).named(&name(learners[l]));
             let (first, second) = pairs[p];
             let plan = plan.without_both(first, second);
             pair(learners[l], sample, &plan, on_failure, &stream)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dolmen::combine::library::combiner;
-use dolmen::ensemble::{Check, Ending, Stack};
+use dolmen::ensemble::{Check, Ending, Kept, Stack};
 use dolmen::learner::library::Library;
 use dolmen::learner::{Fitted, Learner, Run, Sample, predict};
 use dolmen::oos::{OnFailure, Trials, collect};
@@ -72,6 +72,91 @@ fn a_stack_that_is_not_better_is_replaced_by_its_best_member() {
     assert_eq!(predict(&replaced, x.rows(), &run()).unwrap(), forest);
 }
 
+/// Knows the truth but for noise of its own, whatever it is fitted to.
+#[derive(Debug, Clone)]
+struct Oracle {
+    known: Memory,
+    seed: usize,
+}
+
+impl Learner<Regression> for Oracle {
+    fn members(&self) -> Vec<String> {
+        vec![format!("oracle {}", self.seed)]
+    }
+    fn fit(&self, _: &Sample<'_, Regression>, _: &Run) -> Result<Vec<Box<dyn Fitted<Regression>>>> {
+        Ok(vec![Box::new(self.clone())])
+    }
+}
+
+impl Fitted<Regression> for Oracle {
+    fn width(&self) -> usize {
+        1
+    }
+    fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
+        self.known.predict_into(x, out)?;
+        let noise = |x: f64| ((x * 1e4).abs() * (17.0 + 6.1 * self.seed as f64)).sin();
+        x.iter().zip(out).for_each(|(row, out)| *out += noise(row[0]));
+        Ok(())
+    }
+    fn record(&self) -> Result<Record> {
+        Err(Error::shape("a record", 1, 0))
+    }
+}
+
+/// Of members that are equally good and err apart, few rows cannot teach better weights than equal ones.
+#[test]
+fn equal_weights_are_kept_where_they_do_best() {
+    let (x, y) = bent(14, 31);
+    let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
+    let known = Memory(x.rows().iter().zip(&y).map(|(x, y)| (x.to_vec(), *y)).collect());
+    let stack = |replace: bool| {
+        let stack = (0..5).fold(Stack::default(), |stack, seed| {
+            stack.member(Oracle { known: known.clone(), seed })
+        });
+        let stack = stack.folds(7).check(Check::Matrix).replaced_if_not_better(replace);
+        stack.fit_ensemble(&sample, &run()).unwrap()
+    };
+    let kept = stack(true);
+    let assessment = kept.assessment().unwrap();
+    assert!(assessment.gain_over_uniform.mean < 0.0, "{assessment:?}");
+    assert!(assessment.uniform_over_best.mean > 0.0, "{assessment:?}");
+    assert_eq!(assessment.verdict.kept, Kept::Uniform);
+    assert_eq!(assessment.verdict.gain, assessment.uniform_over_best);
+    assert_eq!(assessment.chosen, "uniform");
+    assert!(!kept.is_replaced());
+    assert_eq!(kept.combination().weights().unwrap(), [0.2; 5]);
+    // The rule is the user's to leave out: then only what was asked for is tried.
+    let learned = stack(false);
+    assert_eq!(learned.assessment().unwrap().candidates.len(), 1);
+    assert_ne!(learned.combination().weights().unwrap(), [0.2; 5]);
+}
+
+/// The figures are those of the very rows and predictions that the check scores.
+#[test]
+fn figures_belong_to_the_scores_of_the_check() {
+    let (x, y) = bent(90, 14);
+    let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
+    let stack = |check: Check| {
+        let stack = stack_by::<Regression>("simplex", &["forest(trees=20)", "ridge", "mean"]);
+        stack.folds(5).check(check).fit_ensemble(&sample, &run()).unwrap()
+    };
+    let checked = stack(Check::Nested);
+    let (assessment, figures) = (checked.assessment().unwrap(), checked.figures().unwrap());
+    assert!(figures.held_out);
+    for (score, figures) in [
+        (assessment.stack, &figures.stack),
+        (assessment.best_member, &figures.best_member),
+        (assessment.uniform, &figures.uniform),
+    ] {
+        assert!((figures["rmse"].mean.powi(2) + score.mean).abs() < 1e-12);
+        let se = 2.0 * figures["rmse"].mean * figures["rmse"].se.unwrap();
+        assert!((se - score.se.unwrap()).abs() < 1e-12);
+        assert!(figures["mae"].mean < figures["rmse"].mean && figures["r2"].mean < 1.0);
+    }
+    let unchecked = stack(Check::AsNeeded);
+    assert!(unchecked.assessment().is_none() && !unchecked.figures().unwrap().held_out);
+}
+
 /// Needs so many rows.
 #[derive(Debug)]
 struct Fragile(f64);
@@ -135,7 +220,7 @@ fn nested_checks_need_a_partition() {
 #[derive(Debug)]
 struct Memoriser;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Memory(Vec<(Vec<f64>, f64)>);
 
 impl Learner<Regression> for Memoriser {

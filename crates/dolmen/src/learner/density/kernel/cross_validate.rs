@@ -125,9 +125,7 @@ impl<'a> Pass<'a> {
         let predicted: Vec<Result<Vec<f64>>> = run.install(|| {
             let fold = |(v, rows): (usize, &Vec<usize>)| {
                 run.check()?;
-                let values = self.fold(v as u32, rows, &run.child(v as u64));
-                run.progress().advance(1, &names[0]);
-                values
+                run.child(v as u64).step(&names[0], |run| self.fold(v as u32, rows, run))
             };
             held_out.par_iter().enumerate().map(fold).collect()
         });

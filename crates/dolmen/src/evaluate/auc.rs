@@ -1,0 +1,135 @@
+//! The area under the ROC curve and its standard error.
+//!
+//! Of several classes it is the mean over pairs of classes [Hand & Till 2001, eq. 7]: A(i,j) = (A(i given j) + A(j given
+//! i)) / 2, where A(i given j) is the probability that a row of class i is given a higher p(i) than a row of class j, ties
+//! counting half. Pairs of which a class has no rows are left out.
+//!
+//! The standard error is that of DeLong, DeLong and Clarke-Pearson (1988): each row's placement among the rows of the
+//! other class, V, has the area as its mean, and the classes are samples of their own, so that the variance is the sum
+//! over classes of that of their mean placements. With several classes a row takes part in several pairs; what it adds to
+//! all of them is added up first.
+
+use super::figures::Figure;
+use crate::combine::inference::Estimate;
+use crate::task::{Labels, Target};
+
+/// The area of the rows' class probabilities, NaN if no pair of classes has rows; rows count by their weights.
+pub fn hand_till(predicted: &[f64], labels: &Labels, weights: &[f64]) -> Estimate {
+    let classes = Classes::new(predicted, labels, weights);
+    let mut areas = Vec::new();
+    let mut placements = vec![0.0; labels.codes().len()];
+    for i in 0..classes.rows.len() {
+        for j in 0..i {
+            if classes.total(i) > 0.0 && classes.total(j) > 0.0 {
+                let first = classes.area(i, j, &mut placements);
+                areas.push(f64::midpoint(first, classes.area(j, i, &mut placements)));
+            }
+        }
+    }
+    let pairs = areas.len() as f64;
+    let mean = areas.iter().sum::<f64>() / pairs;
+    let variance: f64 = (0..classes.rows.len()).map(|c| classes.variance(c, &placements)).sum();
+    // Each pair of classes is the mean of two areas.
+    let se = variance.sqrt() / (2.0 * pairs);
+    Estimate { mean, se: se.is_finite().then_some(se) }
+}
+
+/// The area as a figure, of rows that count alike.
+pub(super) fn figure(predicted: &[f64], labels: &Labels) -> Figure {
+    ("auc", hand_till(predicted, labels, &vec![1.0; labels.codes().len()]).mean)
+}
+
+/// The rows of each class that have weight.
+struct Classes<'a> {
+    rows: Vec<Vec<usize>>,
+    predicted: &'a [f64],
+    weights: &'a [f64],
+}
+
+impl<'a> Classes<'a> {
+    fn new(predicted: &'a [f64], labels: &Labels, weights: &'a [f64]) -> Self {
+        let mut rows = vec![Vec::new(); labels.classes().len()];
+        for (i, &class) in labels.codes().iter().enumerate().filter(|(i, _)| weights[*i] > 0.0) {
+            rows[class as usize].push(i);
+        }
+        Self { rows, predicted, weights }
+    }
+
+    fn total(&self, class: usize) -> f64 {
+        self.rows[class].iter().map(|&i| self.weights[i]).sum()
+    }
+
+    /// A(own given other); what each row's placement is above it, or below, is added to `placements`.
+    fn area(&self, own: usize, other: usize, placements: &mut [f64]) -> f64 {
+        let p = |i: usize| self.predicted[i * self.rows.len() + own];
+        let (owned, others) = (self.total(own), self.total(other));
+        let mut order: Vec<(usize, bool)> = self.rows[own].iter().map(|&i| (i, true)).collect();
+        order.extend(self.rows[other].iter().map(|&i| (i, false)));
+        order.sort_by(|a, b| p(a.0).total_cmp(&p(b.0)));
+        let (mut own_below, mut others_below, mut sum) = (0.0, 0.0, 0.0);
+        let mut placed = Vec::with_capacity(order.len());
+        for tied in order.chunk_by(|a, b| p(a.0) == p(b.0)) {
+            let weight = |wanted: bool| -> f64 {
+                tied.iter().filter(|row| row.1 == wanted).map(|row| self.weights[row.0]).sum()
+            };
+            let (own_here, others_here) = (weight(true), weight(false));
+            let below = (others_below + others_here / 2.0) / others;
+            let above = (owned - own_below - own_here / 2.0) / owned;
+            sum += own_here * below;
+            placed.extend(tied.iter().map(|&(i, is_own)| (i, if is_own { below } else { above })));
+            own_below += own_here;
+            others_below += others_here;
+        }
+        let area = sum / owned;
+        placed.into_iter().for_each(|(i, placement)| placements[i] += placement - area);
+        area
+    }
+
+    /// The variance of the mean of a class's placements.
+    fn variance(&self, class: usize, placements: &[f64]) -> f64 {
+        let (rows, total) = (&self.rows[class], self.total(class));
+        if rows.is_empty() {
+            return 0.0;
+        }
+        let n = rows.len() as f64;
+        let square = |&i: &usize| (self.weights[i] / total * placements[i]).powi(2);
+        rows.iter().map(square).sum::<f64>() * n / (n - 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_area_of_two_classes_counts_pairs() {
+        let labels = Labels::new(["a", "b"].map(String::from), vec![0, 1, 1, 0, 1]).unwrap();
+        let positive: [f64; 5] = [0.1, 0.4, 0.35, 0.35, 0.8];
+        let predicted: Vec<f64> = positive.iter().flat_map(|p| [1.0 - p, *p]).collect();
+        // Of the six pairs, five are in order and one is tied.
+        let area = hand_till(&predicted, &labels, &[1.0; 5]);
+        assert!((area.mean - 5.5 / 6.0).abs() < 1e-15);
+        // Placements 1, 1, 3/4 of b among a and 1, 5/6 of a among b: variances 1/48 / 3 and 1/72 / 2.
+        let variance: f64 = 1.0 / 48.0 / 3.0 + 1.0 / 72.0 / 2.0;
+        assert!((area.se.unwrap() - variance.sqrt()).abs() < 1e-15);
+        let alone = Labels::new(["a", "b"].map(String::from), vec![0, 0]).unwrap();
+        assert!(hand_till(&predicted[..4], &alone, &[1.0; 2]).mean.is_nan());
+    }
+
+    /// A row of weight two is two rows, but for the number of rows that the error knows of.
+    #[test]
+    fn rows_count_by_their_weights() {
+        let labels = |codes| Labels::new(["a", "b", "c"].map(String::from), codes).unwrap();
+        let p = |i: usize| [0.1 + 0.05 * i as f64, 0.4 - 0.03 * i as f64, 0.5 - 0.02 * i as f64];
+        let rows: Vec<usize> = vec![3, 1, 4, 1, 5, 9, 2, 6, 5];
+        let codes = vec![0, 1, 0, 1, 2, 2, 0, 1, 2];
+        let predicted: Vec<f64> = rows.iter().flat_map(|&i| p(i)).collect();
+        let weights: Vec<f64> = [2.0, 1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 1.0].to_vec();
+        let twice: Vec<usize> = vec![3, 3, 1, 4, 1, 5, 5, 9, 2, 6, 5];
+        let codes_twice = vec![0, 0, 1, 0, 1, 2, 2, 2, 0, 1, 2];
+        let predicted_twice: Vec<f64> = twice.iter().flat_map(|&i| p(i)).collect();
+        let weighted = hand_till(&predicted, &labels(codes), &weights);
+        let repeated = hand_till(&predicted_twice, &labels(codes_twice), &[1.0; 11]);
+        assert!((weighted.mean - repeated.mean).abs() < 1e-14);
+    }
+}

@@ -1,0 +1,153 @@
+//! How far a long piece of work has come, and when it will be done.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Hears how far a long piece of work has come. Called from several threads.
+pub trait Progress: Send + Sync {
+    /// `steps` more units of work are planned.
+    fn plan(&self, steps: u64);
+    /// `steps` units of work are done; `what` names the last of them.
+    fn advance(&self, steps: u64, what: &str);
+    /// More work of one kind is planned, whose steps cost about the same.
+    fn plan_work(&self, work: &Work<'_>) {
+        self.plan(work.steps);
+    }
+    /// A step of such work is done, and took so long.
+    fn finish(&self, what: &str, _spent: Duration) {
+        self.advance(1, what);
+    }
+}
+
+/// Work of one kind: the fits of one member, the draws of a bootstrap.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Work<'a> {
+    /// Its name.
+    pub what: &'a str,
+    /// How many steps there are.
+    pub steps: u64,
+    /// What a step is thought to cost until one has been measured, in fits of an average member.
+    pub guess: f64,
+}
+
+/// Hears nothing.
+pub(super) struct Silent;
+
+impl Progress for Silent {
+    fn plan(&self, _steps: u64) {}
+    fn advance(&self, _steps: u64, _what: &str) {}
+}
+
+/// Passes on what is done, but not what is planned: whoever made it has planned the whole.
+pub(super) struct Planned(pub(super) Arc<dyn Progress>);
+
+impl Progress for Planned {
+    fn plan(&self, _steps: u64) {}
+    fn advance(&self, steps: u64, what: &str) {
+        self.0.advance(steps, what);
+    }
+    fn plan_work(&self, _work: &Work<'_>) {}
+    fn finish(&self, what: &str, spent: Duration) {
+        self.0.finish(what, spent);
+    }
+}
+
+/// Passes everything on under one name.
+pub(super) struct Named {
+    pub(super) name: String,
+    pub(super) inner: Arc<dyn Progress>,
+}
+
+impl Progress for Named {
+    fn plan(&self, steps: u64) {
+        self.inner.plan(steps);
+    }
+    fn advance(&self, steps: u64, _what: &str) {
+        self.inner.advance(steps, &self.name);
+    }
+    fn plan_work(&self, work: &Work<'_>) {
+        self.inner.plan_work(&Work { what: &self.name, ..*work });
+    }
+    fn finish(&self, _what: &str, spent: Duration) {
+        self.inner.finish(&self.name, spent);
+    }
+}
+
+/// What share of the work is done, each kind of it weighed by what its steps were measured to cost.
+#[derive(Debug, Clone, Default)]
+pub struct Forecast {
+    kinds: Vec<Kind>,
+    reached: f64,
+}
+
+#[derive(Debug, Clone)]
+struct Kind {
+    what: String,
+    guess: f64,
+    planned: u64,
+    done: u64,
+    measured: u64,
+    spent: Duration,
+}
+
+impl Forecast {
+    /// More work.
+    pub fn plan(&mut self, work: &Work<'_>) {
+        let kind = self.kind(work.what, work.guess);
+        kind.planned += work.steps;
+    }
+
+    /// Steps that are done, and what they took, if that is known. More of them than were planned do not count.
+    pub fn finish(&mut self, what: &str, steps: u64, spent: Option<Duration>) {
+        let Some(kind) = self.kinds.iter_mut().find(|kind| kind.what == what) else { return };
+        kind.done = (kind.done + steps).min(kind.planned);
+        if let Some(spent) = spent {
+            kind.measured += steps;
+            kind.spent += spent;
+        }
+    }
+
+    /// The share of the whole that is done. It never falls: what turns out dearer than it was thought to be slows it down.
+    pub fn share(&mut self) -> f64 {
+        let known = self.kinds.iter().filter(|kind| kind.measured > 0);
+        let (seconds, fits) = known.fold((0.0, 0.0), |(seconds, fits), kind| {
+            (seconds + kind.cost(1.0), fits + kind.guess)
+        });
+        // What one average fit takes.
+        let unit = if fits > 0.0 { seconds / fits } else { 1.0 };
+        let sum = |steps: &dyn Fn(&Kind) -> u64| -> f64 {
+            self.kinds.iter().map(|kind| steps(kind) as f64 * kind.cost(unit)).sum()
+        };
+        let (done, planned) = (sum(&|kind| kind.done), sum(&|kind| kind.planned));
+        if planned > 0.0 {
+            self.reached = self.reached.max(done / planned);
+        }
+        self.reached
+    }
+
+    /// The time left, after so much time, at the speed seen so far.
+    pub fn left(&mut self, elapsed: Duration) -> Option<Duration> {
+        let share = self.share();
+        (share > 0.0).then(|| elapsed.mul_f64(((1.0 - share) / share).clamp(0.0, 1e6)))
+    }
+
+    fn kind(&mut self, what: &str, guess: f64) -> &mut Kind {
+        let at = self.kinds.iter().position(|kind| kind.what == what).unwrap_or_else(|| {
+            let (what, spent) = (what.to_string(), Duration::ZERO);
+            self.kinds.push(Kind { what, guess, planned: 0, done: 0, measured: 0, spent });
+            self.kinds.len() - 1
+        });
+        &mut self.kinds[at]
+    }
+}
+
+impl Kind {
+    /// Seconds of a step: as measured, or as guessed from what a fit of an average member takes.
+    fn cost(&self, unit: f64) -> f64 {
+        if self.measured > 0 {
+            self.spent.as_secs_f64() / self.measured as f64
+        } else {
+            self.guess * unit
+        }
+    }
+}
