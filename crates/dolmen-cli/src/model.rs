@@ -7,7 +7,7 @@ use dolmen::ensemble::Ensemble;
 use dolmen::error::{Error, Result};
 use dolmen::learner::Run;
 use dolmen::learner::library::Library;
-use dolmen::store::{ModelFile, Stored};
+use dolmen::store::ModelFile;
 use dolmen::table::{self, Column, ColumnKind, Features, Schema, Table, Unseen, check_finite};
 use dolmen::task::{Classification, Density, Joint, Regression, Target};
 
@@ -140,5 +140,5 @@ impl Opened {
 }
 
 fn restore<T: Library>(file: &ModelFile) -> Result<Ensemble<T>> {
-    Ensemble::restore(&file.model, &T::registry())
+    file.restore::<T, Ensemble<T>>(&T::registry())
 }

@@ -28,6 +28,8 @@ pub trait Task: Copy + Debug + Default + Send + Sync + 'static {
     const NAME: &'static str;
     /// Whether prediction rows hold logarithms (then they are mixed in log space).
     const LOG_SPACE: bool;
+    /// Whether prediction rows hold one value per class.
+    const CLASSES: bool;
 
     /// Values in one prediction row.
     fn width(target: &Self::Target) -> usize;
@@ -228,6 +230,7 @@ impl Task for Density {
     type Target = ();
     const NAME: &'static str = "density";
     const LOG_SPACE: bool = true;
+    const CLASSES: bool = false;
 
     fn width((): &()) -> usize {
         1
@@ -254,6 +257,7 @@ impl Task for Joint {
     type Target = Labels;
     const NAME: &'static str = "joint";
     const LOG_SPACE: bool = true;
+    const CLASSES: bool = true;
 
     fn width(target: &Labels) -> usize {
         target.classes.len()
@@ -294,6 +298,7 @@ impl Task for Classification {
     type Target = Labels;
     const NAME: &'static str = "classification";
     const LOG_SPACE: bool = false;
+    const CLASSES: bool = true;
 
     fn width(target: &Labels) -> usize {
         target.classes.len()
@@ -316,6 +321,7 @@ impl Task for Regression {
     type Target = Vec<f64>;
     const NAME: &'static str = "regression";
     const LOG_SPACE: bool = false;
+    const CLASSES: bool = false;
 
     fn width(_target: &Vec<f64>) -> usize {
         1

@@ -18,7 +18,7 @@ use dolmen::oos::OnFailure;
 use dolmen::plan::{PlanSpec, RowKeys};
 use dolmen::store::ModelFile;
 use dolmen::table::{Rows, Schema};
-use dolmen::task::{Classification, Density, Joint, Regression, Target, Task};
+use dolmen::task::{Classification, Density, Joint, Regression, Target};
 use serde::Serialize;
 
 use crate::args::{Calibrate, Common, DataFile, Format, Reading};
@@ -286,7 +286,7 @@ impl Fit {
         })
     }
 
-    fn store<T: Task>(
+    fn store<T: Library>(
         &self,
         data: &Data,
         target: &T::Target,
@@ -301,7 +301,7 @@ impl Fit {
             conventions: data.conventions.clone(),
             model: model.record()?,
         }
-        .write(path)
+        .write(path, &T::registry())
     }
 }
 

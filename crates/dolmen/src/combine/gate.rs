@@ -7,14 +7,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Combination, Combiner, Evidence, LinearPool, Weighable, Weights, check_members};
+use super::{
+    Combination, Combiner, Evidence, LinearPool, Weighable, Weights, check_member_count,
+    check_members, check_weights,
+};
 use crate::error::{Error, Result};
 use crate::learner::{Diagnostics, Run, Series};
 use crate::math::quasi_newton::{Stop, minimise};
 use crate::stats::{Accumulator, accumulate};
 use crate::store::Record;
 use crate::table::encode::{Encoder, EncoderSpec};
-use crate::table::{Features, Rows};
+use crate::table::{Features, Rows, Schema};
 use crate::task::{Target, Task};
 
 /// Rows summed into one accumulator.
@@ -262,6 +265,21 @@ impl<T: Task> Combination<T> for Gated {
         for (i, out) in out.chunks_exact_mut(width).enumerate() {
             open(&self.theta, inputs.rows().row(i), &mut gates);
             T::mix(&gates, |m| &members[m][i * width..(i + 1) * width], out);
+        }
+        Ok(())
+    }
+
+    fn validate(&self, members: usize, inputs: &Schema, _width: usize) -> Result<()> {
+        check_member_count(self.members.len(), members)?;
+        check_weights(&self.mean_weights, members)?;
+        self.encoder.check_inputs(inputs)?;
+        let parameters = members * (self.encoder.width() + 1);
+        if self.theta.len() != parameters {
+            return Err(Error::shape(
+                "stored parameters of the gate",
+                parameters,
+                self.theta.len(),
+            ));
         }
         Ok(())
     }

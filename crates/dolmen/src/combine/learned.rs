@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::log_pool::centred_logarithms;
-use super::{Combination, Combiner, Evidence, check_members};
-use crate::error::{Error, Result};
+use super::{Combination, Combiner, Evidence, check_member_count, check_members};
+use crate::error::{Error, Place, Result};
 use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample};
 use crate::store::{Record, Registry};
 use crate::table::{Features, Field, Kind, Rows, Schema};
@@ -121,6 +121,23 @@ impl Layout {
         Self { members: members.len(), scale, inputs: x.is_some(), schema }
     }
 
+    /// Refuses columns other than the members' predictions of so many values, and the inputs where they are seen.
+    fn check(&self, inputs: &Schema, width: usize) -> Result<()> {
+        let shown = if width == 2 { 1 } else { width };
+        let own = if self.inputs { inputs.fields() } else { &[] };
+        let fields = self.schema.fields();
+        let expected = self.members * shown + own.len();
+        if fields.len() != expected {
+            return Err(Error::shape("stored columns of the stacker", expected, fields.len()));
+        }
+        let (predicted, seen) = fields.split_at(self.members * shown);
+        if seen != own || predicted.iter().any(|field| field.kind != Kind::Numeric) {
+            let problem = "the stored columns of the stacker are not those of the model";
+            return Err(Error::data(Place::default(), problem));
+        }
+        Ok(())
+    }
+
     /// The stacker's inputs of a block of rows.
     fn features(&self, members: &[&[f64]], width: usize, x: Option<Rows<'_>>) -> Result<Features> {
         check_members(self.members, members)?;
@@ -189,6 +206,12 @@ impl<T: Task> Combination<T> for LearnedCombination<T> {
         let x = self.layout.inputs.then_some(x);
         let features = self.layout.features(members, width, x)?;
         self.model.predict_into(features.rows(), out)
+    }
+
+    fn validate(&self, members: usize, inputs: &Schema, width: usize) -> Result<()> {
+        check_member_count(self.layout.members, members)?;
+        self.layout.check(inputs, width)?;
+        self.model.validate(&self.layout.schema, width)
     }
 
     fn weights(&self) -> Option<&[f64]> {

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Combination, check_members};
+use super::{Combination, check_members, check_weights};
 use crate::error::Result;
 use crate::learner::Diagnostics;
 use crate::store::Record;
-use crate::table::Rows;
+use crate::table::{Rows, Schema};
 use crate::task::Task;
 
 /// One weight per member.
@@ -48,6 +48,10 @@ impl<T: Task> Combination<T> for LinearPool {
             T::mix(&self.weights, |m| &members[m][i * width..(i + 1) * width], out);
         }
         Ok(())
+    }
+
+    fn validate(&self, members: usize, _inputs: &Schema, _width: usize) -> Result<()> {
+        check_weights(&self.weights, members)
     }
 
     fn weights(&self) -> Option<&[f64]> {

@@ -6,14 +6,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Combination, Combiner, Evidence, check_members};
+use super::{Combination, Combiner, Evidence, check_members, check_weights};
 use crate::error::{Error, Result};
 use crate::learner::Run;
 use crate::math::{Gram, nonnegative};
 use crate::oos::OutOfSample;
 use crate::stats::{Accumulator, accumulate};
 use crate::store::Record;
-use crate::table::Rows;
+use crate::table::{Rows, Schema};
 use crate::task::{Target, Task};
 
 /// The least probability that a logarithm is taken of: a member that is sure of the wrong class once is not worth nothing.
@@ -247,6 +247,10 @@ impl<T: Task> Combination<T> for LogPooling {
             out.iter_mut().for_each(|log| *log = (*log - total).exp());
         }
         Ok(())
+    }
+
+    fn validate(&self, members: usize, _inputs: &Schema, _width: usize) -> Result<()> {
+        check_weights(&self.powers, members)
     }
 
     /// The powers.

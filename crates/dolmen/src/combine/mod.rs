@@ -45,7 +45,7 @@ use crate::error::{Error, Place, Result};
 use crate::learner::{Diagnostics, Run};
 use crate::oos::OutOfSample;
 use crate::store::{Record, Registry};
-use crate::table::Rows;
+use crate::table::{Rows, Schema};
 use crate::task::Task;
 
 /// A recipe for combining: unfitted.
@@ -92,6 +92,10 @@ pub trait Combination<T: Task>: Debug + Send + Sync {
         out: &mut [f64],
     ) -> Result<()>;
 
+    /// Refuses members, columns and prediction rows it was not made for. Asked once of a combination read from a file, before
+    /// it combines.
+    fn validate(&self, members: usize, inputs: &Schema, width: usize) -> Result<()>;
+
     /// One weight per member, for combinations that have them. Members of weight zero are not looked at.
     fn weights(&self) -> Option<&[f64]>;
 
@@ -122,10 +126,23 @@ pub(crate) fn restore<T: Task>(
 
 /// Checks that there are as many members as a combination knows.
 fn check_members(expected: usize, members: &[&[f64]]) -> Result<()> {
-    if members.len() == expected {
+    check_member_count(expected, members.len())
+}
+
+fn check_member_count(expected: usize, members: usize) -> Result<()> {
+    if members == expected {
         return Ok(());
     }
-    Err(Error::shape("members to combine", expected, members.len()))
+    Err(Error::shape("members to combine", expected, members))
+}
+
+/// Refuses stored weights that are not one finite number for each member.
+fn check_weights(weights: &[f64], members: usize) -> Result<()> {
+    check_member_count(weights.len(), members)?;
+    match weights.iter().find(|weight| !weight.is_finite()) {
+        None => Ok(()),
+        Some(weight) => Err(Error::param("stored weight", "a finite number", weight)),
+    }
 }
 
 /// Weights found, and how good they are.

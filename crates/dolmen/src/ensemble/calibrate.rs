@@ -71,6 +71,14 @@ impl Calibration {
         })
     }
 
+    /// Whether it calibrates rows of so many classes; read from a file, it might not.
+    pub(super) fn is_sound(&self, classes: usize) -> bool {
+        match self {
+            Self::Temperature(temperature) => *temperature > 0.0 && temperature.is_finite(),
+            Self::Isotonic(steps) => steps.len() == classes && steps.iter().all(Steps::is_sound),
+        }
+    }
+
     /// Calibrates one row of probabilities.
     pub fn apply(&self, row: &mut [f64]) {
         match self {
@@ -146,6 +154,10 @@ fn isotonic(mut points: Vec<(f64, f64, f64)>) -> Steps {
 }
 
 impl Steps {
+    fn is_sound(&self) -> bool {
+        self.at.len() == self.values.len() && self.at.is_sorted_by(|a, b| a < b)
+    }
+
     fn value(&self, x: f64) -> f64 {
         let after = self.at.partition_point(|at| *at <= x);
         match (after.checked_sub(1), self.at.get(after)) {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::learner::{Diagnostics, Fitted};
 use crate::store::{Record, Registry, Stored};
-use crate::table::Rows;
+use crate::table::{Rows, Schema};
 use crate::task::Task;
 
 /// One member's fits, each on all folds but one, averaged (densities as densities, not as logarithms).
@@ -42,6 +42,10 @@ impl<T: Task> Fitted<T> for FoldAverage<T> {
         Ok(())
     }
 
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        self.fits.iter().try_for_each(|fit| fit.validate(inputs, width))
+    }
+
     fn record(&self) -> Result<Record> {
         let fits = self.fits.iter().map(|fit| fit.record()).collect::<Result<_>>()?;
         Record::new(Self::KIND, Self::VERSION, &Body { fits })
@@ -72,6 +76,8 @@ impl<T: Task> Stored<T> for FoldAverage<T> {
 
     fn restore(record: &Record, registry: &Registry<T>) -> Result<Self> {
         let body: Body = record.read()?;
-        Self::new(body.fits.iter().map(|fit| registry.restore(fit)).collect::<Result<_>>()?)
+        // One after the other, so that stored and restored forms are not both whole in memory.
+        let fits = body.fits.into_iter().map(|fit| registry.restore(&fit));
+        Self::new(fits.collect::<Result<_>>()?)
     }
 }

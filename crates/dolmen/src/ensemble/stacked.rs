@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::learner::density::DensityModel;
 use crate::learner::{Fitted, Run};
 use crate::oos::OutOfSample;
-use crate::store::{Record, Registry, Stored};
-use crate::table::Rows;
+use crate::store::{Record, Registry, Stored, check_use};
+use crate::table::{Rows, Schema};
 use crate::task::{Regression, Target, Task};
 
 /// Fitted members and how they are combined: one model.
@@ -204,6 +204,20 @@ impl<T: Task> Fitted<T> for Ensemble<T> {
         Ok(())
     }
 
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        check_use(Self::KIND, (inputs.len(), self.width), inputs, width)?;
+        self.models().try_for_each(|model| model.validate(inputs, width))?;
+        let of_folds = self.unseen.iter().flat_map(|unseen| &unseen.combinations);
+        for combination in std::iter::once(&self.combination).chain(of_folds) {
+            combination.validate(self.members.len(), inputs, width)?;
+        }
+        let calibrated = self.calibration.as_ref();
+        if calibrated.is_some_and(|c| T::LOG_SPACE || !T::CLASSES || !c.is_sound(width)) {
+            return Err(Error::param("model file", "of a sound calibration", "damaged"));
+        }
+        Ok(())
+    }
+
     fn record(&self) -> Result<Record> {
         let body = Body {
             names: self.names().map(String::from).collect(),
@@ -226,15 +240,15 @@ impl<T: Task> Stored<T> for Ensemble<T> {
 
     fn restore(record: &Record, registry: &Registry<T>) -> Result<Self> {
         let body: Body = record.read()?;
-        let models = body.models.iter().map(|m| registry.restore(m)).collect::<Result<Vec<_>>>()?;
+        // One after the other, so that stored and restored forms are not both whole in memory.
+        let models = body.models.into_iter().map(|model| registry.restore(&model));
+        let models = models.collect::<Result<Vec<_>>>()?;
+        record.require(!models.is_empty())?;
         if body.names.len() != models.len() {
             return Err(Error::shape("stored members", body.names.len(), models.len()));
         }
         let width = models.first().map_or(1, |model| model.width());
         let combination = combine::restore::<T>(&body.combination, registry)?;
-        if combination.weights().is_some_and(|weights| weights.len() != models.len()) {
-            return Err(Error::shape("stored weights", models.len(), 0));
-        }
         let restore = |unseen: StoredUnseen| -> Result<Unseen<T>> {
             let combinations = unseen.combinations.iter();
             let combinations = combinations.map(|c| combine::restore::<T>(c, registry));

@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::oos::{self, Block};
 use crate::plan::Plan;
 use crate::store::{Record, Registry, Stored};
-use crate::table::Rows;
 use crate::table::encode::{Encoder, EncoderSpec};
+use crate::table::{Rows, Schema};
 use crate::task::{Density, Joint, Task};
 
 /// A learner whose inputs go through an encoder that is fitted on the rows it learns from, and stored with its models.
@@ -82,6 +82,11 @@ impl<T: Task> Fitted<T> for FittedEncoded<T> {
 
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
         self.model.predict_into(self.encoder.apply(x)?.rows(), out)
+    }
+
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        self.encoder.check_inputs(inputs)?;
+        self.model.validate(self.encoder.schema(), width)
     }
 
     fn record(&self) -> Result<Record> {

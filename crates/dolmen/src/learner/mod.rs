@@ -35,8 +35,8 @@ use density::DensityModel;
 use crate::error::Result;
 use crate::oos::{self, Block};
 use crate::plan::Plan;
-use crate::store::Record;
-use crate::table::Rows;
+use crate::store::{Record, check_use};
+use crate::table::{Rows, Schema};
 use crate::task::Task;
 
 /// An unfitted model: a recipe with its parameters.
@@ -66,6 +66,13 @@ pub trait Fitted<T: Task>: Debug + Send + Sync {
 
     /// Predicts each row by itself into `out` (rows x width, row after row). Single-threaded: [`predict`] splits the rows.
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()>;
+
+    /// Refuses rows of other columns, and prediction rows of another width, than the model was made for. Asked once of a
+    /// model read from a file, before it predicts: reading it has shown that its own parts fit together
+    /// ([`Stored::restore`](crate::store::Stored::restore)), and a model that holds others asks them.
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        check_use("model", (inputs.len(), self.width()), inputs, width)
+    }
 
     /// The model as it is stored in a file.
     fn record(&self) -> Result<Record>;

@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 
 use super::{Diagnostics, Fitted, Learner, Run, Sample};
 use crate::error::Result;
-use crate::store::{Record, Registry, Stored};
-use crate::table::Rows;
+use crate::store::{Record, Registry, Stored, check_use};
+use crate::table::{Rows, Schema};
 use crate::task::Task;
 
 /// A learner with one member.
@@ -34,6 +34,12 @@ pub trait SimpleModel<T: Task>:
 
     /// Values in one prediction row.
     fn width(&self) -> usize;
+
+    /// Refuses columns and prediction rows it was not made for, as [`Fitted::validate`]; also parts of its own that do not fit
+    /// together, because nothing else looks at a model that is stored through serde.
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        check_use(Self::KIND, (inputs.len(), self.width()), inputs, width)
+    }
 
     /// Predicts one row.
     fn predict_row(&self, row: &[f64], out: &mut [f64]);
@@ -75,6 +81,10 @@ impl<T: Task, M: SimpleModel<T>> Fitted<T> for Simple<M> {
             self.0.predict_row(row, out);
         }
         Ok(())
+    }
+
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        self.0.validate(inputs, width)
     }
 
     fn record(&self) -> Result<Record> {

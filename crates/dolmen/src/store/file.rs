@@ -5,10 +5,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Record, write_file};
+use super::{Record, Registry, Stored, write_file};
 use crate::error::{Error, Result};
+use crate::learner::Fitted;
 use crate::table::{Conventions, Schema};
-use crate::task::Task;
+use crate::task::{Density, Task};
 
 /// The first bytes of every model file.
 const MAGIC: &[u8; 6] = b"DOLMEN";
@@ -41,25 +42,65 @@ impl ModelFile {
         self.task == T::NAME
     }
 
-    /// Writes the file; a file of that name is replaced only by a complete new one.
-    pub fn write(&self, path: &Path) -> Result<()> {
-        let body = rmp_serde::to_vec_named(self)
-            .map_err(|e| Error::file(path, format!("the model cannot be stored: {e}")))?;
-        write_file(path, |out| {
-            out.write_all(MAGIC)?;
-            out.write_all(&FORMAT.to_le_bytes())?;
-            out.write_all(&crc32fast::hash(&body).to_le_bytes())?;
-            out.write_all(&body)
-        })
+    /// Writes the file. Before it takes its name it is read back: a model that would not come out the same is not written.
+    pub fn write<T: Task>(&self, path: &Path, registry: &Registry<T>) -> Result<()> {
+        let bytes = self.encode()?;
+        let unreadable = |e: Error| {
+            Error::file(path, format!("the model cannot be read back, and is not stored: {e}"))
+        };
+        let read = Self::decode(&bytes, path).map_err(unreadable)?;
+        let model = registry.restore(&read.model).map_err(unreadable)?;
+        read.check::<T>(model.as_ref()).map_err(unreadable)?;
+        if read != *self || model.record().map_err(unreadable)? != self.model {
+            let problem =
+                "the model does not come out the same when it is read back, and is not stored";
+            return Err(Error::file(path, problem));
+        }
+        drop((read, model));
+        write_file(path, |out| out.write_all(&bytes))
+    }
+
+    /// The bytes of the file.
+    pub fn encode(&self) -> Result<Vec<u8>> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend_from_slice(&FORMAT.to_le_bytes());
+        bytes.extend_from_slice(&[0; 4]);
+        rmp_serde::encode::write_named(&mut bytes, self)
+            .map_err(|e| Error::param("model", "storable", format!("not: {e}")))?;
+        let checksum = crc32fast::hash(&bytes[HEADER..]);
+        bytes[HEADER - 4..HEADER].copy_from_slice(&checksum.to_le_bytes());
+        Ok(bytes)
+    }
+
+    /// The model of the file, held against the columns and classes it will be used with.
+    pub fn restore<T: Task, M: Stored<T>>(&self, registry: &Registry<T>) -> Result<M> {
+        let model = M::restore(&self.model, registry)?;
+        self.check::<T>(&model)?;
+        Ok(model)
+    }
+
+    /// Refuses a model that does not suit the file's columns and classes.
+    fn check<T: Task>(&self, model: &dyn Fitted<T>) -> Result<()> {
+        let sound = self.is::<T>()
+            && !self.schema.is_empty()
+            && T::CLASSES != self.classes.is_empty()
+            && self.target.is_some() == (T::NAME != Density::NAME);
+        if !sound {
+            let expected = format!("a whole model for {}", T::NAME);
+            return Err(Error::param("model file", expected, "damaged"));
+        }
+        let width = if T::CLASSES { self.classes.len() } else { 1 };
+        model.validate(&self.schema, width)
     }
 
     /// Reads a model file; foreign, newer, truncated and damaged files are refused with a clear word.
     pub fn read(path: &Path) -> Result<Self> {
         let bytes = fs::read(path).map_err(|e| Error::io(path, e))?;
-        Self::parse(&bytes, path)
+        Self::decode(&bytes, path)
     }
 
-    fn parse(bytes: &[u8], path: &Path) -> Result<Self> {
+    /// Reads the bytes of a model file; `path` is for messages.
+    pub fn decode(bytes: &[u8], path: &Path) -> Result<Self> {
         if !bytes.starts_with(&MAGIC[..bytes.len().min(MAGIC.len())]) || bytes.is_empty() {
             return Err(Error::file(path, "not a Dolmen model file"));
         }

@@ -13,5 +13,6 @@ pub mod floats;
 
 pub use file::ModelFile;
 pub use output::{check_output, same_file, write_file};
-pub use record::Record;
+pub use record::{Record, check_use};
+pub(crate) use record::{are_shares, is_ascending_below};
 pub use registry::{Registry, Stored};

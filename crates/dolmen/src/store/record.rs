@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::table::Schema;
 
 /// A stored model. Records nest: an ensemble's body holds its members' records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,14 +33,48 @@ impl Record {
         self.version
     }
 
+    /// Refuses the record unless its parts fit together.
+    pub fn require(&self, sound: bool) -> Result<()> {
+        if sound { Ok(()) } else { Err(self.damaged("its parts do not fit together")) }
+    }
+
+    fn damaged(&self, problem: impl std::fmt::Display) -> Error {
+        let expected = format!("a readable '{}'", self.kind);
+        Error::param("model file", expected, format!("damaged: {problem}"))
+    }
+
     /// Reads the body back.
     pub fn read<B: DeserializeOwned>(&self) -> Result<B> {
-        rmp_serde::from_slice(&self.body).map_err(|e| {
-            Error::param(
-                "model file",
-                format!("a readable '{}'", self.kind),
-                format!("damaged: {e}"),
-            )
-        })
+        rmp_serde::from_slice(&self.body).map_err(|e| self.damaged(e))
     }
+}
+
+/// Whether stored numbers are shares of one whole, as nearly as sums of roundings are.
+pub(crate) fn are_shares(weights: &[f64]) -> bool {
+    weights.iter().all(|w| *w >= 0.0) && (weights.iter().sum::<f64>() - 1.0).abs() < 1e-6
+}
+
+/// Whether stored numbers are those of some things among so many, each named once and in order; at least one.
+pub(crate) fn is_ascending_below(numbers: &[usize], count: usize) -> bool {
+    numbers.is_sorted_by(|a, b| a < b) && numbers.last().is_some_and(|last| *last < count)
+}
+
+/// Refuses a stored model made for another number of input columns, or of values in a prediction row, than it is to be used
+/// with: `made_for` are the two numbers it has, `inputs` and `width` those it will meet.
+pub fn check_use(
+    kind: &str,
+    made_for: (usize, usize),
+    inputs: &Schema,
+    width: usize,
+) -> Result<()> {
+    let (columns, values) = made_for;
+    if columns != inputs.len() {
+        let what = format!("input columns of the stored '{kind}'");
+        return Err(Error::shape(what, inputs.len(), columns));
+    }
+    if values != width {
+        let what = format!("values that the stored '{kind}' predicts");
+        return Err(Error::shape(what, width, values));
+    }
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! Which type reads which kind of record.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::Record;
 use crate::error::{Error, Result};
@@ -20,15 +21,21 @@ pub trait Stored<T: Task>: Fitted<T> + Sized + 'static {
 
 type Reader<T> = fn(&Record, &Registry<T>) -> Result<Box<dyn Fitted<T>>>;
 
+/// Models within models, at most. Each level is a few kinds of record (an average of folds of a model behind an encoder), so
+/// that this is far more than anyone stacks; a file may hold thousands, each with a copy of all those within.
+const MOST_LEVELS: usize = 64;
+
 /// The kinds of model a program can read, each with its reader.
 #[derive(Debug, Clone)]
 pub struct Registry<T: Task> {
-    readers: BTreeMap<&'static str, (u32, Reader<T>)>,
+    readers: Arc<BTreeMap<&'static str, (u32, Reader<T>)>>,
+    /// Records that the next one is within.
+    level: usize,
 }
 
 impl<T: Task> Default for Registry<T> {
     fn default() -> Self {
-        Self { readers: BTreeMap::new() }
+        Self { readers: Arc::default(), level: 0 }
     }
 }
 
@@ -37,8 +44,14 @@ impl<T: Task> Registry<T> {
     #[must_use]
     pub fn with<M: Stored<T>>(mut self) -> Self {
         let read: Reader<T> = |record, registry| Ok(Box::new(M::restore(record, registry)?));
-        self.readers.insert(M::KIND, (M::VERSION, read));
+        Arc::make_mut(&mut self.readers).insert(M::KIND, (M::VERSION, read));
         self
+    }
+
+    /// Another task's kinds of model, for those within a model of this one.
+    #[must_use]
+    pub fn within<U: Task>(&self, other: Registry<U>) -> Registry<U> {
+        Registry { level: self.level, ..other }
     }
 
     /// Reads a model of any registered kind.
@@ -53,6 +66,10 @@ impl<T: Task> Registry<T> {
                 supported: *supported,
             });
         }
-        read(record, self)
+        if self.level == MOST_LEVELS {
+            let expected = format!("of at most {MOST_LEVELS} models within one another");
+            return Err(Error::param("model file", expected, "of more"));
+        }
+        read(record, &Self { level: self.level + 1, ..self.clone() })
     }
 }

@@ -9,8 +9,8 @@ use super::weak::best;
 use crate::error::{Error, Result};
 use crate::learner::tree::Tree;
 use crate::learner::{Diagnostics, Fitted, Sample, Series};
-use crate::store::{Record, Registry, Stored, floats};
-use crate::table::Rows;
+use crate::store::{Record, Registry, Stored, check_use, floats};
+use crate::table::{Rows, Schema};
 use crate::task::{Classification, Task};
 
 /// Halvings in which the scale of the votes is found.
@@ -155,6 +155,16 @@ impl Fitted<Classification> for FittedAdaBoost {
         Ok(())
     }
 
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        check_use(Self::KIND, (self.votes.columns, self.votes.frequencies.len()), inputs, width)?;
+        match &self.members {
+            Members::Trees(_) => Ok(()),
+            Members::Models(models) => {
+                models.iter().try_for_each(|model| model.validate(inputs, width))
+            }
+        }
+    }
+
     fn record(&self) -> Result<Record> {
         let body = match &self.members {
             Members::Trees(trees) => {
@@ -204,7 +214,6 @@ impl Stored<Classification> for FittedAdaBoost {
 
     fn restore(record: &Record, registry: &Registry<Classification>) -> Result<Self> {
         let Body { votes, trees, models } = record.read()?;
-        let damaged = || Error::param("model file", "a readable 'adaboost'", "damaged");
         let width = votes.frequencies.len();
         let suits = |tree: &Tree| {
             let is_class = |value: &f64| (0.0..width as f64).contains(value);
@@ -213,20 +222,20 @@ impl Stored<Classification> for FittedAdaBoost {
                 && tree.width() == 1
                 && tree.splits().iter().all(|split| has_column(split.column))
         };
-        if width == 0
-            || trees.len() + models.len() != votes.alphas.len()
-            || !trees.iter().all(suits)
-        {
-            return Err(damaged());
-        }
+        let rounds = votes.alphas.len();
+        let one_kind = trees.is_empty() || models.is_empty();
+        record.require(
+            width > 0
+                && one_kind
+                && trees.len() + models.len() == rounds
+                && votes.errors.len() == rounds
+                && trees.iter().all(suits),
+        )?;
         let members = if models.is_empty() {
             Members::Trees(trees)
         } else {
-            let restore = |record: &Record| {
-                let model = registry.restore(record)?;
-                if model.width() == width { Ok(Arc::from(model)) } else { Err(damaged()) }
-            };
-            Members::Models(models.iter().map(restore).collect::<Result<_>>()?)
+            let restore = |record: Record| Ok(registry.restore(&record)?.into());
+            Members::Models(models.into_iter().map(restore).collect::<Result<_>>()?)
         };
         Ok(Self { votes, members })
     }

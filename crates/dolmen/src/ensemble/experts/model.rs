@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use crate::learner::scales::{Scales, require_numbers};
 use crate::learner::{Diagnostics, Fitted, Series};
 use crate::math::bulk;
-use crate::store::{Record, Registry, Stored, floats};
-use crate::table::Rows;
+use crate::store::{Record, Registry, Stored, check_use, floats, is_ascending_below};
+use crate::table::{Rows, Schema};
 
 /// What the experts' scores are turned into.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -189,18 +189,16 @@ impl FittedExperts {
     }
 
     fn is_sound(&self) -> bool {
-        let columns = self.count * (1 + self.outputs());
         let sound = match &self.says {
             Says::Number { deviations, .. } => deviations.len() == self.count,
-            Says::Classes { classes, seen, .. } => {
-                !seen.is_empty() && seen.iter().all(|class| class < classes)
-            }
+            Says::Classes { classes, seen, .. } => is_ascending_below(seen, *classes),
         };
+        let scores = self.count.checked_mul(1 + self.outputs());
         sound
             && self.count > 0
             && (1..=self.count).contains(&self.top)
             && self.scales.scales().len() == self.scales.centres().len()
-            && self.coefficients.len() == columns * self.width()
+            && Some(self.coefficients.len()) == scores.and_then(|n| n.checked_mul(self.width()))
             && self.fit.shares.len() == self.count
     }
 
@@ -264,6 +262,13 @@ impl<T: Routed> Fitted<T> for FittedExperts {
         Ok(())
     }
 
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        for columns in [self.scales.centres().len(), self.fit.columns.len()] {
+            check_use(<Self as Stored<T>>::KIND, (columns, self.values()), inputs, width)?;
+        }
+        Ok(())
+    }
+
     fn record(&self) -> Result<Record> {
         Record::new(<Self as Stored<T>>::KIND, <Self as Stored<T>>::VERSION, self)
     }
@@ -295,9 +300,7 @@ impl<T: Routed> Stored<T> for FittedExperts {
 
     fn restore(record: &Record, _registry: &Registry<T>) -> Result<Self> {
         let model: Self = record.read()?;
-        if !model.is_sound() {
-            return Err(Error::param("model file", "a readable 'experts'", "damaged"));
-        }
+        record.require(model.is_sound())?;
         if !T::suits(&model.says) {
             return Err(Error::param("model file", "a model of this task", "of another"));
         }

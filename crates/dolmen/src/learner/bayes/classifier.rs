@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::learner::library::Library;
 use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample, Series};
 use crate::math::log_sum_exp;
-use crate::store::{Record, Registry, Stored};
-use crate::table::Rows;
+use crate::store::{Record, Registry, Stored, check_use};
+use crate::table::{Rows, Schema};
 use crate::task::{Classification, Density, Joint, Labels, Target, Task};
 
 /// A classifier from any density learner. A ladder of densities makes a ladder of classifiers.
@@ -162,16 +162,21 @@ impl FittedBayes {
         Record::new(KIND, VERSION, &Body { log_priors: self.log_priors.clone(), densities })
     }
 
-    fn restored(record: &Record) -> Result<Self> {
+    fn validated(&self, inputs: &Schema, width: usize) -> Result<()> {
+        check_use(KIND, (inputs.len(), self.log_priors.len()), inputs, width)?;
+        self.densities.iter().flatten().try_for_each(|density| density.validate(inputs, 1))
+    }
+
+    fn restored<T: Task>(record: &Record, registry: &Registry<T>) -> Result<Self> {
         let Body { log_priors, densities } = record.read()?;
         if log_priors.len() != densities.len() {
             return Err(Error::shape("stored classes", log_priors.len(), densities.len()));
         }
-        let known = Density::registry();
-        let restore = |density: &Option<Record>| -> Result<Option<Arc<dyn Fitted<Density>>>> {
-            density.as_ref().map(|record| Ok(known.restore(record)?.into())).transpose()
+        let known = registry.within(Density::registry());
+        let restore = |density: Option<Record>| -> Result<Option<Arc<dyn Fitted<Density>>>> {
+            density.map(|record| Ok(known.restore(&record)?.into())).transpose()
         };
-        let densities = densities.iter().map(restore).collect::<Result<_>>()?;
+        let densities = densities.into_iter().map(restore).collect::<Result<_>>()?;
         Ok(Self { log_priors, densities })
     }
 }
@@ -187,6 +192,10 @@ impl Fitted<Joint> for FittedBayes {
 
     fn free_parameters(&self) -> Option<usize> {
         self.parameters()
+    }
+
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        self.validated(inputs, width)
     }
 
     fn record(&self) -> Result<Record> {
@@ -220,6 +229,10 @@ impl Fitted<Classification> for FittedBayes {
         self.parameters()
     }
 
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        self.validated(inputs, width)
+    }
+
     fn record(&self) -> Result<Record> {
         self.stored()
     }
@@ -233,8 +246,8 @@ impl Stored<Classification> for FittedBayes {
     const KIND: &'static str = KIND;
     const VERSION: u32 = VERSION;
 
-    fn restore(record: &Record, _registry: &Registry<Classification>) -> Result<Self> {
-        Self::restored(record)
+    fn restore(record: &Record, registry: &Registry<Classification>) -> Result<Self> {
+        Self::restored(record, registry)
     }
 }
 
@@ -242,7 +255,7 @@ impl Stored<Joint> for FittedBayes {
     const KIND: &'static str = KIND;
     const VERSION: u32 = VERSION;
 
-    fn restore(record: &Record, _registry: &Registry<Joint>) -> Result<Self> {
-        Self::restored(record)
+    fn restore(record: &Record, registry: &Registry<Joint>) -> Result<Self> {
+        Self::restored(record, registry)
     }
 }

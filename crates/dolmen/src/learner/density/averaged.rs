@@ -12,8 +12,8 @@ use super::DensityModel;
 use crate::error::{Error, Result};
 use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample};
 use crate::math::log_sum_exp;
-use crate::store::{Record, Registry, Stored};
-use crate::table::{Features, Rows};
+use crate::store::{Record, Registry, Stored, are_shares};
+use crate::table::{Features, Rows, Schema};
 use crate::task::{Density, Task};
 
 /// What the fits of an average differ in.
@@ -231,6 +231,10 @@ impl Fitted<Density> for FittedAverage {
         Ok(())
     }
 
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        self.parts.iter().try_for_each(|part| part.validate(inputs, width))
+    }
+
     fn record(&self) -> Result<Record> {
         let parts: Result<Vec<Record>> = self.parts.iter().map(|part| part.record()).collect();
         let body = Body { weights: self.weights.clone(), parts: parts? };
@@ -334,11 +338,9 @@ impl Stored<Density> for FittedAverage {
 
     fn restore(record: &Record, registry: &Registry<Density>) -> Result<Self> {
         let Body { weights, parts } = record.read()?;
-        if weights.len() != parts.len() || weights.is_empty() {
-            return Err(Error::param("model file", "a readable 'averaged'", "damaged"));
-        }
-        let restore = |part: &Record| Ok(registry.restore(part)?.into());
-        let parts: Result<_> = parts.iter().map(restore).collect();
+        record.require(weights.len() == parts.len() && are_shares(&weights))?;
+        let restore = |part: Record| Ok(registry.restore(&part)?.into());
+        let parts: Result<_> = parts.into_iter().map(restore).collect();
         Ok(Self { weights, parts: parts? })
     }
 }

@@ -8,7 +8,7 @@ use super::mixture::{self, Covariance, Data, FittedMixture, Given, Prior, Stop};
 use crate::error::{Error, Result};
 use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample};
 use crate::store::{Record, Registry, Stored};
-use crate::table::Rows;
+use crate::table::{Rows, Schema};
 use crate::task::Density;
 
 /// One Gaussian: by maximum likelihood (divisor N), or MAP with `beta` above 0.
@@ -104,6 +104,10 @@ impl Fitted<Density> for FittedGaussian {
 
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
         self.0.predict_into(x, out)
+    }
+
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        self.0.validate(inputs, width)
     }
 
     fn record(&self) -> Result<Record> {

@@ -11,6 +11,8 @@ use crate::learner::scales::{Scales, require_numbers};
 use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample, Series, Simple, SimpleModel};
 use crate::math::quasi_newton::Minimum;
 use crate::plan::Plan;
+use crate::store::check_use;
+use crate::table::Schema;
 use crate::task::{Classification, Target};
 
 /// The weakest penalty that `auto` tries; the strongest is the number of rows.
@@ -332,6 +334,14 @@ impl SimpleModel<Classification> for FittedLogistic {
 
     fn width(&self) -> usize {
         self.at_centres.len()
+    }
+
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        check_use(Self::KIND, (self.centres.len(), self.at_centres.len()), inputs, width)?;
+        match inputs.len() * width {
+            expected if expected == self.coefficients.len() => Ok(()),
+            expected => Err(Error::shape("stored coefficients", expected, self.coefficients.len())),
+        }
     }
 
     fn predict_row(&self, row: &[f64], out: &mut [f64]) {

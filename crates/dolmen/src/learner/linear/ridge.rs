@@ -11,6 +11,8 @@ use crate::learner::scales::{require_finite, require_numbers};
 use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample, Series, Simple, SimpleModel};
 use crate::oos::{self, Block};
 use crate::plan::{Plan, Split};
+use crate::store::check_use;
+use crate::table::Schema;
 use crate::task::Regression;
 
 /// Penalties tried by `auto`, as multiples of the columns' mean spread: four per decade.
@@ -230,6 +232,13 @@ impl SimpleModel<Regression> for FittedRidge {
 
     fn width(&self) -> usize {
         1
+    }
+
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        for columns in [self.centres.len(), self.coefficients.len(), self.columns.len()] {
+            check_use(Self::KIND, (columns, 1), inputs, width)?;
+        }
+        Ok(())
     }
 
     fn predict_row(&self, row: &[f64], out: &mut [f64]) {

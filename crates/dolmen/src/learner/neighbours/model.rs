@@ -10,8 +10,8 @@ use super::nearest::Found;
 use crate::error::{Error, Result};
 use crate::learner::Fitted;
 use crate::learner::scales::{Scales, require_numbers};
-use crate::store::{Record, Registry, Stored, floats};
-use crate::table::Rows;
+use crate::store::{Record, Registry, Stored, check_use, floats};
+use crate::table::{Rows, Schema};
 use crate::task::{Classification, Regression};
 
 /// What the rows answer.
@@ -166,13 +166,13 @@ impl FittedNeighbours {
         };
         let weighed = weights.as_ref().map_or(rows, Vec::len);
         let sound = known_classes
-            && rows > 0
+            && (rows > 0 && k > 0)
+            && smoothing >= 0.0
+            && weights.iter().flatten().all(|weight| *weight >= 0.0 && weight.is_finite())
             && rows * dimension == points.len()
             && scales.scales().len() == dimension
             && points.iter().all(|value| value.is_finite());
-        if !sound || answered != rows || weighed != rows {
-            return Err(Error::param("model file", "a readable 'neighbours'", "damaged"));
-        }
+        record.require(sound && answered == rows && weighed == rows)?;
         let index = Index::new(points, dimension, weights);
         Ok(Self::new(Arc::new(Known { scales, index, answers, shares, smoothing }), k))
     }
@@ -191,6 +191,11 @@ macro_rules! fitted {
 
             fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
                 self.predict_into(x, out)
+            }
+
+            fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+                let columns = self.known.scales.centres().len();
+                check_use(KIND, (columns, self.known.width()), inputs, width)
             }
 
             fn record(&self) -> Result<Record> {

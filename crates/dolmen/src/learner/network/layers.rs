@@ -71,6 +71,17 @@ pub(super) struct Room {
     packed: Vec<f32>,
 }
 
+/// Parameters of layers with these numbers of units; `None` if that is no network, or none that could be.
+pub(super) fn parameters(sizes: &[usize]) -> Option<usize> {
+    if sizes.len() < 2 || sizes.contains(&0) {
+        return None;
+    }
+    sizes.windows(2).try_fold(0_usize, |sum, pair| {
+        let stride = pair[1].checked_next_multiple_of(padded(1))?;
+        sum.checked_add(pair[0].checked_add(1)?.checked_mul(stride)?)
+    })
+}
+
 impl Layers {
     /// Layers with these numbers of units, inputs first and outputs last.
     pub(super) fn new(sizes: &[usize], activation: Activation) -> Self {

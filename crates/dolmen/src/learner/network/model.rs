@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::layers::{Activation, Layers};
-use crate::error::{Error, Result};
+use super::layers::{Activation, Layers, parameters};
+use crate::error::Result;
 use crate::learner::scales::Scales;
 use crate::learner::{Diagnostics, Fitted};
-use crate::store::{Record, Registry, Stored};
-use crate::table::Rows;
+use crate::store::{Record, Registry, Stored, check_use};
+use crate::table::{Rows, Schema};
 use crate::task::{Classification, Regression, Task};
 
 /// Rows predicted at a time.
@@ -96,16 +96,22 @@ impl FittedNetwork {
 
     fn restored(record: &Record) -> Result<Self> {
         let body: Body = record.read()?;
-        let whole = body.sizes.len() >= 2 && !body.copies.is_empty() && !body.sizes.contains(&0);
-        let model = Self::new(body);
-        let parameters = if whole { model.layers.parameters() } else { usize::MAX };
-        let columns = model.body.scales.centres().len();
-        let fits = |copy: &Single| copy.parameters.len() == parameters;
-        if model.body.copies.iter().all(fits) && model.body.sizes.first() == Some(&columns) {
-            Ok(model)
-        } else {
-            Err(Error::param("model file", "a readable 'network'", "damaged"))
-        }
+        let columns = body.scales.centres().len();
+        let parameters = parameters(&body.sizes);
+        let fits = |copy: &Single| Some(copy.parameters.len()) == parameters;
+        record.require(
+            !body.copies.is_empty()
+                && body.copies.iter().all(fits)
+                && body.sizes.first() == Some(&columns)
+                && body.scales.scales().len() == columns,
+        )?;
+        Ok(Self::new(body))
+    }
+
+    fn validated(&self, values: usize, inputs: &Schema, width: usize) -> Result<()> {
+        check_use("network", (self.body.scales.centres().len(), values), inputs, width)?;
+        let outputs = self.body.sizes.last().copied().unwrap_or(0);
+        check_use("network", (inputs.len(), outputs), inputs, width)
     }
 }
 
@@ -132,6 +138,10 @@ impl Fitted<Classification> for FittedNetwork {
         Ok(())
     }
 
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        self.validated(<Self as Fitted<Classification>>::width(self), inputs, width)
+    }
+
     fn record(&self) -> Result<Record> {
         self.stored()
     }
@@ -151,6 +161,10 @@ impl Fitted<Regression> for FittedNetwork {
         out.fill(mean);
         self.outputs(x, |i, outputs| out[i] += deviation * f64::from(outputs[0]) / copies);
         Ok(())
+    }
+
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        self.validated(<Self as Fitted<Regression>>::width(self), inputs, width)
     }
 
     fn record(&self) -> Result<Record> {

@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::learner::scales::{Scales, require_numbers};
 use crate::learner::{Diagnostics, Fitted};
 use crate::math::bulk;
-use crate::store::{Record, Registry, Stored, floats};
-use crate::table::Rows;
+use crate::store::{Record, Registry, Stored, check_use, floats, is_ascending_below};
+use crate::table::{Rows, Schema};
 use crate::task::{Classification, Regression};
 
 /// Probabilities of pairs stay this far from 0 and 1, as in LIBSVM.
@@ -171,10 +171,7 @@ impl FittedSvm {
     fn restore(record: &Record) -> Result<Self> {
         let body: Body = record.read()?;
         let dimension = body.scales.centres().len();
-        let damaged = || Error::param("model file", "a readable 'svm'", "damaged");
-        if dimension == 0 || body.scales.scales().len() != dimension {
-            return Err(damaged());
-        }
+        record.require(dimension > 0 && body.scales.scales().len() == dimension)?;
         let vectors = body.vectors.len() / dimension;
         let fits = |machine: &Machine| {
             let within = |run: &Range<usize>| run.start <= run.end && run.end <= vectors;
@@ -185,16 +182,12 @@ impl FittedSvm {
         let machines = match &body.says {
             Says::Number { .. } => 1,
             Says::Classes { classes, seen, .. } => {
-                if seen.is_empty() || seen.iter().any(|class| class >= classes) {
-                    return Err(damaged());
-                }
+                record.require(is_ascending_below(seen, *classes))?;
                 seen.len() * (seen.len() - 1) / 2
             }
         };
         let sound = vectors * dimension == body.vectors.len() && body.machines.len() == machines;
-        if !(sound && body.machines.iter().all(fits)) {
-            return Err(damaged());
-        }
+        record.require(sound && body.machines.iter().all(fits))?;
         Ok(Self::from_body(body))
     }
 }
@@ -212,6 +205,11 @@ macro_rules! fitted {
 
             fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
                 self.predict_into(x, out)
+            }
+
+            fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+                let columns = self.body.scales.centres().len();
+                check_use(KIND, (columns, self.width()), inputs, width)
             }
 
             fn record(&self) -> Result<Record> {

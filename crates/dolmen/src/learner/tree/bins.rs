@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::codes::{BLOCK, Codes, GROUP};
-use crate::error::{Error, Result};
-use crate::table::{Kind, Rows};
+use crate::error::{Error, Place, Result};
+use crate::table::{Kind, Rows, Schema};
 
 /// Bins of values in a column, at most: with the code for missing values they fill a byte.
 pub const MOST_BINS: usize = 255;
@@ -95,6 +95,38 @@ impl Bins {
     /// The columns.
     pub fn columns(&self) -> &[ColumnBins] {
         &self.columns
+    }
+
+    /// Whether every column has the bins that its codes can tell apart; read from a file, it might not.
+    pub(super) fn is_sound(&self) -> bool {
+        let within = |bins: usize| (1..=MOST_BINS).contains(&bins);
+        self.columns.iter().all(|column| match column {
+            ColumnBins::Numeric { cuts, .. } => {
+                within(cuts.len() + 1) && cuts.is_sorted_by(|a, b| a < b)
+            }
+            ColumnBins::Categorical { codes, bins } => {
+                within(*bins) && codes.iter().all(|code| usize::from(*code) <= *bins)
+            }
+        })
+    }
+
+    /// Refuses inputs that are not of the kinds that were cut.
+    pub(super) fn check_inputs(&self, inputs: &Schema) -> Result<()> {
+        if inputs.len() != self.columns.len() {
+            return Err(Error::shape(
+                "columns of the stored bins",
+                inputs.len(),
+                self.columns.len(),
+            ));
+        }
+        let mut both = inputs.fields().iter().zip(&self.columns);
+        match both.find(|(field, bins)| (field.kind != Kind::Numeric) != bins.is_categorical()) {
+            None => Ok(()),
+            Some((field, _)) => {
+                let problem = "the stored bins are of the other kind than the column";
+                Err(Error::data(Place::column(&field.name), problem))
+            }
+        }
     }
 
     /// The codes of rows. Runs on the thread pool it is called in.

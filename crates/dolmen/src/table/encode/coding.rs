@@ -43,6 +43,23 @@ pub(super) enum Origin {
 }
 
 impl Coding {
+    /// Whether a column of this kind can be encoded so, and all codes have their level; read from a file, it might not.
+    pub(super) fn is_sound(&self, kind: &Kind) -> bool {
+        match (self, kind) {
+            (Self::Number { .. }, _) => true,
+            (Self::Level(coding), kind) => {
+                let known = coding.known();
+                let suits = match (&coding.origin, kind) {
+                    (Origin::Levels(known), Kind::Categorical { levels }) => *known <= levels.len(),
+                    (Origin::Levels(_), Kind::Numeric) => false,
+                    (Origin::Values(_) | Origin::Cuts(_), _) => true,
+                };
+                let levels = coding.levels.len();
+                suits && known <= levels && coding.missing.is_none_or(|code| code <= levels)
+            }
+        }
+    }
+
     /// Number of columns made.
     pub(super) fn width(&self) -> usize {
         match self {
@@ -90,12 +107,16 @@ impl Coding {
 impl LevelCoding {
     /// Whether missing values have a level of their own, the last one.
     pub(super) fn has_missing_level(&self) -> bool {
-        let known = match &self.origin {
+        self.levels.len() > self.known()
+    }
+
+    /// Levels of values that are not missing.
+    fn known(&self) -> usize {
+        match &self.origin {
             Origin::Levels(known) => *known,
             Origin::Values(values) => values.len(),
             Origin::Cuts(cuts) => cuts.len() + 1,
-        };
-        self.levels.len() > known
+        }
     }
 
     /// The level of a value: the number of levels if it is unknown, `None` if it stays missing.

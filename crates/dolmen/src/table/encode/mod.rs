@@ -140,6 +140,10 @@ impl TryFrom<Stored> for Encoder {
             let (expected, found) = (stored.input.len(), stored.columns.len());
             return Err(Error::shape("columns of the encoder", expected, found));
         }
+        let mut both = stored.columns.iter().zip(stored.input.fields());
+        if let Some((_, field)) = both.find(|(coding, field)| !coding.is_sound(&field.kind)) {
+            return Err(Error::data(Place::column(&field.name), "the stored encoding is damaged"));
+        }
         Ok(Self::new(stored.input, stored.columns))
     }
 }
@@ -166,11 +170,25 @@ impl Encoder {
         self.output.len()
     }
 
+    /// Refuses columns that are not those it was fitted on.
+    pub(crate) fn check_inputs(&self, inputs: &Schema) -> Result<()> {
+        if *inputs == *self.input {
+            return Ok(());
+        }
+        let problem = "the columns are not those that the encoder was fitted on";
+        Err(Error::data(Place::default(), problem))
+    }
+
+    /// Whether every column is encoded as one category.
+    pub(crate) fn is_discrete(&self) -> bool {
+        let kept = |coding: &Coding| matches!(coding, Coding::Level(level) if !level.one_hot);
+        self.columns.iter().all(kept)
+    }
+
     /// Encodes rows of the columns it was fitted on.
     pub fn apply(&self, rows: Rows<'_>) -> Result<Features> {
-        if !Arc::ptr_eq(rows.schema(), &self.input) && **rows.schema() != *self.input {
-            let problem = "the columns are not those that the encoder was fitted on";
-            return Err(Error::data(Place::default(), problem));
+        if !Arc::ptr_eq(rows.schema(), &self.input) {
+            self.check_inputs(rows.schema())?;
         }
         let mut values = vec![0.0; rows.rows() * self.width()];
         for (row, out) in rows.iter().zip(values.chunks_exact_mut(self.width().max(1))) {

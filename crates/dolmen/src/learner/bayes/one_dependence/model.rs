@@ -9,11 +9,11 @@ use super::mixing::{Desk, Mixing, to_posterior};
 use super::scale::Scale;
 use super::tables::Tables;
 use super::triples::Triples;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Result};
 use crate::learner::{Diagnostics, Fitted, Sample, Series};
-use crate::store::{Record, Registry, Stored};
-use crate::table::Rows;
+use crate::store::{Record, Registry, Stored, check_use};
 use crate::table::encode::Encoder;
+use crate::table::{Rows, Schema};
 use crate::task::{Classification, Joint, Labels, Target, Task};
 
 /// What turns rows into values that can be counted.
@@ -274,10 +274,16 @@ impl FittedOneDependence {
             Mixing::Naive | Mixing::Frequent(_) => true,
         };
         let whole_triples = || triples.as_ref().is_none_or(|t| t.is_whole(counts.layout()));
-        if !(counts.layout().attributes() == attributes && fits && whole_triples()) {
-            return Err(Error::data(Place::default(), "the stored counts are damaged"));
-        }
+        let discrete = discretiser.encoder.is_discrete();
+        record.require(
+            counts.layout().attributes() == attributes && discrete && fits && whole_triples(),
+        )?;
         Ok(Self::new(Counted::new(discretiser, counts, triples), mixing, notes))
+    }
+
+    fn validated(&self, inputs: &Schema, width: usize) -> Result<()> {
+        check_use("one-dependence", (inputs.len(), self.classes()), inputs, width)?;
+        self.counted.discretiser.encoder.check_inputs(inputs)
     }
 
     fn described(&self) -> Diagnostics {
@@ -302,6 +308,10 @@ impl Fitted<Joint> for FittedOneDependence {
         self.predict_rows(x, Joint::LOG_SPACE, out)
     }
 
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        self.validated(inputs, width)
+    }
+
     fn record(&self) -> Result<Record> {
         self.stored()
     }
@@ -318,6 +328,10 @@ impl Fitted<Classification> for FittedOneDependence {
 
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
         self.predict_rows(x, Classification::LOG_SPACE, out)
+    }
+
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        self.validated(inputs, width)
     }
 
     fn record(&self) -> Result<Record> {

@@ -12,8 +12,8 @@ use super::shape::Shape;
 use super::{DensityModel, bad_value};
 use crate::error::{Error, Place, Result};
 use crate::learner::{Diagnostics, Fitted, Series};
-use crate::store::{Record, Registry, Stored, floats};
-use crate::table::Rows;
+use crate::store::{Record, Registry, Stored, are_shares, check_use, floats};
+use crate::table::{Rows, Schema};
 use crate::task::Density;
 
 /// A kernel density: weighted rows, a shape and a bandwidth per column.
@@ -142,6 +142,10 @@ impl Fitted<Density> for FittedKernel {
             .get_or_init(|| Shortcut::new(self.kernels(), &self.bandwidth, self.points.len()));
         evaluate::log_densities(self.kernels(), &self.bandwidth, shortcut, x.values(), out);
         Ok(())
+    }
+
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        check_use(Self::KIND, (self.bandwidth.len(), 1), inputs, width)
     }
 
     fn record(&self) -> Result<Record> {
@@ -275,14 +279,12 @@ impl Stored<Density> for FittedKernel {
         let body: Body = record.read()?;
         let dimension = body.bandwidth.len();
         let sound = body.bandwidth.iter().all(|h| *h > 0.0 && h.is_finite())
-            && body.weights.iter().all(|w| (0.0..=1.0).contains(w))
+            && are_shares(&body.weights)
             && dimension > 0
-            && !body.weights.is_empty()
+            && body.tolerance >= 0.0
             && body.columns.len() == dimension * body.weights.len()
             && body.columns.iter().all(|v| v.is_finite());
-        if !sound {
-            return Err(Error::param("model file", "a readable 'kernel'", "damaged"));
-        }
+        record.require(sound)?;
         let points = Arc::new(Points::from_ordered(body.columns, dimension));
         let weights = Arc::new(body.weights);
         let model = Self::new(body.shape, body.bandwidth, body.tolerance, points, weights);

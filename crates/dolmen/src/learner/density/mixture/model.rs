@@ -14,8 +14,8 @@ use crate::error::{Error, Place, Result};
 use crate::learner::density::DensityModel;
 use crate::learner::{Diagnostics, Fitted, Series};
 use crate::math::log_sum_exp;
-use crate::store::{Record, Registry, Stored};
-use crate::table::Rows;
+use crate::store::{Record, Registry, Stored, check_use};
+use crate::table::{Rows, Schema};
 use crate::task::Density;
 
 /// A mixture of normal densities, `p(x) = sum_i kappa_i N(x | mu_i, Sigma_i)`.
@@ -46,9 +46,10 @@ struct Body {
 impl FittedMixture {
     pub(crate) fn new(
         units: Units,
-        normals: Normals,
+        mut normals: Normals,
         diagnostics: Diagnostics,
     ) -> Result<Self, Collapse> {
+        normals.normalise();
         let factors = normals.factorise()?;
         Ok(Self {
             densities: Densities::new(&normals, &factors),
@@ -215,6 +216,10 @@ impl Fitted<Density> for FittedMixture {
             };
         }
         Ok(())
+    }
+
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        check_use(Self::KIND, (self.normals.dimension(), 1), inputs, width)
     }
 
     fn record(&self) -> Result<Record> {

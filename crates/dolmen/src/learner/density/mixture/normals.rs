@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::math::cholesky;
+use crate::store::are_shares;
 
 /// ln(2 pi).
 const LN_TWO_PI: f64 = 1.837_877_066_409_345_5;
@@ -109,15 +110,29 @@ impl Normals {
         self.shape.size(self.dimension)
     }
 
+    fn covariance_numbers(&self) -> Option<usize> {
+        self.dimension.checked_pow(2)?;
+        self.shape.count(self.components()).checked_mul(self.size())
+    }
+
     /// Whether the arrays have the lengths that belong together; read from a file they might not.
     pub(super) fn is_consistent(&self) -> bool {
         let (k, d) = (self.components(), self.dimension);
         k > 0
             && d > 0
-            && self.means.len() == k * d
-            && self.covariances.len() == self.shape.count(k) * self.size()
+            && Some(self.means.len()) == k.checked_mul(d)
+            && Some(self.covariances.len()) == self.covariance_numbers()
             && self.means.iter().all(|m| m.is_finite())
-            && self.weights.iter().all(|w| (0.0..=1.0).contains(w))
+            && are_shares(&self.weights)
+    }
+
+    /// Makes the weights sum to 1 where they are further from it than rounding explains: they come from sums over rows, whose
+    /// order of magnitude may be any.
+    pub(super) fn normalise(&mut self) {
+        let total: f64 = self.weights.iter().sum();
+        if (total - 1.0).abs() > 4.0 * self.components() as f64 * f64::EPSILON {
+            self.weights.iter_mut().for_each(|weight| *weight /= total);
+        }
     }
 
     /// Factorises every covariance.

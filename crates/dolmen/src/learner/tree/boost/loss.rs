@@ -70,6 +70,11 @@ impl Link {
         if matches!(self, Self::Logistic(_)) { 2 } else { outputs }
     }
 
+    /// Whether so many scores a row are what it is for.
+    pub fn takes(self, outputs: usize) -> bool {
+        outputs == 1 || outputs > 0 && !matches!(self, Self::Logistic(_))
+    }
+
     /// Predictions from scores, `outputs` a row, row after row.
     pub fn apply(self, scores: &[f64], outputs: usize, out: &mut [f64]) {
         match self {

@@ -8,8 +8,8 @@ use super::loss::Link;
 use super::scorer::{Block, LANES, MOST_LEAVES, Scorer};
 use crate::error::{Error, Result};
 use crate::learner::{Diagnostics, Fitted, Series};
-use crate::store::{Record, Registry, Stored};
-use crate::table::Rows;
+use crate::store::{Record, Registry, Stored, check_use};
+use crate::table::{Rows, Schema};
 use crate::task::{Classification, Regression};
 
 /// A sum of trees, and what it means.
@@ -44,7 +44,10 @@ impl FittedBoost {
             };
             tree.width() == 1 && tree.leaves() <= MOST_LEAVES && tree.splits().iter().all(fits)
         };
-        if body.start.is_empty() || !body.trees.iter().all(is_sound) {
+        let sound = body.bins.is_sound()
+            && body.link.takes(body.start.len())
+            && body.trees.iter().all(is_sound);
+        if !sound {
             return Err(Error::param("model file", "a readable 'boost'", "damaged"));
         }
         Ok(Self { scorer: Scorer::new(&body.trees, &body.bins), body })
@@ -117,6 +120,11 @@ macro_rules! fitted {
             }
             fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
                 self.predict_rows(x, out)
+            }
+            fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+                let values = <Self as Fitted<$task>>::width(self);
+                check_use("boost", (self.body.columns.len(), values), inputs, width)?;
+                self.body.bins.check_inputs(inputs)
             }
             fn record(&self) -> Result<Record> {
                 Record::new("boost", 1, &self.body)

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::super::fitted::Tree;
 use crate::error::{Error, Result};
 use crate::learner::{Diagnostics, Fitted, Series};
-use crate::store::{Record, Registry, Stored};
-use crate::table::Rows;
+use crate::store::{Record, Registry, Stored, check_use};
+use crate::table::{Rows, Schema};
 use crate::task::{Classification, Regression};
 
 /// A fitted [`super::DecisionTree`].
@@ -74,6 +74,9 @@ macro_rules! fitted {
             fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
                 self.predict_rows(x, out)
             }
+            fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+                check_use("tree", (self.columns.len(), self.tree.width()), inputs, width)
+            }
             fn record(&self) -> Result<Record> {
                 Record::new("tree", 1, self)
             }
@@ -87,9 +90,12 @@ macro_rules! fitted {
             const VERSION: u32 = 1;
             fn restore(record: &Record, _registry: &Registry<$task>) -> Result<Self> {
                 let model: Self = record.read()?;
-                if model.tree.columns_needed() > model.columns.len() || model.tree.width() == 0 {
-                    return Err(Error::param("model file", "a readable 'tree'", "damaged"));
-                }
+                let columns = model.columns.len();
+                record.require(
+                    model.tree.columns_needed() <= columns
+                        && model.importance.len() == columns
+                        && model.tree.width() > 0,
+                )?;
                 Ok(model)
             }
         }

@@ -8,10 +8,10 @@ use super::super::Bins;
 use super::ForestTask;
 use super::packed::Packed;
 use super::walk::{PackedRows, Walker};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::learner::{Diagnostics, Fitted, Series};
-use crate::store::{Record, Registry, Stored};
-use crate::table::Rows;
+use crate::store::{Record, Registry, Stored, check_use};
+use crate::table::{Rows, Schema};
 use crate::task::Task;
 
 /// Rows predicted at a time: enough to make it worth while to bring a tree into the cache.
@@ -105,6 +105,11 @@ impl<T: ForestTask> Fitted<T> for FittedForest<T> {
         Ok(())
     }
 
+    fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
+        check_use(Self::KIND, (self.body.bins.columns().len(), self.body.width), inputs, width)?;
+        self.body.bins.check_inputs(inputs)
+    }
+
     fn record(&self) -> Result<Record> {
         Record::new(Self::KIND, Self::VERSION, &self.body)
     }
@@ -123,9 +128,8 @@ impl<T: ForestTask> Stored<T> for FittedForest<T> {
         let stride = if body.width == 2 { 1 } else { body.width };
         let columns = body.bins.columns().len();
         let suits = |tree: &Packed| tree.stride() == stride && tree.suits(columns);
-        if body.trees.is_empty() || body.width == 0 || !body.trees.iter().all(suits) {
-            return Err(Error::param("model file", "a readable 'forest'", "damaged"));
-        }
+        let sound = body.bins.is_sound() && !body.trees.is_empty() && body.width > 0;
+        record.require(sound && body.trees.iter().all(suits))?;
         Ok(Self { body, task: PhantomData })
     }
 }
