@@ -58,7 +58,8 @@ pub(crate) struct Common {
     /// Seed of everything random: same seed, same result.
     #[arg(long, default_value_t = 0, global = true)]
     pub(crate) seed: u64,
-    /// Threads to use; all cores if not given. Results do not depend on it.
+    /// Threads to use, at least 1; all cores if not given. More than four for each core (and 16) are not started. Results do not
+    /// depend on it.
     #[arg(long, global = true)]
     pub(crate) threads: Option<usize>,
     /// Say nothing on stderr but errors.

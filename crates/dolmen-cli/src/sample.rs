@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use dolmen::error::Error;
 use dolmen::learner::Fitted;
+use dolmen::memory;
 use dolmen::table::{Column, Table};
 
 use crate::args::Common;
@@ -44,7 +45,10 @@ pub(crate) fn run(arguments: &Sample, common: &Common, out: &mut dyn Write) -> D
     };
     let mut rng = common.run()?.rng();
     let fields = opened.file.schema.fields();
-    let mut columns = vec![Vec::with_capacity(arguments.rows); fields.len()];
+    let needed = memory::size(&[arguments.rows, fields.len(), size_of::<f64>()]);
+    memory::claim(needed, &format!("{} rows", arguments.rows))?;
+    let mut columns: Vec<Vec<f64>> =
+        fields.iter().map(|_| Vec::with_capacity(arguments.rows)).collect();
     let mut row = vec![0.0; fields.len()];
     for _ in 0..arguments.rows {
         density.sample_into(&mut rng, &mut row);

@@ -9,6 +9,7 @@ mod compare;
 mod folder;
 mod formats;
 mod joint;
+mod memory;
 mod outputs;
 mod stacks;
 mod tables;

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::graph::{Graph, MOST_NODES};
 use crate::error::{Error, Result};
 use crate::learner::Run;
+use crate::memory;
 use crate::table::{Categories, Column, Table};
 
 /// The name of the class, the last column of every data set.
@@ -152,7 +153,10 @@ impl BayesianNetwork {
         let mut rng = run.rng();
         let order = self.graph.order();
         let mut drawn = vec![0; self.values.len()];
-        let mut codes = vec![Vec::with_capacity(rows); self.values.len()];
+        let needed = memory::size(&[rows, self.values.len(), size_of::<u32>()]);
+        memory::claim(needed, &format!("{rows} rows"))?;
+        let mut codes: Vec<Vec<u32>> =
+            self.values.iter().map(|_| Vec::with_capacity(rows)).collect();
         for i in 0..rows {
             if i % 4096 == 0 {
                 run.check()?;

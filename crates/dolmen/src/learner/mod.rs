@@ -33,6 +33,7 @@ pub use simple::{Simple, SimpleLearner, SimpleModel};
 use density::DensityModel;
 
 use crate::error::Result;
+use crate::memory;
 use crate::oos::{self, Block};
 use crate::plan::Plan;
 use crate::store::{Record, check_use};
@@ -137,6 +138,7 @@ pub fn predict<T: Task>(model: &dyn Fitted<T>, x: Rows<'_>, run: &Run) -> Result
     use rayon::prelude::*;
 
     let (width, block) = (model.width(), model.block().max(1));
+    memory::claim(memory::size(&[x.rows(), width, size_of::<f64>()]), "the predictions")?;
     let mut out = vec![0.0; x.rows() * width];
     run.install(|| {
         out.par_chunks_mut(block * width).enumerate().try_for_each(|(number, out)| {

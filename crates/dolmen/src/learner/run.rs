@@ -1,13 +1,13 @@
 //! What a run carries along: seed streams, the thread pool, progress and cancellation.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use super::progress::{Named, Planned, Progress, Silent};
 use crate::error::{Error, Result};
@@ -25,28 +25,26 @@ pub struct Run {
 }
 
 impl Run {
-    /// A run on all cores with this seed, silent.
-    #[expect(clippy::missing_panics_doc, reason = "as many threads as cores can be had")]
+    /// A run on all cores with this seed, silent; on the calling thread alone where the system starts no other.
     pub fn new(seed: u64) -> Self {
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self::with_threads(seed, threads).expect("the default number of threads is positive")
+        let pool = [cores(), 1].into_iter().find_map(|threads| start(threads).ok());
+        Self::on(pool.map_or_else(calling_thread, Arc::new), seed)
     }
 
-    /// A run on a pool of its own with so many threads. Results do not depend on the number.
+    /// A run on a pool of its own with so many threads, at least 1; more than the machine has use for (four for each core, and
+    /// 16 at least) are not started. Results do not depend on the number.
     pub fn with_threads(seed: u64, threads: usize) -> Result<Self> {
         if threads == 0 {
             return Err(Error::param("threads", "at least 1", threads));
         }
-        let pool = ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
+        let useful = threads.min((4 * cores()).max(16));
+        let pool = start(useful)
             .map_err(|e| Error::param("threads", "a number the system can start", e))?;
-        Ok(Self {
-            key: mix(seed),
-            pool: Arc::new(pool),
-            progress: Arc::new(Silent),
-            cancelled: Arc::default(),
-        })
+        Ok(Self::on(Arc::new(pool), seed))
+    }
+
+    fn on(pool: Arc<ThreadPool>, seed: u64) -> Self {
+        Self { key: mix(seed), pool, progress: Arc::new(Silent), cancelled: Arc::default() }
     }
 
     /// The same run, reporting to `progress`.
@@ -127,6 +125,25 @@ impl fmt::Debug for Run {
             .field("threads", &self.threads())
             .finish_non_exhaustive()
     }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+fn start(threads: usize) -> Result<ThreadPool, ThreadPoolBuildError> {
+    ThreadPoolBuilder::new().num_threads(threads).build()
+}
+
+/// A pool that starts no thread: the one that first asked for it does the work. It is made once, because a thread can be in
+/// one pool only; where no thread can be started, there is no other that could ask.
+fn calling_thread() -> Arc<ThreadPool> {
+    static POOL: OnceLock<Arc<ThreadPool>> = OnceLock::new();
+    let pool = || {
+        let alone = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+        Arc::new(alone.expect("a thread in no pool can be one of its own"))
+    };
+    Arc::clone(POOL.get_or_init(pool))
 }
 
 /// The finaliser of SplitMix64: a bijection that spreads neighbouring keys over all 64 bits.

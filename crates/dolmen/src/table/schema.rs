@@ -9,6 +9,7 @@ use super::number::{self, Spelled};
 use super::read::{Wanted, not_a_number};
 use super::{Categories, Column, Features, Table, no_such_column};
 use crate::error::Result;
+use crate::memory;
 
 /// The kind of a column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +90,7 @@ impl Schema {
         };
         let cells: Vec<Cells<'_>> = self.fields.iter().map(cells).collect::<Result<_>>()?;
         let width = self.len();
+        memory::claim(memory::size(&[table.rows(), width, size_of::<f64>()]), "the rows")?;
         let mut values = vec![0.0; table.rows() * width];
         // A block of rows at a time, so that the dense rows pass through the cache once and not once per column.
         for (block, values) in values.chunks_mut(BLOCK * width.max(1)).enumerate() {

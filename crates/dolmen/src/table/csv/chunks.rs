@@ -81,6 +81,13 @@ impl<'s> Chunks<'s> {
     }
 }
 
+/// Bytes of a source, which is left standing at its start.
+pub(super) fn length(source: &mut dyn Source) -> io::Result<u64> {
+    let end = source.seek(SeekFrom::End(0))?;
+    source.rewind()?;
+    Ok(end)
+}
+
 /// Reads a chunk again.
 pub(super) fn read_again(source: &mut dyn Source, extent: Extent) -> io::Result<Chunk> {
     let mut text = vec![0; extent.length];

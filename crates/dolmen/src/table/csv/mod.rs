@@ -29,6 +29,7 @@ use super::read::{ReadOptions, Wanted};
 use super::{Column, Table, look};
 use crate::error::{Error, Place, Result};
 use crate::learner::Run;
+use crate::memory;
 
 pub(super) use chunks::Source;
 pub use write::write_csv;
@@ -101,6 +102,8 @@ struct Layout<'a> {
     wanted: Vec<Wanted>,
     delimiter: u8,
     missing: Missing,
+    /// Bytes of the whole text.
+    length: u64,
 }
 
 /// A parsed chunk, and where it stands in the file.
@@ -123,12 +126,13 @@ fn read_in_chunks(
     run: &Run,
 ) -> Result<Table> {
     let Input { source, file, delimiter } = input;
+    let length = chunks::length(source).map_err(|e| Error::io(file, e))?;
     let (mut chunks, delimiter) = begin(Input { source: &mut *source, file, delimiter }, size)?;
     let in_file = |error: Error| error.in_file(file);
     let (names, first) = read_header(&mut chunks, file, delimiter).map_err(in_file)?;
     let wanted = options.choose(&names).map_err(in_file)?;
     let missing = Missing::new(&options.missing);
-    let layout = Layout { file, names, wanted, delimiter, missing };
+    let layout = Layout { file, names, wanted, delimiter, missing, length };
     let parts = layout.first_pass(first, &mut chunks, run);
     layout.finish(parts, source, run).map_err(in_file)
 }
@@ -171,7 +175,11 @@ impl Layout<'_> {
             let chunk = run.check().and(chunk.map_err(|e| Error::io(self.file, e)));
             let part = chunk
                 .map_err(Stop::Error)
-                .and_then(|chunk| self.parse(&chunk, &holds_text).map_err(Stop::Fault));
+                .and_then(|chunk| self.parse(&chunk, &holds_text).map_err(Stop::Fault))
+                .and_then(|part| match i {
+                    0 => self.claim(&part).map(|()| part).map_err(Stop::Error),
+                    _ => Ok(part),
+                });
             stopped.fetch_or(part.is_err(), Ordering::Relaxed);
             (i, part)
         };
@@ -208,6 +216,19 @@ impl Layout<'_> {
             parsed.replace(self.parse_as(chunk, &again)?);
         }
         Ok(Part { extent: chunk.extent, parsed })
+    }
+
+    /// Asks for the memory that the whole file will take, if the rest of it is like its first chunk.
+    fn claim(&self, first: &Part) -> Result<()> {
+        let cell = |piece: &Piece| match piece {
+            Piece::Skipped => 0,
+            Piece::Numbers(_) => size_of::<f64>(),
+            Piece::Texts(_) => size_of::<u32>(),
+        };
+        let row: usize = first.parsed.pieces.iter().map(cell).sum();
+        let held = memory::size(&[first.parsed.rows, row]) as f64;
+        let chunks = self.length as f64 / first.extent.length.max(1) as f64;
+        memory::claim((held * chunks) as u64, "the table")
     }
 
     fn parse_as(&self, chunk: &Chunk, readings: &[Reading]) -> Result<Parsed, Fault> {

@@ -66,7 +66,8 @@ pub(super) fn parse(
     missing: &Missing,
     readings: &[Reading],
 ) -> Result<Parsed, Fault> {
-    let rows = count_lines(text) + 1;
+    // No row takes fewer bytes than columns; blank lines are no rows at all.
+    let rows = (count_lines(text) + 1).min(text.len() / readings.len().max(1) + 1);
     let mut pieces: Vec<Piece> = readings.iter().map(|r| Piece::new(*r, rows)).collect();
     let mut scanner = Scanner::new(text, delimiter);
     let mut row = 0;

@@ -14,6 +14,7 @@ use arrow_array::{Array, ArrayRef, StringArray};
 use arrow_schema::{DataType, TimeUnit};
 
 use crate::error::{Error, Place, Result};
+use crate::memory;
 use crate::table::levels::{Dictionary, Seen};
 use crate::table::missing::Missing;
 use crate::table::number::{self, Spelled};
@@ -75,6 +76,11 @@ impl<'a> Builder<'a> {
         rows: usize,
         missing: &[String],
     ) -> Result<Self> {
+        let cell = match holds {
+            Holds::Numbers => size_of::<f64>(),
+            Holds::Categories => size_of::<u32>(),
+        };
+        memory::claim(memory::size(&[rows, cell]), &format!("column '{name}'"))?;
         let (mut values, mut codes) = (Vec::new(), Vec::new());
         let reserved = match holds {
             Holds::Numbers => values.try_reserve_exact(rows),

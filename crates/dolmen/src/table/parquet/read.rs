@@ -16,6 +16,7 @@ use super::guard::guarded;
 use super::{damaged, unreadable};
 use crate::error::{Error, Place, Result};
 use crate::learner::Run;
+use crate::memory;
 use crate::table::read::{ReadOptions, Wanted};
 use crate::table::{Column, Table, look};
 
@@ -35,6 +36,9 @@ pub(in crate::table) fn read(path: &Path, options: &ReadOptions, run: &Run) -> R
     if file.rows == 0 {
         return Err(Error::data(Place::default(), "there are no rows").in_file(path));
     }
+    let kept = wanted.iter().filter(|wanted| **wanted != Wanted::Ignored).count();
+    memory::claim(memory::size(&[file.rows, kept, size_of::<u32>()]), "the table")
+        .map_err(|e| e.in_file(path))?;
     let columns: Vec<Result<Option<Column>>> = run.install(|| {
         let wanted = wanted.into_par_iter().enumerate();
         wanted.map(|(j, wanted)| file.read_column(j, wanted, options, run)).collect()

@@ -2,6 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod forged;
+mod fuzz;
+#[cfg(unix)]
+mod on_unix;
+
 use std::fs;
 use std::io::{Error as IoError, Write};
 use std::path::PathBuf;
@@ -10,6 +15,7 @@ use dolmen::Error;
 use dolmen::ensemble::{Ensemble, Stack};
 use dolmen::learner::density::gaussian::Gaussian;
 use dolmen::learner::library::Library;
+use dolmen::learner::spec::Spec;
 use dolmen::learner::{Fitted, Run, Sample, predict};
 use dolmen::store::{ModelFile, Record, write_file};
 use dolmen::table::{Conventions, Features, Schema};
@@ -214,73 +220,31 @@ fn a_failed_write_keeps_the_old_file_and_leaves_nothing_else() {
     assert!(write_file(folder.path(), |_| Ok(())).is_err());
 }
 
-#[cfg(unix)]
-mod on_unix {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    use std::path::Path;
-
-    use dolmen::store::{check_output, same_file};
-
-    use super::*;
-
-    fn mode(path: &Path) -> u32 {
-        fs::metadata(path).unwrap().permissions().mode() & 0o777
-    }
-
-    #[test]
-    fn mode_owner_and_further_names_stay() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("private");
-        fs::write(&path, "old").unwrap();
-        fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
-        // Only the superuser can give files away; for others the owner stays what it is.
-        let _ = std::os::unix::fs::chown(&path, Some(1234), Some(1235));
-        let before = fs::metadata(&path).unwrap();
-        write_file(&path, |out| out.write_all(b"new")).unwrap();
-        let after = fs::metadata(&path).unwrap();
-        assert_eq!((after.uid(), after.gid()), (before.uid(), before.gid()));
-        assert_eq!((mode(&path), fs::read_to_string(&path).unwrap()), (0o600, "new".into()));
-
-        let second = folder.path().join("second name");
-        fs::hard_link(&path, &second).unwrap();
-        write_file(&second, |out| out.write_all(b"newer")).unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "newer");
-        assert!(same_file(&path, &second));
-        assert!(!same_file(&path, &folder.path().join("nothing")));
-    }
-
-    #[test]
-    fn read_only_files_are_refused_whoever_asks() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("precious");
-        fs::write(&path, "old").unwrap();
-        fs::set_permissions(&path, PermissionsExt::from_mode(0o444)).unwrap();
-        for error in [check_output(&path), write_file(&path, |out| out.write_all(b"new"))] {
-            let error = error.unwrap_err().to_string();
-            assert!(error.contains("precious") && error.contains("read-only"), "{error}");
+/// The weights of components come from sums over rows, and need not sum to 1 to the last bit.
+#[test]
+fn densities_of_rows_with_weights_of_any_size_can_be_read_back() {
+    let x = rows();
+    let registry = Density::registry();
+    for size in [1e-13, 1e-6, 0.1, 1.0, 1e6, 1e13] {
+        let weights: Vec<f64> = (0..40).map(|i| size * (1.1 + f64::from(i * i % 13))).collect();
+        let sample = Sample::<Density>::new(x.rows(), &()).unwrap().weighted(&weights).unwrap();
+        for spec in ["gaussian", "mixture(components=3)", "kernel", "gaussian(beta=1e-3)"] {
+            let learner = Density::learner(&Spec::parse(spec).unwrap()).unwrap();
+            for model in learner.fit(&sample, &run()).unwrap() {
+                let record = model.record().unwrap();
+                let read = registry.restore(&record).unwrap();
+                assert_eq!(read.record().unwrap(), record, "{spec} with weights about {size}");
+            }
         }
-        assert_eq!((mode(&path), fs::read_to_string(&path).unwrap()), (0o444, "old".into()));
     }
+}
 
-    #[test]
-    fn what_a_killed_program_left_is_removed_by_the_next_write() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("m.dolmen");
-        let left = folder.path().join(".m.dolmen.aB3xYz.tmp");
-        let others = [".m.dolmen.tmp", ".n.dolmen.aB3xYz.tmp", ".m.dolmen.notes.tmp.txt"];
-        fs::write(&left, "half").unwrap();
-        others.iter().for_each(|name| fs::write(folder.path().join(name), "half").unwrap());
-        write_file(&path, |out| {
-            // Another program at work on the same name leaves this one alone.
-            out.write_all(b"sec")?;
-            out.flush()?;
-            write_file(&path, |out| out.write_all(b"first")).map_err(IoError::other)?;
-            out.write_all(b"ond")
-        })
-        .unwrap();
-        assert!(!left.exists());
-        assert!(others.iter().all(|name| folder.path().join(name).exists()));
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1 + others.len());
-        assert_eq!(fs::read_to_string(&path).unwrap(), "second");
-    }
+#[test]
+fn a_model_that_cannot_be_read_back_is_not_written() {
+    let (_folder, path, before) = stored();
+    // The columns are not those of the model.
+    let other = ModelFile { schema: Schema::numeric(3), ..file() };
+    let error = other.write(&path, &Density::registry()).unwrap_err().to_string();
+    assert!(error.contains("m.dolmen") && error.contains("cannot be read back"), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), before);
 }
