@@ -89,6 +89,7 @@ fn file<T: Library>(members: &[&str], around: &Around, target: &T::Target) -> Mo
         schema: Schema::clone(x.rows().schema()),
         target: (T::NAME != Density::NAME).then(|| "target".into()),
         classes: target.classes().to_vec(),
+        conventions: dolmen::table::Conventions::default(),
         model: ensemble.record().unwrap(),
     }
 }
@@ -147,7 +148,7 @@ fn fuzz(name: &str, file: &ModelFile) -> Vec<PathBuf> {
     let mut kept = Vec::new();
     for change in 0..changes() {
         let mut forged = whole.clone();
-        forged.mutate(&mut rng);
+        (0..=change % 3).for_each(|_| forged.mutate(&mut rng));
         let bytes = forged.to_file();
         if catch_unwind(AssertUnwindSafe(|| use_bytes(&bytes))).is_err() {
             let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();

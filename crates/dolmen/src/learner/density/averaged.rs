@@ -251,7 +251,7 @@ impl Fitted<Density> for FittedAverage {
         });
         Diagnostics {
             converged: converged.map(|all| all.iter().all(|c| *c)),
-            iterations: iterations.map(|all| all.iter().sum()),
+            iterations: iterations.map(|all| all.iter().fold(0_usize, |a, b| a.saturating_add(*b))),
             notes: notes.collect(),
             ..Diagnostics::default()
         }

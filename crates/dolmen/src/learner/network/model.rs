@@ -84,7 +84,9 @@ impl FittedNetwork {
         let loss = copies.iter().map(|copy| copy.loss).sum::<f64>() / copies.len().max(1) as f64;
         Diagnostics {
             converged: Some(copies.iter().all(|copy| copy.stopped)),
-            iterations: Some(copies.iter().map(|copy| copy.passes).sum()),
+            iterations: Some(
+                copies.iter().fold(0_usize, |sum, copy| sum.saturating_add(copy.passes)),
+            ),
             notes: vec![format!("mean loss {loss:.4} of the rows held out to stop training")],
             ..Diagnostics::default()
         }

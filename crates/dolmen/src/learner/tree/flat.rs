@@ -51,7 +51,8 @@ impl TryFrom<Flat> for Tree {
 
     fn try_from(flat: Flat) -> Result<Self, Self::Error> {
         let (chunks, rest) = flat.splits.as_chunks::<SPLIT>();
-        if !rest.is_empty() || flat.values.len() != (chunks.len() + 1) * flat.width {
+        let values = (chunks.len() + 1).checked_mul(flat.width);
+        if !rest.is_empty() || Some(flat.values.len()) != values {
             return Err("a tree of the wrong length");
         }
         let splits: Vec<Split> = chunks.iter().map(read).collect();
