@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use dolmen::combine::library::{combiner, weights_of};
 use dolmen::combine::{Combiner, Method, Weights};
 use dolmen::ensemble::{Check, Ending, Ensemble, Stack};
-use dolmen::error::{Error, Result};
+use dolmen::error::{Error, Place, Result};
 use dolmen::learner::library::Library;
 use dolmen::learner::spec::Spec;
 use dolmen::learner::{Fitted, Run, Sample};
@@ -180,6 +180,10 @@ impl Fit {
         let possible = PlanSpec::possible_folds(usual, sample.rows(), &keys);
         let folds = self.folds.unwrap_or(possible);
         if self.alone || folds == 0 || self.folds.is_none() && folds < 2 {
+            if !self.alone && sample.rows() < 2 {
+                let problem = "there is only 1 row: nothing can be learned from it";
+                return Err(Error::data(Place::default(), problem));
+            }
             if !self.alone {
                 tell(
                     "too few rows or groups for folds: the members weigh alike and are not checked",
