@@ -230,6 +230,82 @@ fn a_dropped_member_need_not_fit_all_rows_either() {
     assert!(Stack::<Density>::default().fit_ensemble(&sample, &run()).is_err());
 }
 
+/// Fits anything but so many rows, and predicts what it is told to.
+#[derive(Debug)]
+struct Odd {
+    refuses: usize,
+    says: f64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Same(f64);
+
+impl SimpleLearner<Density> for Odd {
+    type Model = Same;
+    fn name(&self) -> String {
+        "odd".into()
+    }
+    fn fit(&self, sample: &Sample<'_, Density>, _run: &Run) -> Result<Same> {
+        if sample.rows() == self.refuses {
+            return Err(Error::data(Place::default(), "just these are too many"));
+        }
+        Ok(Same(self.says))
+    }
+}
+
+impl SimpleModel<Density> for Same {
+    const KIND: &'static str = "test.same";
+    fn width(&self) -> usize {
+        1
+    }
+    fn predict_row(&self, _row: &[f64], out: &mut [f64]) {
+        out[0] = self.0;
+    }
+}
+
+#[test]
+fn members_that_predict_no_number_or_fail_at_the_end_leave_too() {
+    let x = rows(40);
+    let sample = Sample::new(x.rows(), &()).unwrap();
+    let not_a_number = || Odd { refuses: 0, says: f64::NAN };
+    // All 40 rows are asked for at the end only; 36 and 32 are left in the folds and in the pairs of folds.
+    let at_the_end = || Odd { refuses: 40, says: -3.0 };
+    for (odd, word) in [(not_a_number as fn() -> Odd, "is NaN"), (at_the_end, "too many")] {
+        for check in [Check::AsNeeded, Check::Matrix, Check::Nested] {
+            let stack = |on_failure| {
+                let stack = stack(&["gaussian", "mixture(components=2)"]).member(Simple(odd()));
+                stack.check(check).on_failure(on_failure).fit_ensemble(&sample, &run())
+            };
+            let error = stack(OnFailure::Stop).unwrap_err();
+            assert!(matches!(&error, Error::Member { member, .. } if member == "odd"), "{error}");
+            let ensemble = stack(OnFailure::Drop).unwrap();
+            assert_eq!(ensemble.names().len(), 2);
+            assert_eq!(weights(&ensemble).len(), 2);
+            let (name, failure) = &ensemble.matrix().unwrap().failures()[0];
+            assert!(name == "odd" && failure.message.contains(word), "{failure:?}");
+        }
+        let alone = Stack::<Density>::default().member(Simple(odd())).on_failure(OnFailure::Drop);
+        let error = alone.fit_ensemble(&sample, &run()).unwrap_err().to_string();
+        assert!(error.contains("no member can be fitted") && error.contains(word), "{error}");
+    }
+}
+
+#[test]
+fn without_folds_members_are_as_they_are_and_weigh_alike() {
+    let x = rows(40);
+    let sample = Sample::new(x.rows(), &()).unwrap();
+    let gaussian = Gaussian::default().fit(&sample, &run()).unwrap().remove(0);
+    let (one, _) = stack(&["gaussian"]).fit_without_folds(&sample, &run()).unwrap();
+    let expected = predict(gaussian.as_ref(), x.rows(), &run()).unwrap();
+    assert_eq!(predict(&one, x.rows(), &run()).unwrap(), expected);
+    let failing = stack(&["gaussian", "kernel"]).member(Simple(Odd { refuses: 40, says: 0.0 }));
+    let failing = failing.on_failure(OnFailure::Drop);
+    let (two, failures) = failing.fit_without_folds(&sample, &run()).unwrap();
+    assert_eq!(weights(&two), [0.5, 0.5]);
+    assert_eq!(failures[0].0, "odd");
+    assert!(failing.on_failure(OnFailure::Stop).fit_without_folds(&sample, &run()).is_err());
+}
+
 #[test]
 fn a_cancelled_run_says_so() {
     let x = rows(40);

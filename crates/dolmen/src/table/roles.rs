@@ -61,6 +61,9 @@ impl Roles {
         }
         let features = Arc::new(schema).encode(&table)?;
         check_finite(&features)?;
+        if self.target.is_none() {
+            check_varies(&features)?;
+        }
         let assigned = Assigned { features, target, weights, groups, dates, notes };
         assigned.with_target(self.target.as_deref().unwrap_or_default())
     }
@@ -162,6 +165,18 @@ pub fn check_finite(features: &Features) -> Result<()> {
                 .with_hint("give a number, or leave the cell empty"))
         }
     }
+}
+
+/// Rows that are all equal have no density.
+fn check_varies(features: &Features) -> Result<()> {
+    let rows = features.rows();
+    let differ = |a: &[f64], b: &[f64]| a.iter().zip(b).any(|(a, b)| a != b);
+    if rows.rows() < 2 || rows.iter().any(|row| differ(row, rows.row(0))) {
+        return Ok(());
+    }
+    let place = Place::column(&rows.schema().fields()[0].name);
+    let problem = "the column is constant, and so are all others: equal rows have no density";
+    Err(Error::data(place, problem))
 }
 
 fn date_note(dates: &DateColumn) -> String {
