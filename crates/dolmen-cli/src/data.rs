@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use dolmen::error::{Error, Place, Result};
-use dolmen::learner::{Run, Sample};
+use dolmen::learner::{Run, Sample, Weights};
 use dolmen::table::{
     Assigned, Column, Conventions, Features, Roles, Schema, Table, possible_classes,
 };
@@ -22,7 +22,7 @@ pub(crate) struct DataOptions {
     /// The task, where the target's type does not say it.
     #[arg(long, value_enum, requires = "target")]
     pub(crate) task: Option<TargetTask>,
-    /// The column with row weights.
+    /// The column with row weights; only their ratios matter.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) weights: Option<String>,
     /// The column with groups of rows that must not be torn apart by the folds.
@@ -59,7 +59,7 @@ pub(crate) struct Data {
     pub(crate) features: Features,
     pub(crate) schema: Arc<Schema>,
     pub(crate) truth: Truth,
-    pub(crate) weights: Option<Vec<f64>>,
+    pub(crate) weights: Option<Weights>,
     pub(crate) groups: Option<Vec<u32>>,
     /// How the table was read, for new rows.
     pub(crate) conventions: Conventions,
@@ -103,6 +103,7 @@ impl Data {
             }
             _ => Truth::None,
         };
+        let weights = weights.map(Weights::new).transpose()?;
         let conventions = Conventions { dates, ..reading.conventions()? };
         let schema = Arc::clone(features.rows().schema());
         Ok(Self { features, schema, truth, weights, groups, conventions, notes })

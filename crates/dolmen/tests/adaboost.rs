@@ -63,7 +63,7 @@ fn weights_and_errors_are_those_of_scikit_learn() {
         let (x, y) = (features(&case.x), labels(&case.y));
         let mut sample = Sample::new(x.rows(), &y).unwrap();
         if let Some(weights) = &case.weights {
-            sample = sample.weighted(weights).unwrap();
+            sample = sample.counted(weights).unwrap();
         }
         let run = Run::with_threads(0, 1).unwrap();
         let model = AdaBoost::stumps(case.rounds).fit(&sample, &run).unwrap().remove(0);

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use dolmen::Result;
 use dolmen::learner::library::Library;
 use dolmen::learner::spec::Spec;
-use dolmen::learner::{Fitted, Learner, Run, Sample, Simple, SimpleLearner, SimpleModel, check};
+use dolmen::learner::{
+    Fitted, Learner, Run, Sample, Simple, SimpleLearner, SimpleModel, Weights, check,
+};
 use dolmen::store::{Record, Registry, Stored};
 use dolmen::table::{Features, Field, Kind, Rows, Schema};
 use dolmen::task::{Classification, Density, Joint, Labels, Regression, Task};
@@ -170,6 +172,130 @@ fn every_regression() {
         "tuned(of=[mean, ridge(lambda=[1, 10])], folds=3)",
     ];
     conform::<Regression>(&specs, &y);
+}
+
+/// What the members of a spec say of the rows they learned from.
+fn said<T: Library>(text: &str, x: Rows<'_>, target: &T::Target) -> Result<Vec<f64>> {
+    let learner = T::learner(&Spec::parse(text).unwrap()).unwrap();
+    let run = Run::with_threads(1, 1).unwrap();
+    let models = learner.fit(&Sample::<T>::new(x, target)?, &run)?;
+    let said = models.iter().map(|model| dolmen::learner::predict(model.as_ref(), x, &run));
+    Ok(said.collect::<Result<Vec<_>>>()?.concat())
+}
+
+#[test]
+fn predictions_follow_the_units_of_the_target() {
+    let x = rows();
+    // A signal, and little enough of each number that adding 1e10 loses nothing.
+    let at = |i: usize| x.rows().row(i)[0] + (3.0 * x.rows().row(i)[1]).sin();
+    let y: Vec<f64> = (0..ROWS).map(|i| (at(i) * 1024.0).round() / 1024.0).collect();
+    let specs = [
+        "mean",
+        "ridge",
+        "ridge(lambda=[0.1, 10])",
+        "network(hidden=8)",
+        "neighbours(k=[1, 5])",
+        "svm",
+        "tree",
+        "tree(depth=3, alpha=0)",
+        "boost(rounds=10, min_leaf=3)",
+        "boost(rounds=5, min_leaf=2, loss=absolute)",
+        "boost(rounds=5, min_leaf=2, loss=huber)",
+        "forest(trees=12)",
+        "extra-trees(trees=12)",
+        "experts(count=[1, 2])",
+    ];
+    for spec in specs {
+        let usual = said::<Regression>(spec, x.rows(), &y).unwrap();
+        for (shift, scale) in [(1e10, 1.0), (0.0, 1e100), (0.0, 1e-100)] {
+            let other: Vec<f64> = y.iter().map(|y| shift + scale * y).collect();
+            let said = said::<Regression>(spec, x.rows(), &other).unwrap();
+            for (a, b) in usual.iter().zip(&said) {
+                let b = (b - shift) / scale;
+                assert!((a - b).abs() < 1e-4, "{spec}, {shift} + {scale} y: {b} instead of {a}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_units_of_the_inputs_do_not_matter_or_are_refused() {
+    let x = rows();
+    let y: Vec<f64> = (0..ROWS).map(|i| x.rows().row(i)[0] + (i as f64).sin()).collect();
+    let codes = y.iter().map(|y| u32::from(*y > 1.0)).collect();
+    let labels = Labels::new(["a", "b"].map(String::from), codes).unwrap();
+    let scaled = |scale: f64| {
+        Features::numeric(x.rows().values().iter().map(|v| v * scale).collect(), 2).unwrap()
+    };
+    let alike = |what: &str, usual: &[f64], said: Result<Vec<f64>>| {
+        let Ok(said) = said else { return };
+        for (a, b) in usual.iter().zip(&said) {
+            assert!((a - b).abs() < 1e-4, "{what}: {b} instead of {a}");
+        }
+    };
+    for scale in [1e-300, 1e-150, 1e150, 1e300] {
+        let other = scaled(scale);
+        for spec in [
+            "ridge",
+            "network(hidden=8)",
+            "neighbours",
+            "svm",
+            "tree",
+            "boost(rounds=10, min_leaf=3)",
+            "forest(trees=12)",
+            "extra-trees(trees=12)",
+            "experts(count=2)",
+        ] {
+            let usual = said::<Regression>(spec, x.rows(), &y).unwrap();
+            let said = said::<Regression>(spec, other.rows(), &y);
+            alike(&format!("{spec}, x times {scale:e}"), &usual, said);
+        }
+        for spec in [
+            "logistic",
+            "network(hidden=8)",
+            "neighbours",
+            "svm",
+            "tree",
+            "boost(rounds=10, min_leaf=3)",
+            "forest(trees=12)",
+            "extra-trees(trees=12)",
+            "experts(count=2)",
+            "naive-bayes",
+            "aode",
+            "bayes(density=gaussian)",
+            "bayes(density=mixture(components=2))",
+            "bayes(density=kernel)",
+        ] {
+            let usual = said::<Classification>(spec, x.rows(), &labels).unwrap();
+            let said = said::<Classification>(spec, other.rows(), &labels);
+            alike(&format!("{spec} of classes, x times {scale:e}"), &usual, said);
+        }
+        for spec in ["gaussian", "kernel", "mixture(components=2)"] {
+            let usual = said::<Density>(spec, x.rows(), &()).unwrap();
+            let shift = 2.0 * scale.ln();
+            let said = said::<Density>(spec, other.rows(), &())
+                .map(|said| said.iter().map(|v| v + shift).collect());
+            alike(&format!("{spec}, x times {scale:e}"), &usual, said);
+        }
+    }
+}
+
+#[test]
+fn weights_that_sum_to_one_are_like_none() {
+    let x = rows();
+    let y: Vec<f64> = (0..ROWS).map(|i| x.rows().row(i)[0] + (i as f64).sin()).collect();
+    let weights = Weights::new(vec![1.0 / ROWS as f64; ROWS]).unwrap();
+    let run = Run::with_threads(1, 1).unwrap();
+    for spec in ["tree", "forest(trees=12)", "extra-trees(trees=12)", "boost(min_leaf=3)"] {
+        let learner = Regression::learner(&Spec::parse(spec).unwrap()).unwrap();
+        let plain = Sample::<Regression>::new(x.rows(), &y).unwrap();
+        let [usual, weighted] = [plain, plain.weighted(&weights).unwrap()].map(|sample| {
+            let model = learner.fit(&sample, &run).unwrap().remove(0);
+            dolmen::learner::predict(model.as_ref(), x.rows(), &run).unwrap()
+        });
+        assert!(usual.iter().any(|v| *v != usual[0]), "{spec} is constant");
+        assert_eq!(usual, weighted, "{spec}");
+    }
 }
 
 /// Rows with a category, and with missing values in both columns.

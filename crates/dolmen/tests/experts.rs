@@ -147,12 +147,12 @@ fn one_expert_is_ridge_or_logistic_regression() {
     let weights: Vec<f64> = (0..300).map(|i| f64::from(i % 4)).collect();
     for penalty in [0.1, 30.0] {
         let experts = Experts { ridge: penalty, ..of_count(1) };
-        let sample = Sample::<Regression>::new(x.rows(), &y).unwrap().weighted(&weights).unwrap();
+        let sample = Sample::<Regression>::new(x.rows(), &y).unwrap().counted(&weights).unwrap();
         let ridge = Ridge { lambda: penalty.into(), ..Ridge::default() };
         let expected = &ridge.fit(&sample, &run()).unwrap()[0];
         close(&predict(expected.as_ref(), x.rows(), &run()).unwrap(), &one(&experts, &sample), &x);
         let classes = labels(line.iter().map(|k| *k as u32).collect());
-        let sample = Sample::new(x.rows(), &classes).unwrap().weighted(&weights).unwrap();
+        let sample = Sample::new(x.rows(), &classes).unwrap().counted(&weights).unwrap();
         let logistic = Logistic { lambda: penalty.into(), tolerance: 1e-10, ..Logistic::default() };
         let expected = &logistic.fit(&sample, &run()).unwrap()[0];
         let expected = predict(expected.as_ref(), x.rows(), &run()).unwrap();
@@ -174,7 +174,7 @@ fn a_row_of_weight_two_is_the_row_twice() {
     let twice: Vec<usize> = (0..120).flat_map(|i| vec![i; 1 + i % 2]).collect();
     let experts = Experts { iterations: 40, ..of_count(3) };
     let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
-    let weighted = one(&experts, &sample.weighted(&weights).unwrap());
+    let weighted = one(&experts, &sample.counted(&weights).unwrap());
     let repeated = one(&experts, &sample.select(&twice).borrow());
     // EM from the same start: the sums differ in their rounding, which forty iterations pass on.
     let predicted = predict::<Regression>(&weighted, x.rows(), &run()).unwrap();
@@ -182,7 +182,7 @@ fn a_row_of_weight_two_is_the_row_twice() {
     assert!(expected.iter().zip(&predicted).all(|(a, b)| (a - b).abs() < 1e-7));
     let classes = labels(line.iter().map(|k| *k as u32).collect());
     let sample = Sample::<Classification>::new(x.rows(), &classes).unwrap();
-    let weighted = one(&experts, &sample.weighted(&weights).unwrap());
+    let weighted = one(&experts, &sample.counted(&weights).unwrap());
     let repeated = one(&experts, &sample.select(&twice).borrow());
     let predicted = predict::<Classification>(&weighted, x.rows(), &run()).unwrap();
     let expected = predict::<Classification>(&repeated, x.rows(), &run()).unwrap();

@@ -135,7 +135,7 @@ fn a_row_of_weight_two_counts_as_two_rows() {
     let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
     let forest = Forest { trees: 4, columns: Some(2), depth: Some(4), ..single(3, 6.0) };
     let run = Run::with_threads(1, 1).unwrap();
-    let weighted = forest.fit(&sample.weighted(&weights).unwrap(), &run).unwrap();
+    let weighted = forest.fit(&sample.counted(&weights).unwrap(), &run).unwrap();
     let repeated = forest.fit(&sample.select(&twice).borrow(), &run).unwrap();
     let said = |model: &dyn Fitted<Classification>| predict(model, x.rows(), &run).unwrap();
     for (a, b) in said(weighted[0].as_ref()).iter().zip(said(repeated[0].as_ref())) {

@@ -297,7 +297,7 @@ fn counts_shared_by_folds_are_those_of_each_fold() {
     let weights: Vec<f64> = (0..x.rows().rows()).map(|i| (i % 3) as f64).collect();
     let plain = Sample::<Joint>::new(x.rows(), &y).unwrap();
     let plan = Plan::in_turn(plain.rows(), 4);
-    for sample in [plain, plain.weighted(&weights).unwrap()] {
+    for sample in [plain, plain.counted(&weights).unwrap()] {
         for spec in ["naive-bayes", "ode", "aode(threshold=2)", "a2de", "bma-aode", "lmg-ode"] {
             let learner = learner(spec, &x);
             let shared = learner.out_of_sample(&sample, &plan, &run()).unwrap();

@@ -60,7 +60,7 @@ fn ridge_agrees_with_scikit_learn() {
         let weights = numbers(&fixture["weights"]);
         let mut sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
         if case["weighted"] == true {
-            sample = sample.weighted(&weights).unwrap();
+            sample = sample.counted(&weights).unwrap();
         }
         let lambda = case["lam"].as_f64().unwrap().into();
         let ridge = Ridge { lambda, standardise: case["standardise"] == true };
@@ -74,7 +74,7 @@ fn ridge_agrees_with_scikit_learn() {
 fn shared_sums_give_what_refitting_gives() {
     let (x, y, weights) = awkward(120);
     let plain = Sample::<Regression>::new(x.rows(), &y).unwrap();
-    let weighted = plain.weighted(&weights).unwrap();
+    let weighted = plain.counted(&weights).unwrap();
     let plans = [
         Plan::k_fold(120, 7, &run()).unwrap(),
         Plan::in_turn(120, 120),
@@ -156,7 +156,7 @@ fn a_row_of_weight_two_is_the_row_twice_for_ridge() {
         let ridge = Ridge { lambda, standardise: true };
         let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
         let twice = sample.select(&repeated);
-        let weighted = ridge.fit_ridges(&sample.weighted(&weights).unwrap(), &run()).unwrap();
+        let weighted = ridge.fit_ridges(&sample.counted(&weights).unwrap(), &run()).unwrap();
         let repeated = ridge.fit_ridges(&twice.borrow(), &run()).unwrap();
         let (weighted, repeated) = (&weighted[0], &repeated[0]);
         assert_near(weighted.coefficients(), repeated.coefficients(), 1e-9, "coefficients");
@@ -184,7 +184,7 @@ fn logistic_agrees_with_scikit_learn() {
         let labels = labels(&fixture[case["target"].as_str().unwrap()]);
         let mut sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
         if case["weighted"] == true {
-            sample = sample.weighted(&weights).unwrap();
+            sample = sample.counted(&weights).unwrap();
         }
         let lambda = case["lam"].as_f64().unwrap();
         let logistic = Logistic { standardise: case["standardise"] == true, ..exact(lambda) };
@@ -226,7 +226,7 @@ fn a_row_of_weight_two_is_the_row_twice_for_logistic() {
     let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
     let weights: Vec<f64> = (0..40).map(|i| f64::from(i % 3)).collect();
     let repeated = sample.select(&(0..40).flat_map(|i| vec![i; i % 3]).collect::<Vec<_>>());
-    let weighted = exact(0.4).fit_logistics(&sample.weighted(&weights).unwrap(), &run()).unwrap();
+    let weighted = exact(0.4).fit_logistics(&sample.counted(&weights).unwrap(), &run()).unwrap();
     let repeated = exact(0.4).fit_logistics(&repeated.borrow(), &run()).unwrap();
     for class in 0..3 {
         let (weighted, repeated) = (&weighted[0], &repeated[0]);

@@ -86,12 +86,12 @@ fn a_row_of_weight_two_is_the_row_twice() {
             Neighbours { k: [1, 4, 7, 500].into(), weights: weights_of, ..Neighbours::default() };
         let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
         let repeated = sample.select(&twice);
-        let weighted = predictions(&learner, &sample.weighted(&weights).unwrap(), &queries);
+        let weighted = predictions(&learner, &sample.counted(&weights).unwrap(), &queries);
         let repeated = predictions(&learner, &repeated.borrow(), &queries);
         weighted.iter().zip(&repeated).for_each(|(a, b)| assert_close(a, b, 1e-12));
         let sample = Sample::<Regression>::new(x.rows(), &fixture.numbers).unwrap();
         let repeated = sample.select(&twice);
-        let weighted = predictions(&learner, &sample.weighted(&weights).unwrap(), &queries);
+        let weighted = predictions(&learner, &sample.counted(&weights).unwrap(), &queries);
         let repeated = predictions(&learner, &repeated.borrow(), &queries);
         weighted.iter().zip(&repeated).for_each(|(a, b)| assert_close(a, b, 1e-12));
     }
@@ -104,11 +104,11 @@ fn the_last_neighbour_counts_for_what_is_missing() {
     let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
     let query = Features::numeric(vec![0.2], 1).unwrap();
     let learner = Neighbours { k: 3.into(), standardise: false, ..Neighbours::default() };
-    let found = predictions(&learner, &sample.weighted(&[2.0, 4.0, 1.0]).unwrap(), &query);
+    let found = predictions(&learner, &sample.counted(&[2.0, 4.0, 1.0]).unwrap(), &query);
     assert_close(&found[0], &[(2.0 + 3.0) / 3.0], 1e-15);
     // Weights that are not whole are relative: these are 0.75, 0.75 and 1.5 of three rows.
     let k = Neighbours { k: 2.into(), ..learner };
-    let found = predictions(&k, &sample.weighted(&[0.1, 0.1, 0.2]).unwrap(), &query);
+    let found = predictions(&k, &sample.counted(&[0.1, 0.1, 0.2]).unwrap(), &query);
     assert_close(&found[0], &[(0.75 + 0.75 * 3.0 + 0.5 * 100.0) / 2.0], 1e-12);
 }
 
@@ -137,7 +137,7 @@ fn one_search_for_the_ladder_gives_the_bits_of_refitting() {
     for standardise in [true, false] {
         let learner = Neighbours { k: [3, 1, 12].into(), standardise, ..Neighbours::default() };
         for plan in &plans {
-            for sample in [plain, plain.weighted(&weights).unwrap()] {
+            for sample in [plain, plain.counted(&weights).unwrap()] {
                 let fast = learner.out_of_sample(&sample, plan, &run).unwrap();
                 let slow = oos::refit(&learner, &sample, plan, &run).unwrap();
                 assert_eq!(fast, slow);

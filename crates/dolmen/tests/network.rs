@@ -76,7 +76,7 @@ fn a_curve_is_learned_in_its_own_units_and_rows_without_weight_do_not_count() {
     for i in (0..800).step_by(4) {
         (y[i], weights[i]) = (-1e9, 0.0);
     }
-    let sample = Sample::<Regression>::new(train.rows(), &y).unwrap().weighted(&weights).unwrap();
+    let sample = Sample::<Regression>::new(train.rows(), &y).unwrap().counted(&weights).unwrap();
     for hidden in [vec![32], vec![24, 12]] {
         let network = Network { hidden: hidden.into(), ..Network::default() };
         let model = network.fit(&sample, &run()).unwrap().remove(0);
@@ -95,7 +95,7 @@ fn heavier_rows_pull_the_prediction() {
     let labels = Labels::new(["light", "heavy"].map(String::from), codes).unwrap();
     let weights: Vec<f64> = (0..200).map(|i| f64::from(1 + 3 * (i % 2))).collect();
     let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
-    let model = Network::default().fit(&sample.weighted(&weights).unwrap(), &run()).unwrap();
+    let model = Network::default().fit(&sample.counted(&weights).unwrap(), &run()).unwrap();
     let found = predict(model[0].as_ref(), x.rows().slice(0..1), &run()).unwrap()[1];
     assert!((found - 0.8).abs() < 0.01, "{found}");
 }

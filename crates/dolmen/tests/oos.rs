@@ -178,7 +178,7 @@ fn rows_never_held_out_have_no_place() {
     let x = rows(40);
     let y: Vec<f64> = (0..40).map(f64::from).collect();
     let weights: Vec<f64> = (0..40).map(|i| f64::from(i % 4 + 1)).collect();
-    let sample = Sample::<Regression>::new(x.rows(), &y).unwrap().weighted(&weights).unwrap();
+    let sample = Sample::<Regression>::new(x.rows(), &y).unwrap().counted(&weights).unwrap();
     let plans = [
         Plan::hold_out(40, Portion::Rows(7), &run()).unwrap(),
         Plan::bootstrap(40, 2, &run()).unwrap(),

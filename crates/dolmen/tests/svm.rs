@@ -81,8 +81,8 @@ fn decision_values_and_numbers_are_those_of_scikit_learn() {
         let mut classes = Sample::<Classification>::new(x.rows(), &labels).unwrap();
         let mut numbers = Sample::<Regression>::new(x.rows(), &fixture.numbers).unwrap();
         if case.weighted {
-            classes = classes.weighted(&fixture.row_weights).unwrap();
-            numbers = numbers.weighted(&fixture.row_weights).unwrap();
+            classes = classes.counted(&fixture.row_weights).unwrap();
+            numbers = numbers.counted(&fixture.row_weights).unwrap();
         }
         assert_close(&decisions(&svm, &classes, &queries), &case.decisions, 1e-6);
         assert_close(&predicted(&svm, &numbers, &queries), &case.numbers, 1e-6);
@@ -100,11 +100,11 @@ fn a_row_of_weight_two_is_the_row_twice() {
     let svm = Svm { tolerance: 1e-8, ..Svm::default() };
     let classes = Sample::<Classification>::new(x.rows(), &labels).unwrap();
     let repeated = classes.select(&twice);
-    let weighted = decisions(&svm, &classes.weighted(&weights).unwrap(), &queries);
+    let weighted = decisions(&svm, &classes.counted(&weights).unwrap(), &queries);
     assert_close(&weighted, &decisions(&svm, &repeated.borrow(), &queries), 1e-6);
     let numbers = Sample::<Regression>::new(x.rows(), &fixture.numbers).unwrap();
     let repeated = numbers.select(&twice);
-    let weighted = predicted(&svm, &numbers.weighted(&weights).unwrap(), &queries);
+    let weighted = predicted(&svm, &numbers.counted(&weights).unwrap(), &queries);
     assert_close(&weighted, &predicted(&svm, &repeated.borrow(), &queries), 1e-6);
 }
 

@@ -88,13 +88,13 @@ fn trees_are_those_of_scikit_learn() {
             if case.weighted { fixture.weights.clone() } else { vec![1.0; x.rows().rows()] };
         let (model, found) = if case.task == "regression" {
             let sample = Sample::<Regression>::new(x.rows(), &fixture.y).unwrap();
-            let model = tree.fit_regression(&sample.weighted(&weights).unwrap(), &run()).unwrap();
+            let model = tree.fit_regression(&sample.counted(&weights).unwrap(), &run()).unwrap();
             let found = predict::<Regression>(&model, fresh.rows(), &run()).unwrap();
             (model, found)
         } else {
             let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
             let model =
-                tree.fit_classification(&sample.weighted(&weights).unwrap(), &run()).unwrap();
+                tree.fit_classification(&sample.counted(&weights).unwrap(), &run()).unwrap();
             let found = predict::<Classification>(&model, fresh.rows(), &run()).unwrap();
             (model, found)
         };
@@ -270,7 +270,7 @@ fn a_row_of_weight_two_counts_as_two_rows() {
             let model = learner.fit(sample, &run()).unwrap().remove(0);
             predict(model.as_ref(), x.rows(), &run()).unwrap()
         };
-        let weighted = fit(&sample.weighted(&weights).unwrap());
+        let weighted = fit(&sample.counted(&weights).unwrap());
         assert_close(&weighted, &fit(&copies.borrow()), text);
     }
 }

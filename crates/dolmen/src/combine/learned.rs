@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::log_pool::centred_logarithms;
 use super::{Combination, Combiner, Evidence, check_member_count, check_members};
 use crate::error::{Error, Place, Result};
-use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample};
+use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample, Weights};
 use crate::store::{Record, Registry};
 use crate::table::{Features, Field, Kind, Rows, Schema};
 use crate::task::{Target, Task};
@@ -80,8 +80,9 @@ impl<T: Task> Combiner<T> for Learned<T> {
         let layout = Layout::new(oos.members(), oos.target().classes(), self.scale, x);
         let columns: Vec<&[f64]> = (0..oos.members().len()).map(|m| oos.column(m)).collect();
         let features = layout.features(&columns, oos.width(), x)?;
+        let weights = oos.weights().map(|weights| Weights::new(weights.to_vec())).transpose()?;
         let mut sample = Sample::<T>::new(features.rows(), oos.target())?;
-        if let Some(weights) = oos.weights() {
+        if let Some(weights) = &weights {
             sample = sample.weighted(weights)?;
         }
         let models = self.learner.fit(&sample, run)?.into_iter();

@@ -14,7 +14,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::{Fitted, Learner, Run, Sample, predict};
+use super::{Fitted, Learner, Run, Sample, Weights, predict};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::store::Registry;
@@ -26,7 +26,7 @@ use crate::task::Task;
 /// Checked: names and number of members; same seed, same bits, on one thread and two; rows predicted one by one or in
 /// another order come out the same; a model read back from its record predicts the same bits; densities are not NaN
 /// and probabilities sum to 1; the out-of-sample block has its shape and covers the plan's rows; no panic on one
-/// row, no rows, equal rows or missing values.
+/// row, no rows, equal rows or missing values; all row weights times a constant change nothing.
 #[expect(clippy::missing_panics_doc, reason = "one and two threads can always be had")]
 pub fn learner<T: Task>(
     learner: &dyn Learner<T>,
@@ -46,6 +46,7 @@ pub fn learner<T: Task>(
                 complaints.extend(found.into_iter().map(|c| format!("{name}: {c}")));
             }
             complaints.extend(out_of_sample(learner, sample, &two));
+            complaints.extend(scale_of_weights(learner, sample, &one));
         }
     }
     complaints.extend(hard_samples(learner, sample, &one));
@@ -165,6 +166,28 @@ fn out_of_sample<T: Task>(
     let uncovered = block.columns.iter().any(|c| c.iter().any(|v| v.is_nan()));
     (uncovered && block.failures.is_empty())
         .then(|| "the out-of-sample block misses rows without naming a failure".into())
+}
+
+/// Only the ratios of row weights may matter; rounding apart, which iterations may carry further.
+fn scale_of_weights<T: Task>(
+    learner: &dyn Learner<T>,
+    sample: &Sample<'_, T>,
+    run: &Run,
+) -> Option<String> {
+    let predictions = |scale: f64| -> Result<Vec<f64>> {
+        let weights = (0..sample.rows()).map(|i| scale * (1 + i % 3) as f64).collect();
+        let weights = Weights::new(weights)?;
+        let models = learner.fit(&sample.weighted(&weights)?, run)?;
+        let predict = |model: &Box<dyn Fitted<T>>| predict(model.as_ref(), sample.x(), run);
+        Ok(models.iter().map(predict).collect::<Result<Vec<_>>>()?.concat())
+    };
+    let alike = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= 1e-6 * (1.0 + a.abs());
+    let usual = predictions(1.0);
+    [1e-6, 1e-3, 1e6].into_iter().find_map(|scale| match (&usual, predictions(scale)) {
+        (Ok(usual), Ok(scaled)) if usual.iter().zip(&scaled).all(alike) => None,
+        (Err(_), Err(_)) => None,
+        _ => Some(format!("row weights times {scale:e} give other predictions")),
+    })
 }
 
 /// Samples that cannot always be learned from: an error is fine, a panic is not.

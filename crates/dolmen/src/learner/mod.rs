@@ -20,6 +20,7 @@ mod simple;
 pub mod spec;
 pub mod svm;
 pub mod tree;
+pub(crate) mod unit;
 
 use std::fmt::Debug;
 
@@ -27,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 pub use progress::{Forecast, Progress, Work};
 pub use run::Run;
-pub use sample::{OwnedSample, Sample};
+pub use sample::{OwnedSample, Sample, Weights};
 pub use simple::{Simple, SimpleLearner, SimpleModel};
 
 use density::DensityModel;

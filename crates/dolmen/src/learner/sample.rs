@@ -4,6 +4,50 @@ use crate::error::{Error, Place, Result};
 use crate::table::{Features, Rows};
 use crate::task::{Target, Task};
 
+/// Row weights as learners take them: only their ratios matter. They are scaled to a mean of 1 over the rows of positive
+/// weight, here and nowhere else, so that limits and penalties that speak of rows (the least weight of a leaf, priors,
+/// pseudo-counts) mean the same whether weights sum to 1 or to a million. A fold keeps the weights its rows have in
+/// the whole table. Rows that stand for several, such as those of a bootstrap, are [`Sample::counted`] instead.
+///
+/// ```
+/// use dolmen::learner::Weights;
+///
+/// assert_eq!(Weights::new(vec![0.1, 0.3, 0.0])?.values(), [0.5, 1.5, 0.0]);
+/// # Ok::<(), dolmen::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weights(Vec<f64>);
+
+impl Weights {
+    /// Scales weights that are finite, not negative and not all zero.
+    pub fn new(mut weights: Vec<f64>) -> Result<Self> {
+        check_weights(&weights)?;
+        // Shares of the largest first, so that no sum overflows; equal weights become exactly 1.
+        let largest = weights.iter().copied().fold(0.0, f64::max);
+        weights.iter_mut().for_each(|weight| *weight /= largest);
+        let positive = weights.iter().filter(|weight| **weight > 0.0).count();
+        let mean = weights.iter().sum::<f64>() / positive as f64;
+        weights.iter_mut().for_each(|weight| *weight /= mean);
+        Ok(Self(weights))
+    }
+
+    /// The weights: a mean of 1 over those that are positive.
+    pub fn values(&self) -> &[f64] {
+        &self.0
+    }
+}
+
+fn check_weights(weights: &[f64]) -> Result<()> {
+    if let Some(i) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+        let problem = format!("the row weight is {}, not a number of at least 0", weights[i]);
+        return Err(Error::data(Place::row(i), problem));
+    }
+    if !weights.is_empty() && weights.iter().all(|w| *w == 0.0) {
+        return Err(Error::data(Place::default(), "all row weights are 0"));
+    }
+    Ok(())
+}
+
 /// Borrowed rows to learn from.
 #[derive(Debug)]
 pub struct Sample<'a, T: Task> {
@@ -32,19 +76,20 @@ impl<'a, T: Task> Sample<'a, T> {
         }
     }
 
-    /// The same sample with row weights: finite, not negative, not all zero. A row of weight 2 counts as two rows.
-    pub fn weighted(self, weights: &'a [f64]) -> Result<Self> {
-        if weights.len() != self.x.rows() {
-            return Err(Error::shape("row weights", self.x.rows(), weights.len()));
+    /// The same sample with row weights. Only their ratios matter: see [`Weights`].
+    pub fn weighted(self, weights: &'a Weights) -> Result<Self> {
+        self.counted(weights.values())
+    }
+
+    /// The same sample with rows that stand for several, or for a part of one: finite, not negative, not all zero. A row
+    /// with a count of 2 is the same as that row twice, so unlike weights, counts of 10 give the rows ten times the say
+    /// against priors, penalties and least sizes of leaves.
+    pub fn counted(self, counts: &'a [f64]) -> Result<Self> {
+        if counts.len() != self.x.rows() {
+            return Err(Error::shape("row weights", self.x.rows(), counts.len()));
         }
-        if let Some(i) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
-            let problem = format!("the row weight is {}, not a number of at least 0", weights[i]);
-            return Err(Error::data(Place::row(i), problem));
-        }
-        if !weights.is_empty() && weights.iter().all(|w| *w == 0.0) {
-            return Err(Error::data(Place::default(), "all row weights are 0"));
-        }
-        Ok(Self { weights: Some(weights), ..self })
+        check_weights(counts)?;
+        Ok(Self { weights: Some(counts), ..self })
     }
 
     /// The same rows with other inputs, such as encoded ones.
@@ -68,17 +113,17 @@ impl<'a, T: Task> Sample<'a, T> {
         self.target
     }
 
-    /// The row weights, if they are not all 1.
+    /// How many rows each row counts for, if it is not 1 for all.
     pub fn weights(&self) -> Option<&'a [f64]> {
         self.weights
     }
 
-    /// The weight of row `i`.
+    /// How many rows row `i` counts for.
     pub fn weight(&self, i: usize) -> f64 {
         self.weights.map_or(1.0, |w| w[i])
     }
 
-    /// The sum of the row weights.
+    /// How many rows all rows together count for.
     pub fn total_weight(&self) -> f64 {
         self.weights.map_or(self.rows() as f64, |w| w.iter().sum())
     }

@@ -144,7 +144,7 @@ fn a_row_of_weight_two_counts_as_two_rows() {
     for bandwidth in bandwidths {
         for shape in Shape::ALL {
             let learner = kernel(shape, bandwidth.clone());
-            let sample = Sample::new(data.rows(), &()).unwrap().weighted(&weights).unwrap();
+            let sample = Sample::new(data.rows(), &()).unwrap().counted(&weights).unwrap();
             let weighted = learner.fit(&sample, &run()).unwrap();
             let ours = predict(weighted[0].as_ref(), query.rows(), &run()).unwrap();
             let theirs = predict(fit(&learner, &twice)[0].as_ref(), query.rows(), &run()).unwrap();
@@ -160,7 +160,7 @@ fn searched_bandwidths_use_weights_too() {
     let half = data.rows().select(&(0..30).collect::<Vec<_>>());
     for rule in [Rule::Cv, Rule::Loo] {
         let learner = kernel(Shape::Gaussian, rule);
-        let sample = Sample::new(data.rows(), &()).unwrap().weighted(&weights).unwrap();
+        let sample = Sample::new(data.rows(), &()).unwrap().counted(&weights).unwrap();
         let ours = learner.fit(&sample, &run()).unwrap()[0].diagnostics();
         let theirs = fit(&learner, &half)[0].diagnostics();
         assert!(ours.converged == Some(true) && ours.objective == theirs.objective);

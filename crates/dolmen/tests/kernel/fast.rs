@@ -72,7 +72,7 @@ fn check(shape: Shape, h: &[f64], x: &Features, queries: &Features, tolerance: f
         tolerance,
         ..KernelDensity::default()
     };
-    let sample = Sample::<Density>::new(x.rows(), &()).unwrap().weighted(&weights).unwrap();
+    let sample = Sample::<Density>::new(x.rows(), &()).unwrap().counted(&weights).unwrap();
     let model = &learner.fit(&sample, &run(2)).unwrap()[0];
     let ours = predict(model.as_ref(), queries.rows(), &run(2)).unwrap();
     // What is left of the tolerance is rounding: of the logarithm, and of u^2 at hundreds of bandwidths.
@@ -176,7 +176,7 @@ fn one_pass_over_pairs_equals_refitting_fold_by_fold() {
         let x = clustered(rows, columns, 11);
         let weights: Vec<f64> =
             (0..rows).map(|i| if i % 11 == 0 { 0.0 } else { rng.random() }).collect();
-        let weighted = Sample::<Density>::new(x.rows(), &()).unwrap().weighted(&weights).unwrap();
+        let weighted = Sample::<Density>::new(x.rows(), &()).unwrap().counted(&weights).unwrap();
         let plan = Plan::in_turn(rows, folds);
         for sample in [Sample::new(x.rows(), &()).unwrap(), weighted] {
             for shape in Shape::ALL {

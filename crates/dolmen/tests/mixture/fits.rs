@@ -132,7 +132,7 @@ fn a_row_of_weight_two_is_two_rows() {
             iterations: 20,
             ..Default::default()
         };
-        let weighted = sample(&x).weighted(&weights).unwrap();
+        let weighted = sample(&x).counted(&weights).unwrap();
         let a = learner.fit_mixtures(&weighted, &one(1)).unwrap();
         let b = learner.fit_mixtures(&sample(&repeated), &one(1)).unwrap();
         let (a, b) = (predict(&a[0], x.rows(), &one(1)), predict(&b[0], x.rows(), &one(1)));

@@ -103,7 +103,7 @@ fn rows_of_weight_zero_do_not_count() {
         start: Start::Given(start),
         ..Default::default()
     };
-    let weighted = sample(&x).weighted(&weights).unwrap();
+    let weighted = sample(&x).counted(&weights).unwrap();
     let a = learner.fit_mixtures(&weighted, &one(1)).unwrap().remove(0).parameters();
     let b = fit(&learner, &first).parameters();
     close(&a.means.concat(), &b.means.concat(), 1e-10);

@@ -251,7 +251,7 @@ mod tests {
     fn scale_of(classes: &[u32], weights: &[f64]) -> f64 {
         let x = Features::numeric(vec![0.0; classes.len()], 1).unwrap();
         let labels = Labels::new(["a", "b"].map(String::from), classes.to_vec()).unwrap();
-        let sample = Sample::new(x.rows(), &labels).unwrap().weighted(weights).unwrap();
+        let sample = Sample::new(x.rows(), &labels).unwrap().counted(weights).unwrap();
         scale(&sample, &[0.0, 2.0].repeat(classes.len()))
     }
 

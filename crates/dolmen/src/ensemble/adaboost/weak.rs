@@ -130,7 +130,7 @@ impl Guesser for Guesses<'_> {
         // Weights of mean 1, as learners with a least weight of their leaves expect them.
         let scale = sample.total_weight();
         let weights: Vec<f64> = weights.iter().map(|weight| weight * scale).collect();
-        let model = self.learner.fit(&sample.weighted(&weights)?, run)?.swap_remove(0);
+        let model = self.learner.fit(&sample.counted(&weights)?, run)?.swap_remove(0);
         let chances = predict(model.as_ref(), sample.x(), run)?;
         self.models.push(model.into());
         let width = Classification::width(sample.target());

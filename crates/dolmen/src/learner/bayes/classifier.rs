@@ -52,7 +52,7 @@ impl BayesClassifier {
                 sample.weights().map(|w| own.iter().map(|&i| w[i]).collect());
             let rows = Sample::<Density>::new(x.rows(), &())?;
             let rows = match &own_weights {
-                Some(weights) => rows.weighted(weights)?,
+                Some(weights) => rows.counted(weights)?,
                 None => rows,
             };
             let name = &sample.target().classes()[class];

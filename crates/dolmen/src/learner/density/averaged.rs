@@ -106,7 +106,7 @@ impl Averaged {
             }
             Resample::Bootstrap => {
                 let (x, weights) = bootstrap(sample, &mut rng);
-                self.learner.fit(&Sample::new(x.rows(), &())?.weighted(&weights)?, &run)
+                self.learner.fit(&Sample::new(x.rows(), &())?.counted(&weights)?, &run)
             }
         }
     }

@@ -143,7 +143,7 @@ fn the_fused_pass_sums_what_the_definitions_say() {
         for (d, missing) in [(1, 0.0), (2, 0.0), (3, 0.0), (4, 0.3), (5, 0.3), (5, 0.0)] {
             let x = rows(2100, d, missing, d as u64);
             let weights: Vec<f64> = (0..2100).map(|i| f64::from(i % 3) * 0.7).collect();
-            let sample = Sample::<Density>::new(x.rows(), &()).unwrap().weighted(&weights).unwrap();
+            let sample = Sample::<Density>::new(x.rows(), &()).unwrap().counted(&weights).unwrap();
             let data = Data::new(&sample, false).unwrap();
             let normals = components(3, d, shape);
             let densities = Densities::new(&normals, &normals.factorise().unwrap());
@@ -187,7 +187,7 @@ proptest! {
         let kinds = [Covariance::Full, Covariance::Tied, Covariance::Diagonal, Covariance::Spherical];
         let x = rows(60, d, missing, seed);
         let weights: Vec<f64> = (0..60).map(|i| if weighted { f64::from(i % 4) } else { 1.0 }).collect();
-        let sample = Sample::<Density>::new(x.rows(), &()).unwrap().weighted(&weights).unwrap();
+        let sample = Sample::<Density>::new(x.rows(), &()).unwrap().counted(&weights).unwrap();
         let run = Run::with_threads(seed, 1).unwrap();
         let data = Data::new(&sample, true).unwrap();
         let prior = Prior { gamma, eta, mu0: vec![0.3; d], ..Prior::neutral(kinds[kind], d, 0.01) };

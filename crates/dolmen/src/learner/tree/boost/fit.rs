@@ -125,6 +125,7 @@ impl<'a> Booster<'a> {
             leaves: Some(parameters.leaves),
             depth: parameters.depth,
             min_leaf: parameters.min_leaf,
+            min_split: 0.0,
             min_gain: parameters.min_gain,
             ..Growth::default()
         };

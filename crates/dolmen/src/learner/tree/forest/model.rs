@@ -9,6 +9,7 @@ use super::ForestTask;
 use super::packed::Packed;
 use super::walk::{PackedRows, Walker};
 use crate::error::Result;
+use crate::learner::unit::Unit;
 use crate::learner::{Diagnostics, Fitted, Series};
 use crate::store::{Record, Registry, Stored, check_use};
 use crate::table::{Rows, Schema};
@@ -30,11 +31,20 @@ struct Body {
     bins: Bins,
     trees: Vec<Packed>,
     series: Vec<Series>,
+    /// The unit of what the trees say; files of version 2 have none.
+    #[serde(default)]
+    unit: Unit,
 }
 
 impl<T: ForestTask> FittedForest<T> {
-    pub(super) fn new(width: usize, bins: Bins, trees: Vec<Packed>, series: Vec<Series>) -> Self {
-        Self { body: Body { width, bins, trees, series }, task: PhantomData }
+    pub(super) fn new(
+        width: usize,
+        unit: Unit,
+        bins: Bins,
+        trees: Vec<Packed>,
+        series: Vec<Series>,
+    ) -> Self {
+        Self { body: Body { width, bins, trees, series, unit }, task: PhantomData }
     }
 
     /// How much each input column matters: shares that sum to 1.
@@ -88,7 +98,7 @@ impl<T: ForestTask> Fitted<T> for FittedForest<T> {
     }
 
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
-        let Body { width, ref bins, ref trees, .. } = self.body;
+        let Body { width, ref bins, ref trees, unit, .. } = self.body;
         let stride = trees[0].stride();
         let count = trees.len() as f64;
         let mut sums = Vec::new();
@@ -100,6 +110,9 @@ impl<T: ForestTask> Fitted<T> for FittedForest<T> {
             self.body.sum_into(&rows, &mut sums);
             for (out, sums) in out.chunks_exact_mut(width).zip(sums.chunks_exact(stride)) {
                 average(sums, count, out);
+                if width == 1 {
+                    out[0] = unit.restore(out[0]);
+                }
             }
         }
         Ok(())
@@ -121,7 +134,7 @@ impl<T: ForestTask> Fitted<T> for FittedForest<T> {
 
 impl<T: ForestTask> Stored<T> for FittedForest<T> {
     const KIND: &'static str = "forest";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
 
     fn restore(record: &Record, _registry: &Registry<T>) -> Result<Self> {
         let body: Body = record.read()?;

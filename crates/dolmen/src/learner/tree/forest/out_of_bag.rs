@@ -10,6 +10,7 @@ use super::model::average;
 use super::train::{Planted, Plot};
 use super::walk::{PackedRows, Walker};
 use crate::learner::Series;
+use crate::learner::unit::Unit;
 
 /// Rows looked at in one piece of work; whole words of a [`RowSet`].
 const BLOCK: usize = 16384;
@@ -107,8 +108,16 @@ impl<'a> Hearing<'a> {
 }
 
 impl OutOfBag {
+    /// The same predictions of numbers that were in this unit.
+    pub(super) fn restored(mut self, unit: Unit) -> Self {
+        if unit != Unit::default() {
+            self.predictions.iter_mut().for_each(|said| *said = unit.restore(*said));
+        }
+        self
+    }
+
     /// How good the predictions are, weighted like the rows; `None` where no row was ever fresh.
-    pub(super) fn series(&self, plot: &Plot<'_>) -> Option<Series> {
+    pub(super) fn series(&self, plot: &Plot<'_>, unit: Unit) -> Option<Series> {
         let width = self.predictions.len() / self.trees.len();
         let (mut first, mut second, mut total) = (0.0, 0.0, 0.0);
         let rows = self.predictions.chunks_exact(width).enumerate();
@@ -135,7 +144,7 @@ impl OutOfBag {
             Truth::Classes(..) => (["log score", "accuracy"], [first / total, second / total]),
             Truth::Numbers(_) => (
                 ["root mean square error", "explained"],
-                [(first / total).sqrt(), 1.0 - first / second],
+                [unit.restore_difference((first / total).sqrt()), 1.0 - first / second],
             ),
         };
         Some(Series {

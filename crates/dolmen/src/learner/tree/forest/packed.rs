@@ -48,7 +48,7 @@ pub(super) struct Packed {
     /// For every node which leaf it is, if it is one; empty where leaves have one value.
     leaves: Vec<u32>,
     /// Leaf after leaf, or one for every node where leaves have one value: rounded to single precision, which an average of
-    /// trees does not notice.
+    /// trees does not notice: chances, and numbers in a unit of their own.
     values: Vec<f32>,
     /// Values a leaf.
     stride: usize,

@@ -12,6 +12,7 @@ use super::packed::{MOST_COLUMNS, Packed};
 use super::tally::{Classes, ClassesItem, Numbers, NumbersItem, Ones, OnesItem, Tally};
 use super::{ClassWeights, Forest, ForestTask, Importance, Truth};
 use crate::error::{Error, Place, Result};
+use crate::learner::unit::Unit;
 use crate::learner::{Run, Sample, Series};
 
 /// Trees grown between two looks at their fresh rows: enough to keep the threads busy, few enough to keep their rows in mind.
@@ -25,6 +26,7 @@ pub(super) struct Plot<'a> {
     forest: &'a Forest,
     pub(super) bins: &'a Bins,
     pub(super) codes: &'a Codes,
+    /// Numbers are in a unit of their own.
     pub(super) truth: Truth<'a>,
     /// Row weights times class weights.
     pub(super) weights: Vec<f64>,
@@ -65,7 +67,13 @@ pub(super) fn fit<T: ForestTask>(
     run.install(|| {
         let bins = Bins::learn(x, sample.weights(), forest.bins)?;
         let codes = bins.encode(x)?;
-        let plot = Plot::new(forest, random_cuts, sample, &bins, &codes);
+        let target = T::truth(sample.target());
+        let (unit, numbers) = in_unit(target, sample)?;
+        let truth = match target {
+            Truth::Numbers(_) => Truth::Numbers(&numbers),
+            classes @ Truth::Classes(..) => classes,
+        };
+        let plot = Plot::new(forest, random_cuts, sample, truth, &bins, &codes);
         let (trees, importance, out_of_bag) = plot.grow_all(run)?;
         let fields = x.schema().fields().iter();
         let mut series = vec![Series {
@@ -73,8 +81,9 @@ pub(super) fn fit<T: ForestTask>(
             labels: fields.map(|field| field.name.clone()).collect(),
             values: importance,
         }];
-        series.extend(out_of_bag.as_ref().and_then(|out_of_bag| out_of_bag.series(&plot)));
-        let forest = FittedForest::new(T::width(sample.target()), bins, trees, series);
+        series.extend(out_of_bag.as_ref().and_then(|out_of_bag| out_of_bag.series(&plot, unit)));
+        let out_of_bag = out_of_bag.map(|out_of_bag| out_of_bag.restored(unit));
+        let forest = FittedForest::new(T::width(sample.target()), unit, bins, trees, series);
         Ok((forest, out_of_bag))
     })
 }
@@ -83,11 +92,11 @@ impl<'a> Plot<'a> {
     fn new<T: ForestTask>(
         forest: &'a Forest,
         random_cuts: bool,
-        sample: &Sample<'a, T>,
+        sample: &Sample<'_, T>,
+        truth: Truth<'a>,
         bins: &'a Bins,
         codes: &'a Codes,
     ) -> Self {
-        let truth = T::truth(sample.target());
         let width = sample.x().width();
         let usual_columns = match truth {
             Truth::Classes(..) => (width as f64).sqrt().round() as usize,
@@ -224,6 +233,15 @@ impl<'a> Plot<'a> {
         let mut sprout = Sprout::new(self.bins, self.codes, &self.habit, tally, rng);
         (sprout.grow(&mut items), sprout.gains)
     }
+}
+
+/// The unit of numbers, and the numbers in it; classes are as they are.
+fn in_unit<T: ForestTask>(truth: Truth<'_>, sample: &Sample<'_, T>) -> Result<(Unit, Vec<f64>)> {
+    let Truth::Numbers(y) = truth else {
+        return Ok((Unit::default(), Vec::new()));
+    };
+    let unit = Unit::of(y, |row| sample.weight(row))?;
+    Ok((unit, y.iter().map(|&y| unit.express(y)).collect()))
 }
 
 /// Row weights times class weights.
