@@ -1,6 +1,7 @@
 //! The one error type of the library: what went wrong, where, and where we know it, the cure.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::memory::in_words;
@@ -109,6 +110,17 @@ pub enum Error {
     /// The run was cancelled.
     #[error("cancelled")]
     Cancelled,
+}
+
+/// `Err` if a whole number is outside its range. The largest values are far beyond what is of use: they stop work that
+/// would never end.
+pub(crate) fn within(name: &str, value: usize, range: RangeInclusive<usize>) -> Result<()> {
+    let expected = match value {
+        value if value < *range.start() => format!("at least {}", range.start()),
+        value if value > *range.end() => format!("at most {}", range.end()),
+        _ => return Ok(()),
+    };
+    Err(Error::param(name, expected, value))
 }
 
 impl Error {

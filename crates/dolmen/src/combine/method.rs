@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::problem::{self, WeightProblem};
 use super::simplex::{EmOptions, SimplexOptions};
 use super::{Combination, Combiner, Evidence, LinearPool, Solution, Weighable, greedy, pseudo_bma};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, within};
 use crate::evaluate::Measure;
 use crate::learner::Run;
 use crate::math::first_largest;
@@ -122,11 +122,11 @@ pub struct Weights {
     pub prior: f64,
     /// The certified gap `simplex` reaches; `em` stops at a total change of 0.001 as its paper does.
     pub tolerance: f64,
-    /// Rounds of `greedy`.
+    /// Rounds of `greedy`, 1 to 1 000 000.
     pub rounds: usize,
     /// What `greedy` measures; the task's own score if not given.
     pub measure: Option<Measure>,
-    /// Bayesian bootstraps of `pseudo-bma+`.
+    /// Bayesian bootstraps of `pseudo-bma+`, 1 to 1 000 000.
     pub draws: usize,
 }
 
@@ -251,11 +251,11 @@ impl<'a, T: Weighable> Weigher<'a, T> {
 impl Weights {
     /// Poses the task's problem, after a look at whether the method can be used on it.
     fn pose<T: Weighable>(&self, oos: &OutOfSample<T>) -> Result<T::Problem> {
-        if self.method == Method::Greedy && self.rounds == 0 {
-            return Err(Error::param("rounds", "at least 1", self.rounds));
+        if self.method == Method::Greedy {
+            within("rounds", self.rounds, 1..=1_000_000)?;
         }
-        if self.method == Method::PseudoBmaPlus && self.draws == 0 {
-            return Err(Error::param("draws", "at least 1", self.draws));
+        if self.method == Method::PseudoBmaPlus {
+            within("draws", self.draws, 1..=1_000_000)?;
         }
         let problem = T::problem(oos)?;
         let needs = match self.method {

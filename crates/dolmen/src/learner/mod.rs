@@ -41,6 +41,9 @@ use crate::store::{Record, check_use};
 use crate::table::{Rows, Schema};
 use crate::task::Task;
 
+/// Folds that learners may split their rows into; of more folds than rows, there are as many as rows.
+pub(crate) const MOST_FOLDS: usize = 10_000;
+
 /// An unfitted model: a recipe with its parameters.
 pub trait Learner<T: Task>: Debug + Send + Sync {
     /// The members this learner contributes: usually one; a ladder (several bandwidths, several k) has one per rung.

@@ -147,6 +147,30 @@ pub(crate) fn require_numbers(x: Rows<'_>) -> Result<()> {
     }
 }
 
+/// Refuses to learn from columns whose squares would be 0 or infinite.
+pub(crate) fn require_moderate(x: Rows<'_>) -> Result<()> {
+    /// What the values of a column may differ by, if they do.
+    const REACH: std::ops::RangeInclusive<f64> = 1e-120..=1e120;
+    let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); x.width()];
+    for row in x.iter() {
+        for ((least, largest), value) in ranges.iter_mut().zip(row) {
+            (*least, *largest) = (least.min(*value), largest.max(*value));
+        }
+    }
+    for (field, (least, largest)) in x.schema().fields().iter().zip(ranges) {
+        let reach = largest - least;
+        if reach > 0.0 && !REACH.contains(&reach) {
+            let problem = format!(
+                "the values reach over {reach:.1e}, too {} to be squared",
+                if reach > 1.0 { "much" } else { "little" }
+            );
+            return Err(Error::data(Place::column(&field.name), problem)
+                .with_hint("multiply the column by a constant"));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses numbers to predict that are not finite.
 pub(crate) fn require_finite(target: &[f64]) -> Result<()> {
     match target.iter().position(|y| !y.is_finite()) {
@@ -162,6 +186,16 @@ pub(crate) fn require_finite(target: &[f64]) -> Result<()> {
 mod tests {
     use super::*;
     use crate::table::Features;
+
+    #[test]
+    fn values_that_cannot_be_squared_are_refused() {
+        for (scale, is_fine) in [(1e-300, false), (1e-100, true), (1e100, true), (1e300, false)] {
+            let x = Features::numeric(vec![scale, 3.0 * scale, 1.0, 1.0], 1).unwrap();
+            let first = x.rows().slice(0..2);
+            assert_eq!(require_moderate(first).is_ok(), is_fine, "{scale}");
+            assert!(require_moderate(x.rows().slice(2..4)).is_ok());
+        }
+    }
 
     #[test]
     fn columns_get_mean_zero_and_deviation_one_but_indicators_stay() {

@@ -128,15 +128,18 @@ impl ReadOptions {
     /// What becomes of each column of a file with these column names.
     pub(super) fn choose(&self, names: &[String]) -> Result<Vec<Wanted>> {
         check_names(names)?;
+        // Sets, because a model of a wide table names all of its columns.
+        let [present, keep, drop] =
+            [names, &self.keep, &self.drop].map(|names| names.iter().collect::<HashSet<_>>());
         for name in self.schema.keys().chain(&self.keep).chain(&self.drop) {
-            if !names.contains(name) {
+            if !present.contains(name) {
                 return Err(no_such_column(name, names));
             }
         }
         let choose = |name: &String| {
-            let kept = self.keep.is_empty() || self.keep.contains(name);
+            let kept = keep.is_empty() || keep.contains(name);
             match self.schema.get(name) {
-                _ if !kept || self.drop.contains(name) => Wanted::Ignored,
+                _ if !kept || drop.contains(name) => Wanted::Ignored,
                 Some(ColumnKind::Ignore) => Wanted::Ignored,
                 Some(ColumnKind::Numeric) => Wanted::Numeric,
                 Some(ColumnKind::Categorical) => Wanted::Categorical,

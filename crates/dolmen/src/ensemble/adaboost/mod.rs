@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use model::FittedAdaBoost;
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, within};
 use crate::learner::{Fitted, Learner, Run, Sample};
 use crate::task::{Classification, Task};
 use model::Members;
@@ -29,7 +29,7 @@ use weak::{Guesses, Trees};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rounds {
-    /// Rounds at most; fewer where a round guesses all rows right, or no better than chance.
+    /// Rounds at most, 1 to 100 000; fewer where a round guesses all rows right, or no better than chance.
     pub rounds: usize,
 }
 
@@ -79,9 +79,7 @@ impl AdaBoost {
     }
 
     fn validate(&self) -> Result<()> {
-        if self.rounds == 0 {
-            return Err(Error::param("rounds", "at least 1", self.rounds));
-        }
+        within("rounds", self.rounds, 1..=100_000)?;
         if matches!(self.weak, Weak::Trees(0)) {
             return Err(Error::param("depth", "at least 1", 0));
         }

@@ -33,10 +33,11 @@ use serde::{Deserialize, Serialize};
 
 pub use model::FittedExperts;
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, within};
 use crate::learner::density::mixture::OneOrMany;
-use crate::learner::scales::{require_finite, require_numbers};
+use crate::learner::scales::{require_finite, require_moderate, require_numbers};
 use crate::learner::{Fitted, Learner, Run, Sample};
+use crate::memory;
 use crate::task::{Classification, Regression, Target, Task};
 use design::Design;
 use em::{Climb, Family};
@@ -67,9 +68,9 @@ use model::{Fit, Says};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Experts {
-    /// Number of experts; a list makes one member per number.
+    /// Number of experts, 1 to 10 000; a list makes one member per number.
     pub count: OneOrMany<usize>,
-    /// Starts of EM, of which the best is followed to the end.
+    /// Starts of EM, 1 to 10 000, of which the best is followed to the end.
     pub restarts: usize,
     /// The penalty of the experts' coefficients, on standardised columns: that of `ridge` or `logistic`.
     pub ridge: f64,
@@ -136,6 +137,7 @@ impl Experts {
     ) -> Result<Vec<FittedExperts>> {
         self.validate()?;
         require_numbers(sample.x())?;
+        require_moderate(sample.x())?;
         run.install(|| T::fit_experts(self, sample, run))
     }
 
@@ -150,10 +152,10 @@ impl Experts {
             ("iterations", self.iterations),
             ("top", self.top.unwrap_or(1)),
         ] {
-            if number == 0 {
-                return Err(Error::param(name, "at least 1", number));
-            }
+            within(name, number, 1..=usize::MAX)?;
         }
+        counts.iter().try_for_each(|&count| within("count", count, 1..=10_000))?;
+        within("restarts", self.restarts, 1..=10_000)?;
         for (name, penalty) in [("ridge", self.ridge), ("gate_ridge", self.gate_ridge)] {
             if !(penalty >= 0.0 && penalty.is_finite()) {
                 return Err(Error::param(name, "at least 0 and finite", penalty));
@@ -191,12 +193,18 @@ impl Experts {
             restarts: self.restarts,
             gate_ridge: self.gate_ridge,
         };
+        let most = self.count.values().iter().copied().max().unwrap_or(1);
+        let starts = self.restarts.min(run.threads());
+        let each = memory::size(&[most, starts, design.width(), design.width(), 8]);
+        let shares = memory::size(&[most, self.restarts, design.rows(), 8]);
+        memory::claim(each.saturating_add(shares), "the experts")?;
         let model = |&count: &usize| {
             let climb = em::best_of(family, design, count, plan, &run.child(count as u64))?;
             let gate = climb.gate.coefficients();
             let mut coefficients: Vec<f64> =
                 gate.col_iter().flat_map(|c| c.iter().copied()).collect();
             coefficients.extend(family.coefficients(&climb.experts, design.width()));
+            let coefficients = design.of_columns(coefficients);
             if coefficients.iter().any(|b| !b.is_finite()) {
                 return Err(Error::data(Place::default(), "the coefficients are not finite"));
             }

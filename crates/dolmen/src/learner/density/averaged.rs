@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::DensityModel;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, within};
 use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample};
 use crate::math::log_sum_exp;
 use crate::store::{Record, Registry, Stored, are_shares};
@@ -33,7 +33,7 @@ pub enum Resample {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Averaging {
-    /// Number of fits.
+    /// Number of fits, 1 to 10 000.
     pub fits: usize,
     /// What they differ in.
     pub resample: Resample,
@@ -49,9 +49,7 @@ impl Default for Averaging {
 
 impl Averaging {
     fn validate(&self) -> Result<()> {
-        if self.fits == 0 {
-            return Err(Error::param("fits", "at least 1", self.fits));
-        }
+        within("fits", self.fits, 1..=10_000)?;
         if !(self.fraction > 0.0 && self.fraction <= 1.0) {
             return Err(Error::param("fraction", "above 0 and at most 1", self.fraction));
         }

@@ -1,8 +1,8 @@
 //! The learners of classes.
 
 use super::{
-    Entry, FEW_ROWS, Library, complete_numbers, defaults, encoded_entry, entry, generative, nested,
-    on_numbers, specs, stack_entry, supervised, tuned_entry,
+    Entry, FEW_ROWS, Library, VERY_WIDE, WIDE, complete_numbers, defaults, encoded_entry, entry,
+    generative, nested, on_numbers, specs, stack_entry, supervised, tuned_entry,
 };
 use crate::ensemble::{AdaBoost, Ensemble, FittedAdaBoost, FoldAverage, Rounds};
 use crate::error::Result;
@@ -75,15 +75,21 @@ impl Library for Classification {
     }
 
     /// Learners as unlike as possible: a linear one, neighbours, trees averaged and boosted, one-dependence estimators,
-    /// and where rows allow a support vector machine and a mixture per class.
+    /// and where rows allow a support vector machine and a mixture per class. Wide tables: of more than 64 columns mixtures
+    /// have diagonal covariances, and of more than 256 `aode` uses the 64 that tell most of the class.
     fn usual_members(x: Rows<'_>) -> Vec<Spec> {
         let mut members = vec!["logistic", "neighbours(k=[5, 25])", "forest", "extra-trees"];
-        members.extend(["boost", "network", "aode"]);
+        let aode = if x.width() > VERY_WIDE { "aode(columns=64)" } else { "aode" };
+        members.extend(["boost", "network", aode]);
         if x.rows() <= FEW_ROWS {
             members.push("svm");
         }
         if complete_numbers(x) {
-            members.push("bayes(density=mixture(components=2))");
+            members.push(if x.width() > WIDE {
+                "bayes(density=mixture(components=2, covariance=diagonal))"
+            } else {
+                "bayes(density=mixture(components=2))"
+            });
         }
         specs(&members)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Entry, Library, defaults, encoded_entry, has_missing, nested, plain, specs, stack_entry,
+    Entry, Library, WIDE, defaults, encoded_entry, has_missing, nested, plain, specs, stack_entry,
     tuned_entry,
 };
 use crate::ensemble::{Ensemble, FoldAverage};
@@ -58,9 +58,14 @@ impl Library for Density {
     }
 
     /// A ladder of kernels (their matrix costs the square of the rows: not for many; and they need whole rows), mixtures of growing size as far as
-    /// the rows feed them, full and diagonal, and an averaged mixture.
+    /// the rows feed them, full and diagonal, and an averaged mixture. Of more than 64 columns, full covariances are left out
+    /// where rows do not feed them or the work (rows x columns^2 x components) is beyond 1e10, and diagonal ones are fed
+    /// by ten rows a component.
     fn usual_members(x: Rows<'_>) -> Vec<Spec> {
         let (rows, columns) = (x.rows(), x.width());
+        if columns > WIDE {
+            return wide_members(x);
+        }
         let fed = |k: &usize| *k == 1 || k * 5 * (columns + 1) <= rows;
         let full: Vec<usize> = [1, 2, 4, 8].into_iter().filter(fed).collect();
         let diagonal: Vec<usize> = [2, 4, 8, 16].into_iter().filter(fed).collect();
@@ -76,4 +81,27 @@ impl Library for Density {
         }
         specs(&members)
     }
+}
+
+/// The usual members for more than [`WIDE`] columns.
+fn wide_members(x: Rows<'_>) -> Vec<Spec> {
+    /// Multiplications in a pass of EM over the rows.
+    const MOST_WORK: f64 = 1e10;
+    let (rows, columns) = (x.rows(), x.width());
+    let work = |k: usize| rows as f64 * (columns * columns * k) as f64;
+    let pays = |k: &usize| k * 5 * (columns + 1) <= rows && work(*k) <= MOST_WORK;
+    let full: Vec<usize> = [1, 2, 4, 8].into_iter().filter(pays).collect();
+    let diagonal: Vec<usize> =
+        [1, 2, 4, 8, 16].into_iter().filter(|k| *k == 1 || 10 * k <= rows).collect();
+    let mut members = Vec::new();
+    if work(1) / (columns as f64) * rows as f64 <= MOST_WORK && !has_missing(x) {
+        members.push("kernel(bandwidth=[0.1, 0.2, 0.4, 0.8])".to_string());
+    }
+    if !full.is_empty() {
+        members.push(format!("mixture(components={full:?})"));
+    }
+    members.push(format!("mixture(components={diagonal:?}, covariance=diagonal)"));
+    let k = diagonal.last().copied().unwrap_or(1).min(4);
+    members.push(format!("averaged(of=mixture(components={k}, covariance=diagonal), fits=10)"));
+    specs(&members)
 }

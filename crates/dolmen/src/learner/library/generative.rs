@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::learner::Learner;
 use crate::learner::bayes::BayesClassifier;
 use crate::learner::bayes::one_dependence::{
-    A2de, Aode, BmaAode, LmgOde, NaiveBayes, Ode, OneDependence,
+    A2de, Aode, BmaAode, LmgOde, NaiveBayes, Ode, OneDependence, USUAL_MOST,
 };
 use crate::learner::spec::Spec;
 use crate::table::Schema;
@@ -41,6 +41,12 @@ where
                 if ode.root.is_empty() {
                     let expected = "a list of input columns where they cannot be told";
                     return Err(Error::param("root in ode", expected, "missing"));
+                }
+                if ode.root.len() > USUAL_MOST {
+                    let expected = format!(
+                        "at most {USUAL_MOST} input columns (name them with root=[..], or use aode, which chooses)"
+                    );
+                    return Err(Error::param("root in ode", expected, ode.root.len()));
                 }
                 Ok(Box::new(OneDependence::from(ode)))
             },

@@ -5,7 +5,8 @@
 //! a mixture that is a probability itself.
 
 use super::{
-    Entry, Library, complete_numbers, encoded_entry, generative, specs, stack_entry, tuned_entry,
+    Entry, Library, VERY_WIDE, WIDE, complete_numbers, encoded_entry, generative, specs,
+    stack_entry, tuned_entry,
 };
 use crate::ensemble::{Ensemble, FoldAverage};
 use crate::learner::bayes::FittedBayes;
@@ -33,12 +34,19 @@ impl Library for Joint {
     }
 
     /// Densities of each class where all columns are complete numbers; else the paper's mixture of all one-dependence
-    /// estimators, and naive Bayes.
+    /// estimators, and naive Bayes. Of more than 64 columns covariances are diagonal, of more than 256 `aode` stands for the
+    /// mixture.
     fn usual_members(x: Rows<'_>) -> Vec<Spec> {
-        if complete_numbers(x) {
-            specs(&["bayes(density=gaussian)", "bayes(density=mixture(components=[2, 4]))"])
-        } else {
-            specs(&["naive-bayes", "ode"])
+        match (complete_numbers(x), x.width()) {
+            (true, ..=WIDE) => {
+                specs(&["bayes(density=gaussian)", "bayes(density=mixture(components=[2, 4]))"])
+            }
+            (true, _) => specs(&[
+                "bayes(density=gaussian(covariance=diagonal))",
+                "bayes(density=mixture(components=[2, 4], covariance=diagonal))",
+            ]),
+            (false, ..=VERY_WIDE) => specs(&["naive-bayes", "ode"]),
+            (false, _) => specs(&["naive-bayes", "aode"]),
         }
     }
 }

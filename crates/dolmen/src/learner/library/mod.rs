@@ -11,13 +11,13 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Learner;
 use super::encoded::Encoded;
 use super::spec::Spec;
+use super::{Learner, MOST_FOLDS};
 use crate::combine::library::combiner as combiner_of;
 use crate::combine::{Method, Weighable};
 use crate::ensemble::{Ending, Folds, Stack, Tuned};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, within};
 use crate::store::Registry;
 use crate::table::encode::EncoderSpec;
 use crate::table::{Kind, Rows};
@@ -169,6 +169,7 @@ fn stack_entry<T: Library>() -> Entry<T> {
                 None => Spec { kind: Method::default().name().into(), parameters: Map::new() },
             };
             let StackParameters { folds, ending } = rest.read()?;
+            within("folds in stack", folds, 2..=MOST_FOLDS)?;
             let stack = Stack::choosing(vec![combiner_of::<T>(&combiner)?]).members(members);
             Ok(Box::new(stack.folds(folds).ending(ending)))
         },
@@ -184,6 +185,7 @@ fn tuned_entry<T: Library>() -> Entry<T> {
             let mut rest = spec.clone();
             let candidates = learners_of(&mut rest, "of")?;
             let Folds { folds } = rest.read()?;
+            within("folds in tuned", folds, 2..=MOST_FOLDS)?;
             Ok(Box::new(Tuned::among(candidates)?.folds(folds)))
         },
     )
@@ -209,6 +211,12 @@ fn on_numbers<T: Task, P: Learner<T> + Default + Serialize + DeserializeOwned + 
 
 /// Rows up to which members are used whose cost grows with the square of the rows.
 const FEW_ROWS: usize = 5000;
+
+/// Columns beyond which members whose cost grows with their cube (full covariances) or square (pairs of attributes) are
+/// simplified or left out.
+const WIDE: usize = 64;
+/// Columns beyond which trees look at some of them only.
+const VERY_WIDE: usize = 256;
 
 /// Whether the rows are complete numbers.
 fn complete_numbers(x: Rows<'_>) -> bool {

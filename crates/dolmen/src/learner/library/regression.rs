@@ -1,8 +1,8 @@
 //! The learners of numbers.
 
 use super::{
-    Entry, FEW_ROWS, Library, encoded_entry, entry, on_numbers, specs, stack_entry, supervised,
-    tuned_entry,
+    Entry, FEW_ROWS, Library, VERY_WIDE, encoded_entry, entry, on_numbers, specs, stack_entry,
+    supervised, tuned_entry,
 };
 use crate::ensemble::{Ensemble, FoldAverage};
 use crate::learner::Simple;
@@ -40,9 +40,14 @@ impl Library for Regression {
     }
 
     /// Learners as unlike as possible: a linear one, neighbours, trees averaged and boosted, and where rows allow a support
-    /// vector machine.
+    /// vector machine. Of more than 256 columns, trees that are averaged look at 64 a node.
     fn usual_members(x: Rows<'_>) -> Vec<Spec> {
-        let mut members = vec!["ridge", "neighbours(k=[5, 25])", "forest", "extra-trees"];
+        let mut members = vec!["ridge", "neighbours(k=[5, 25])"];
+        members.extend(if x.width() > VERY_WIDE {
+            ["forest(columns=64)", "extra-trees(columns=64)"]
+        } else {
+            ["forest", "extra-trees"]
+        });
         members.extend(["boost", "network"]);
         if x.rows() <= FEW_ROWS {
             members.push("svm");

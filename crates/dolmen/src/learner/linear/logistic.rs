@@ -3,12 +3,15 @@
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
+use super::coordinates::Coordinates;
 use super::lambda::{Lambda, geometric};
 use super::newton::{solve, solve_afresh};
 use super::softmax::{Labelled, Problem, contrasts};
-use crate::error::{Error, Result};
-use crate::learner::scales::{Scales, require_numbers};
-use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample, Series, Simple, SimpleModel};
+use crate::error::{Error, Result, within};
+use crate::learner::scales::{Scales, require_moderate, require_numbers};
+use crate::learner::{
+    Diagnostics, Fitted, Learner, MOST_FOLDS, Run, Sample, Series, Simple, SimpleModel,
+};
 use crate::math::quasi_newton::Minimum;
 use crate::plan::Plan;
 use crate::store::check_use;
@@ -43,7 +46,7 @@ pub struct Logistic {
     pub lambda: Lambda,
     /// Whether the penalty is on coefficients of standardised columns (indicators keep their scale).
     pub standardise: bool,
-    /// Folds of the cross-validation that chooses a penalty.
+    /// Folds of the cross-validation that chooses a penalty, 2 to 10 000.
     pub folds: usize,
     /// The largest element that the gradient of the mean loss may have in the end.
     pub tolerance: f64,
@@ -87,6 +90,7 @@ impl Logistic {
     ) -> Result<Vec<FittedLogistic>> {
         self.validate()?;
         require_numbers(sample.x())?;
+        require_moderate(sample.x())?;
         let rows: Vec<usize> = (0..sample.rows()).filter(|&i| sample.weight(i) > 0.0).collect();
         if rows.is_empty() {
             return Err(Error::shape("rows to learn from", 1, 0));
@@ -96,8 +100,16 @@ impl Logistic {
         run.install(|| {
             let scale = if self.standardise { Scales::fit } else { Scales::centring };
             let scales = scale(sample.x(), sample.weights());
-            let data =
-                Labelled { sample: *sample, rows: &rows, scales: &scales, numbers: &numbers };
+            let x = sample.x();
+            let coordinates =
+                Coordinates::of_wide(x.rows(), x.width(), |i, z| scales.write(x.row(i), z));
+            let data = Labelled {
+                sample: *sample,
+                rows: &rows,
+                scales: &scales,
+                numbers: &numbers,
+                coordinates: coordinates.as_ref(),
+            };
             let problem = Problem { data, contrasts: &contrasts, lambda: 0.0 };
             if let Some(lambdas) = self.lambda.given() {
                 return self.ladder(&problem, lambdas, run);
@@ -180,9 +192,7 @@ impl Logistic {
 
     fn validate(&self) -> Result<()> {
         self.lambda.validate()?;
-        if self.folds < 2 {
-            return Err(Error::param("folds", "at least 2", self.folds));
-        }
+        within("folds", self.folds, 2..=MOST_FOLDS)?;
         if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
             return Err(Error::param("tolerance", "above 0", self.tolerance));
         }
@@ -261,8 +271,8 @@ struct Fit {
 
 impl FittedLogistic {
     fn new(problem: &Problem<'_, Labelled<'_>>, lambda: f64, minimum: &Minimum) -> Self {
-        let theta = problem.class_coefficients(&minimum.at);
-        let (columns, classes) = (problem.width() - 1, problem.data.numbers.len());
+        let theta = problem.column_coefficients(&minimum.at);
+        let (columns, classes) = (problem.data.sample.x().width(), problem.data.numbers.len());
         let mut coefficients = vec![0.0; classes * columns];
         let mut at_centres = vec![f64::NEG_INFINITY; classes];
         for (class, number) in problem.data.numbers.iter().enumerate() {

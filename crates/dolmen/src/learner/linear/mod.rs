@@ -8,6 +8,7 @@
 //! | `ridge` | ridge regression |
 //! | `softmax` | the likelihood of classes, its gradient and Hessian |
 //! | `newton` | its maximum |
+//! | `coordinates` | rows with more columns than rows, in as many coordinates as rows |
 //! | `logistic` | logistic regression |
 //!
 //! Inputs are complete numbers; the library puts an encoder in front. Both penalties are those of scikit-learn: ridge
@@ -15,6 +16,7 @@
 //! `-sum_i w_i ln p(c_i given x_i) + lambda |beta|^2 / 2` (its `1/C`), both with a free intercept and, unless
 //! `standardise` is off, with beta on the common scale of standardised columns.
 
+pub(crate) mod coordinates;
 mod lambda;
 mod logistic;
 pub(crate) mod newton;

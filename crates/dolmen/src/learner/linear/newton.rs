@@ -176,6 +176,7 @@ mod tests {
                 rows: &(0..600).collect::<Vec<_>>(),
                 scales: &Scales::fit(x.rows(), None),
                 numbers: &[Some(0), Some(1), Some(2)],
+                coordinates: None,
             },
             contrasts: &contrasts(3),
             lambda,

@@ -7,7 +7,7 @@ use super::lambda::{Lambda, geometric};
 use super::normal_equations::{NormalEquations, anchor};
 use super::spectrum::Solutions;
 use crate::error::{Error, Place, Result};
-use crate::learner::scales::{require_finite, require_numbers};
+use crate::learner::scales::{require_finite, require_moderate, require_numbers};
 use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample, Series, Simple, SimpleModel};
 use crate::oos::{self, Block};
 use crate::plan::{Plan, Split};
@@ -171,6 +171,7 @@ impl Ridge {
     fn validate(&self, sample: &Sample<'_, Regression>) -> Result<()> {
         self.lambda.validate()?;
         require_numbers(sample.x())?;
+        require_moderate(sample.x())?;
         require_finite(sample.target())
     }
 }

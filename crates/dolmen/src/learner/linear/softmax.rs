@@ -12,6 +12,7 @@ use std::ops::Range;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
+use super::coordinates::Coordinates;
 use crate::learner::Sample;
 use crate::learner::scales::Scales;
 use crate::math::{Gram, bulk, divide_rows, exp_and_sum_rows, largest_in_rows};
@@ -45,6 +46,8 @@ pub(super) struct Labelled<'a> {
     pub(super) scales: &'a Scales,
     /// For each class of the target its number here; classes without rows have none.
     pub(super) numbers: &'a [Option<usize>],
+    /// The rows of the sample in few coordinates, if they have more columns than there are rows.
+    pub(super) coordinates: Option<&'a Coordinates>,
 }
 
 impl Observations for Labelled<'_> {
@@ -53,12 +56,16 @@ impl Observations for Labelled<'_> {
     }
 
     fn width(&self) -> usize {
-        self.sample.x().width() + 1
+        self.coordinates.map_or(self.sample.x().width(), Coordinates::width) + 1
     }
 
     fn write(&self, row: usize, z: &mut [f64]) {
-        self.scales.write(self.sample.x().row(self.rows[row]), z);
-        z[self.width() - 1] = 1.0;
+        let (row, last) = (self.rows[row], self.width() - 1);
+        match self.coordinates {
+            Some(coordinates) => z[..last].copy_from_slice(coordinates.row(row)),
+            None => self.scales.write(self.sample.x().row(row), z),
+        }
+        z[last] = 1.0;
     }
 
     fn weight(&self, row: usize) -> f64 {
@@ -123,6 +130,17 @@ impl<'a> Problem<'a, Labelled<'a>> {
     {
         let data = Labelled { rows, ..self.data };
         Problem { data, contrasts: self.contrasts, lambda: self.lambda }
+    }
+
+    /// The classes' coefficients of the columns on the common scale: one column per class, the intercepts last.
+    pub(super) fn column_coefficients(&self, phi: &[f64]) -> Mat<f64> {
+        let theta = self.class_coefficients(phi);
+        let Some(coordinates) = self.data.coordinates else { return theta };
+        let of_class = |c: usize| theta.col(c).iter().copied().collect::<Vec<f64>>();
+        let all: Vec<f64> =
+            (0..theta.ncols()).flat_map(|c| coordinates.of_columns(&of_class(c))).collect();
+        MatRef::from_column_major_slice(&all, self.data.sample.x().width() + 1, theta.ncols())
+            .to_owned()
     }
 }
 
@@ -292,15 +310,21 @@ impl<'a, D: Observations> Pass<'a, D> {
         loss + bulk::dot(&self.weights[..count], totals)
     }
 
-    /// What stands in the place of scores, in contrasts.
+    /// What stands in the place of scores, in contrasts. Helmert's need running sums of the classes only, which matters where
+    /// classes are many.
     fn turn(&mut self, count: usize) {
-        let contrasts = self.problem.contrasts;
-        for (k, turned) in
-            self.turned[..count * contrasts.ncols()].chunks_exact_mut(count).enumerate()
-        {
-            turned.fill(0.0);
-            for (c, scores) in self.scores.chunks_exact(count).enumerate().take(contrasts.nrows()) {
-                bulk::add_scaled(turned, contrasts[(c, k)], scores);
+        let kinds = self.problem.contrasts.ncols();
+        let of_class = |c: usize| &self.scores[c * count..(c + 1) * count];
+        if self.problem.contrasts.nrows() == 2 {
+            return self.turned[..count].copy_from_slice(of_class(1));
+        }
+        let sums = &mut self.curvature[..count];
+        sums.fill(0.0);
+        for (k, turned) in self.turned[..count * kinds].chunks_exact_mut(count).enumerate() {
+            let norm = self.problem.contrasts[(0, k)];
+            bulk::add_scaled(sums, 1.0, of_class(k));
+            for ((turned, sum), next) in turned.iter_mut().zip(&*sums).zip(of_class(k + 1)) {
+                *turned = norm * (sum - (k + 1) as f64 * next);
             }
         }
     }

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 pub use model::FittedNeighbours;
 
-use super::scales::{Scales, require_numbers};
+use super::scales::{Scales, require_moderate, require_numbers};
 use super::{Fitted, Learner, Run, Sample};
 use crate::error::{Error, Result};
 use crate::oos::{self, Block};
@@ -184,6 +184,7 @@ impl Neighbours {
     fn known<T: Neighbourly>(&self, sample: &Sample<'_, T>) -> Result<Known> {
         self.validate()?;
         require_numbers(sample.x())?;
+        require_moderate(sample.x())?;
         let rows: Vec<usize> = (0..sample.rows()).filter(|&i| sample.weight(i) > 0.0).collect();
         if rows.is_empty() {
             return Err(Error::shape("rows to learn from", 1, 0));

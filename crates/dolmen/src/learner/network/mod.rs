@@ -24,9 +24,10 @@ pub use layers::Activation;
 pub use model::FittedNetwork;
 
 use super::density::mixture::OneOrMany;
-use super::scales::{Scales, require_numbers};
+use super::scales::{Scales, require_moderate, require_numbers};
 use super::{Fitted, Learner, Run, Sample};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, within};
+use crate::memory;
 use crate::plan::Plan;
 use crate::task::{Classification, Regression, Target, Task};
 use layers::Layers;
@@ -48,7 +49,7 @@ use train::{Data, Goal, Trained, Training};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Network {
-    /// Units of each hidden layer.
+    /// Units of each hidden layer, 1 to 100 000; 64 layers at most.
     pub hidden: OneOrMany<usize>,
     /// What hidden units make of their inputs: relu or tanh.
     pub activation: Activation,
@@ -56,7 +57,7 @@ pub struct Network {
     pub rate: f64,
     /// Rows in a batch; from 16 to 200 by the number of rows if absent.
     pub batch: Option<usize>,
-    /// Passes over the rows at most (but always a few thousand steps, however small the table).
+    /// Passes over the rows at most, 1 to 1 000 000 (but always a few thousand steps, however small the table).
     pub epochs: usize,
     /// Passes without progress on the rows held out, after which training stops.
     pub patience: usize,
@@ -85,7 +86,7 @@ impl Default for Network {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Map<String, Value>")]
 pub struct DeepEnsemble {
-    /// Number of networks.
+    /// Number of networks, 1 to 1000.
     pub copies: usize,
     /// The network.
     #[serde(flatten)]
@@ -172,15 +173,15 @@ impl Network {
         if let Some(bad) = self.hidden.values().iter().find(|units| **units == 0) {
             return Err(Error::param("hidden", "at least 1 unit in each layer", bad));
         }
+        within("layers of hidden units", self.hidden.values().len(), 0..=64)?;
+        self.hidden.values().iter().try_for_each(|&units| within("hidden", units, 1..=100_000))?;
         if !(self.rate > 0.0 && self.rate.is_finite()) {
             return Err(Error::param("rate", "above 0", self.rate));
         }
         if self.batch == Some(0) {
             return Err(Error::param("batch", "at least 1", 0));
         }
-        if self.epochs == 0 {
-            return Err(Error::param("epochs", "at least 1", 0));
-        }
+        within("epochs", self.epochs, 1..=1_000_000)?;
         if !(self.validation > 0.0 && self.validation <= 0.5) {
             return Err(Error::param("validation", "above 0 and at most 0.5", self.validation));
         }
@@ -199,6 +200,7 @@ impl Network {
     ) -> Result<FittedNetwork> {
         self.validate()?;
         require_numbers(sample.x())?;
+        require_moderate(sample.x())?;
         let rows: Vec<usize> = (0..sample.rows()).filter(|&i| sample.weight(i) > 0.0).collect();
         if rows.is_empty() {
             return Err(Error::shape("rows to learn from", 1, 0));
@@ -209,6 +211,7 @@ impl Network {
         let mut sizes = vec![data.columns];
         sizes.extend_from_slice(self.hidden.values());
         sizes.push(data.outputs());
+        claim_memory(&sizes, copies)?;
         let layers = Layers::new(&sizes, self.activation);
         let training = Training { network: self, layers: &layers, data: &data };
         let trained: Vec<Result<Trained>> = run.install(|| {
@@ -241,6 +244,15 @@ impl Network {
         let split = &plan.splits()[0];
         training.run(split.train(rows).into_owned(), split.test(), run)
     }
+}
+
+/// Refuses networks that do not fit into memory: their parameters, kept in double precision, and while they are learned
+/// the gradient, its two averages and the best so far in single precision.
+fn claim_memory(sizes: &[usize], copies: usize) -> Result<()> {
+    let layers = sizes.windows(2).map(|pair| (pair[0] + 1).saturating_mul(pair[1]));
+    let parameters = layers.fold(0, usize::saturating_add);
+    let each = size_of::<f64>() + 5 * size_of::<f32>();
+    memory::claim(memory::size(&[parameters, copies, each]), "the parameters of the network")
 }
 
 /// The rows that count, as the network sees them.
@@ -276,9 +288,7 @@ where
     }
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
-        if self.copies == 0 {
-            return Err(Error::param("copies", "at least 1", 0));
-        }
+        within("copies", self.copies, 1..=1000)?;
         Ok(vec![Box::new(self.network.fit_copies(sample, self.copies, run)?)])
     }
 }

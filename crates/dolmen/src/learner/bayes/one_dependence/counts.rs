@@ -1,7 +1,7 @@
 //! Counts of pairs of attribute values with the class: all that the one-dependence family learns from rows.
 //!
 //! N_cu(c, i): weight of the rows of class c with value i of attribute u; N_cuv(c, i, j): of those that also have value j of
-//! attribute v. One packed table; a sum over rows, so it is extended by new rows, and rows are left out by subtracting them.
+//! attribute v. One packed table, of pairs or (for naive Bayes) of single values; a sum over rows, so it is extended by new rows, and rows are left out by subtracting them.
 
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Place, Result};
 use crate::math::bulk;
+use crate::memory;
 
 /// Rows of which one pair of attributes after the other is counted.
 const BLOCK: usize = 4096;
@@ -27,25 +28,59 @@ pub(super) struct Layout {
     /// First slot of each attribute, and the number of slots at the end.
     firsts: Vec<usize>,
     classes: usize,
+    /// Whether pairs of values are counted; naive Bayes needs single ones only.
+    #[serde(default = "are_paired")]
+    paired: bool,
+}
+
+/// Files of version 1 hold pairs.
+fn are_paired() -> bool {
+    true
 }
 
 impl Layout {
+    /// For pairs of values.
+    #[cfg(test)]
     pub(super) fn new(values: Vec<usize>, classes: usize) -> Result<Self> {
+        Self::of(values, classes, true)
+    }
+
+    /// For pairs, or for single values.
+    pub(super) fn of(values: Vec<usize>, classes: usize, paired: bool) -> Result<Self> {
         let mut firsts = vec![0];
         for count in &values {
             firsts.push(count.saturating_add(firsts[firsts.len() - 1]).saturating_add(1));
         }
         let slots = firsts[values.len()];
-        let cells =
-            slots.saturating_add(1).saturating_mul(slots).saturating_mul(stride(classes)) / 2;
+        let layout = Self { values, firsts, classes, paired };
+        let places = if paired { slots.saturating_add(1).saturating_mul(slots) / 2 } else { slots };
+        let cells = places.saturating_mul(stride(classes));
         if cells > MOST_CELLS {
+            let of_what = if paired { "triples of two values" } else { "pairs of a value" };
             let problem = format!(
-                "the attributes make {cells} triples of two values and a class, more than {MOST_CELLS}"
+                "the attributes make {cells} {of_what} and a class, more than {MOST_CELLS}"
             );
             return Err(Error::data(Place::default(), problem)
                 .with_hint("use fewer bins, or drop columns with many levels"));
         }
-        Ok(Self { values, firsts, classes })
+        memory::claim(memory::size(&[cells, size_of::<f64>()]), "the table of counts")?;
+        Ok(layout)
+    }
+
+    /// Whether pairs of values are counted.
+    pub(super) fn is_paired(&self) -> bool {
+        self.paired
+    }
+
+    /// Places of the table up to the first of some slot.
+    fn places_before(&self, slot: usize) -> usize {
+        if self.paired { pairs_before(slot) } else { slot }
+    }
+
+    /// The place of a pair of slots, which may come in any order; of single ones that of a slot with itself.
+    fn place(&self, a: usize, b: usize) -> usize {
+        debug_assert!(self.paired || a == b, "pairs are not counted");
+        self.places_before(a.max(b)) + if self.paired { a.min(b) } else { 0 }
     }
 
     pub(super) fn attributes(&self) -> usize {
@@ -93,7 +128,7 @@ pub(super) struct Slot(NonZeroU32);
 
 impl Slot {
     fn new(index: usize) -> Self {
-        // There are far fewer slots than 2^32: the square of their number is below `MOST_CELLS`.
+        // There are far fewer slots than 2^32: `MOST_CELLS` at most.
         Self(NonZeroU32::MIN.saturating_add(index as u32))
     }
 
@@ -108,11 +143,6 @@ pub(super) type Slots = Vec<Option<Slot>>;
 /// Pairs of slots a <= b come in the order of b, then of a: so many come before those of b.
 pub(super) fn pairs_before(b: usize) -> usize {
     b * (b + 1) / 2
-}
-
-/// The place of a pair of slots, which may come in any order, among all pairs.
-pub(super) fn pair_place(a: usize, b: usize) -> usize {
-    pairs_before(a.max(b)) + a.min(b)
 }
 
 /// Reads a row: writes the slots of its values, and gives its class and weight.
@@ -176,7 +206,7 @@ impl Counts {
 
     /// The numbers in the table of pairs.
     pub(super) fn cells(layout: &Layout) -> usize {
-        pairs_before(layout.slots()) * layout.stride()
+        layout.places_before(layout.slots()) * layout.stride()
     }
 
     /// Counts rows.
@@ -205,8 +235,8 @@ impl Counts {
         let mut pieces = Vec::with_capacity(layout.attributes());
         for u in 0..layout.attributes() {
             let slots = layout.slots_of(u);
-            let pairs = pairs_before(slots.end) - pairs_before(slots.start);
-            let (piece, further) = rest.split_at_mut(pairs * layout.stride());
+            let places = layout.places_before(slots.end) - layout.places_before(slots.start);
+            let (piece, further) = rest.split_at_mut(places * layout.stride());
             pieces.push((u, piece));
             rest = further;
         }
@@ -243,7 +273,7 @@ impl Counts {
 
     /// N_cuv(c, a, b) for every class; the slots may come in any order.
     pub(super) fn pair(&self, a: usize, b: usize) -> &[f64] {
-        &self.pairs[pair_place(a, b) * self.layout.stride()..][..self.layout.classes]
+        &self.pairs[self.layout.place(a, b) * self.layout.stride()..][..self.layout.classes]
     }
 
     /// N_cuv by pair of slots and class, as they are kept.
@@ -273,9 +303,10 @@ impl TryFrom<Packed> for Counts {
 
     fn try_from(Packed { layout, by_class, pairs }: Packed) -> Result<Self, Self::Error> {
         let is_whole = layout.classes > 0
-            && Layout::new(layout.values.clone(), layout.classes).is_ok_and(|new| new == layout)
+            && Layout::of(layout.values.clone(), layout.classes, layout.paired)
+                .is_ok_and(|new| new == layout)
             && by_class.len() == layout.classes
-            && pairs.len() == pairs_before(layout.slots()) * layout.classes
+            && pairs.len() == layout.places_before(layout.slots()) * layout.classes
             && by_class.iter().chain(&pairs).all(|n| *n >= 0.0 && n.is_finite());
         if !is_whole {
             return Err("the stored counts are damaged");
@@ -301,15 +332,19 @@ fn add_piece(
     starts: &mut Vec<Start>,
     piece: &mut [f64],
 ) {
-    let (before, stride) = (pairs_before(layout.slots_of(u).start), layout.stride());
+    let (before, stride) = (layout.places_before(layout.slots_of(u).start), layout.stride());
     starts.clear();
     starts.extend(block.column(u).iter().zip(&block.own).map(|(slot, (class, weight))| {
         // Nothing is added for a missing value, wherever it is. Tables have at most `MOST_CELLS` cells.
         slot.map_or((0, 0.0), |slot| {
-            let first = (pairs_before(slot.index()) - before) * stride + class;
+            let first = (layout.places_before(slot.index()) - before) * stride + class;
             (first as u32, *weight)
         })
     }));
+    if !layout.paired {
+        starts.iter().for_each(|&(first, weight)| piece[first as usize] += weight);
+        return;
+    }
     let mut columns = (0..=u).map(|v| block.column(v));
     loop {
         match std::array::from_fn(|_| columns.next()) {

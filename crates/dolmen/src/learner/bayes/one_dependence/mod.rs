@@ -8,7 +8,8 @@
 //! Cost, with N rows, n attributes of S values together, and C classes: counting takes N n^2 / 2 additions and S^2 C / 2 numbers of memory,
 //! a prediction n^2 C multiplications; the leave-one-out columns of LMD and LMG N n^2 C multiplications and 2 N n logarithms,
 //! and each step of their weights N n^2. A2DE counts N n^3 / 6 and predicts with n^3 C / 2; `triples` says what it needs of
-//! memory.
+//! memory. Naive Bayes counts single values only. Of more than 256 attributes the others use those that tell most of the class
+//! (`screen`).
 
 mod counts;
 mod learners;
@@ -16,6 +17,7 @@ mod mixing;
 mod model;
 mod pairs;
 mod scale;
+mod screen;
 mod shared;
 mod tables;
 #[cfg(test)]
@@ -27,3 +29,4 @@ pub use learners::{
     A2de, Aode, BmaAode, LmdOde, LmgOde, MissingValues, NaiveBayes, Ode, OneDependence,
 };
 pub use model::FittedOneDependence;
+pub use screen::USUAL_MOST;

@@ -22,6 +22,9 @@ pub(super) struct Discretiser {
     pub(super) encoder: Encoder,
     /// Whether missing values are left out, instead of being one more value.
     pub(super) ignores_missing: bool,
+    /// For every column whether it is an attribute; empty if all are.
+    #[serde(default)]
+    pub(super) chosen: Vec<bool>,
 }
 
 impl Discretiser {
@@ -68,10 +71,26 @@ impl Discretiser {
         Triples::of_rows(layout, sample.rows(), self.reader(layout, sample))
     }
 
+    fn is_chosen(&self, column: usize) -> bool {
+        self.chosen.get(column).is_none_or(|is_chosen| *is_chosen)
+    }
+
+    /// Which attribute a column is that was chosen.
+    pub(super) fn attribute(&self, column: usize) -> usize {
+        (0..column).filter(|other| self.is_chosen(*other)).count()
+    }
+
+    /// The names of the attributes.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let fields = self.encoder.schema().fields().iter().enumerate();
+        fields.filter(|(u, _)| self.is_chosen(*u)).map(|(_, field)| field.name.as_str())
+    }
+
     /// Reads the slots of a row's values.
     pub(super) fn read(&self, layout: &Layout, row: &[f64], slots: &mut [Option<Slot>]) {
-        let values = self.encoder.levels(row).zip(row).enumerate();
-        for (slot, (u, (level, value))) in slots.iter_mut().zip(values) {
+        let columns = self.encoder.levels(row).zip(row).enumerate();
+        let values = columns.filter(|(column, _)| self.is_chosen(*column));
+        for ((u, slot), (_, (level, value))) in slots.iter_mut().enumerate().zip(values) {
             let is_ignored = self.ignores_missing && value.is_nan();
             *slot = level.filter(|_| !is_ignored).map(|level| layout.slot(u, level));
         }
@@ -108,8 +127,9 @@ impl FittedOneDependence {
     /// The model with further rows counted in. Bins and the weights of roots stay as they are.
     pub fn extended<T: Task<Target = Labels>>(&self, sample: &Sample<'_, T>) -> Result<Self> {
         let layout = self.tables().layout();
-        if sample.x().width() != layout.attributes() {
-            return Err(Error::shape("input columns", layout.attributes(), sample.x().width()));
+        let columns = self.counted.discretiser.encoder.width();
+        if sample.x().width() != columns {
+            return Err(Error::shape("input columns", columns, sample.x().width()));
         }
         if sample.target().classes().len() != layout.classes() {
             let found = sample.target().classes().len();
@@ -212,8 +232,9 @@ impl FittedOneDependence {
     /// For every row ln p(c, x), or p(c | x) if not in log space.
     fn predict_rows(&self, x: Rows<'_>, log_space: bool, out: &mut [f64]) -> Result<()> {
         let layout = self.tables().layout();
-        if x.width() != layout.attributes() {
-            return Err(Error::shape("input columns", layout.attributes(), x.width()));
+        let columns = self.counted.discretiser.encoder.width();
+        if x.width() != columns {
+            return Err(Error::shape("input columns", columns, x.width()));
         }
         let (mut slots, mut desk) = (vec![None; layout.attributes()], Desk::default());
         for (row, out) in x.iter().zip(out.chunks_exact_mut(layout.classes())) {
@@ -261,17 +282,21 @@ impl FittedOneDependence {
             mixing: self.mixing.clone(),
             notes: self.notes.clone(),
         };
-        Record::new("one-dependence", 1, &body)
+        Record::new("one-dependence", 2, &body)
     }
 
     fn restored(record: &Record) -> Result<Self> {
         let Body { discretiser, counts, triples, mixing, notes } = record.read()?;
-        let attributes = discretiser.encoder.width();
+        let attributes = discretiser.names().count();
+        let is_paired = counts.layout().is_paired();
         let fits = match &mixing {
+            _ if ![0, discretiser.encoder.width()].contains(&discretiser.chosen.len()) => false,
+            Mixing::Naive => true,
+            _ if !is_paired => false,
             Mixing::Root(u) => *u < attributes,
             Mixing::Joint(weights) | Mixing::Posterior(weights) => weights.len() == attributes,
             Mixing::FrequentPairs(_) => triples.is_some(),
-            Mixing::Naive | Mixing::Frequent(_) => true,
+            Mixing::Frequent(_) => true,
         };
         let whole_triples = || triples.as_ref().is_none_or(|t| t.is_whole(counts.layout()));
         let discrete = discretiser.encoder.is_discrete();
@@ -289,8 +314,7 @@ impl FittedOneDependence {
     fn described(&self) -> Diagnostics {
         let series = match &self.mixing {
             Mixing::Joint(weights) | Mixing::Posterior(weights) => {
-                let fields = self.counted.discretiser.encoder.schema().fields();
-                let labels = fields.iter().map(|field| field.name.clone()).collect();
+                let labels = self.counted.discretiser.names().map(String::from).collect();
                 vec![Series { name: "weight of root".into(), labels, values: weights.clone() }]
             }
             _ => Vec::new(),
@@ -345,7 +369,7 @@ impl Fitted<Classification> for FittedOneDependence {
 
 impl Stored<Classification> for FittedOneDependence {
     const KIND: &'static str = "one-dependence";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 
     fn restore(record: &Record, _registry: &Registry<Classification>) -> Result<Self> {
         Self::restored(record)
@@ -354,7 +378,7 @@ impl Stored<Classification> for FittedOneDependence {
 
 impl Stored<Joint> for FittedOneDependence {
     const KIND: &'static str = "one-dependence";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 
     fn restore(record: &Record, _registry: &Registry<Joint>) -> Result<Self> {
         Self::restored(record)

@@ -32,7 +32,8 @@ impl OneDependence {
         Self: Learner<T>,
     {
         let is_shared = plan.is_partition() && plan.rows() == sample.rows();
-        if !(is_shared && is_fixed_on(sample)) {
+        // Which columns are used depends on the rows learned from.
+        if !(is_shared && is_fixed_on(sample)) || self.screens(sample.x().width())? {
             return oos::refit(self, sample, plan, run);
         }
         let (discretiser, layout) = self.layout(sample)?;

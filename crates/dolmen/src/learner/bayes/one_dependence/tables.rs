@@ -72,6 +72,9 @@ impl Tables {
             let bases = &mut self.bases[a * layout.stride()..];
             for (c, (n, base)) in counts.single(a).iter().zip(bases).enumerate() {
                 self.naive.push(((n + 1.0) / (of_class[c] + values)).ln());
+                if !layout.is_paired() {
+                    continue;
+                }
                 let root = (n + 1.0) / (all + layout.classes() as f64 * values);
                 let others = (0..attributes).filter(|v| *v != u);
                 let below = others.map(|v| both_known.of(a, v, counts)[c] + layout.values(v));
@@ -315,7 +318,7 @@ impl BothKnown {
     fn new(counts: &Counts) -> Self {
         let layout = counts.layout();
         let of_attribute = |(v, is_known): (usize, bool)| {
-            let slots = if is_known { 0 } else { layout.slots() };
+            let slots = if is_known || !layout.is_paired() { 0 } else { layout.slots() };
             let mut both = vec![0.0; slots * layout.classes()];
             for (a, both) in both.chunks_exact_mut(layout.classes()).enumerate() {
                 layout.slots_of(v).for_each(|b| add(both, counts.pair(a, b)));

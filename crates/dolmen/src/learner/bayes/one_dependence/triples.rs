@@ -52,8 +52,9 @@ impl Triples {
             let problem = format!(
                 "the attributes make {cells:.1e} quadruples of three values and a class, more than {MOST_CELLS}"
             );
-            return Err(Error::data(Place::default(), problem)
-                .with_hint("use fewer bins, drop columns with many levels, or use aode"));
+            return Err(Error::data(Place::default(), problem).with_hint(
+                "use fewer bins, drop columns with many levels, say columns=50, or use aode",
+            ));
         }
         let mut known = vec![None; rows * attributes];
         let each = known.chunks_exact_mut(attributes.max(1)).enumerate();

@@ -23,7 +23,7 @@ impl Counted {
         let weights: Vec<f64> = evidence.iter().map(|log| (log - total).exp()).collect();
         let best = first_largest(&weights);
         if weights[best] > 0.99 {
-            let name = &self.discretiser.encoder.schema().fields()[best].name;
+            let name = self.discretiser.names().nth(best).unwrap_or_default();
             notes.push(format!("Bayesian averaging has selected the root '{name}'"));
         }
         weights

@@ -32,9 +32,9 @@ pub use model::{FittedKernel, effective_kernel};
 pub use search::Search;
 pub use shape::Shape;
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, within};
 use crate::learner::density::DensityModel;
-use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample};
+use crate::learner::{Diagnostics, Fitted, Learner, MOST_FOLDS, Run, Sample};
 use crate::oos::Block;
 use crate::plan::Plan;
 use crate::table::{Kind, Rows};
@@ -69,7 +69,7 @@ pub struct KernelDensity {
     pub tolerance: f64,
     /// How the bandwidths of greatest likelihood are looked for (bandwidths `cv` and `loo`).
     pub search: Search,
-    /// Folds of the likelihood `cv`.
+    /// Folds of the likelihood `cv`, 2 to 10 000 and at most as many as rows.
     pub folds: usize,
     /// The most rows on which `cv` and `loo` look for bandwidths, as the work grows with their square. Of more rows, so
     /// many are drawn, and the bandwidths found are multiplied by (drawn/all)^(1/(d+4)), as optimal ones shrink.
@@ -136,9 +136,7 @@ impl KernelDensity {
         if !(0.0..1.0).contains(&self.tolerance) {
             return Err(Error::param("tolerance", "at least 0 and below 1", self.tolerance));
         }
-        if self.folds < 2 {
-            return Err(Error::param("folds", "at least 2", self.folds));
-        }
+        within("folds", self.folds, 2..=MOST_FOLDS)?;
         if self.search_rows < 2 {
             return Err(Error::param("search_rows", "at least 2", self.search_rows));
         }

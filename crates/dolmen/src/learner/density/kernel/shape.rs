@@ -132,11 +132,12 @@ impl Shape {
     /// of the bandwidths that minimise the asymptotic mean integrated squared error, (R(K)^d / m2(K)^2)^(1/(d+4)) with
     /// R the integral of K^2 and m2 that of u^2 K \[Scott1992, 6.3\].
     pub(super) fn canonical_ratio(self, dimension: usize) -> f64 {
+        // In logarithms: the power d of R is 0 in double precision from some hundred dimensions on.
         let d = dimension as f64;
-        let canonical = |(roughness, variance): (f64, f64)| {
-            (roughness.powf(d) / (variance * variance)).powf(1.0 / (d + 4.0))
-        };
-        canonical(self.moments()) / canonical(Self::Gaussian.moments())
+        let ((roughness, variance), (of_gaussian, one)) =
+            (self.moments(), Self::Gaussian.moments());
+        let power = d * (roughness / of_gaussian).ln() - 2.0 * (variance / one).ln();
+        (power / (d + 4.0)).exp()
     }
 
     /// The integrals of K^2 and of u^2 K.

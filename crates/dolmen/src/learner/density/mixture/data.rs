@@ -221,6 +221,11 @@ fn describe(sample: &Sample<'_, Density>) -> Result<Vec<Column>> {
             return Err(Error::data(place, "the values are too large to be squared")
                 .with_hint("measure the column in larger units"));
         }
+        if column.lowest < column.highest && column.squares < f64::MIN_POSITIVE {
+            let place = Place::column(&x.schema().fields()[j].name);
+            return Err(Error::data(place, "the values differ too little to be squared")
+                .with_hint("measure the column in smaller units"));
+        }
     }
     Ok(columns)
 }

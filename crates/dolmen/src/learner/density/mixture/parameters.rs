@@ -6,7 +6,7 @@ use super::data::Data;
 use super::em::Stop;
 use super::prior::{self, Covariance, Prior};
 use super::start::Start;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, within};
 
 /// One value or several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -90,7 +90,7 @@ pub struct GaussianMixture {
     pub standardise: bool,
     /// How EM is started.
     pub start: Start,
-    /// Number of starts; the highest log posterior is kept.
+    /// Number of starts, 1 to 10 000; the highest log posterior is kept.
     pub restarts: usize,
     /// EM stops when an iteration gains less than this per row; 0 runs all iterations.
     pub tolerance: f64,
@@ -132,7 +132,7 @@ impl GaussianMixture {
     pub(super) fn validate(&self) -> Result<()> {
         demand(!self.components.values().is_empty(), "components", "at least one number", "none")?;
         for &k in self.components.values() {
-            demand(k >= 1, "components", "at least 1", k)?;
+            within("components", k, 1..=100_000)?;
         }
         demand(!self.beta.values().is_empty(), "beta", "at least one number", "none")?;
         for &beta in self.beta.values() {
@@ -142,7 +142,7 @@ impl GaussianMixture {
         demand(share > 0.0 && share < 1.0, "validation", "between 0 and 1", share)?;
         demand(self.gamma >= 1.0 && self.gamma.is_finite(), "gamma", "at least 1", self.gamma)?;
         demand(self.eta >= 0.0 && self.eta.is_finite(), "eta", "at least 0", self.eta)?;
-        demand(self.restarts >= 1, "restarts", "at least 1", self.restarts)?;
+        within("restarts", self.restarts, 1..=10_000)?;
         demand(self.iterations >= 1, "iterations", "at least 1", self.iterations)?;
         let tolerance = self.tolerance;
         demand(tolerance >= 0.0 && tolerance.is_finite(), "tolerance", "at least 0", tolerance)

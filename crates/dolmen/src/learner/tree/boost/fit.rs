@@ -17,6 +17,7 @@ use super::model::{Body, FittedBoost};
 use super::{Boost, FEW_ROUNDS, MOST_ROUNDS, PATIENCE};
 use crate::error::{Error, Result};
 use crate::learner::Run;
+use crate::memory;
 use crate::table::{Kind, Rows};
 
 /// Rows whose gradients are one piece of work.
@@ -120,7 +121,8 @@ impl<'a> Booster<'a> {
         let held_out = parameters.hold_out(&mut learned, &mut run.child(HELD_OUT_STREAM).rng());
         let bins = Bins::learn(x, weights, parameters.bins)?;
         let codes = bins.encode(x)?;
-        let cells = x.rows() * loss.outputs();
+        let cells = x.rows().saturating_mul(loss.outputs());
+        memory::claim(memory::size(&[cells, 3 * size_of::<f64>()]), "the scores of boosting")?;
         let growth = Growth {
             leaves: Some(parameters.leaves),
             depth: parameters.depth,

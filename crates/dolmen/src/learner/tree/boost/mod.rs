@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use loss::{Link, Loss};
 pub use model::FittedBoost;
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, within};
 use crate::learner::{Fitted, Learner, Run, Sample};
 use crate::task::{Classification, Regression, Target};
 use scorer::MOST_LEAVES;
@@ -37,7 +37,7 @@ const FEW_ROUNDS: usize = 100;
 pub struct Boost {
     /// The loss: by default `squared` for numbers, `logistic` for two classes and `multinomial` for more.
     pub loss: Option<LossName>,
-    /// Rounds. Without a number, as many as help on held-out rows.
+    /// Rounds, 1 to 100 000. Without a number, as many as help on held-out rows.
     pub rounds: Option<usize>,
     /// Leaves of a tree at most.
     pub leaves: usize,
@@ -133,9 +133,7 @@ impl Boost {
             let expected = format!("above 0 and at most {most}");
             if is_fine { Ok(()) } else { Err(Error::param(name, expected, value)) }
         };
-        if self.rounds == Some(0) {
-            return Err(Error::param("rounds", "at least 1", 0));
-        }
+        self.rounds.map_or(Ok(()), |rounds| within("rounds", rounds, 1..=100_000))?;
         if !(2..=MOST_LEAVES).contains(&self.leaves) {
             return Err(Error::param(
                 "leaves",

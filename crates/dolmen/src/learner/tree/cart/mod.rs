@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 pub use model::FittedTree;
 
 use super::counts::Impurity;
-use crate::error::{Error, Result};
-use crate::learner::{Fitted, Learner, Run, Sample};
+use crate::error::{Error, Result, within};
+use crate::learner::{Fitted, Learner, MOST_FOLDS, Run, Sample};
 use crate::task::{Classification, Regression};
 
 /// A single decision tree.
@@ -32,7 +32,7 @@ pub struct DecisionTree {
     pub min_gain: f64,
     /// The price of a leaf, in mean impurity: a number, or `cv` for the one that predicts held-out folds best.
     pub alpha: Alpha,
-    /// Folds by which alpha is chosen.
+    /// Folds by which alpha is chosen, 2 to 10 000.
     pub folds: usize,
     /// Whether the largest alpha within one standard error of the best is taken.
     pub one_se: bool,
@@ -103,9 +103,7 @@ impl DecisionTree {
         if self.leaves.is_some_and(|leaves| leaves < 2) {
             return Err(Error::param("leaves", "at least 2", self.leaves.unwrap_or(0)));
         }
-        if self.folds < 2 {
-            return Err(Error::param("folds", "at least 2", self.folds));
-        }
+        within("folds", self.folds, 2..=MOST_FOLDS)?;
         at_least("min_leaf", self.min_leaf, 0.0)?;
         at_least("min_split", self.min_split, 0.0)?;
         at_least("min_gain", self.min_gain, 0.0)?;

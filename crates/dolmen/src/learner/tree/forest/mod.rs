@@ -21,9 +21,12 @@ pub use model::FittedForest;
 pub use out_of_bag::OutOfBag;
 
 use super::bins::MOST_BINS;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, within};
 use crate::learner::{Fitted, Learner, Run, Sample};
 use crate::task::{Classification, Regression, Target, Task};
+
+/// Trees that a forest may have.
+const MOST_TREES: usize = 100_000;
 
 /// How much the classes count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,7 +63,7 @@ pub enum Importance {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Forest {
-    /// Number of trees.
+    /// Number of trees, 1 to 100 000.
     pub trees: usize,
     /// Columns a node looks at; without it the square root of their number for classes, a third of them for numbers.
     pub columns: Option<usize>,
@@ -135,9 +138,7 @@ impl Forest {
     }
 
     fn validate(&self, random_cuts: bool) -> Result<()> {
-        if self.trees == 0 {
-            return Err(Error::param("trees", "at least 1", self.trees));
-        }
+        within("trees", self.trees, 1..=MOST_TREES)?;
         if self.columns == Some(0) {
             return Err(Error::param("columns", "at least 1", 0));
         }

@@ -14,6 +14,7 @@ use super::{ClassWeights, Forest, ForestTask, Importance, Truth};
 use crate::error::{Error, Place, Result};
 use crate::learner::unit::Unit;
 use crate::learner::{Run, Sample, Series};
+use crate::memory;
 
 /// Trees grown between two looks at their fresh rows: enough to keep the threads busy, few enough to keep their rows in mind.
 const BATCH: usize = 32;
@@ -63,6 +64,9 @@ pub(super) fn fit<T: ForestTask>(
     if x.width() > MOST_COLUMNS || sample.rows() > u32::MAX as usize {
         return Err(Error::shape("input columns of a forest, at most", MOST_COLUMNS, x.width()));
     }
+    let nodes = most_nodes(forest, sample.rows());
+    let node = 3 * size_of::<u32>() + size_of::<f32>() * (T::width(sample.target()) - 1);
+    memory::claim(memory::size(&[forest.trees, nodes, node]), "the trees of the forest")?;
     run.progress().plan(forest.trees as u64);
     run.install(|| {
         let bins = Bins::learn(x, sample.weights(), forest.bins)?;
@@ -233,6 +237,14 @@ impl<'a> Plot<'a> {
         let mut sprout = Sprout::new(self.bins, self.codes, &self.habit, tally, rng);
         (sprout.grow(&mut items), sprout.gains)
     }
+}
+
+/// Nodes that a tree on so many rows has at most.
+fn most_nodes(forest: &Forest, rows: usize) -> usize {
+    let least = forest.min_leaf.unwrap_or(1.0 + (rows / ROWS_PER_LEAF) as f64).max(1.0);
+    let by_rows = 2 * ((rows as f64 / least) as usize).max(1);
+    let by_depth = forest.depth.and_then(|depth| 2_usize.checked_pow(depth as u32 + 1));
+    by_depth.map_or(by_rows, |by_depth| by_depth.min(by_rows))
 }
 
 /// The unit of numbers, and the numbers in it; classes are as they are.
