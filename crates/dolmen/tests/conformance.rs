@@ -208,7 +208,9 @@ fn predictions_follow_the_units_of_the_target() {
     let mut complaints = Vec::new();
     for spec in specs {
         let usual = said::<Regression>(spec, x.rows(), &y).unwrap();
-        for (shift, scale) in [(1e10, 1.0), (0.0, 1e100), (0.0, 1e-100)] {
+        // Powers of two near 1e100 and 1e-100, so that what is equally good stays so.
+        let far = 2_f64.powi(332);
+        for (shift, scale) in [(1e10, 1.0), (0.0, far), (0.0, 1.0 / far)] {
             let other: Vec<f64> = y.iter().map(|y| shift + scale * y).collect();
             let said = said::<Regression>(spec, x.rows(), &other).unwrap();
             let back = said.iter().map(|v| (v - shift) / scale);
@@ -298,6 +300,92 @@ fn weights_that_sum_to_one_are_like_none() {
         assert!(usual.iter().any(|v| *v != usual[0]), "{spec} is constant");
         assert_eq!(usual, weighted, "{spec}");
     }
+}
+
+/// Sees to it that a spec is refused for one of its sizes.
+fn refused<T: Library>(text: &str, name: &str, x: Rows<'_>, target: &T::Target) {
+    let run = Run::with_threads(1, 1).unwrap();
+    let sample = Sample::<T>::new(x, target).unwrap();
+    let fit = T::learner(&Spec::parse(text).unwrap()).and_then(|l| l.fit(&sample, &run));
+    let error = fit.unwrap_err().to_string();
+    assert!(error.contains(name) && error.contains("at most"), "{text}: {error}");
+}
+
+#[test]
+fn sizes_beyond_all_use_are_refused() {
+    let (x, y): (_, Vec<f64>) = (rows(), (0..ROWS).map(|i| (i as f64).sin()).collect());
+    let codes = (0..ROWS as u32).map(|i| i % 2).collect();
+    let labels = Labels::new(["a", "b"].map(String::from), codes).unwrap();
+    for size in [1_u64 << 32, 1 << 63] {
+        for (kind, name) in [
+            ("forest", "trees"),
+            ("extra-trees", "trees"),
+            ("boost", "rounds"),
+            ("network", "hidden"),
+            ("deep-ensemble", "copies"),
+            ("experts", "count"),
+            ("experts", "restarts"),
+            ("tree", "folds"),
+        ] {
+            let text = format!("{kind}({name}={size})");
+            refused::<Regression>(&text, name, x.rows(), &y);
+            refused::<Classification>(&text, name, x.rows(), &labels);
+        }
+        for (text, name) in [
+            (format!("adaboost(rounds={size})"), "rounds"),
+            (format!("logistic(folds={size})"), "folds"),
+            (format!("tuned(of=logistic, folds={size})"), "folds"),
+            (format!("stack(members=[logistic, tree], folds={size})"), "folds"),
+        ] {
+            refused::<Classification>(&text, name, x.rows(), &labels);
+        }
+        for (text, name) in [
+            (format!("mixture(restarts={size})"), "restarts"),
+            (format!("mixture(components={size})"), "components"),
+            (format!("averaged(of=gaussian, fits={size})"), "fits"),
+            (format!("kernel(bandwidth=cv, folds={size})"), "folds"),
+        ] {
+            refused::<Density>(&text, name, x.rows(), &());
+        }
+    }
+    // What is within its range, but not within memory, is refused with both figures.
+    let run = Run::with_threads(1, 1).unwrap();
+    let huge = Spec::parse("deep-ensemble(copies=1000, hidden=[100000, 100000])").unwrap();
+    let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
+    let error = Regression::learner(&huge).unwrap().fit(&sample, &run).unwrap_err().to_string();
+    assert!(error.starts_with("the parameters of the network: about 280.0 TB"), "{error}");
+}
+
+#[test]
+fn many_columns_are_learned_from() {
+    const COLUMNS: usize = 1100;
+    let value = |at: usize| ((at * at) as f64 * 0.7310 + (at as f64).sqrt()).sin();
+    let codes: Vec<u32> = (0..ROWS as u32).map(|i| i % 2).collect();
+    let row = |i: usize| {
+        let shift = f64::from(codes[i]);
+        (0..COLUMNS).map(move |j| value(i * COLUMNS + j) + if j < 3 { 2.0 * shift } else { 0.0 })
+    };
+    let x = Features::numeric((0..ROWS).flat_map(row).collect(), COLUMNS).unwrap();
+    let labels = Labels::new(["a", "b"].map(String::from), codes.clone()).unwrap();
+    let y: Vec<f64> = codes.iter().map(|&c| f64::from(c)).collect();
+    let finite = |text: &str, said: &[f64]| {
+        assert!(said.iter().all(|v| v.is_finite()), "{text}");
+    };
+    for text in ["kernel", "kernel(shape=triangular, bandwidth=3)", "kernel(shape=epanechnikov)"] {
+        let said = said::<Density>(text, x.rows(), &()).unwrap();
+        assert!(said.iter().all(|v| !v.is_nan()), "{text}: {:?}", &said[..3]);
+    }
+    for text in ["naive-bayes", "aode", "bma-aode", "lmg-ode", "lmd-ode", "logistic", "experts"] {
+        let said = said::<Classification>(text, x.rows(), &labels).unwrap();
+        finite(text, &said);
+        let right = codes.iter().zip(said.chunks(2)).filter(|(c, p)| p[**c as usize] > 0.5);
+        assert!(right.count() > 9 * ROWS / 10, "{text}");
+    }
+    for text in ["ridge", "experts(count=2)"] {
+        finite(text, &said::<Regression>(text, x.rows(), &y).unwrap());
+    }
+    let ode = Classification::learner_for(&Spec::parse("ode").unwrap(), x.rows());
+    assert!(ode.unwrap_err().to_string().contains("at most 256 input columns"));
 }
 
 /// Rows with a category, and with missing values in both columns.

@@ -253,6 +253,35 @@ fn separable_classes_and_classes_without_rows_are_fitted() {
 }
 
 #[test]
+fn the_optimum_of_more_columns_than_rows_is_one() {
+    let wave = |at: usize| (at as f64 * 1.7 + (at as f64).sqrt()).sin();
+    let (rows, columns, lambda) = (30, 90, 0.7);
+    let x = Features::numeric((0..rows * columns).map(wave).collect(), columns).unwrap();
+    for classes in [2, 3] {
+        let codes: Vec<u32> = (0..rows as u32).map(|i| i % classes).collect();
+        let names: Vec<String> = (0..classes).map(|c| c.to_string()).collect();
+        let labels = Labels::new(names, codes.clone()).unwrap();
+        let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
+        let logistic = Logistic { standardise: false, ..exact(lambda) };
+        let model = &logistic.fit_logistics(&sample, &run()).unwrap()[0];
+        let first = usize::from(classes == 2);
+        for class in first..classes as usize {
+            // The gradient: sum_i (p_ic - [c_i = c]) x_ij + lambda b_cj.
+            let mut gradient: Vec<f64> =
+                model.coefficients(class).iter().map(|b| lambda * b).collect();
+            for (i, code) in codes.iter().enumerate() {
+                let mut row = vec![0.0; classes as usize];
+                model.predict_row(x.rows().row(i), &mut row);
+                let residual = row[class] - f64::from(u8::from(*code as usize == class));
+                let terms = gradient.iter_mut().zip(x.rows().row(i));
+                terms.for_each(|(gradient, x)| *gradient += residual * x);
+            }
+            assert_near(&gradient, &vec![0.0; columns], 1e-8, "gradient");
+        }
+    }
+}
+
+#[test]
 fn the_chosen_penalty_of_classes_knows_noise_from_signal() {
     let wave = |at: usize| (at as f64 * 1.7 + (at as f64).sqrt()).sin();
     let x = Features::numeric((0..900).map(wave).collect(), 3).unwrap();

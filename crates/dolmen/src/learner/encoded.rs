@@ -42,8 +42,8 @@ impl<T: Task> Learner<T> for Encoded<T> {
             return Err(Error::param("standardise and bins of an encoder", expected, "given"));
         }
         let encoder = Arc::new(self.spec.fit(sample.x(), sample.weights())?);
-        let features = encoder.apply(sample.x())?;
-        let models = self.learner.fit(&sample.with_inputs(features.rows())?, run)?.into_iter();
+        let applied = encoder.view(sample.x())?;
+        let models = self.learner.fit(&sample.with_inputs(applied.rows())?, run)?.into_iter();
         Ok(models
             .map(|model| {
                 let encoder = Arc::clone(&encoder);
@@ -57,8 +57,9 @@ impl<T: Task> Learner<T> for Encoded<T> {
         if !self.spec.is_fixed_on(sample.x()) {
             return oos::refit(self, sample, plan, run);
         }
-        let features = self.spec.fit(sample.x(), None)?.apply(sample.x())?;
-        self.learner.out_of_sample(&sample.with_inputs(features.rows())?, plan, run)
+        let encoder = self.spec.fit(sample.x(), None)?;
+        let applied = encoder.view(sample.x())?;
+        self.learner.out_of_sample(&sample.with_inputs(applied.rows())?, plan, run)
     }
 }
 
@@ -81,7 +82,7 @@ impl<T: Task> Fitted<T> for FittedEncoded<T> {
     }
 
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
-        self.model.predict_into(self.encoder.apply(x)?.rows(), out)
+        self.model.predict_into(self.encoder.view(x)?.rows(), out)
     }
 
     fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {

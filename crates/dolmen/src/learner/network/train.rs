@@ -124,8 +124,8 @@ impl Training<'_> {
         let mut rng = run.rng();
         let batch = self.network.batch_for(train.len());
         let batches = train.len().div_ceil(batch) as u64;
-        let patience = (self.network.patience as u64 * batches).max(PATIENT_STEPS);
-        let allowed = (self.network.epochs as u64 * batches).max(ALLOWED_STEPS);
+        let patience = (self.network.patience as u64).saturating_mul(batches).max(PATIENT_STEPS);
+        let allowed = (self.network.epochs as u64).saturating_mul(batches).max(ALLOWED_STEPS);
         let start = self.layers.start(&self.data.intercepts(&train), || rng.random());
         let mut descent = Descent::new(self, start, batch);
         let mut room = self.layers.room(BLOCK);

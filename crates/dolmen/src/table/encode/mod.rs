@@ -114,6 +114,25 @@ impl EncoderSpec {
     }
 }
 
+/// Encoded rows: those given, or new ones.
+#[derive(Debug)]
+pub(crate) enum Applied<'a> {
+    /// The rows as they were.
+    Same(Rows<'a>),
+    /// Other rows.
+    Made(Features),
+}
+
+impl Applied<'_> {
+    /// The rows.
+    pub(crate) fn rows(&self) -> Rows<'_> {
+        match self {
+            Self::Same(rows) => *rows,
+            Self::Made(features) => features.rows(),
+        }
+    }
+}
+
 /// A learned encoding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
@@ -183,6 +202,18 @@ impl Encoder {
     pub(crate) fn is_discrete(&self) -> bool {
         let kept = |coding: &Coding| matches!(coding, Coding::Level(level) if !level.one_hot);
         self.columns.iter().all(kept)
+    }
+
+    /// Encodes rows of the columns it was fitted on, without a copy where that changes nothing: complete numbers that stay as
+    /// they are.
+    pub(crate) fn view<'a>(&self, rows: Rows<'a>) -> Result<Applied<'a>> {
+        let keeps =
+            |coding: &Coding| matches!(coding, Coding::Number { centre: 0.0, scale: 1.0, .. });
+        let fills = |coding: &Coding| matches!(coding, Coding::Number { fill: Some(_), .. });
+        let is_same = *rows.schema() == self.input
+            && self.columns.iter().all(keeps)
+            && !(self.columns.iter().any(fills) && rows.values().iter().any(|v| v.is_nan()));
+        if is_same { Ok(Applied::Same(rows)) } else { self.apply(rows).map(Applied::Made) }
     }
 
     /// Encodes rows of the columns it was fitted on.
