@@ -227,7 +227,7 @@ fn densities_of_rows_with_weights_of_any_size_can_be_read_back() {
     let registry = Density::registry();
     for size in [1e-13, 1e-6, 0.1, 1.0, 1e6, 1e13] {
         let weights: Vec<f64> = (0..40).map(|i| size * (1.1 + f64::from(i * i % 13))).collect();
-        let sample = Sample::<Density>::new(x.rows(), &()).unwrap().weighted(&weights).unwrap();
+        let sample = Sample::<Density>::new(x.rows(), &()).unwrap().counted(&weights).unwrap();
         for spec in ["gaussian", "mixture(components=3)", "gaussian(beta=1e-3)"] {
             let learner = Density::learner(&Spec::parse(spec).unwrap()).unwrap();
             for model in learner.fit(&sample, &run()).unwrap() {
