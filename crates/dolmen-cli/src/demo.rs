@@ -1,108 +1,200 @@
-//! `dolmen demo`: the whole way on a data set that the program carries.
+//! `dolmen demo`: the whole way on data sets that the program carries.
 
+use std::collections::BTreeMap;
 use std::io::Write;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use dolmen::combine::Weights;
-use dolmen::combine::weigh::{WeighOptions, weigh};
-use dolmen::ensemble::Stack;
+use dolmen::combine::weigh::{WeighOptions, Weighing, weigh};
+use dolmen::ensemble::{Ensemble, Stack};
 use dolmen::error::{Error, Result};
 use dolmen::learner::library::Library;
 use dolmen::learner::spec::Spec;
 use dolmen::learner::{Run, Sample, predict};
-use dolmen::plan::{Plan, Portion};
-use dolmen::table::Features;
-use dolmen::task::Density;
+use dolmen::plan::{HoldOut, PlanSpec, Portion, RowKeys};
+use dolmen::table::{Categories, Column, Features, Schema};
+use dolmen::task::{Classification, Density, Labels, Regression, Target, Task};
+use serde::Serialize;
 
 use crate::args::{Common, Format};
-use crate::output::{self, Done, number};
+use crate::examples::Example;
+use crate::output::{self, Done, columns, number};
 use crate::weigh::show;
 
-/// Stack the six models of Smyth and Wolpert (1999) on iris, in seconds.
+/// Stack models on data that the program carries, in seconds: a classifier, a regression or a density.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  dolmen demo
+  dolmen demo regress
+  dolmen demo density --format json")]
 pub(crate) struct Demo {
     /// What is shown.
-    #[arg(value_enum, default_value_t = Subject::Density)]
+    #[arg(value_enum, default_value_t = Subject::Classify)]
     subject: Subject,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Subject {
-    /// A stacked density.
+    /// Which species a penguin is of.
+    Classify,
+    /// How much ozone is in the air of Los Angeles.
+    Regress,
+    /// The six models of Smyth and Wolpert (1999) for iris.
     Density,
 }
 
-/// Fisher's iris: four measurements, and the species, which the density does not use.
-const IRIS: &str = include_str!("../../../data/iris.csv");
-const MEMBERS: [&str; 2] = [
-    "kernel(shape=triangular, bandwidth=[0.1, 0.4, 1.5])",
-    "mixture(components=[2, 4, 8], schedule=sw99)",
-];
-const TEST_ROWS: usize = 30;
+impl Subject {
+    fn members(self) -> &'static [&'static str] {
+        match self {
+            Self::Classify => &["logistic", "naive-bayes", "neighbours", "forest(trees=100)"],
+            Self::Regress => &["ridge", "neighbours", "tree", "forest(trees=100)", "boost"],
+            Self::Density => &[
+                "kernel(shape=triangular, bandwidth=[0.1, 0.4, 1.5])",
+                "mixture(components=[2, 4, 8], schedule=sw99)",
+            ],
+        }
+    }
+
+    /// What is done, for `train` rows learned from.
+    fn story(self, train: usize) -> String {
+        match self {
+            Self::Classify => format!(
+                "Penguins, six columns of {train} birds with gaps: a linear model, naive Bayes, neighbours and a forest,\n\
+                 weighed by the probability that each gives the species of birds it has not seen.\n"
+            ),
+            Self::Regress => format!(
+                "Ozone in Los Angeles, twelve columns of {train} days with gaps: a linear model, neighbours, a tree, a forest\n\
+                 and boosting, weighed by their errors on days they have not seen.\n"
+            ),
+            Self::Density => format!(
+                "Iris, four measurements of {train} flowers: three kernel densities and three Gaussian mixtures,\n\
+                 weighed by what each says about flowers it has not seen.\n"
+            ),
+        }
+    }
+
+    /// What comes next.
+    fn next(self) -> &'static str {
+        match self {
+            Self::Classify => {
+                "next: dolmen generate example penguins -o penguins.csv\n      \
+                 dolmen fit penguins.csv --target species -o penguins.dolmen"
+            }
+            Self::Regress => {
+                "next: dolmen generate example ozone -o ozone.csv\n      \
+                 dolmen fit ozone.csv --target ozone -o ozone.dolmen"
+            }
+            Self::Density => {
+                "next: dolmen generate example geyser -o geyser.csv\n      \
+                 dolmen fit geyser.csv -o geyser.dolmen"
+            }
+        }
+    }
+}
+
+/// The share of the rows that take part in nothing.
+const TEST: f64 = 0.2;
+
+#[derive(Debug, Serialize)]
+struct Report {
+    #[serde(flatten)]
+    weighing: Weighing,
+    /// How the stack and its members do on rows that took part in nothing.
+    held_out: Vec<HeldOut>,
+    #[serde(skip)]
+    learned_from: usize,
+    #[serde(skip)]
+    tested_on: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct HeldOut {
+    name: String,
+    figures: BTreeMap<&'static str, f64>,
+}
 
 pub(crate) fn run(demo: &Demo, common: &Common, out: &mut dyn Write) -> Done {
-    let Subject::Density = demo.subject;
     let run = common.run()?;
-    let iris = iris()?;
-    let all = Sample::<Density>::new(iris.rows(), &())?;
-    let split = Plan::hold_out(all.rows(), Portion::Rows(TEST_ROWS), &run.child(0))?;
-    let split = &split.splits()[0];
-    let (train, test) = (all.select(&split.train(all.rows())), all.select(split.test()));
+    let report = match demo.subject {
+        Subject::Classify => penguins(&run)?,
+        Subject::Regress => ozone(&run)?,
+        Subject::Density => iris(&run)?,
+    };
+    drop(run);
+    if common.format == Format::Json {
+        return output::json(&report, out);
+    }
+    writeln!(out, "{}", demo.subject.story(report.learned_from))?;
+    show(&report.weighing, out)?;
+    writeln!(out, "\n{} other rows:\n", report.tested_on)?;
+    let mut header = vec!["model"];
+    header.extend(report.held_out[0].figures.keys());
+    let row = |line: &HeldOut| {
+        let figures = line.figures.values().map(|value| number(*value));
+        std::iter::once(line.name.clone()).chain(figures).collect()
+    };
+    columns(&header, report.held_out.iter().map(row), out)?;
+    Ok(writeln!(out, "\n{}", demo.subject.next())?)
+}
 
-    let learners = MEMBERS.iter().map(|spec| Density::learner(&Spec::parse(spec)?));
+fn penguins(run: &Run) -> Result<Report> {
+    let mut table = Example::Penguins.table(run)?;
+    let Column::Categorical(Categories { levels, codes }) = table.take("species")? else {
+        return Err(Error::param("species", "categories", "numbers"));
+    };
+    let x = Arc::new(Schema::of(&table)).encode(&table)?;
+    stacked::<Classification>(Subject::Classify, &x, &Labels::new(levels, codes)?, run)
+}
+
+fn ozone(run: &Run) -> Result<Report> {
+    let mut table = Example::Ozone.table(run)?;
+    let y = table.take("ozone")?.into_numbers("ozone")?;
+    // On a few days it was not measured.
+    let known: Vec<usize> = (0..y.len()).filter(|&i| !y[i].is_nan()).collect();
+    let x = Arc::new(Schema::of(&table)).encode(&table)?.rows().select(&known);
+    stacked::<Regression>(Subject::Regress, &x, &y.select(&known), run)
+}
+
+fn iris(run: &Run) -> Result<Report> {
+    let mut table = Example::Iris.table(run)?;
+    table.take("Species")?;
+    let x = Arc::new(Schema::of(&table)).encode(&table)?;
+    stacked::<Density>(Subject::Density, &x, &(), run)
+}
+
+/// Stacks the subject's members on most of the rows and tests them on the others.
+fn stacked<T: Library>(subject: Subject, x: &Features, y: &T::Target, run: &Run) -> Result<Report> {
+    let all = Sample::<T>::new(x.rows(), y)?;
+    let keys = RowKeys { classes: y.strata(), ..RowKeys::default() };
+    let scheme = HoldOut { test: Portion::Fraction(TEST), stratify: keys.classes.is_some() };
+    let plan = PlanSpec::HoldOut(scheme).build(all.rows(), &keys, &run.child(0))?;
+    let split = &plan.splits()[0];
+    let (train, test) = (all.select(&split.train(all.rows())), all.select(split.test()));
+    let learners = subject.members().iter().map(|spec| T::learner(&Spec::parse(spec)?));
     let stack = Stack::default().members(learners.collect::<Result<Vec<_>>>()?);
     let ensemble = stack.fit_ensemble(&train.borrow(), &run.child(1))?;
     let matrix = ensemble.matrix().ok_or_else(|| Error::shape("out-of-sample matrix", 1, 0))?;
-    let options = WeighOptions { weights: Weights::default(), ..WeighOptions::default() };
-    let weighing = weigh(matrix, &options, &run.child(2))?;
-    if common.format == Format::Json {
-        return output::json(&weighing, out);
-    }
-    writeln!(
-        out,
-        "Iris, four measurements of 120 flowers: three kernel densities and three Gaussian mixtures,"
-    )?;
-    writeln!(out, "weighed by what each says about flowers it has not seen.\n")?;
-    show(&weighing, out)?;
-    held_out(&ensemble, &test.borrow(), &run, out)
+    Ok(Report {
+        weighing: weigh(matrix, &WeighOptions::default(), &run.child(2))?,
+        held_out: held_out(&ensemble, &test.borrow(), run)?,
+        learned_from: train.borrow().rows(),
+        tested_on: split.test().len(),
+    })
 }
 
-/// The score of flowers that took no part in anything.
-fn held_out(
-    ensemble: &dolmen::ensemble::Ensemble<Density>,
-    test: &Sample<'_, Density>,
+/// The figures of rows that took part in nothing.
+fn held_out<T: Task>(
+    ensemble: &Ensemble<T>,
+    test: &Sample<'_, T>,
     run: &Run,
-    out: &mut dyn Write,
-) -> Done {
-    let mean = |logs: &[f64]| logs.iter().sum::<f64>() / logs.len() as f64;
-    let stacked = mean(&predict(ensemble, test.x(), run)?);
-    let mut best = ("", f64::NEG_INFINITY);
+) -> Result<Vec<HeldOut>> {
+    let line = |name: &str, predicted: &[f64]| HeldOut {
+        name: name.into(),
+        figures: T::figures(predicted, test.target()).into_iter().collect(),
+    };
+    let mut lines = vec![line("(the stack)", &predict(ensemble, test.x(), run)?)];
     for (name, model) in ensemble.names().zip(ensemble.models()) {
-        let score = mean(&predict(model, test.x(), run)?);
-        if score > best.1 {
-            best = (name, score);
-        }
+        lines.push(line(name, &predict(model, test.x(), run)?));
     }
-    writeln!(
-        out,
-        "\n{} other flowers: the stack scores {}, its luckiest member {} {}",
-        test.rows(),
-        number(stacked),
-        best.0,
-        number(best.1)
-    )?;
-    writeln!(
-        out,
-        "next: dolmen fit your.csv -o your.dolmen; dolmen weigh --help; dolmen compare --help"
-    )?;
-    Ok(())
-}
-
-/// The measurements, from the embedded file.
-fn iris() -> Result<Features> {
-    let lines = IRIS.lines().skip(1).filter(|line| !line.is_empty());
-    let values = lines.flat_map(|line| line.split(',').take(4).map(str::parse::<f64>));
-    let values = values.collect::<std::result::Result<Vec<f64>, _>>();
-    let values = values.map_err(|e| Error::param("the embedded data", "numbers", e))?;
-    Features::numeric(values, 4)
+    Ok(lines)
 }

@@ -9,11 +9,13 @@ use dolmen::generate::RandomNetwork;
 use serde::Serialize;
 
 use crate::args::{Common, Format};
+use crate::examples::Example;
 use crate::output::{self, Done};
 
-/// Draw a data set from a known distribution.
+/// Write a data set: one that the program carries, or one drawn from a known distribution.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:
+#[command(after_help = "Examples:
+  dolmen generate example iris -o iris.csv
   dolmen generate network --attributes 10 --values 5 --width 3 --rows 1000 -o data.csv")]
 pub(crate) struct Generate {
     #[command(subcommand)]
@@ -22,7 +24,30 @@ pub(crate) struct Generate {
 
 #[derive(Debug, Subcommand)]
 enum Source {
+    Example(Carried),
     Network(Network),
+}
+
+/// A data set that the program carries, as CSV.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  dolmen generate example penguins -o penguins.csv")]
+struct Carried {
+    /// Which one.
+    #[arg(value_enum)]
+    name: Example,
+    /// Where it is written: CSV, JSON or Parquet by extension; `-` for stdout. [default: stdout]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl Carried {
+    fn write(&self, common: &Common, out: &mut dyn Write) -> Done {
+        let output = self.output.as_deref();
+        output::check_outputs(&[], &[("--output", output)])?;
+        let run = common.run()?;
+        output::rows(&self.name.table(&run)?, output, common.format, out)
+    }
 }
 
 /// Rows of a random Bayesian network: attributes a1, a2, .. and a class, all categories.
@@ -68,8 +93,10 @@ struct Report {
 }
 
 pub(crate) fn run(arguments: &Generate, common: &Common, out: &mut dyn Write) -> Done {
-    let Source::Network(network) = &arguments.from;
-    network.generate(common, out)
+    match &arguments.from {
+        Source::Example(carried) => carried.write(common, out),
+        Source::Network(network) => network.generate(common, out),
+    }
 }
 
 impl Network {

@@ -5,6 +5,7 @@ mod args;
 mod compare;
 mod data;
 mod demo;
+mod examples;
 mod fit;
 mod generate;
 mod inspect;

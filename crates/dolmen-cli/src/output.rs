@@ -4,12 +4,13 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use comfy_table::presets::NOTHING;
-use comfy_table::{CellAlignment, Table};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
 use dolmen::Error;
 use dolmen::combine::inference::Estimate;
 use dolmen::store::{check_output, same_file};
 use dolmen::table::{self, write_csv, write_json};
 use serde::Serialize;
+use terminal_size::{Width, terminal_size_of};
 
 use crate::args::{Common, Format};
 use crate::json;
@@ -99,27 +100,61 @@ pub(crate) fn check_outputs(
     Ok(())
 }
 
-/// Writes aligned columns: the first to the left, the others to the right.
+/// Writes aligned columns: the first to the left, the others to the right; within the width of the terminal, if it is one.
 pub(crate) fn columns(
     header: &[&str],
     rows: impl IntoIterator<Item = Vec<String>>,
     out: &mut dyn Write,
 ) -> Done {
+    let width = terminal_size_of(io::stdout()).map(|(Width(width), _)| width);
+    columns_within(width, header, rows, out)
+}
+
+/// Columns of cells up to this length are not broken while others can be.
+const UNBROKEN: usize = 20;
+
+fn columns_within(
+    width: Option<u16>,
+    header: &[&str],
+    rows: impl IntoIterator<Item = Vec<String>>,
+    out: &mut dyn Write,
+) -> Done {
     let mut table = Table::new();
+    let mut longest: Vec<usize> = header.iter().map(|title| title.chars().count()).collect();
     table.load_style(NOTHING).set_header(header.iter().map(ToString::to_string));
-    rows.into_iter().for_each(|row| {
+    for row in rows {
+        for (longest, cell) in longest.iter_mut().zip(&row) {
+            *longest = cell.chars().count().max(*longest);
+        }
         table.add_row(row);
-    });
+    }
+    // Every column but the first has two blanks before it.
+    let whole = longest.iter().sum::<usize>() + 2 * longest.len().saturating_sub(1);
+    let broken = width.filter(|width| whole > usize::from(*width));
+    if let Some(width) = broken {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    }
     for (i, column) in table.column_iter_mut().enumerate() {
         column.set_padding((u16::from(i != 0), 1));
         let side = if i == 0 { CellAlignment::Left } else { CellAlignment::Right };
         column.set_cell_alignment(side);
+        if broken.is_some() && longest[i] <= UNBROKEN {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
     }
     for line in table.to_string().lines() {
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
 }
+
+/// A difference of numbers of some size: what rounding leaves of 0 is 0.
+pub(crate) fn free_of_noise(difference: f64, size: f64) -> f64 {
+    if difference.abs() <= NOISE * size.abs() { 0.0 } else { difference }
+}
+
+/// Differences smaller than this share of what they are differences of are rounding.
+const NOISE: f64 = 1e-12;
 
 /// A number with as many digits as people compare: four decimals, or powers of ten outside their reach.
 pub(crate) fn number(value: f64) -> String {
@@ -149,5 +184,38 @@ pub(crate) fn note(common: &Common, text: &str) {
     if !common.quiet {
         // If stderr is closed there is nobody to tell.
         let _ = writeln!(io::stderr().lock(), "note: {text}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(width: Option<u16>) -> Vec<String> {
+        let long = "mixture(components=4, covariance=diagonal, schedule=sw99, beta=0.01)";
+        let rows =
+            [long, "gaussian"].map(|name| vec![name.into(), "0.5000".into(), "-1.2345".into()]);
+        let mut out = Vec::new();
+        columns_within(width, &["member", "weight", "score"], rows, &mut out).unwrap();
+        String::from_utf8(out).unwrap().lines().map(String::from).collect()
+    }
+
+    #[test]
+    fn tables_fit_the_terminal_and_keep_numbers_whole() {
+        let whole = shown(None);
+        assert_eq!(whole.len(), 3);
+        assert_eq!(shown(Some(200)), whole);
+        let broken = shown(Some(50));
+        assert!(broken.len() > 3 && broken.iter().all(|line| line.chars().count() <= 50));
+        let text = broken.join(" ");
+        assert_eq!(text.matches("0.5000").count(), 2);
+        assert_eq!(text.matches("-1.2345").count(), 2);
+    }
+
+    #[test]
+    fn what_rounding_leaves_of_zero_is_zero() {
+        assert_eq!(free_of_noise(1.62e-16, -1.5), 0.0);
+        assert_eq!(free_of_noise(1.62e-16, 1e-10), 1.62e-16);
+        assert_eq!(number(free_of_noise(-5.18e-18, 2.0)), "0");
     }
 }

@@ -38,7 +38,7 @@ use report::Report;
   dolmen fit iris.csv --target Species -o iris.dolmen
   dolmen fit iris.csv --target Species --combiner simplex --combiner 'logistic(on=logits)' --calibrate temperature
   dolmen fit iris.csv --target Species --model aode --alone -o aode.dolmen
-  dolmen fit cars.csv --target mpg --combiner ridge --final average -o cars.dolmen
+  dolmen fit ozone.csv --target ozone --combiner ridge --final average -o ozone.dolmen
   dolmen fit geyser.csv --oos matrix.parquet && dolmen weigh matrix.parquet --method em")]
 pub(crate) struct Fit {
     /// CSV or Parquet by extension; `-` reads CSV from standard input.
@@ -142,6 +142,9 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
         (Format::Json, _) => output::json(&report, out)?,
         (Format::Text, Fitting::Stack(report)) => report.show(out)?,
         (Format::Text, Fitting::Alone(report)) => report.show(out)?,
+    }
+    if fit.output.is_none() {
+        note(common, "the model is not kept: -o FILE.dolmen writes it");
     }
     Ok(written?)
 }

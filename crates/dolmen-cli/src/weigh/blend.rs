@@ -310,6 +310,7 @@ fn show_check(check: &Assessment, out: &mut dyn Write) -> Done {
             vec![name.clone(), number(score.mean), maybe(score.se), mark.into()]
         };
         columns(&["method", "score", "se", ""], check.candidates.iter().map(row), out)?;
+        writeln!(out)?;
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ use dolmen::oos::OutOfSample;
 use dolmen::task::{Joint, Regression, Task};
 
 use crate::args::{Calibrate, Common, DataFile, Format, Reading};
-use crate::output::{self, Done, columns, difference, maybe, number};
+use crate::output::{self, Done, columns, difference, free_of_noise, maybe, number};
 use matrix::Matrix;
 
 /// Find the best combination of predictions made by any tool.
@@ -197,7 +197,7 @@ pub(crate) fn show(weighing: &Weighing, out: &mut dyn Write) -> Done {
             maybe(members[m].se),
             interval(m),
             number(members[m].score),
-            maybe(members[m].loo_loss),
+            maybe(members[m].loo_loss.map(|loss| free_of_noise(loss, weighing.score))),
         ]
     };
     let header = ["member", "weight", "se", "90 %", "score alone", "loss without"];

@@ -5,9 +5,11 @@
 mod advise;
 mod bad_input;
 mod bad_models;
+mod blends;
 mod compare;
 mod folder;
 mod formats;
+mod help;
 mod joint;
 mod memory;
 mod outputs;

@@ -55,7 +55,8 @@ impl<T: Weighable> Combiner<T> for Gate {
         }
         let Some(x) = evidence.x else {
             let expected = "one without inputs: predictions from elsewhere come without";
-            return Err(Error::param("combiner", expected, "gate"));
+            return Err(Error::param("combiner", expected, "gate")
+                .with_hint("name the columns with the rows' inputs: --inputs COLUMN"));
         };
         let constant = Weights::default().fit(evidence, run)?;
         let start: Vec<f64> = constant[0].weights().unwrap_or_default().to_vec();

@@ -30,11 +30,12 @@ impl LeastSquares {
                 return Err(Error::shape("rows of a member's column", rows, column.len()));
             }
             if let Some(i) = column.iter().position(|v| !v.is_finite()) {
-                let name = if m < columns.len() { format!("{}", m + 1) } else { "target".into() };
-                return Err(Error::data(
-                    Place::cell(i, &name),
-                    format!("the value is {}", column[i]),
-                ));
+                let whose = if m < columns.len() {
+                    format!("member {} predicts {}", m + 1, column[i])
+                } else {
+                    format!("the target is {}", column[i])
+                };
+                return Err(Error::data(Place::row(i), whose));
             }
         }
         Ok(Self { shares: vec![1.0 / rows as f64; rows], columns, target })

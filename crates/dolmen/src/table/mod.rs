@@ -35,7 +35,7 @@ pub use features::{Features, Rows};
 pub use json::write_json;
 pub use look::{Look, is_unnamed, possible_classes};
 pub use parquet::{read_parquet, read_parquet_metadata, write_parquet};
-pub use read::{ColumnKind, ReadOptions, column_names, read};
+pub use read::{ColumnKind, ReadOptions, column_names, read, read_text};
 pub use roles::{Assigned, Roles, check_finite, groups_of};
 pub use schema::{Field, Kind, Schema};
 pub use unseen::Unseen;

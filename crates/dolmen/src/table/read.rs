@@ -163,6 +163,14 @@ pub fn read(path: &Path, options: &ReadOptions, run: &Run) -> Result<Table> {
     with_csv(path, options, |input| csv::read(input, options, run))
 }
 
+/// Reads a table from CSV text; `name` stands for its file in errors.
+pub fn read_text(text: &str, name: &Path, options: &ReadOptions, run: &Run) -> Result<Table> {
+    let delimiter = options.delimiter.unwrap_or(b',');
+    check_delimiter(delimiter)?;
+    let source = &mut Cursor::new(text.as_bytes().to_vec());
+    csv::read(Input { source, file: name, delimiter }, options, run)
+}
+
 /// The names of a file's columns; of CSV only the header is read.
 pub fn column_names(path: &Path, options: &ReadOptions, run: &Run) -> Result<Vec<String>> {
     if is_parquet(path) {

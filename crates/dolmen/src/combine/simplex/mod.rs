@@ -280,7 +280,7 @@ impl Given {
     }
 }
 
-/// The error that names the first invalid cell, by column; it lies in one of the blocks that were not converted.
+/// The error that names the first invalid value, by member; it lies in one of the blocks that were not converted.
 fn first_invalid<B>(columns: &[Vec<f64>], converted: &[Option<B>], valid: &Range<f64>) -> Error {
     let untouched = |i: &usize| converted[i / BLOCK].is_none();
     for (m, column) in columns.iter().enumerate() {
@@ -290,7 +290,7 @@ fn first_invalid<B>(columns: &[Vec<f64>], converted: &[Option<B>], valid: &Range
                 value if value < 0.0 => format!("a likelihood is {value}, less than 0"),
                 value => format!("the value is {value}"),
             };
-            return Error::data(Place::cell(i, &format!("{}", m + 1)), problem);
+            return Error::data(Place::row(i), format!("member {}: {problem}", m + 1));
         }
     }
     Error::data(Place::default(), "a value is not valid")
