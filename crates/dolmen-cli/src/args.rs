@@ -25,7 +25,16 @@ use crate::weigh::Weigh;
 
 /// Combines models: exact, certified weights for densities, classes and numbers.
 #[derive(Debug, Parser)]
-#[command(name = "dolmen", version, propagate_version = true)]
+#[command(
+    name = "dolmen",
+    version,
+    propagate_version = true,
+    after_help = "Start with:
+  dolmen demo
+  dolmen generate example iris -o iris.csv
+  dolmen fit iris.csv --target Species -o iris.dolmen
+  dolmen predict iris.dolmen iris.csv"
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) verb: Verb,

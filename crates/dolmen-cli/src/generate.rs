@@ -16,7 +16,7 @@ use crate::output::{self, Done};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   dolmen generate example iris -o iris.csv
-  dolmen generate network --attributes 10 --values 5 --width 3 --rows 1000 -o data.csv")]
+  dolmen generate network --attributes 10 --values 5 --rows 1000 -o data.csv")]
 pub(crate) struct Generate {
     #[command(subcommand)]
     from: Source,
@@ -53,7 +53,8 @@ impl Carried {
 /// Rows of a random Bayesian network: attributes a1, a2, .. and a class, all categories.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
-  dolmen generate network --attributes 20 --width 2 --rows 1600 -o train.csv --test-rows 500 --test-output test.csv")]
+  dolmen generate network --attributes 20 --width 2 --rows 1600 \\
+      -o train.csv --test-rows 500 --test-output test.csv")]
 struct Network {
     /// Attributes, beside the class.
     #[arg(long, default_value_t = RandomNetwork::default().attributes)]

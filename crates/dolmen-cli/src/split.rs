@@ -21,7 +21,8 @@ use crate::output::{self, Done};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   dolmen split iris.csv --test 0.25 --stratify Species
-  dolmen split visits.csv --groups patient --train-output train.parquet --test-output test.parquet
+  dolmen split visits.csv --groups patient \\
+      --train-output train.parquet --test-output test.parquet
   dolmen split visits.csv --time day --test 100")]
 pub(crate) struct Split {
     /// CSV or Parquet by extension; `-` reads CSV from standard input.

@@ -31,12 +31,17 @@ use crate::output::{self, Done, note};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   dolmen compare iris.csv --drop Species --repeats 50 --test-rows 20
-  dolmen compare geyser.csv --model 'kernel(bandwidth=[0.1,0.3])' --model 'mixture(components=[1,2,3])'
-  dolmen compare iris.csv --target Species --repeats 10 --outer-folds 10
-  dolmen compare iris.csv --target Species --combiner simplex --combiner log-pool --repeats 5
-  dolmen compare visits.csv --target ill --groups patient --outer-folds 5 --model logistic --model forest
+  dolmen compare geyser.csv --model 'kernel(bandwidth=[0.1,0.3])' \\
+      --model 'mixture(components=[1,2,3])'
+  dolmen compare iris.csv --target Species --repeats 10 --outer-folds 10 \\
+      --model aode --model tree
+  dolmen compare iris.csv --target Species --repeats 5 \\
+      --combiner simplex --combiner log-pool --model aode --model logistic
+  dolmen compare visits.csv --target ill --groups patient --outer-folds 5 \\
+      --model logistic --model naive-bayes
   dolmen compare --random-networks=tiny
-  dolmen compare sets/*.csv --target-last --task classify --members-only --outer-folds 10 --model aode --model lmg-ode")]
+  dolmen compare sets/*.csv --target-last --task classify --members-only \\
+      --outer-folds 10 --model aode --model lmg-ode")]
 pub(crate) struct Compare {
     /// CSV or Parquet by extension; `-` reads CSV from standard input. Several files are compared one by one and counted.
     #[arg(required_unless_present = "random_networks")]

@@ -34,12 +34,16 @@ use report::Report;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   dolmen fit geyser.csv -o geyser.dolmen
-  dolmen fit iris.csv --drop Species --model 'kernel(shape=triangular, bandwidth=[0.1,0.4,1.5])' --model 'mixture(components=[2,4,8])'
+  dolmen fit iris.csv --drop Species --model 'mixture(components=[2,4,8])' \\
+      --model 'kernel(shape=triangular, bandwidth=[0.1,0.4,1.5])'
   dolmen fit iris.csv --target Species -o iris.dolmen
-  dolmen fit iris.csv --target Species --combiner simplex --combiner 'logistic(on=logits)' --calibrate temperature
+  dolmen fit iris.csv --target Species --calibrate temperature \\
+      --combiner simplex --combiner 'logistic(on=logits)'
   dolmen fit iris.csv --target Species --model aode --alone -o aode.dolmen
-  dolmen fit ozone.csv --target ozone --combiner ridge --final average -o ozone.dolmen
-  dolmen fit geyser.csv --oos matrix.parquet && dolmen weigh matrix.parquet --method em")]
+  dolmen fit ozone.csv --target ozone --combiner ridge --final average \\
+      -o ozone.dolmen
+  dolmen fit geyser.csv --oos matrix.parquet && \\
+      dolmen weigh matrix.parquet --method em")]
 pub(crate) struct Fit {
     /// CSV or Parquet by extension; `-` reads CSV from standard input.
     data: DataFile,

@@ -30,16 +30,20 @@ use matrix::Matrix;
 /// `dolmen fit --oos` needs no options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  dolmen weigh densities.csv                          # one density column per member
-  dolmen weigh logdensities.parquet --log             # the same, as logarithms
-  dolmen weigh probabilities.csv --target species     # columns such as forest:setosa
-  dolmen weigh joints.csv --target species --log      # columns such as bayes:setosa with ln p(x, class)
-  dolmen weigh probabilities.csv --target species --method simplex --method log-pool --method logistic
-  dolmen weigh probabilities.csv --target species --calibrate temperature -o combined.csv
+  dolmen weigh densities.csv                # one density column per member
+  dolmen weigh logdensities.parquet --log   # the same, as logarithms
+  dolmen weigh probabilities.csv --target species   # columns like forest:setosa
+  dolmen weigh joints.csv --target species --log    # ln p(x, class) in them
+  dolmen weigh probabilities.csv --target species \\
+      --method simplex --method log-pool --method logistic
+  dolmen weigh probabilities.csv --target species \\
+      --calibrate temperature -o combined.csv
   dolmen weigh forecasts.csv --target demand --format json
   dolmen weigh forecasts.csv --target demand --method non-negative
-  dolmen weigh forecasts.csv --target demand --method ridge --interval 0.9 -o combined.parquet
-  dolmen weigh forecasts.csv --target demand --inputs hour --method gate --apply tomorrow.csv -o combined.csv")]
+  dolmen weigh forecasts.csv --target demand --method ridge \\
+      --interval 0.9 -o combined.parquet
+  dolmen weigh forecasts.csv --target demand --inputs hour --method gate \\
+      --apply tomorrow.csv -o combined.csv")]
 pub(crate) struct Weigh {
     /// CSV or Parquet by extension; `-` reads CSV from standard input.
     predictions: DataFile,

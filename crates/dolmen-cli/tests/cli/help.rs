@@ -128,12 +128,25 @@ fn by_class(cell: impl Fn(f64) -> f64) -> String {
     })
 }
 
-/// The commands in a help text, without what is said of them.
+/// A line of this length fits every terminal, so that clap does not break it.
+const LONGEST: usize = 79;
+
+/// The commands in a help text, which may go on after a backslash.
 fn commands(help: &str) -> Vec<String> {
-    help.lines()
-        .filter(|line| line.starts_with("  dolmen "))
-        .map(|line| line.trim().to_string())
-        .collect()
+    let mut commands: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for line in help.lines() {
+        if line.starts_with("  dolmen ") {
+            commands.push(line.trim().into());
+        } else if goes_on && let Some(command) = commands.last_mut() {
+            write!(command, "\n{line}").unwrap();
+        } else {
+            continue;
+        }
+        assert!(line.chars().count() <= LONGEST, "would be broken in a terminal: {line}");
+        goes_on = line.ends_with('\\');
+    }
+    commands
 }
 
 #[test]

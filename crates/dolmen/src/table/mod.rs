@@ -238,6 +238,9 @@ fn two_columns_named(name: &str) -> Error {
     Error::data(Place::column(name), "two columns have this name").with_hint("rename one of them")
 }
 
+/// Names of columns that a hint lists.
+const SHOWN_NAMES: usize = 30;
+
 /// The error of a column that is not there.
 fn no_such_column(name: &str, names: &[String]) -> Error {
     let error = Error::data(Place::default(), format!("there is no column '{name}'"));
@@ -245,5 +248,10 @@ fn no_such_column(name: &str, names: &[String]) -> Error {
         return error;
     }
     let hint = did_you_mean(name, names.iter().map(String::as_str));
-    error.with_hint(hint.unwrap_or_else(|| format!("the columns are: {}", names.join(", "))))
+    error.with_hint(hint.unwrap_or_else(|| match names.get(..SHOWN_NAMES) {
+        Some(first) if first.len() < names.len() => {
+            format!("the {} columns begin with: {}", names.len(), first.join(", "))
+        }
+        _ => format!("the columns are: {}", names.join(", ")),
+    }))
 }
