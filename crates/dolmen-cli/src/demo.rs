@@ -35,7 +35,7 @@ pub(crate) struct Demo {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Subject {
-    /// Which species a penguin is of.
+    /// Which sex a penguin is of.
     Classify,
     /// How much ozone is in the air of Los Angeles.
     Regress,
@@ -46,7 +46,9 @@ enum Subject {
 impl Subject {
     fn members(self) -> &'static [&'static str] {
         match self {
-            Self::Classify => &["logistic", "naive-bayes", "neighbours", "forest(trees=100)"],
+            Self::Classify => {
+                &["logistic", "naive-bayes", "neighbours", "forest(trees=100)", "boost"]
+            }
             Self::Regress => &["ridge", "neighbours", "tree", "forest(trees=100)", "boost"],
             Self::Density => &[
                 "kernel(shape=triangular, bandwidth=[0.1, 0.4, 1.5])",
@@ -59,8 +61,8 @@ impl Subject {
     fn story(self, train: usize) -> String {
         match self {
             Self::Classify => format!(
-                "Penguins, six columns of {train} birds with gaps: a linear model, naive Bayes, neighbours and a forest,\n\
-                 weighed by the probability that each gives the species of birds it has not seen.\n"
+                "Penguins, six columns of {train} birds: a linear model, naive Bayes, neighbours, a forest and boosting,\n\
+                 weighed by the probability that each gives the sex of birds it has not seen.\n"
             ),
             Self::Regress => format!(
                 "Ozone in Los Angeles, twelve columns of {train} days with gaps: a linear model, neighbours, a tree, a forest\n\
@@ -78,7 +80,7 @@ impl Subject {
         match self {
             Self::Classify => {
                 "next: dolmen generate example penguins -o penguins.csv\n      \
-                 dolmen fit penguins.csv --target species -o penguins.dolmen"
+                 dolmen fit penguins.csv --target sex -o penguins.dolmen"
             }
             Self::Regress => {
                 "next: dolmen generate example ozone -o ozone.csv\n      \
@@ -139,11 +141,14 @@ pub(crate) fn run(demo: &Demo, common: &Common, out: &mut dyn Write) -> Done {
 
 fn penguins(run: &Run) -> Result<Report> {
     let mut table = Example::Penguins.table(run)?;
-    let Column::Categorical(Categories { levels, codes }) = table.take("species")? else {
-        return Err(Error::param("species", "categories", "numbers"));
+    let Column::Categorical(Categories { levels, codes }) = table.take("sex")? else {
+        return Err(Error::param("sex", "categories", "numbers"));
     };
-    let x = Arc::new(Schema::of(&table)).encode(&table)?;
-    stacked::<Classification>(Subject::Classify, &x, &Labels::new(levels, codes)?, run)
+    // Of a few birds it is not known.
+    let known: Vec<usize> = (0..codes.len()).filter(|&i| codes[i] != Categories::MISSING).collect();
+    let x = Arc::new(Schema::of(&table)).encode(&table)?.rows().select(&known);
+    let labels = Labels::new(levels, known.iter().map(|&i| codes[i]).collect())?;
+    stacked::<Classification>(Subject::Classify, &x, &labels, run)
 }
 
 fn ozone(run: &Run) -> Result<Report> {

@@ -83,7 +83,8 @@ fn classes_are_pooled_and_calibrated() {
         writeln!(text, "{},{},{yes},0.5,0.5", ["no", "yes"][truth], 1.0 - yes).unwrap();
     }
     let folder = Folder::with("p.csv", text);
-    let best = ["weigh", "p.csv", "-q", "--target", "truth", "--method", "best"];
+    let alone = ["--drop", "flat:no", "--drop", "flat:yes"];
+    let best = [&["weigh", "p.csv", "-q", "--target", "truth"][..], &alone].concat();
     let calibrated = [&best[..], &["--calibrate", "temperature", "-o", "c.csv"]].concat();
     let report = folder.json(&calibrated);
     assert!(report["calibration"]["Temperature"].as_f64().unwrap() > 1.0, "{report}");
