@@ -165,10 +165,9 @@ pub fn read(path: &Path, options: &ReadOptions, run: &Run) -> Result<Table> {
 
 /// Reads a table from CSV text; `name` stands for its file in errors.
 pub fn read_text(text: &str, name: &Path, options: &ReadOptions, run: &Run) -> Result<Table> {
-    let delimiter = options.delimiter.unwrap_or(b',');
-    check_delimiter(delimiter)?;
+    options.delimiter.map(check_delimiter).transpose()?;
     let source = &mut Cursor::new(text.as_bytes().to_vec());
-    csv::read(Input { source, file: name, delimiter }, options, run)
+    csv::read(Input { source, file: name, delimiter: options.delimiter }, options, run)
 }
 
 /// The names of a file's columns; of CSV only the header is read.
