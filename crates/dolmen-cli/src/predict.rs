@@ -19,7 +19,7 @@ use crate::output::{self, Done};
 /// Predict new rows: log_density; or class and p(class) columns; or mean.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  dolmen predict geyser.dolmen new.csv > densities.csv
+  dolmen predict geyser.dolmen new.csv > predicted.csv
   dolmen predict iris.dolmen flowers.csv -o classes.parquet
   dolmen predict iris.dolmen flowers.csv --with name --members -o classes.json
   dolmen predict ozone.dolmen days.csv --interval 0.9")]

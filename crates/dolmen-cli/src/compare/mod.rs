@@ -37,8 +37,8 @@ use crate::output::{self, Done, note};
       --model aode --model tree
   dolmen compare iris.csv --target Species --repeats 5 \\
       --combiner simplex --combiner log-pool --model aode --model logistic
-  dolmen compare visits.csv --target ill --groups patient --outer-folds 5 \\
-      --model logistic --model naive-bayes
+  dolmen compare visits.csv --target ill --groups patient --drop day \\
+      --outer-folds 5 --repeats 2 --model logistic --model naive-bayes
   dolmen compare --random-networks=tiny
   dolmen compare sets/*.csv --target-last --task classify --members-only \\
       --outer-folds 10 --model aode --model lmg-ode")]

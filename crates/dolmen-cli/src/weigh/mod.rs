@@ -32,7 +32,7 @@ use matrix::Matrix;
 #[command(after_help = "Examples:
   dolmen weigh densities.csv                # one density column per member
   dolmen weigh logdensities.parquet --log   # the same, as logarithms
-  dolmen weigh probabilities.csv --target species   # columns like forest:setosa
+  dolmen weigh probabilities.csv --target species   # columns forest:setosa ..
   dolmen weigh joints.csv --target species --log    # ln p(x, class) in them
   dolmen weigh probabilities.csv --target species \\
       --method simplex --method log-pool --method logistic
