@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use dolmen::error::Result;
-use dolmen::evaluate::advise::{Advice, Advisable, Facts, advise, probe};
+use dolmen::evaluate::advise::{Advice, Advisable, Clipped, Facts, advise, probe};
 use dolmen::learner::Run;
 use dolmen::task::{Classification, Density, Regression};
 use serde::Serialize;
@@ -115,6 +115,14 @@ fn show(Report { advice, command }: &Report, out: &mut dyn Write) -> Done {
         "\ngain over the first, in {unit}; {} folds of {} rows out of {}",
         probe.folds, probe.rows, advice.facts.rows
     )?;
+    for Clipped { member, rows } in &probe.clipped {
+        writeln!(
+            out,
+            "note           {member} gave what came up no probability in {rows} rows, which counts as 1e-15:\n\
+             {:15}how much worse than that it is cannot be known",
+            ""
+        )?;
+    }
     for failure in &probe.failures {
         writeln!(out, "failed         {failure}")?;
     }

@@ -46,8 +46,10 @@ fn main() -> ExitCode {
         Verb::Generate(generate) => generate::run(generate, common, &mut stdout),
         Verb::Learners(learners) => learners::run(learners, common, &mut stdout),
     };
-    match done.and_then(|()| stdout.flush().map_err(output::Failure::from)) {
+    let flushed = stdout.flush().map_err(output::Failure::from);
+    match done.and_then(|()| flushed) {
         Ok(()) => ExitCode::SUCCESS,
+        Err(output::Failure::Negative) => ExitCode::from(1),
         // Whoever read our output has seen enough: `dolmen ... | head` is no error.
         Err(output::Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS

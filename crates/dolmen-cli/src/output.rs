@@ -22,6 +22,8 @@ pub(crate) enum Failure {
     Work(Error),
     /// The result could not be written to stdout.
     Output(io::Error),
+    /// The result was written and is a negative one, such as weights that missed their tolerance.
+    Negative,
 }
 
 impl From<Error> for Failure {
@@ -44,6 +46,7 @@ impl Failure {
         let (problem, hint) = match self {
             Self::Work(error) => (error.to_string(), error.hint()),
             Self::Output(error) => (format!("the result cannot be written: {error}"), None),
+            Self::Negative => return,
         };
         // If stderr is closed too there is nobody left to tell.
         let _ = writeln!(out, "error: {problem}");

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dolmen::combine::inference::Estimate;
-use dolmen::ensemble::Ensemble;
+use dolmen::ensemble::{Coverage, Ensemble};
 use dolmen::error::Result;
 use dolmen::learner::{Run, predict};
 use dolmen::math::first_largest;
@@ -15,6 +15,7 @@ use dolmen::task::Task;
 use serde::Serialize;
 
 use crate::args::{Cells, Common, DataFile, Format};
+use crate::fit::show_coverage;
 use crate::model::{Model, Opened};
 use crate::output::{self, Done, columns, difference, note, number};
 
@@ -44,6 +45,9 @@ struct Report {
     best: String,
     gain_over_best: Estimate,
     gain_over_uniform: Estimate,
+    /// Of numbers: how often prediction intervals hold the truth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intervals: Option<Vec<Coverage>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -73,7 +77,11 @@ pub(crate) fn run(arguments: &Score, common: &Common, out: &mut dyn Write) -> Do
         Model::Density(model) => score(model, &opened.truth(&mut table, path)?, rows, &run)?,
         Model::Classification(model) => score(model, &opened.truth(&mut table, path)?, rows, &run)?,
         Model::Joint(model) => score(model, &opened.truth(&mut table, path)?, rows, &run)?,
-        Model::Regression(model) => score(model, &opened.truth(&mut table, path)?, rows, &run)?,
+        Model::Regression(model) => {
+            let truth: Vec<f64> = opened.truth(&mut table, path)?;
+            let intervals = model.coverage(rows, &truth, &run)?;
+            Report { intervals, ..score(model, &truth, rows, &run)? }
+        }
     };
     drop(run);
     match common.format {
@@ -126,6 +134,7 @@ fn score<T: Task>(
         best: model.names().nth(best).unwrap_or_default().into(),
         gain_over_best: gain(&alone[best]),
         gain_over_uniform: gain(&scores(&uniform)),
+        intervals: None,
     })
 }
 
@@ -148,6 +157,9 @@ fn show(report: &Report, out: &mut dyn Write) -> Done {
         .collect();
     columns(&titles, report.members.iter().map(row).chain([together]), out)?;
     writeln!(out)?;
+    if let Some(coverage) = &report.intervals {
+        show_coverage("intervals", coverage, out)?;
+    }
     writeln!(out, "task           {} ({} rows)", report.task, report.rows)?;
     writeln!(out, "score          {}", number(report.score))?;
     writeln!(out, "gain           {} over '{}'", difference(&report.gain_over_best), report.best)?;

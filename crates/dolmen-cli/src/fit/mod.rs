@@ -1,6 +1,7 @@
 //! `dolmen fit`: the whole way from a table to a model file.
 
 mod alone;
+mod evidence;
 mod report;
 
 use std::io::Write;
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use dolmen::combine::library::{combiner, weights_of};
 use dolmen::combine::{Combiner, Method, Weights};
-use dolmen::ensemble::{Check, Ending, Ensemble, Stack};
+use dolmen::ensemble::{Check, Ending, Ensemble, IntervalKind, Stack};
 use dolmen::error::{Error, Place, Result};
 use dolmen::learner::library::Library;
 use dolmen::learner::spec::Spec;
@@ -24,8 +25,9 @@ use serde::Serialize;
 use crate::args::{Calibrate, Common, DataFile, Format, Reading};
 use crate::data::{Data, DataOptions, TargetTask, Truth};
 use crate::members::Members;
-use crate::output::{self, Done, note};
+use crate::output::{self, Done, Failure, note};
 use alone::Alone;
+pub(crate) use evidence::show_coverage;
 use report::Report;
 
 /// Fit a stack: members, what each says about rows it has not seen, the weights, one model.
@@ -75,6 +77,12 @@ pub(crate) struct Fit {
     /// Calibrate class probabilities on rows the stack has not seen.
     #[arg(long, value_enum)]
     calibrate: Option<Calibrate>,
+    /// How wide prediction intervals of numbers are: everywhere the same, or in proportion to the error expected at the row.
+    #[arg(long, value_enum, default_value_t = Intervals::Constant)]
+    intervals: Intervals,
+    /// Exit with 0 even if the search for the combination missed its tolerance.
+    #[arg(long)]
+    allow_unconverged: bool,
     /// Keep the stack even if the check finds its best member, or equal weights, better.
     #[arg(long)]
     keep_stack: bool,
@@ -109,6 +117,14 @@ enum Final {
     Refit,
     /// Average every member's fits on the folds; gives CV+ intervals for numbers.
     Average,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Intervals {
+    /// The quantiles of all errors.
+    Constant,
+    /// The quantiles of errors divided by what a small forest expects them to be.
+    Local,
 }
 
 /// Rows up to which `--check auto` is nested.
@@ -150,7 +166,13 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
     if fit.output.is_none() {
         note(common, "the model is not kept: -o FILE.dolmen writes it");
     }
-    Ok(written?)
+    written?;
+    match &report {
+        Fitting::Stack(report) if !(report.converged() || fit.allow_unconverged) => {
+            Err(Failure::Negative)
+        }
+        _ => Ok(()),
+    }
 }
 
 impl Fit {
@@ -290,6 +312,10 @@ impl Fit {
             .on_failure(on_failure)
             .check(check)
             .ending(ending)
+            .intervals(match self.intervals {
+                Intervals::Constant => IntervalKind::Constant,
+                Intervals::Local => IntervalKind::Local,
+            })
             .replaced_if_not_better(!self.keep_stack && check != Check::AsNeeded);
         Ok(match self.calibrate {
             None => stack,

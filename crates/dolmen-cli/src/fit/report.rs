@@ -6,18 +6,16 @@ use std::path::PathBuf;
 use dolmen::combine::inference::Estimate;
 use dolmen::combine::weigh::{WeighOptions, Weighing, plan_weighing, weigh};
 use dolmen::combine::{Method, Weighable, Weights};
-use dolmen::ensemble::{
-    Assessment, Calibration, Candidate, Ensemble, Kept, StackFigures, Surety, Verdict,
-};
+use dolmen::ensemble::{Assessment, Calibration, Ensemble, IntervalReport, Kept, StackFigures};
 use dolmen::error::{Error, Result};
-use dolmen::evaluate::figures::Estimates;
 use dolmen::learner::{Diagnostics, Run, Series};
 use dolmen::math::first_largest;
 use dolmen::oos::OutOfSample;
 use dolmen::task::Task;
 use serde::Serialize;
 
-use crate::output::{Done, columns, difference, maybe, number};
+use super::evidence::{intervals_title, show_check, show_coverage, show_figures, show_verdict};
+use crate::output::{Done, columns, number};
 use crate::weigh::show as show_weighing;
 
 /// The whole result.
@@ -30,6 +28,10 @@ pub(super) struct Report {
     check: Option<Assessment>,
     /// The figures people know, of the stack, the best member and equal weights.
     figures: Option<StackFigures>,
+    /// Of numbers: the prediction intervals, and how often they held the truth of rows held out.
+    intervals: Option<IntervalReport>,
+    /// Whether the combination that is kept reached its tolerance, or needs none.
+    combination_converged: bool,
     /// `stack`, or what took its place: `uniform` or a member.
     kept: String,
     calibration: Option<Calibration>,
@@ -123,10 +125,22 @@ impl Report {
             folds,
             check,
             figures: ensemble.figures().cloned(),
+            intervals: ensemble.interval_report().cloned(),
+            combination_converged: ensemble.combination().diagnostics().converged != Some(false),
             kept,
             calibration: ensemble.calibration().cloned(),
             model: None,
         })
+    }
+
+    /// Whether what is kept reached its tolerance: the combination, and the weights shown for it.
+    pub(super) fn converged(&self) -> bool {
+        let is_shown = matches!(self.kept.as_str(), "stack" | "uniform");
+        let shown = match &self.combined {
+            Combined::Weighed(weighing) => weighing.converged,
+            Combined::Other(other) => other.converged != Some(false),
+        };
+        self.combination_converged && (shown || !is_shown)
     }
 
     pub(super) fn show(&self, out: &mut dyn Write) -> Done {
@@ -142,6 +156,9 @@ impl Report {
         }
         if let Some(figures) = &self.figures {
             show_figures(figures, self.calibration.is_some(), out)?;
+        }
+        if let Some(intervals) = &self.intervals {
+            show_coverage(intervals_title(intervals.kind), &intervals.coverage, out)?;
         }
         if let Some(check) = &self.check {
             show_verdict(&check.verdict, &self.kept, out)?;
@@ -164,109 +181,6 @@ impl Report {
 /// Members that took no part, and why.
 pub(super) fn show_failures(left_out: &[String], out: &mut dyn Write) -> Done {
     left_out.iter().try_for_each(|text| Ok(writeln!(out, "left out       {text}")?))
-}
-
-/// The check, in the manner of a weighing's summary.
-fn show_check(check: &Assessment, out: &mut dyn Write) -> Done {
-    let held_out = if check.nested { "members and weights alike" } else { "the weights" };
-    writeln!(out, "check          rows held out from {held_out} ({} folds)", check.folds)?;
-    let score =
-        |estimate: &Estimate| format!("{} (se {})", number(estimate.mean), maybe(estimate.se));
-    writeln!(out, "               {} the stack{}", score(&check.stack), choice(check))?;
-    writeln!(out, "               {} the best member", score(&check.best_member))?;
-    writeln!(out, "               {} equal weights", score(&check.uniform))?;
-    writeln!(out, "               {} over the best member", difference(&check.gain_over_best))?;
-    writeln!(out, "               {} over equal weights", difference(&check.gain_over_uniform))?;
-    if check.candidates.len() > 1 {
-        writeln!(out)?;
-        let row = |candidate: &Candidate| {
-            let Candidate { name, score } = candidate;
-            vec![name.clone(), number(score.mean), maybe(score.se), mark(check, name).into()]
-        };
-        columns(&["combiner", "score", "se", ""], check.candidates.iter().map(row), out)?;
-    }
-    Ok(writeln!(out)?)
-}
-
-/// What the stack of the check is: one combiner, or the choice among several.
-fn choice(check: &Assessment) -> String {
-    match &check.candidates[..check.asked_for] {
-        [] | [_] => String::new(),
-        _ => ": in each fold the combiner that did best in the others".into(),
-    }
-}
-
-/// What is told beside a candidate: that it is used, or would be if a stack were kept, and why.
-fn mark(check: &Assessment, name: &str) -> &'static str {
-    let kept = check.verdict.kept;
-    if name != check.chosen {
-        return "";
-    }
-    match kept {
-        Kept::BestMember => "not used: the best member is kept",
-        Kept::Uniform => "used: better than stack and best member",
-        Kept::Stack if check.asked_for > 1 => "used: the best combiner",
-        Kept::Stack => "used",
-    }
-}
-
-/// The usual figures, one line for each of those compared.
-fn show_figures(figures: &StackFigures, calibrated: bool, out: &mut dyn Write) -> Done {
-    // The mean score of a density is its only figure, and stands there already.
-    let shown: Vec<&str> = figures.stack.keys().copied().filter(|f| *f != "log_density").collect();
-    if shown.is_empty() {
-        return Ok(());
-    }
-    let row = |(name, own): (&str, &Estimates)| {
-        let cell = |figure: &&str| {
-            let Estimate { mean, se } = own[*figure];
-            format!("{} ({})", number(mean), maybe(se))
-        };
-        [name.to_string()].into_iter().chain(shown.iter().map(cell)).collect::<Vec<_>>()
-    };
-    let rows = [
-        ("the stack", &figures.stack),
-        ("the best member", &figures.best_member),
-        ("equal weights", &figures.uniform),
-    ];
-    let first = if figures.held_out { "on rows held out" } else { "on the rows learned from" };
-    let header: Vec<&str> = [first].into_iter().chain(shown.iter().copied()).collect();
-    columns(&header, rows.into_iter().map(row), out)?;
-    let before = if calibrated { "; before calibration" } else { "" };
-    writeln!(out, "(standard errors in brackets{before})\n")?;
-    Ok(())
-}
-
-/// What is kept, and how sure it is that this is right.
-fn show_verdict(verdict: &Verdict, kept: &str, out: &mut dyn Write) -> Done {
-    let gain = difference(&verdict.gain);
-    let (what, whose) = match verdict.kept {
-        Kept::Stack => ("the stack".to_string(), "its gain over the best member"),
-        Kept::Uniform => ("equal weights".to_string(), "their gain over the best member"),
-        Kept::BestMember => {
-            (format!("'{kept}' alone"), "its lead over the stack and over equal weights")
-        }
-    };
-    let sure = match verdict.surety {
-        Surety::Clear => "is clear",
-        Surety::Likely => "is likely, not sure",
-        Surety::Unsure => "is unsure",
-        Surety::Not if verdict.kept == Kept::BestMember => "is none, but it is the simplest",
-        Surety::Not => "is not above 0",
-    };
-    let asked = if verdict.by_check { "" } else { " (as asked)" };
-    writeln!(out, "kept           {what}{asked}: {whose}, {gain}, {sure}")?;
-    if let (Surety::Likely | Surety::Unsure, Some(chance)) = (verdict.surety, verdict.chance) {
-        let often = (100.0 * chance).round();
-        writeln!(
-            out,
-            "               (without a true one, so much or more comes up in {often} of 100 checks)"
-        )?;
-    }
-    if verdict.kept != Kept::Stack {
-        writeln!(out, "               (--keep-stack keeps the stack)")?;
-    }
-    Ok(())
 }
 
 impl Other {
@@ -301,6 +215,9 @@ impl Other {
     }
 
     fn show(&self, combiner: &str, out: &mut dyn Write) -> Done {
+        if self.converged == Some(false) {
+            writeln!(out, "NOT CONVERGED: {combiner} missed its tolerance.\n")?;
+        }
         let mut order: Vec<&Member> = self.members.iter().collect();
         order.sort_by(|a, b| b.score.total_cmp(&a.score));
         let weight =
@@ -318,9 +235,6 @@ impl Other {
         writeln!(out, "task           {} ({} rows)", self.task, self.rows)?;
         writeln!(out, "method         {combiner}")?;
         self.notes.iter().try_for_each(|note| writeln!(out, "note           {note}"))?;
-        if self.converged == Some(false) {
-            writeln!(out, "note           the combiner's tolerance was not reached")?;
-        }
         Ok(())
     }
 }

@@ -96,6 +96,29 @@ fn densities_and_the_command_that_comes_next() {
     }
 }
 
+/// A tree is certain of classes that copies of a row contradict: its loss counts, but is not infinite.
+#[test]
+fn certainties_that_turn_out_wrong_are_no_infinite_losses() {
+    let mut text = "a,b,y\n".to_string();
+    for i in 0..200 {
+        let (a, b) = (even(i, 1), even(i, 2));
+        let flipped = i % 40 == 0;
+        let class = if (a > 0.5) == flipped { "no" } else { "yes" };
+        writeln!(text, "{a},{b},{class}").unwrap();
+    }
+    let folder = Folder::with("d.csv", text);
+    let report = folder.json(&["advise", "d.csv", "--target", "y", "-q"]);
+    for member in report["probe"]["members"].as_array().unwrap() {
+        for key in ["gain", "behind"] {
+            assert!(member[key]["mean"].is_number() && member[key]["se"].is_number(), "{member}");
+        }
+    }
+    let printed = folder.succeeds(&["advise", "d.csv", "--target", "y", "-q"]);
+    assert!(!printed.contains("inf"), "{printed}");
+    let clipped = report["probe"]["clipped"].as_array().unwrap();
+    assert_eq!(clipped.is_empty(), !printed.contains("counts as 1e-15"), "{printed}");
+}
+
 #[test]
 fn large_tables_are_probed_in_part() {
     let line = |a: f64, b: f64, c: f64, noise: f64| format!("{}", a * b + c + 0.3 * noise);

@@ -143,6 +143,57 @@ fn intervals_come_with_fold_averages() {
     assert!((0.84..=1.0).contains(&share), "{share}");
 }
 
+/// Noise that grows with x: local intervals follow it, constant ones do not; both hold what they promise.
+#[test]
+fn local_intervals_follow_the_errors() {
+    let even = |i: usize, j: usize| {
+        let mut z = (i as u64 * 16 + j as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let rows = |from: usize, to: usize| {
+        let row = |i: usize| {
+            let (x, noise) = (even(i, 1), 2.0 * even(i, 2) - 1.0);
+            format!("{x},{}\n", x + (0.02 + x) * noise)
+        };
+        "x,y\n".to_string() + &(from..to).map(row).collect::<String>()
+    };
+    let folder = Folder::with("train.csv", rows(0, 400));
+    folder.write("test.csv", rows(400, 800));
+    let widths = |kind: &'static str, ending: &'static str| {
+        let fit =
+            ["fit", "train.csv", "--target", "y", "-q", "--model", "ridge", "--model", "mean"];
+        let more = ["--intervals", kind, "--final", ending, "-o", "m.dolmen"];
+        let report = folder.json(&with(&fit, &more));
+        assert_eq!(report["intervals"]["kind"], kind);
+        let scored = folder.json(&["score", "m.dolmen", "test.csv"])["intervals"].clone();
+        for coverage in [&report["intervals"]["coverage"], &scored] {
+            let levels = coverage.as_array().unwrap();
+            assert_eq!(levels.len(), 4);
+            for level in levels {
+                let wanted = level["level"].as_f64().unwrap();
+                let measured = level["measured"]["mean"].as_f64().unwrap();
+                assert!((measured - wanted).abs() < 0.08, "{kind} {ending}: {coverage}");
+            }
+        }
+        let printed = folder.succeeds(&["predict", "m.dolmen", "test.csv", "--interval", "0.9"]);
+        let [lower, upper] = ["lower", "upper"].map(|name| column(&printed, name));
+        let x = column(&std::fs::read_to_string(folder.path("test.csv")).unwrap(), "x");
+        let width = |wanted: &dyn Fn(f64) -> bool| {
+            let rows = (0..x.len()).filter(|&i| wanted(x[i]));
+            mean(&rows.map(|i| upper[i] - lower[i]).collect::<Vec<_>>())
+        };
+        width(&|x| x > 0.8) / width(&|x| x < 0.2)
+    };
+    for ending in ["refit", "average"] {
+        assert!(widths("local", ending) > 2.5);
+        assert!((widths("constant", ending) - 1.0).abs() < 0.1);
+    }
+    let text = folder.succeeds(&["score", "m.dolmen", "test.csv"]);
+    assert!(text.contains("intervals") && text.contains("mean width"), "{text}");
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     let folder = Folder::new();
@@ -158,6 +209,8 @@ fn what_cannot_be_is_refused() {
     numbers(&["--combiner", "bma", "--model", "tree"], &["bma", "tree"]);
     numbers(&["--calibrate", "isotonic"], &["calibration", "class probabilities"]);
     numbers(&["--check", "nested", "--folds", "2"], &["3 folds"]);
+    let local = with(&CLASSES, &["--model", "class-frequencies", "--intervals", "local"]);
+    folder.refuses_naming(&local, &["intervals", "numbers"]);
     folder.succeeds(&with(&with(&NUMBERS, &members), &["-o", "m.dolmen"]));
     folder.refuses_naming(&["predict", "m.dolmen", IRIS, "--interval", "2"], &["0.9"]);
     let classes = with(&CLASSES, &["--model", "class-frequencies", "-o", "c.dolmen"]);

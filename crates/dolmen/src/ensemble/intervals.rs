@@ -5,12 +5,102 @@
 //! that had not seen it. Whatever the data and the learners, they hold the truth with probability 1 - 2 alpha at least
 //! (nearly), and in practice about 1 - alpha. With members refitted on all rows, the one stack stands in for all f_-v;
 //! then there is no guarantee.
+//!
+//! Local intervals divide each error by the one expected at its row ([spread](super::spread)), and multiply by the one
+//! expected at the new row: R_i s_-v(x) / s_-v(x_i) stands in the place of R_i.
 
 use serde::{Deserialize, Serialize};
 
+use crate::combine::inference::Estimate;
 use crate::error::{Error, Result};
 
-/// Errors on rows that the stack had not seen.
+/// How wide intervals are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IntervalKind {
+    /// Everywhere the same, but for the differences between the folds' predictions.
+    #[default]
+    Constant,
+    /// In proportion to the error expected at the row.
+    Local,
+}
+
+/// The intervals of a stack and how often they hold the truth.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct IntervalReport {
+    /// Their kind; constant where rows are too few to learn where errors are large.
+    pub kind: IntervalKind,
+    /// How often they hold the truth of rows held out, at the [levels](LEVELS) that are usually asked for.
+    pub coverage: Vec<Coverage>,
+}
+
+/// The intervals of one level.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Coverage {
+    /// How often they are to hold the truth.
+    pub level: f64,
+    /// How often they did.
+    pub measured: Estimate,
+    /// Their mean width; infinite with too few rows for the level.
+    pub width: f64,
+}
+
+/// Levels at which coverage is told.
+pub const LEVELS: [f64; 4] = [0.5, 0.8, 0.9, 0.95];
+
+impl Coverage {
+    /// Of intervals and the truths they were to hold.
+    pub(super) fn of(level: f64, intervals: &[[f64; 2]], truth: &[f64]) -> Self {
+        let shares = vec![1.0 / truth.len() as f64; truth.len()];
+        let holds = |([low, high], y): (&[f64; 2], &f64)| f64::from((low..=high).contains(&y));
+        let held: Vec<f64> = intervals.iter().zip(truth).map(holds).collect();
+        let width = intervals.iter().map(|[low, high]| high - low).sum::<f64>();
+        let measured = Estimate::of(&held, &shares);
+        Self { level, measured, width: width / truth.len() as f64 }
+    }
+}
+
+/// The rank of the error that bounds intervals of this level, from so many rows; `None` with too few of them.
+fn rank(level: f64, rows: usize) -> Option<usize> {
+    // The ceil((1 - alpha)(n + 1))-th smallest.
+    let rank = (level * (rows + 1) as f64).ceil() as usize;
+    (rank <= rows).then_some(rank)
+}
+
+/// How often intervals about predictions hold the truth, each row's with errors from other folds than its own; `spread` is
+/// the error expected at each row.
+pub(super) fn held_out_coverage(
+    predicted: &[f64],
+    truth: &[f64],
+    spread: &[f64],
+    fold_of_row: &[usize],
+) -> Vec<Coverage> {
+    let folds = fold_of_row.iter().max().map_or(0, |last| last + 1);
+    let errors: Vec<f64> =
+        predicted.iter().zip(truth).zip(spread).map(|((p, y), s)| (y - p).abs() / s).collect();
+    let others = |fold: usize| {
+        let elsewhere = (0..errors.len()).filter(|&i| fold_of_row[i] != fold);
+        let mut others: Vec<f64> = elsewhere.map(|i| errors[i]).collect();
+        others.sort_by(f64::total_cmp);
+        others
+    };
+    let others: Vec<Vec<f64>> = (0..folds).map(others).collect();
+    let coverage = |level: f64| {
+        let bound = |others: &Vec<f64>| {
+            rank(level, others.len()).map_or(f64::INFINITY, |rank| others[rank - 1])
+        };
+        let bounds: Vec<f64> = others.iter().map(bound).collect();
+        let interval = |i: usize| {
+            let half = bounds[fold_of_row[i]] * spread[i];
+            [predicted[i] - half, predicted[i] + half]
+        };
+        let intervals: Vec<[f64; 2]> = (0..errors.len()).map(interval).collect();
+        Coverage::of(level, &intervals, truth)
+    };
+    LEVELS.into_iter().map(coverage).collect()
+}
+
+/// Errors on rows that the stack had not seen, in units of the error expected at each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Residuals {
     /// Fold after fold: absolute errors, ascending.
@@ -29,10 +119,20 @@ const HALVINGS: usize = 200;
 impl Residuals {
     /// The errors of predictions, each made without its row's fold.
     pub(super) fn new(predicted: &[f64], truth: &[f64], fold_of_row: &[usize]) -> Self {
+        Self::in_units(predicted, truth, fold_of_row, &vec![1.0; truth.len()])
+    }
+
+    /// The same in units of the error expected at each row.
+    pub(super) fn in_units(
+        predicted: &[f64],
+        truth: &[f64],
+        fold_of_row: &[usize],
+        spread: &[f64],
+    ) -> Self {
         let count = fold_of_row.iter().max().map_or(0, |last| last + 1);
         let mut folds = vec![Fold { errors: Vec::new() }; count];
-        for ((p, y), &fold) in predicted.iter().zip(truth).zip(fold_of_row) {
-            folds[fold].errors.push((y - p).abs());
+        for (i, (p, y)) in predicted.iter().zip(truth).enumerate() {
+            folds[fold_of_row[i]].errors.push((y - p).abs() / spread[i]);
         }
         folds.iter_mut().for_each(|fold| fold.errors.sort_by(f64::total_cmp));
         Self { folds }
@@ -45,29 +145,34 @@ impl Residuals {
 
     /// The interval of this level about the folds' predictions of one row.
     pub(super) fn interval(&self, centres: &[f64], level: f64) -> [f64; 2] {
-        let rows: usize = self.folds.iter().map(|fold| fold.errors.len()).sum();
-        // The ceil((1 - alpha)(n + 1))-th smallest; with too few rows for the level, no bound.
-        let rank = (level * (rows + 1) as f64).ceil() as usize;
-        if rank > rows {
-            return [f64::NEG_INFINITY, f64::INFINITY];
-        }
-        let upper = self.order_statistic(centres, rank);
-        let mirrored: Vec<f64> = centres.iter().map(|centre| -centre).collect();
-        [-self.order_statistic(&mirrored, rank), upper]
+        self.local_interval(centres, &vec![1.0; centres.len()], level)
     }
 
-    /// The rank-th smallest of all centre + error.
-    fn order_statistic(&self, centres: &[f64], rank: usize) -> f64 {
+    /// The same with the errors that the folds expect at the row.
+    pub(super) fn local_interval(&self, centres: &[f64], spreads: &[f64], level: f64) -> [f64; 2] {
+        let rows: usize = self.folds.iter().map(|fold| fold.errors.len()).sum();
+        let Some(rank) = rank(level, rows) else {
+            return [f64::NEG_INFINITY, f64::INFINITY];
+        };
+        let upper = self.order_statistic(centres, spreads, rank);
+        let mirrored: Vec<f64> = centres.iter().map(|centre| -centre).collect();
+        [-self.order_statistic(&mirrored, spreads, rank), upper]
+    }
+
+    /// The rank-th smallest of all centre + spread * error.
+    fn order_statistic(&self, centres: &[f64], spreads: &[f64], rank: usize) -> f64 {
+        let folds = || self.folds.iter().zip(centres).zip(spreads);
         let count = |value: f64| -> usize {
-            let within = |(fold, centre): (&Fold, &f64)| {
-                fold.errors.partition_point(|error| centre + error <= value)
+            let within = |((fold, centre), spread): ((&Fold, &f64), &f64)| {
+                fold.errors.partition_point(|error| centre + spread * error <= value)
             };
-            self.folds.iter().zip(centres).map(within).sum()
+            folds().map(within).sum()
         };
         let mut low = centres.iter().fold(f64::INFINITY, |a, b| a.min(*b));
-        let ends = self.folds.iter().zip(centres);
-        let ends = ends.filter_map(|(fold, centre)| fold.errors.last().map(|e| centre + e));
-        let mut high = ends.fold(low, f64::max);
+        let end = |((fold, centre), spread): ((&Fold, &f64), &f64)| {
+            fold.errors.last().map(|error| centre + spread * error)
+        };
+        let mut high = folds().filter_map(end).fold(low, f64::max);
         if count(low) >= rank {
             return low;
         }

@@ -11,6 +11,7 @@
 //! | `fold_average` | a member as the average of its fits on the folds |
 //! | `calibrate` | class probabilities that mean what they say |
 //! | `intervals` | prediction intervals for numbers |
+//! | `spread` | how far off a stack of numbers is to be expected at a row |
 //! | `tuned` | a learner that chooses among others in an inner cross-validation |
 //! | `adaboost/` | boosting by reweighted rows |
 //! | `experts/` | mixtures of experts behind a gate |
@@ -23,6 +24,7 @@ mod equal;
 mod experts;
 mod fold_average;
 mod intervals;
+mod spread;
 mod stack;
 mod stacked;
 mod tuned;
@@ -34,7 +36,7 @@ pub use blend::{Blend, BlendOptions};
 pub use calibrate::{Calibration, CalibrationKind};
 pub use experts::{Experts, FittedExperts, Routed};
 pub use fold_average::FoldAverage;
-pub use intervals::Residuals;
+pub use intervals::{Coverage, IntervalKind, IntervalReport, LEVELS as INTERVAL_LEVELS, Residuals};
 pub use stack::{Check, Ending, Stack};
 pub use stacked::Ensemble;
 pub use tuned::{Folds, Tuned};

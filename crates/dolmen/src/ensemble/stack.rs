@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::assess::{Assessed, Assessor, best_member, plan_checks};
 use super::equal::EqualWeights;
 use super::verdict::Kept;
-use super::{CalibrationKind, Ensemble, FoldAverage};
+use super::{CalibrationKind, Ensemble, FoldAverage, IntervalKind};
 use crate::combine::problem::unit;
 use crate::combine::{Combination, Combiner, LinearPool, Weighable, Weights, log_evidence};
 use crate::error::{Error, Result};
@@ -26,6 +26,7 @@ pub struct Stack<T: Task> {
     check: Check,
     ending: Ending,
     calibration: Option<CalibrationKind>,
+    intervals: IntervalKind,
     replace: bool,
 }
 
@@ -81,6 +82,7 @@ impl<T: Task> Stack<T> {
             check: Check::AsNeeded,
             ending: Ending::Refit,
             calibration: None,
+            intervals: IntervalKind::Constant,
             replace: false,
         }
     }
@@ -145,6 +147,13 @@ impl<T: Task> Stack<T> {
     #[must_use]
     pub fn calibrated(mut self, kind: CalibrationKind) -> Self {
         self.calibration = Some(kind);
+        self
+    }
+
+    /// With prediction intervals of another kind (numbers). Local ones are learned from the check, which is then made.
+    #[must_use]
+    pub fn intervals(mut self, kind: IntervalKind) -> Self {
+        self.intervals = kind;
         self
     }
 
@@ -213,10 +222,15 @@ impl<T: Task> Stack<T> {
             Ending::Refit => refitted,
             Ending::Average => averages(kept, matrix)?,
         };
+        let rows = matrix.table_rows().to_vec();
         let ensemble =
             Ensemble::new(models, combination, trials.matrix, replaced)?.with_figures(figures);
         match assessed {
-            Some(assessed) => ensemble.assessed(assessed, self.calibration),
+            Some(assessed) => {
+                let x = sample.x().select(&rows);
+                let (calibration, intervals) = (self.calibration, self.intervals);
+                ensemble.assessed(assessed, calibration, intervals, x.rows(), &run.child(5))
+            }
             None => Ok(ensemble),
         }
     }
@@ -263,7 +277,8 @@ impl<T: Task> Stack<T> {
 
     /// Whether there is a check: it was asked for, or is needed to choose or to calibrate.
     fn is_checked(&self, candidates: usize) -> bool {
-        self.check != Check::AsNeeded || candidates > 1 || self.calibration.is_some()
+        let is_needed = self.calibration.is_some() || self.intervals == IntervalKind::Local;
+        self.check != Check::AsNeeded || candidates > 1 || is_needed
     }
 
     /// The combiners, and equal weights if they may take the place of what is learned.

@@ -6,8 +6,12 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::assess::{Assessed, Assessment, StackFigures};
-use super::intervals::check_level;
-use super::{Calibration, CalibrationKind, Residuals};
+use super::intervals::{check_level, held_out_coverage};
+use super::spread::{self, Spread, StoredSpread};
+use super::{
+    Calibration, CalibrationKind, Coverage, INTERVAL_LEVELS, IntervalKind, IntervalReport,
+    Residuals,
+};
 use crate::combine::{self, Combination, LinearPool};
 use crate::error::{Error, Result};
 use crate::learner::density::DensityModel;
@@ -25,6 +29,7 @@ pub struct Ensemble<T: Task> {
     matrix: Option<OutOfSample<T>>,
     assessment: Option<Assessment>,
     figures: Option<StackFigures>,
+    interval_report: Option<IntervalReport>,
     /// Whether the best member took the stack's place.
     replaced: bool,
     calibration: Option<Calibration>,
@@ -46,6 +51,8 @@ struct Member<T: Task> {
 struct Unseen<T: Task> {
     residuals: Residuals,
     combinations: Vec<Box<dyn Combination<T>>>,
+    /// What the errors are measured in, for local intervals.
+    spread: Option<Spread>,
 }
 
 /// The stored form.
@@ -64,6 +71,8 @@ struct Body {
 struct StoredUnseen {
     residuals: Residuals,
     combinations: Vec<Record>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    spread: Option<StoredSpread>,
 }
 
 impl<T: Task> Ensemble<T> {
@@ -99,10 +108,14 @@ impl<T: Task> Ensemble<T> {
     }
 
     /// With what its check has shown: the assessment, calibration if it is wanted, the errors on unseen rows of numbers.
+    /// `x` are the inputs of the matrix's rows.
     pub(super) fn assessed(
         mut self,
         assessed: Assessed<T>,
         calibration: Option<CalibrationKind>,
+        intervals: IntervalKind,
+        x: Rows<'_>,
+        run: &Run,
     ) -> Result<Self> {
         let Assessed { assessment, predicted, fold_of_row, combinations, .. } = assessed;
         self.assessment = Some(assessment);
@@ -117,10 +130,27 @@ impl<T: Task> Ensemble<T> {
             let fitted = Calibration::fit(kind, &predicted, labels, matrix.weights())?;
             self.calibration = Some(fitted);
         }
-        if let Some(numbers) = target.numbers() {
-            let residuals = Residuals::new(&predicted, numbers, &fold_of_row);
-            self.unseen = Some(Unseen { residuals, combinations });
-        }
+        let Some(numbers) = target.numbers() else {
+            if intervals == IntervalKind::Local {
+                let expected = "left out: prediction intervals are for numbers";
+                return Err(Error::param("intervals", expected, T::NAME));
+            }
+            return Ok(self);
+        };
+        let (spread, units) =
+            if intervals == IntervalKind::Local && numbers.len() >= spread::LEAST_ROWS {
+                let errors: Vec<f64> =
+                    predicted.iter().zip(numbers).map(|(p, y)| (y - p).abs()).collect();
+                let (spread, units) = Spread::fit(x, &predicted, &errors, &fold_of_row, run)?;
+                (Some(spread), units)
+            } else {
+                (None, vec![1.0; numbers.len()])
+            };
+        let kind = if spread.is_some() { IntervalKind::Local } else { IntervalKind::Constant };
+        let coverage = held_out_coverage(&predicted, numbers, &units, &fold_of_row);
+        self.interval_report = Some(IntervalReport { kind, coverage });
+        let residuals = Residuals::in_units(&predicted, numbers, &fold_of_row, &units);
+        self.unseen = Some(Unseen { residuals, combinations, spread });
         Ok(self)
     }
 
@@ -140,6 +170,7 @@ impl<T: Task> Ensemble<T> {
             matrix,
             assessment: None,
             figures: None,
+            interval_report: None,
             replaced: false,
             calibration: None,
             unseen: None,
@@ -172,6 +203,12 @@ impl<T: Task> Ensemble<T> {
     /// those the combination was learned from; not stored with the model.
     pub fn figures(&self) -> Option<&StackFigures> {
         self.figures.as_ref()
+    }
+
+    /// Of numbers: how wide its prediction intervals are, and how often they held the truth of rows held out in the check;
+    /// not stored with the model.
+    pub fn interval_report(&self) -> Option<&IntervalReport> {
+        self.interval_report.as_ref()
     }
 
     /// Whether the best member took the place of a stack that was not better.
@@ -258,7 +295,8 @@ impl<T: Task> Stored<T> for Ensemble<T> {
             if found > 0 && (found != folds || fits.any(|fits| fits != folds)) {
                 return Err(Error::shape("stored folds", folds, found));
             }
-            Ok(Unseen { residuals: unseen.residuals, combinations })
+            let spread = unseen.spread.map(|spread| spread.restore(folds)).transpose()?;
+            Ok(Unseen { residuals: unseen.residuals, combinations, spread })
         };
         let unseen = body.unseen.map(restore).transpose()?;
         let ensemble = Self::assemble(body.names, models, combination, None, width);
@@ -269,7 +307,8 @@ impl<T: Task> Stored<T> for Ensemble<T> {
 impl<T: Task> Unseen<T> {
     fn stored(&self) -> Result<StoredUnseen> {
         let combinations = self.combinations.iter().map(|c| c.record()).collect::<Result<_>>()?;
-        Ok(StoredUnseen { residuals: self.residuals.clone(), combinations })
+        let spread = self.spread.as_ref().map(Spread::stored).transpose()?;
+        Ok(StoredUnseen { residuals: self.residuals.clone(), combinations, spread })
     }
 }
 
@@ -279,7 +318,26 @@ impl Ensemble<Regression> {
     /// CV+ intervals if the members are fold averages, else the quantiles of the errors on unseen rows about the
     /// prediction. Every row that errors were found on counts once, whatever its weight.
     pub fn intervals(&self, x: Rows<'_>, level: f64, run: &Run) -> Result<Option<Vec<[f64; 2]>>> {
-        check_level(level)?;
+        Ok(self.intervals_of(x, &[level], run)?.map(|mut levels| levels.swap_remove(0)))
+    }
+
+    /// How often the intervals hold the truth of these rows; `None` if there are none.
+    pub fn coverage(&self, x: Rows<'_>, truth: &[f64], run: &Run) -> Result<Option<Vec<Coverage>>> {
+        let Some(intervals) = self.intervals_of(x, &INTERVAL_LEVELS, run)? else {
+            return Ok(None);
+        };
+        let levels = INTERVAL_LEVELS.iter().zip(&intervals);
+        Ok(Some(levels.map(|(&level, own)| Coverage::of(level, own, truth)).collect()))
+    }
+
+    /// The intervals of several levels, level after level.
+    fn intervals_of(
+        &self,
+        x: Rows<'_>,
+        levels: &[f64],
+        run: &Run,
+    ) -> Result<Option<Vec<Vec<[f64; 2]>>>> {
+        levels.iter().try_for_each(|&level| check_level(level))?;
         let Some(unseen) = &self.unseen else {
             return Ok(None);
         };
@@ -295,19 +353,41 @@ impl Ensemble<Regression> {
                 self.predict_into(x, &mut mean)?;
                 vec![mean; unseen.residuals.folds()]
             };
-            let row = |i: usize| {
-                let centres: Vec<f64> = centres.iter().map(|column| column[i]).collect();
-                unseen.residuals.interval(&centres, level)
-            };
-            Ok((0..x.rows()).map(row).collect::<Vec<_>>())
+            unseen.block_intervals(&centres, levels, x)
         };
-        let blocks: Vec<Result<Vec<[f64; 2]>>> = run
+        let blocks: Vec<Result<Vec<Vec<[f64; 2]>>>> = run
             .install(|| (0..x.rows()).into_par_iter().step_by(self.block()).map(block).collect());
-        Ok(Some(blocks.into_iter().collect::<Result<Vec<_>>>()?.concat()))
+        let mut all = vec![Vec::with_capacity(x.rows()); levels.len()];
+        for found in blocks {
+            all.iter_mut().zip(found?).for_each(|(all, found)| all.extend(found));
+        }
+        Ok(Some(all))
     }
 }
 
 impl Unseen<Regression> {
+    /// The intervals of a block of rows about what the folds predict, level after level.
+    fn block_intervals(
+        &self,
+        centres: &[Vec<f64>],
+        levels: &[f64],
+        x: Rows<'_>,
+    ) -> Result<Vec<Vec<[f64; 2]>>> {
+        let spread_of = |(fold, centre): (usize, &Vec<f64>)| match &self.spread {
+            Some(spread) => spread.of(fold, x, centre),
+            None => Ok(vec![1.0; x.rows()]),
+        };
+        let spreads = centres.iter().enumerate().map(spread_of).collect::<Result<Vec<_>>>()?;
+        let of_row = |columns: &[Vec<f64>], i: usize| -> Vec<f64> {
+            columns.iter().map(|column| column[i]).collect()
+        };
+        let interval = |i: usize, level: f64| {
+            self.residuals.local_interval(&of_row(centres, i), &of_row(&spreads, i), level)
+        };
+        let of_level = |&level: &f64| (0..x.rows()).map(|i| interval(i, level)).collect();
+        Ok(levels.iter().map(of_level).collect())
+    }
+
     /// What the stack of each fold says: the members' fits on it, combined as it was learned there.
     fn fold_predictions(
         &self,

@@ -74,10 +74,17 @@ impl<T: Task> Learner<T> for Tuned<T> {
         let best = &matrix.members()[best_member(&matrix)?];
         for (l, learner) in learners.iter().enumerate() {
             if let Some(m) = learner.members().iter().position(|name| name == best) {
-                let mut models = learner.fit(sample, &quiet.child(2).child(l as u64))?;
+                let fitted = learner.fit(sample, &quiet.child(2).child(l as u64));
+                let mut models = fitted.map_err(|source| match source {
+                    Error::Cancelled => Error::Cancelled,
+                    source => {
+                        let member = best.clone();
+                        Error::Member { member, split: None, source: Box::new(source) }
+                    }
+                })?;
                 return Ok(vec![models.swap_remove(m)]);
             }
         }
-        Err(Error::shape("members that could be fitted", 1, 0))
+        Err(oos::none_left(matrix.failures()))
     }
 }

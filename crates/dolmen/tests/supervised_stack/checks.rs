@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dolmen::combine::library::combiner;
-use dolmen::ensemble::{Check, Ending, Kept, Stack};
+use dolmen::ensemble::{Check, Ending, Kept, Stack, Tuned};
 use dolmen::learner::library::Library;
 use dolmen::learner::{Fitted, Learner, Run, Sample, predict};
 use dolmen::oos::{OnFailure, Trials, collect};
@@ -205,6 +205,19 @@ fn a_tuned_learner_is_the_best_rung_of_its_ladder() {
     let five = Regression::learner(&spec("neighbours(k=5)")).unwrap().fit(&sample, &run()).unwrap();
     let predictions = |model: &dyn Fitted<Regression>| predict(model, x.rows(), &run()).unwrap();
     assert_eq!(predictions(model.as_ref()), predictions(five[0].as_ref()));
+}
+
+#[test]
+fn a_tuned_learner_says_why_every_candidate_failed() {
+    let (x, y) = bent(40, 20);
+    let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
+    // One wants more rows than there are, one more than there are without a fold.
+    let candidates: Vec<Box<dyn Learner<Regression>>> =
+        vec![Box::new(Fragile(1000.0)), Regression::learner(&spec("neighbours(k=39)")).unwrap()];
+    let error = Tuned::among(candidates).unwrap().fit(&sample, &run()).unwrap_err().to_string();
+    for words in ["'fragile': rows that it needs", "'neighbours(k=39)'"] {
+        assert!(error.contains(words), "{error}");
+    }
 }
 
 #[test]

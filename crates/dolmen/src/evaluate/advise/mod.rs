@@ -142,6 +142,15 @@ pub struct Contrast {
     pub gain: Estimate,
 }
 
+/// A member that gave the true class next to no probability.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Clipped {
+    /// Its name.
+    pub member: String,
+    /// In how many rows.
+    pub rows: usize,
+}
+
 /// What the probe found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Probe {
@@ -153,6 +162,8 @@ pub struct Probe {
     pub members: Vec<Probed>,
     /// Learners that could not be fitted, and why.
     pub failures: Vec<String>,
+    /// Members that were as good as certain of what did not come up; their probabilities count as 1e-15.
+    pub clipped: Vec<Clipped>,
     /// The contrasts between them.
     pub contrasts: Vec<Contrast>,
     /// The mean correlation of the errors of any two members that beat the baseline.

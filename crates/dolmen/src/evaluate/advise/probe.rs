@@ -2,7 +2,7 @@
 
 use rand::seq::SliceRandom;
 
-use super::{Contrast, Facts, Probe, Probed, Role, Topic};
+use super::{Clipped, Contrast, Facts, Probe, Probed, Role, Topic};
 use crate::combine::inference::Estimate;
 use crate::combine::weigh::{Errors, WeighOptions, Weighing, weigh};
 use crate::error::{Error, Place, Result};
@@ -41,6 +41,11 @@ pub trait Advisable: Library {
     /// Whether gains are told as shares of the baseline's loss.
     #[doc(hidden)]
     const RELATIVE: bool;
+
+    /// The least probability that counts, so that one certainty that turns out wrong does not make a loss infinite; 0 where
+    /// predictions are no probabilities.
+    #[doc(hidden)]
+    const LEAST: f64 = 0.0;
 
     /// The learners of the probe, the simplest first.
     #[doc(hidden)]
@@ -89,6 +94,7 @@ impl Advisable for Density {
 
 impl Advisable for Classification {
     const RELATIVE: bool = true;
+    const LEAST: f64 = 1e-15;
 
     #[expect(private_interfaces, reason = "only the probe asks")]
     fn candidates(facts: &Facts) -> Vec<Candidate> {
@@ -166,7 +172,8 @@ pub fn probe<T: Advisable>(
     if !matrix.as_ref().is_ok_and(|m| m.members().first() == names.first()) {
         matrix = gather(OnFailure::Stop);
     }
-    let matrix = matrix?;
+    let found = matrix?;
+    let (matrix, clipped) = clip(&found)?;
     let options = WeighOptions { errors: Errors::Sandwich, ..WeighOptions::default() };
     let weighing = weigh(&matrix, &options, &run.child(3))?;
     let parts: Vec<&Candidate> = matrix
@@ -175,7 +182,27 @@ pub fn probe<T: Advisable>(
         .filter_map(|name| names.iter().position(|n| n == name))
         .map(|at| &candidates[at])
         .collect();
-    Ok(summary(&matrix, &weighing, &parts, folds))
+    let failures = found.failures().iter().map(|(name, f)| format!("{name}: {}", f.message));
+    let failures = failures.collect();
+    Ok(Probe { failures, clipped, ..summary(&matrix, &weighing, &parts, folds) })
+}
+
+/// The matrix with no probability below the least that counts, and who gave what then came up less than that.
+fn clip<T: Advisable>(matrix: &OutOfSample<T>) -> Result<(OutOfSample<T>, Vec<Clipped>)> {
+    if T::LEAST == 0.0 {
+        return Ok((matrix.clone(), Vec::new()));
+    }
+    let (mut columns, mut clipped) = (Vec::new(), Vec::new());
+    for (m, name) in matrix.members().iter().enumerate() {
+        let rows = matrix.scores(m).iter().filter(|score| **score < T::LEAST.ln()).count();
+        if rows > 0 {
+            clipped.push(Clipped { member: name.clone(), rows });
+        }
+        let column = matrix.column(m).iter().map(|p| p.max(T::LEAST)).collect();
+        columns.push((name.clone(), column));
+    }
+    let weights = matrix.weights().map(<[f64]>::to_vec);
+    Ok((OutOfSample::from_columns(columns, matrix.target().clone(), weights)?, clipped))
 }
 
 /// Some rows, drawn without replacement, in their order.
@@ -251,11 +278,8 @@ fn summary<T: Advisable>(
             None => weighing.gain_over_best,
         }),
         selection: selection::<T>(matrix, &means),
-        failures: matrix
-            .failures()
-            .iter()
-            .map(|(name, f)| format!("{name}: {}", f.message))
-            .collect(),
+        failures: Vec::new(),
+        clipped: Vec::new(),
         members,
     }
 }

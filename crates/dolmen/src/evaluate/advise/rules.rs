@@ -58,9 +58,13 @@ fn contrast(probe: &Probe, topic: Topic) -> Option<&Contrast> {
     probe.contrasts.iter().find(|contrast| contrast.topic == topic)
 }
 
-/// Whether a gain is one, as far as its standard error can tell.
+/// Whether a gain is one, as far as its standard error can tell. A gain without bound is: the other gave rows that came up
+/// no density at all. Of another without a standard error nothing is known.
 fn is_clear(gain: &Estimate) -> bool {
-    gain.mean > CLEAR * gain.se.unwrap_or(0.0)
+    match gain.se {
+        Some(se) => gain.mean > CLEAR * se,
+        None => gain.mean == f64::INFINITY,
+    }
 }
 
 /// What to use, and the models to fit.
@@ -114,6 +118,13 @@ impl Words {
         let number = |value: f64| {
             if self.relative { format!("{:.1}", 100.0 * value) } else { format!("{value:.3}") }
         };
+        if gain.mean.is_infinite() {
+            let loser = if gain.mean > 0.0 { "the other" } else { "it" };
+            return format!("more than can be told ({loser} gives some rows no density at all)");
+        }
+        if gain.mean.is_nan() {
+            return "an unknown amount".into();
+        }
         let unit = if self.relative { " % of the baseline's loss" } else { " nats a row" };
         let se = gain.se.map_or_else(|| "unknown".into(), number);
         format!("{}{unit} (se {se})", number(gain.mean.abs()))
@@ -253,6 +264,7 @@ mod tests {
             rows: 1000,
             folds: 5,
             failures: Vec::new(),
+            clipped: Vec::new(),
             contrasts: vec![
                 contrast(Topic::Signal, "best", "baseline", best),
                 contrast(Topic::Shape, "bent", "linear", forest.max(boosting) - linear),
@@ -307,6 +319,19 @@ mod tests {
         assert_eq!(advice([0.2, 0.449, 0.44, 0.45], no_pool).choice, Role::Tree);
         assert_eq!(advice([0.2, 0.3, 0.445, 0.45], no_pool).choice, Role::Forest);
         assert_eq!(advice([0.2, 0.3, 0.40, 0.45], no_pool).choice, Role::Boosting);
+    }
+
+    /// What cannot be known is said, not computed with.
+    #[test]
+    fn infinite_gains_are_not_told_as_numbers() {
+        let words = Words { relative: false };
+        let infinite = |mean| words.amount(&Estimate { mean, se: None });
+        assert!(infinite(f64::NEG_INFINITY).contains("it gives some rows no density"));
+        assert!(infinite(f64::INFINITY).contains("the other gives some rows no density"));
+        assert_eq!(infinite(f64::NAN), "an unknown amount");
+        assert!(is_clear(&Estimate { mean: f64::INFINITY, se: None }));
+        assert!(!is_clear(&Estimate { mean: 0.1, se: None }));
+        assert!(!is_clear(&Estimate { mean: f64::NAN, se: None }));
     }
 
     #[test]

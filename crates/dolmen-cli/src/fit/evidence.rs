@@ -1,0 +1,134 @@
+//! The evidence of a fit as text: the check, the usual figures, what is kept, and how often intervals hold the truth.
+
+use std::io::Write;
+
+use dolmen::combine::inference::Estimate;
+use dolmen::ensemble::{
+    Assessment, Candidate, Coverage, IntervalKind, Kept, StackFigures, Surety, Verdict,
+};
+use dolmen::evaluate::figures::Estimates;
+
+use crate::output::{Done, columns, difference, maybe, number};
+
+/// The check, in the manner of a weighing's summary.
+pub(super) fn show_check(check: &Assessment, out: &mut dyn Write) -> Done {
+    let held_out = if check.nested { "members and weights alike" } else { "the weights" };
+    writeln!(out, "check          rows held out from {held_out} ({} folds)", check.folds)?;
+    let score =
+        |estimate: &Estimate| format!("{} (se {})", number(estimate.mean), maybe(estimate.se));
+    writeln!(out, "               {} the stack{}", score(&check.stack), choice(check))?;
+    writeln!(out, "               {} the best member", score(&check.best_member))?;
+    writeln!(out, "               {} equal weights", score(&check.uniform))?;
+    writeln!(out, "               {} over the best member", difference(&check.gain_over_best))?;
+    writeln!(out, "               {} over equal weights", difference(&check.gain_over_uniform))?;
+    if check.candidates.len() > 1 {
+        writeln!(out)?;
+        let row = |candidate: &Candidate| {
+            let Candidate { name, score } = candidate;
+            vec![name.clone(), number(score.mean), maybe(score.se), mark(check, name).into()]
+        };
+        columns(&["combiner", "score", "se", ""], check.candidates.iter().map(row), out)?;
+    }
+    Ok(writeln!(out)?)
+}
+
+/// What the stack of the check is: one combiner, or the choice among several.
+fn choice(check: &Assessment) -> String {
+    match &check.candidates[..check.asked_for] {
+        [] => String::new(),
+        [only] => format!(" ({})", only.name),
+        _ => ": in each fold the combiner that did best in the others".into(),
+    }
+}
+
+/// What is told beside a candidate: that it is used, or would be if a stack were kept, and why.
+fn mark(check: &Assessment, name: &str) -> &'static str {
+    let kept = check.verdict.kept;
+    if name != check.chosen {
+        return "";
+    }
+    match kept {
+        Kept::BestMember => "not used: the best member is kept",
+        Kept::Uniform => "used: better than stack and best member",
+        Kept::Stack if check.asked_for > 1 => "used: the best combiner",
+        Kept::Stack => "used",
+    }
+}
+
+/// The usual figures, one line for each of those compared.
+pub(super) fn show_figures(figures: &StackFigures, calibrated: bool, out: &mut dyn Write) -> Done {
+    // The mean score of a density is its only figure, and stands there already.
+    let shown: Vec<&str> = figures.stack.keys().copied().filter(|f| *f != "log_density").collect();
+    if shown.is_empty() {
+        return Ok(());
+    }
+    let row = |(name, own): (&str, &Estimates)| {
+        let cell = |figure: &&str| {
+            let Estimate { mean, se } = own[*figure];
+            format!("{} ({})", number(mean), maybe(se))
+        };
+        [name.to_string()].into_iter().chain(shown.iter().map(cell)).collect::<Vec<_>>()
+    };
+    let rows = [
+        ("the stack", &figures.stack),
+        ("the best member", &figures.best_member),
+        ("equal weights", &figures.uniform),
+    ];
+    let first = if figures.held_out { "on rows held out" } else { "on the rows learned from" };
+    let header: Vec<&str> = [first].into_iter().chain(shown.iter().copied()).collect();
+    columns(&header, rows.into_iter().map(row), out)?;
+    let before = if calibrated { "; before calibration" } else { "" };
+    writeln!(out, "(standard errors in brackets{before})\n")?;
+    Ok(())
+}
+
+/// What is kept, and how sure it is that this is right.
+pub(super) fn show_verdict(verdict: &Verdict, kept: &str, out: &mut dyn Write) -> Done {
+    let gain = difference(&verdict.gain);
+    let (what, whose) = match verdict.kept {
+        Kept::Stack => ("the stack".to_string(), "its gain over the best member"),
+        Kept::Uniform => ("equal weights".to_string(), "their gain over the best member"),
+        Kept::BestMember => {
+            (format!("'{kept}' alone"), "its lead over the stack and over equal weights")
+        }
+    };
+    let sure = match verdict.surety {
+        Surety::Clear => "is clear",
+        Surety::Likely => "is likely, not sure",
+        Surety::Unsure => "is unsure",
+        Surety::Not if verdict.kept == Kept::BestMember => "is none, but it is the simplest",
+        Surety::Not => "is not above 0",
+    };
+    let asked = if verdict.by_check { "" } else { " (as asked)" };
+    writeln!(out, "kept           {what}{asked}: {whose}, {gain}, {sure}")?;
+    if let (Surety::Likely | Surety::Unsure, Some(chance)) = (verdict.surety, verdict.chance) {
+        let often = (100.0 * chance).round();
+        writeln!(
+            out,
+            "               (without a true one, so much or more comes up in {often} of 100 checks)"
+        )?;
+    }
+    if verdict.kept != Kept::Stack {
+        writeln!(out, "               (--keep-stack keeps the stack)")?;
+    }
+    Ok(())
+}
+
+/// How often prediction intervals hold the truth, level by level.
+pub(crate) fn show_coverage(title: &str, coverage: &[Coverage], out: &mut dyn Write) -> Done {
+    let row = |Coverage { level, measured, width }: &Coverage| {
+        let holds = format!("{:.1} %", 100.0 * measured.mean);
+        let se = measured.se.map_or_else(|| "-".into(), |se| format!("{:.1} %", 100.0 * se));
+        vec![format!("{:.0} %", 100.0 * level), holds, se, number(*width)]
+    };
+    columns(&[title, "hold", "se", "mean width"], coverage.iter().map(row), out)?;
+    Ok(writeln!(out)?)
+}
+
+/// The title of the intervals of a kind.
+pub(super) fn intervals_title(kind: IntervalKind) -> &'static str {
+    match kind {
+        IntervalKind::Constant => "intervals (constant width)",
+        IntervalKind::Local => "intervals (local width)",
+    }
+}

@@ -1,0 +1,134 @@
+//! How far off the stack is to be expected at a row: what makes prediction intervals wide where the errors are large and
+//! narrow where they are small.
+//!
+//! A small forest learns the absolute errors on rows the stack had not seen from their inputs and from what was predicted
+//! [Lei et al. 2018, section 5.2; Papadopoulos et al. 2008]. There is one for each fold, learned from the other folds, so
+//! that the errors that are divided by it took no part in it.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::learner::library::Library;
+use crate::learner::tree::Forest;
+use crate::learner::{Fitted, Learner, Run, Sample, predict};
+use crate::store::Record;
+use crate::table::{Features, Field, Kind, Rows, Schema};
+use crate::task::Regression;
+
+/// Fewer rows than this say too little of where errors are large.
+pub(super) const LEAST_ROWS: usize = 40;
+
+/// Trees of a forest: an average of absolute errors need not be exact.
+const TREES: usize = 60;
+
+/// The least spread, as a share of the mean absolute error: no row is certain.
+const FLOOR: f64 = 0.1;
+
+/// The expected absolute errors, by the forests of the folds.
+#[derive(Debug)]
+pub(super) struct Spread {
+    forests: Vec<Box<dyn Fitted<Regression>>>,
+    floor: f64,
+}
+
+/// The stored form.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StoredSpread {
+    forests: Vec<Record>,
+    floor: f64,
+}
+
+impl Spread {
+    /// Learns from absolute errors on unseen rows; also the expected ones of these rows, each by its own fold's forest.
+    pub(super) fn fit(
+        x: Rows<'_>,
+        predicted: &[f64],
+        errors: &[f64],
+        fold_of_row: &[usize],
+        run: &Run,
+    ) -> Result<(Self, Vec<f64>)> {
+        let folds = fold_of_row.iter().max().map_or(0, |last| last + 1);
+        let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+        let floor = (FLOOR * mean).max(f64::MIN_POSITIVE);
+        let inputs = inputs(x, predicted)?;
+        let rows_of = |fold: usize, own: bool| -> Vec<usize> {
+            (0..errors.len()).filter(|&i| (fold_of_row[i] == fold) == own).collect()
+        };
+        let forest = |fold: usize| {
+            let rows = rows_of(fold, false);
+            let min_leaf = Some((rows.len() as f64).sqrt().floor().max(1.0));
+            let forest = Forest { trees: TREES, min_leaf, ..Forest::default() };
+            let target: Vec<f64> = rows.iter().map(|&i| errors[i]).collect();
+            let features = inputs.rows().select(&rows);
+            let sample = Sample::<Regression>::new(features.rows(), &target)?;
+            let models = Learner::<Regression>::fit(&forest, &sample, &run.child(fold as u64))?;
+            models.into_iter().next().ok_or_else(|| Error::shape("forests of the spread", 1, 0))
+        };
+        let forests = run
+            .install(|| (0..folds).into_par_iter().map(forest).collect::<Vec<Result<_>>>())
+            .into_iter()
+            .collect::<Result<_>>()?;
+        let spread = Self { forests, floor };
+        let mut expected = vec![floor; errors.len()];
+        for fold in 0..folds {
+            let rows = rows_of(fold, true);
+            let own = inputs.rows().select(&rows);
+            let found = spread.of_inputs(fold, own.rows(), run)?;
+            rows.iter().zip(found).for_each(|(&i, value)| expected[i] = value);
+        }
+        Ok((spread, expected))
+    }
+
+    /// The expected absolute errors of rows about what was predicted for them, by one fold's forest.
+    pub(super) fn of(&self, fold: usize, x: Rows<'_>, predicted: &[f64]) -> Result<Vec<f64>> {
+        let inputs = inputs(x, predicted)?;
+        let mut out = vec![0.0; predicted.len()];
+        self.forests[fold].predict_into(inputs.rows(), &mut out)?;
+        out.iter_mut().for_each(|value| *value = value.max(self.floor));
+        Ok(out)
+    }
+
+    fn of_inputs(&self, fold: usize, inputs: Rows<'_>, run: &Run) -> Result<Vec<f64>> {
+        let found = predict(self.forests[fold].as_ref(), inputs, run)?;
+        Ok(found.into_iter().map(|value| value.max(self.floor)).collect())
+    }
+
+    pub(super) fn stored(&self) -> Result<StoredSpread> {
+        let forests = self.forests.iter().map(|forest| forest.record()).collect::<Result<_>>()?;
+        Ok(StoredSpread { forests, floor: self.floor })
+    }
+}
+
+impl StoredSpread {
+    /// Reads it back; there must be a forest for each of so many folds.
+    pub(super) fn restore(&self, folds: usize) -> Result<Spread> {
+        if self.forests.len() != folds {
+            return Err(Error::shape("stored forests of the spread", folds, self.forests.len()));
+        }
+        if !(self.floor.is_finite() && self.floor > 0.0) {
+            return Err(Error::param("stored least spread", "above 0", self.floor));
+        }
+        let registry = Regression::registry();
+        let forests = self.forests.iter().map(|forest| registry.restore(forest));
+        let forests: Vec<Box<dyn Fitted<Regression>>> = forests.collect::<Result<_>>()?;
+        if let Some(other) = forests.iter().find(|forest| forest.width() != 1) {
+            return Err(Error::shape("width of a stored spread", 1, other.width()));
+        }
+        Ok(Spread { forests, floor: self.floor })
+    }
+}
+
+/// Inputs with the prediction as one more column.
+fn inputs(x: Rows<'_>, predicted: &[f64]) -> Result<Features> {
+    let mut fields = x.schema().fields().to_vec();
+    fields.push(Field { name: "(prediction)".into(), kind: Kind::Numeric });
+    let mut values = Vec::with_capacity(x.rows() * fields.len());
+    for (row, predicted) in x.iter().zip(predicted) {
+        values.extend_from_slice(row);
+        values.push(*predicted);
+    }
+    Features::new(values, Arc::new(Schema::new(fields)))
+}
