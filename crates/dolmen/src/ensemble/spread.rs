@@ -96,6 +96,12 @@ impl Spread {
         Ok(found.into_iter().map(|value| value.max(self.floor)).collect())
     }
 
+    /// Refuses inputs of other columns than those it was learned from.
+    pub(super) fn validate(&self, inputs: &Schema) -> Result<()> {
+        let schema = with_prediction(inputs);
+        self.forests.iter().try_for_each(|forest| forest.validate(&schema, 1))
+    }
+
     pub(super) fn stored(&self) -> Result<StoredSpread> {
         let forests = self.forests.iter().map(|forest| forest.record()).collect::<Result<_>>()?;
         Ok(StoredSpread { forests, floor: self.floor })
@@ -123,12 +129,17 @@ impl StoredSpread {
 
 /// Inputs with the prediction as one more column.
 fn inputs(x: Rows<'_>, predicted: &[f64]) -> Result<Features> {
-    let mut fields = x.schema().fields().to_vec();
-    fields.push(Field { name: "(prediction)".into(), kind: Kind::Numeric });
-    let mut values = Vec::with_capacity(x.rows() * fields.len());
+    let schema = with_prediction(x.schema());
+    let mut values = Vec::with_capacity(x.rows() * schema.len());
     for (row, predicted) in x.iter().zip(predicted) {
         values.extend_from_slice(row);
         values.push(*predicted);
     }
-    Features::new(values, Arc::new(Schema::new(fields)))
+    Features::new(values, Arc::new(schema))
+}
+
+fn with_prediction(inputs: &Schema) -> Schema {
+    let mut fields = inputs.fields().to_vec();
+    fields.push(Field { name: "(prediction)".into(), kind: Kind::Numeric });
+    Schema::new(fields)
 }

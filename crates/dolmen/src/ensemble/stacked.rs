@@ -248,6 +248,9 @@ impl<T: Task> Fitted<T> for Ensemble<T> {
         for combination in std::iter::once(&self.combination).chain(of_folds) {
             combination.validate(self.members.len(), inputs, width)?;
         }
+        if let Some(spread) = self.unseen.as_ref().and_then(|unseen| unseen.spread.as_ref()) {
+            spread.validate(inputs)?;
+        }
         let calibrated = self.calibration.as_ref();
         if calibrated.is_some_and(|c| T::LOG_SPACE || !T::CLASSES || !c.is_sound(width)) {
             return Err(Error::param("model file", "of a sound calibration", "damaged"));
