@@ -32,7 +32,11 @@ impl Bar {
         let style = ProgressStyle::with_template("{bar:32} {percent:>3} % {msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style);
-        bar.enable_steady_tick(Duration::from_millis(200));
+        // The bar ticks on a thread of its own; without a terminal it need not, and where no thread is to be had it cannot.
+        let can_tick = || std::thread::Builder::new().spawn(|| ()).is_ok();
+        if !bar.is_hidden() && can_tick() {
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
         Arc::new(Self { bar, state: Mutex::default() })
     }
 

@@ -302,10 +302,11 @@ impl TryFrom<Packed> for Counts {
     type Error = &'static str;
 
     fn try_from(Packed { layout, by_class, pairs }: Packed) -> Result<Self, Self::Error> {
+        // As many classes as numbers were read: no size below overflows.
         let is_whole = layout.classes > 0
+            && by_class.len() == layout.classes
             && Layout::of(layout.values.clone(), layout.classes, layout.paired)
                 .is_ok_and(|new| new == layout)
-            && by_class.len() == layout.classes
             && pairs.len() == layout.places_before(layout.slots()) * layout.classes
             && by_class.iter().chain(&pairs).all(|n| *n >= 0.0 && n.is_finite());
         if !is_whole {
