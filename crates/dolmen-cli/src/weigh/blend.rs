@@ -251,6 +251,9 @@ impl Other {
     }
 
     fn show(&self, out: &mut dyn Write) -> Done {
+        if self.converged == Some(false) {
+            writeln!(out, "NOT CONVERGED: {} missed its tolerance.\n", self.method)?;
+        }
         let mut order: Vec<&Member> = self.members.iter().collect();
         order.sort_by(|a, b| b.score.total_cmp(&a.score));
         let weight = |m: &Member| m.weight.map_or_else(|| "-".into(), |w| format!("{w:.4}"));
@@ -265,15 +268,19 @@ impl Other {
         }
         writeln!(out, "task           {} ({} rows)", self.task, self.rows)?;
         writeln!(out, "method         {}", self.method)?;
-        self.notes.iter().try_for_each(|note| writeln!(out, "note           {note}"))?;
-        if self.converged == Some(false) {
-            writeln!(out, "note           the combiner's tolerance was not reached")?;
-        }
-        Ok(())
+        Ok(self.notes.iter().try_for_each(|note| writeln!(out, "note           {note}"))?)
     }
 }
 
 impl Report {
+    /// Whether no search missed its tolerance.
+    pub(super) fn converged(&self) -> bool {
+        match &self.combined {
+            Combined::Weighed(weighing) => weighing.converged,
+            Combined::Other(other) => other.converged != Some(false),
+        }
+    }
+
     pub(super) fn show(&self, out: &mut dyn Write) -> Done {
         match &self.combined {
             Combined::Weighed(weighing) => show(weighing, out)?,

@@ -18,7 +18,7 @@ use dolmen::oos::OutOfSample;
 use dolmen::task::{Joint, Regression, Task};
 
 use crate::args::{Calibrate, Common, DataFile, Format, Reading};
-use crate::output::{self, Done, columns, difference, free_of_noise, maybe, number};
+use crate::output::{self, Done, Failure, columns, difference, free_of_noise, maybe, number};
 use matrix::Matrix;
 
 /// Find the best combination of predictions made by any tool.
@@ -87,6 +87,9 @@ pub(crate) struct Weigh {
     /// Standard errors of the weights; `none` also skips leave-one-out losses and cross-validation.
     #[arg(long, value_enum, default_value_t = ErrorKind::Auto)]
     errors: ErrorKind,
+    /// Exit with 0 even if the search for the combination missed its tolerance.
+    #[arg(long)]
+    allow_unconverged: bool,
     /// Bootstrap draws.
     #[arg(long, default_value_t = WeighOptions::default().draws)]
     draws: usize,
@@ -124,15 +127,15 @@ pub(crate) fn run(weigh: &Weigh, common: &Common, out: &mut dyn Write) -> Done {
     drop(run);
     if let Some(table) = table {
         output::rows(&table, output, common.format, out)?;
-        if output.is_some_and(output::is_standard) {
-            return Ok(());
-        }
         report.output = output.map(Path::to_path_buf);
     }
-    match common.format {
-        Format::Json => output::json(&report, out),
-        Format::Text => report.show(out),
+    if !output.is_some_and(output::is_standard) {
+        match common.format {
+            Format::Json => output::json(&report, out)?,
+            Format::Text => report.show(out)?,
+        }
     }
+    if report.converged() || weigh.allow_unconverged { Ok(()) } else { Err(Failure::Negative) }
 }
 
 impl Weigh {
@@ -182,6 +185,7 @@ const MOST_SHOWN: usize = 40;
 
 /// Writes a weighing as a table and a summary.
 pub(crate) fn show(weighing: &Weighing, out: &mut dyn Write) -> Done {
+    warn(weighing, out)?;
     let mut order: Vec<usize> = (0..weighing.members.len()).collect();
     let members = &weighing.members;
     order.sort_by(|&a, &b| {
@@ -191,8 +195,9 @@ pub(crate) fn show(weighing: &Weighing, out: &mut dyn Write) -> Done {
             .then(members[b].score.total_cmp(&members[a].score))
     });
     let interval = |m: usize| {
+        let mark = if members[m].beyond_resamples { " *" } else { "" };
         let bounds = members[m].interval;
-        bounds.map_or_else(|| "-".into(), |[low, high]| format!("{low:.3} - {high:.3}"))
+        bounds.map_or_else(|| "-".into(), |[low, high]| format!("{low:.3} - {high:.3}{mark}"))
     };
     let row = |&m: &usize| {
         vec![
@@ -252,15 +257,27 @@ fn summary(weighing: &Weighing, out: &mut dyn Write) -> Done {
     for group in &weighing.interchangeable {
         writeln!(out, "alike          {} can stand in for one another", group.join(", "))?;
     }
+    if weighing.members.iter().any(|m| m.beyond_resamples) {
+        writeln!(
+            out,
+            "note           * resamples of the rows lie to one side of this weight; the interval is stretched to it"
+        )?;
+    }
     if weighing.uninformative_rows > 0 {
         let rows = weighing.uninformative_rows;
         writeln!(out, "note           {rows} rows get 0 from every member and are left out")?;
     }
-    if !weighing.converged {
-        writeln!(
-            out,
-            "note           the tolerance was not reached; the gap says what may be missing"
-        )?;
-    }
     Ok(())
+}
+
+/// Says, before anything else, that weights missed their tolerance.
+fn warn(weighing: &Weighing, out: &mut dyn Write) -> Done {
+    if weighing.converged {
+        return Ok(());
+    }
+    let (method, passes) = (weighing.method.name(), weighing.iterations);
+    writeln!(out, "NOT CONVERGED: {method} missed its tolerance after {passes} passes.")?;
+    let gap = number(weighing.gap);
+    writeln!(out, "Other weights than those below may score better, by up to {gap} per row.")?;
+    Ok(writeln!(out)?)
 }

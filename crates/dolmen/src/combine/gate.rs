@@ -39,7 +39,7 @@ pub struct Gate {
 
 impl Default for Gate {
     fn default() -> Self {
-        Self { lambda: vec![1.0, 0.1, 0.01, 0.001], iterations: 200, tolerance: 1e-5 }
+        Self { lambda: vec![1.0, 0.1, 0.01, 0.001], iterations: 2000, tolerance: 1e-5 }
     }
 }
 

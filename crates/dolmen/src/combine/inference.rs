@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::Weighable;
+use super::copies::Copies;
 use super::method::Weigher;
 use super::problem::{self, WeightProblem};
 use super::pseudo_bma::bootstrap_shares;
@@ -48,8 +49,15 @@ impl Estimate {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct WeightError {
     pub(super) se: Option<f64>,
-    /// The central 90 % of the bootstrap.
+    /// The central 90 % of the bootstrap, stretched to the weight itself where that lies outside.
     pub(super) interval: Option<[f64; 2]>,
+    /// Whether it had to be stretched.
+    pub(super) stretched: bool,
+}
+
+impl WeightError {
+    /// Nothing is known.
+    pub(super) const NONE: Self = Self { se: None, interval: None, stretched: false };
 }
 
 /// Standard errors and intervals by the Bayesian bootstrap: the weights found again for `draws` random row shares, each
@@ -74,20 +82,28 @@ pub(super) fn bootstrap<T: Weighable>(
             })
             .collect::<Result<_>>()
     })?;
-    Ok((0..weights.len()).map(|m| spread(drawn.iter().map(|w| w[m]).collect())).collect())
+    let error = |m: usize| spread(weights[m], drawn.iter().map(|w| w[m]).collect());
+    Ok((0..weights.len()).map(error).collect())
 }
 
-/// Standard deviation and central 90 % of a sample.
-fn spread(mut sample: Vec<f64>) -> WeightError {
+/// Standard deviation and central 90 % of a sample of estimates like this one.
+///
+/// A weight is held at zero from one side only, so its resamples may all lie on one side of it. An interval without its
+/// estimate would be read as an error; it is stretched to the estimate, and says so.
+fn spread(estimate: f64, mut sample: Vec<f64>) -> WeightError {
     sample.sort_by(f64::total_cmp);
     let n = sample.len() as f64;
     let mean = sample.iter().sum::<f64>() / n;
     let variance = sample.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
     let quantile = |p: f64| sample[((n - 1.0) * p).round() as usize];
-    let enough = sample.len() > 1;
+    if sample.len() < 2 {
+        return WeightError::NONE;
+    }
+    let (low, high) = (quantile(0.05), quantile(0.95));
     WeightError {
-        se: enough.then(|| variance.sqrt()),
-        interval: enough.then(|| [quantile(0.05), quantile(0.95)]),
+        se: Some(variance.sqrt()),
+        interval: Some([low.min(estimate), high.max(estimate)]),
+        stretched: estimate < low - ROUNDING || estimate > high + ROUNDING,
     }
 }
 
@@ -97,7 +113,7 @@ fn spread(mut sample: Vec<f64>) -> WeightError {
 /// collinear have none either.
 pub(super) fn sandwich(problem: &dyn WeightProblem, weights: &[f64]) -> Vec<WeightError> {
     let support: Vec<usize> = (0..weights.len()).filter(|&m| weights[m] > 0.0).collect();
-    let mut errors = vec![WeightError { se: None, interval: None }; weights.len()];
+    let mut errors = vec![WeightError::NONE; weights.len()];
     if support.len() == 1 {
         errors[support[0]].se = Some(0.0);
         return errors;
@@ -132,12 +148,14 @@ fn contrasts(g: &Gram) -> Mat<f64> {
     })
 }
 
-/// What is lost without a member, and who would take its place.
+/// Differences of weights and scores that the solver's tolerance may make.
+const ROUNDING: f64 = 1e-9;
+
+/// What is lost without a member, and the weights of the others then.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Absence {
     pub(super) loss: Estimate,
-    /// The member that gains most weight, if it gains more than half of the absent one's.
-    pub(super) heir: Option<usize>,
+    pub(super) weights: Vec<f64>,
 }
 
 /// Finds the weights again without member `m` and compares the rows' scores.
@@ -153,22 +171,36 @@ pub(super) fn without<T: Weighable>(
     let found = weigher.again(problem.shares(), &start, &others);
     let scores = problem.row_scores(&found.weights);
     let loss = Estimate::of_difference(row_scores, &scores, problem.shares());
-    let gained = |k: usize| found.weights[k] - weights[k];
-    let heir = others.into_iter().max_by(|&a, &b| gained(a).total_cmp(&gained(b)));
-    Absence { loss, heir: heir.filter(|&k| gained(k) > 0.5 * weights[m]) }
+    Absence { loss, weights: found.weights }
 }
 
-/// Groups of members that can stand in for one another: without one of them nothing measurable is lost (less than one
-/// standard error), because another of the group takes most of its weight.
-pub(super) fn interchangeable(absences: &[Option<Absence>]) -> Vec<Vec<usize>> {
-    let mut group: Vec<usize> = (0..absences.len()).collect();
-    for (m, absence) in absences.iter().enumerate() {
-        let Some(Absence { loss, heir: Some(heir) }) = absence else { continue };
-        if loss.mean <= loss.se.unwrap_or(0.0) {
-            let (from, to) = (group[m].max(group[*heir]), group[m].min(group[*heir]));
-            group.iter_mut().filter(|g| **g == from).for_each(|g| *g = to);
+/// Groups of members that can stand in for one another.
+///
+/// Two can if each, with the other gone, makes up for it: the loss is within its standard error, and at least half of the
+/// absent one's weight goes to the one that stays (else a third is what makes up for it). It is tested both ways, and a
+/// group is formed only of members each pair of which passes. Members that say the same of every row always can.
+pub(super) fn interchangeable(
+    weights: &[f64],
+    absences: &[Option<Absence>],
+    copies: &Copies,
+) -> Vec<Vec<usize>> {
+    let replaces = |stays: usize, leaves: usize| {
+        let Some(Absence { loss, weights: then }) = &absences[leaves] else { return false };
+        let gained = then[stays] - weights[stays];
+        let painless = loss.mean <= loss.se.unwrap_or(0.0) + ROUNDING;
+        painless && gained >= 0.5 * weights[leaves] - ROUNDING
+    };
+    let alike = |a: usize, b: usize| {
+        let in_use = weights[a] > 0.0 || weights[b] > 0.0;
+        in_use && (copies.are_equal(a, b) || (replaces(a, b) && replaces(b, a)))
+    };
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for m in 0..weights.len() {
+        match groups.iter_mut().find(|group| group.iter().all(|&other| alike(other, m))) {
+            Some(group) => group.push(m),
+            None => groups.push(vec![m]),
         }
     }
-    let members = |g: usize| (0..group.len()).filter(|&m| group[m] == g).collect::<Vec<usize>>();
-    (0..group.len()).map(members).filter(|g| g.len() > 1).collect()
+    groups.retain(|group| group.len() > 1);
+    groups
 }

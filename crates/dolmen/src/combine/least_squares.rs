@@ -10,6 +10,9 @@ use super::{Solution, problem};
 use crate::error::{Error, Place, Result};
 use crate::math::{Gram, bulk, nonnegative};
 
+/// The gap to reach, relative to the squared error of the best member: no unit of the target changes what is exact.
+const TOLERANCE: f64 = 1e-9;
+
 /// The members' predictions of numbers, ready for solving.
 #[derive(Debug, Clone)]
 pub struct LeastSquares {
@@ -62,7 +65,7 @@ impl LeastSquares {
         });
         let c: Vec<f64> = (0..target).map(|j| gram.get(j, target)).collect();
         let found = nonnegative::minimise(&gram.leading(target), &c, &vec![0.0; target]);
-        self.solution(allowed, &found.y, found.residual)
+        self.solution(allowed, &found.y, found.residual, found.residual <= TOLERANCE)
     }
 
     /// The Gram matrix of the members' errors.
@@ -72,7 +75,7 @@ impl LeastSquares {
         })
     }
 
-    fn solution(&self, allowed: &[usize], y: &[f64], gap: f64) -> Solution {
+    fn solution(&self, allowed: &[usize], y: &[f64], gap: f64, converged: bool) -> Solution {
         let mut weights = vec![0.0; self.columns.len()];
         allowed.iter().zip(y).for_each(|(&m, y)| weights[m] = *y);
         Solution {
@@ -81,7 +84,7 @@ impl LeastSquares {
             gap,
             iterations: 1,
             uninformative_rows: 0,
-            converged: gap <= 1e-6,
+            converged,
         }
     }
 }
@@ -128,7 +131,8 @@ impl WeightProblem for LeastSquares {
         let pull = h.times(&alpha);
         let mean: f64 = alpha.iter().zip(&pull).map(|(a, p)| a * p).sum();
         let least = pull.iter().copied().fold(f64::INFINITY, f64::min);
-        self.solution(allowed, &alpha, (2.0 * (mean - least)).max(0.0))
+        let gap = (2.0 * (mean - least)).max(0.0);
+        self.solution(allowed, &alpha, gap, gap <= TOLERANCE * lift)
     }
 
     fn sandwich(&self, weights: &[f64], support: &[usize]) -> (Gram, Gram) {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Combination, check_members, check_weights};
+use super::{Combination, Solution, check_members, check_weights};
 use crate::error::Result;
 use crate::learner::Diagnostics;
 use crate::store::Record;
@@ -16,6 +16,9 @@ pub struct LinearPool {
     /// What the user should know of them.
     #[serde(default)]
     notes: Vec<String>,
+    /// Whether the search for them reached its tolerance; `None` if there was none.
+    #[serde(default)]
+    converged: Option<bool>,
 }
 
 impl LinearPool {
@@ -24,7 +27,20 @@ impl LinearPool {
 
     /// A pool with these weights.
     pub fn new(weights: Vec<f64>) -> Self {
-        Self { weights, notes: Vec::new() }
+        Self { weights, notes: Vec::new(), converged: None }
+    }
+
+    /// The pool that a search for weights ended with.
+    pub(super) fn found(solution: Solution) -> Self {
+        let mut pool = Self::new(solution.weights);
+        pool.converged = Some(solution.converged);
+        if solution.converged {
+            return pool;
+        }
+        let gap = solution.gap;
+        pool.noting(&format!(
+            "the weights missed their tolerance: others may score better by up to {gap:.2e} per row"
+        ))
     }
 
     /// With something the user should know.
@@ -59,7 +75,11 @@ impl<T: Task> Combination<T> for LinearPool {
     }
 
     fn diagnostics(&self) -> Diagnostics {
-        Diagnostics { notes: self.notes.clone(), ..Diagnostics::default() }
+        Diagnostics {
+            notes: self.notes.clone(),
+            converged: self.converged,
+            ..Diagnostics::default()
+        }
     }
 
     fn record(&self) -> Result<Record> {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Combination, Combiner, Evidence, check_members, check_weights};
 use crate::error::{Error, Result};
-use crate::learner::Run;
+use crate::learner::{Diagnostics, Run};
 use crate::math::{Gram, nonnegative};
 use crate::oos::OutOfSample;
 use crate::stats::{Accumulator, accumulate};
@@ -50,6 +50,9 @@ impl Default for LogPool {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LogPooling {
     powers: Vec<f64>,
+    /// Whether the search for them reached its tolerance.
+    #[serde(default)]
+    converged: Option<bool>,
 }
 
 impl LogPooling {
@@ -72,8 +75,8 @@ impl<T: Task> Combiner<T> for LogPool {
             return Err(Error::param("lambda in log-pool", "at least 0 and finite", self.lambda));
         }
         let problem = Problem { oos, shares: oos.shares()?, lambda: self.lambda };
-        let powers = run.install(|| problem.maximise(self.tolerance, run))?;
-        Ok(vec![Box::new(LogPooling { powers })])
+        let found = run.install(|| problem.maximise(self.tolerance, run))?;
+        Ok(vec![Box::new(found)])
     }
 }
 
@@ -99,40 +102,57 @@ impl Accumulator for Evaluation {
     }
 }
 
+impl Evaluation {
+    /// The largest violation of the conditions of the optimum.
+    fn violation(&self, powers: &[f64]) -> f64 {
+        let violations = powers.iter().zip(&self.gradient);
+        violations.map(|(w, g)| if *w > 0.0 { g.abs() } else { *g }).fold(0.0, f64::max)
+    }
+}
+
 impl<T: Task> Problem<'_, T> {
     /// Newton's method: each step solves the quadratic model over the non-negative numbers exactly, and goes as far
     /// towards its solution as the score rises.
-    fn maximise(&self, tolerance: f64, run: &Run) -> Result<Vec<f64>> {
+    fn maximise(&self, tolerance: f64, run: &Run) -> Result<LogPooling> {
         let members = self.oos.members().len();
         let mut powers = vec![1.0 / members as f64; members];
         let mut here = self.evaluate(&powers);
-        for _ in 0..STEPS {
+        let mut violation = here.violation(&powers);
+        let mut steps = 0;
+        while violation > tolerance && steps < STEPS {
             run.check()?;
-            let violation = powers.iter().zip(&here.gradient);
-            let violation = violation.map(|(w, g)| if *w > 0.0 { g.abs() } else { *g });
-            if violation.fold(0.0, f64::max) <= tolerance {
-                break;
-            }
+            steps += 1;
             let h = Gram::from_fn(members, |j, k| here.curvature[j * members + k]);
             let c: Vec<f64> =
                 h.times(&powers).iter().zip(&here.gradient).map(|(hw, g)| hw + g).collect();
             let target = nonnegative::minimise(&h, &c, &powers).y;
-            let Some((next, there)) = self.rise(&powers, &target, here.score) else {
+            let Some((next, there)) = self.rise(&powers, &target, &here) else {
                 break;
             };
             (powers, here) = (next, there);
+            violation = here.violation(&powers);
         }
-        Ok(powers)
+        Ok(LogPooling { powers, converged: Some(violation <= tolerance) })
     }
 
-    /// The first point on the way to `target`, halving, with a higher score.
-    fn rise(&self, from: &[f64], target: &[f64], score: f64) -> Option<(Vec<f64>, Evaluation)> {
+    /// The first point on the way to `target`, halving, with a higher score. Near the optimum a rise is less than the score
+    /// can resolve; there a point counts that violates the conditions of the optimum less.
+    fn rise(
+        &self,
+        from: &[f64],
+        target: &[f64],
+        here: &Evaluation,
+    ) -> Option<(Vec<f64>, Evaluation)> {
+        let promise: f64 =
+            from.iter().zip(target).zip(&here.gradient).map(|((a, b), g)| g * (b - a)).sum();
+        let in_the_dark = promise < 16.0 * f64::EPSILON * (1.0 + here.score.abs());
         let mut step = 1.0;
         while step > 1e-10 {
             let point: Vec<f64> =
                 from.iter().zip(target).map(|(a, b)| (a + step * (b - a)).max(0.0)).collect();
             let there = self.evaluate(&point);
-            if there.score > score {
+            let less = there.violation(&point) < here.violation(from);
+            if if in_the_dark { less } else { there.score > here.score } {
                 return Some((point, there));
             }
             step *= 0.5;
@@ -256,6 +276,10 @@ impl<T: Task> Combination<T> for LogPooling {
     /// The powers.
     fn weights(&self) -> Option<&[f64]> {
         Some(&self.powers)
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        Diagnostics { converged: self.converged, ..Diagnostics::default() }
     }
 
     fn record(&self) -> Result<Record> {

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::copies::Copies;
 use super::problem::{self, WeightProblem};
 use super::simplex::{EmOptions, SimplexOptions};
 use super::{Combination, Combiner, Evidence, LinearPool, Solution, Weighable, greedy, pseudo_bma};
@@ -157,6 +158,8 @@ pub(super) struct Weigher<'a, T: Weighable> {
     pub(super) problem: T::Problem,
     /// Row scores of each member alone, for the methods that use nothing else.
     member_scores: Vec<Vec<f64>>,
+    /// Members that say the same of every row.
+    pub(super) copies: Copies,
     run: Run,
 }
 
@@ -169,11 +172,21 @@ impl<'a, T: Weighable> Weigher<'a, T> {
         let alone = |m| problem.row_scores(&problem::unit(members, m));
         let member_scores =
             if needs_scores { (0..members).map(alone).collect() } else { Vec::new() };
-        Ok(Self { options, oos, problem, member_scores, run: run.clone() })
+        let optimises =
+            matches!(options.method, Method::Simplex | Method::Em | Method::NonNegative);
+        let copies = if optimises { Copies::among(oos) } else { Copies::default() };
+        Ok(Self { options, oos, problem, member_scores, copies, run: run.clone() })
     }
 
     /// The weights on all rows and members.
     pub(super) fn solution(&self) -> Result<Solution> {
+        let mut solution = self.found()?;
+        let all: Vec<usize> = (0..solution.weights.len()).collect();
+        self.copies.share(&mut solution.weights, &all);
+        Ok(solution)
+    }
+
+    fn found(&self) -> Result<Solution> {
         let em = || EmOptions::default();
         let simplex =
             || SimplexOptions { tolerance: self.options.tolerance, ..SimplexOptions::default() };
@@ -192,13 +205,19 @@ impl<'a, T: Weighable> Weigher<'a, T> {
                 }
                 let all: Vec<usize> = (0..self.problem.members()).collect();
                 let start = vec![1.0 / all.len() as f64; all.len()];
-                Ok(self.run.install(|| self.again(self.problem.shares(), &start, &all)))
+                Ok(self.run.install(|| self.found_again(self.problem.shares(), &start, &all)))
             }
         }
     }
 
     /// The weights for other shares of the rows, and for the allowed members only.
     pub(super) fn again(&self, shares: &[f64], start: &[f64], allowed: &[usize]) -> Solution {
+        let mut solution = self.found_again(shares, start, allowed);
+        self.copies.share(&mut solution.weights, allowed);
+        solution
+    }
+
+    fn found_again(&self, shares: &[f64], start: &[f64], allowed: &[usize]) -> Solution {
         let members = self.problem.members();
         let effective_rows = self.problem.shares().iter().filter(|s| **s > 0.0).count() as f64;
         let only_allowed = |mut scores: Vec<Vec<f64>>| {
@@ -289,6 +308,6 @@ impl<T: Weighable> Combiner<T> for Weights {
 
     fn fit(&self, evidence: &Evidence<'_, T>, run: &Run) -> Result<Vec<Box<dyn Combination<T>>>> {
         let solution = Weigher::new(self, evidence.oos, run)?.solution()?;
-        Ok(vec![Box::new(LinearPool::new(solution.weights))])
+        Ok(vec![Box::new(LinearPool::found(solution))])
     }
 }

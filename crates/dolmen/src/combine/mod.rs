@@ -14,6 +14,7 @@
 //! it all for predictions from anywhere.
 
 mod bma;
+mod copies;
 mod gate;
 mod greedy;
 pub mod inference;

@@ -100,8 +100,11 @@ pub struct WeighedMember {
     pub weight: f64,
     /// The weight's standard error.
     pub se: Option<f64>,
-    /// The central 90 % of the weight's bootstrap.
+    /// The central 90 % of the weight's bootstrap, stretched to the weight itself where that lies outside.
     pub interval: Option<[f64; 2]>,
+    /// Whether it does: more than 95 % of the resamples of the rows give a weight to one side of this one, as happens where
+    /// a weight is held at zero.
+    pub beyond_resamples: bool,
     /// Its mean score alone.
     pub score: f64,
     /// What the combination loses in mean score without it.
@@ -148,10 +151,12 @@ pub fn weigh<T: Weighable>(
         weight: solution.weights[m],
         se: inferred.weights[m].se,
         interval: inferred.weights[m].interval,
+        beyond_resamples: inferred.weights[m].stretched,
         score: scores[m],
         loo_loss: inferred.absences[m].as_ref().map(|absence| absence.loss.mean),
     };
     let is_lmg = T::NAME == Joint::NAME && options.weights.method == Method::Simplex;
+    let alike = inference::interchangeable(&solution.weights, &inferred.absences, &weigher.copies);
     let names = |group: Vec<usize>| group.into_iter().map(|m| oos.members()[m].clone()).collect();
     Ok(Weighing {
         task: T::NAME,
@@ -168,10 +173,7 @@ pub fn weigh<T: Weighable>(
         gain_over_best: gain(&problem::unit(members, best)),
         gain_over_uniform: gain(&vec![1.0 / members as f64; members]),
         cross_validated: inferred.cross_validated,
-        interchangeable: inference::interchangeable(&inferred.absences)
-            .into_iter()
-            .map(names)
-            .collect(),
+        interchangeable: alike.into_iter().map(names).collect(),
         errors,
     })
 }
@@ -204,7 +206,7 @@ fn infer<T: Weighable>(
     run: &Run,
 ) -> Result<Inferred> {
     let members = solution.weights.len();
-    let nothing = vec![WeightError { se: None, interval: None }; members];
+    let nothing = vec![WeightError::NONE; members];
     let in_use: Vec<usize> = (0..members).filter(|&m| solution.weights[m] != 0.0).collect();
     let leave_out = errors != Errors::None && members > 1 && in_use.len() <= MOST_LEFT_OUT;
     let steps = if leave_out { in_use.len() } else { 0 };
@@ -219,7 +221,8 @@ fn infer<T: Weighable>(
     };
     let mut absences = vec![None; members];
     if leave_out {
-        let unused = Absence { loss: Estimate { mean: 0.0, se: Some(0.0) }, heir: None };
+        let nothing_lost = Estimate { mean: 0.0, se: Some(0.0) };
+        let unused = Absence { loss: nothing_lost, weights: solution.weights.clone() };
         absences.fill(Some(unused));
         let found: Vec<Absence> = run.install(|| {
             let leave = |&m: &usize| {
