@@ -13,6 +13,9 @@ use crate::math::{Gram, bulk, nonnegative};
 /// The gap to reach, relative to the squared error of the best member: no unit of the target changes what is exact.
 const TOLERANCE: f64 = 1e-9;
 
+/// Rounds of refinement at most.
+const REFINEMENTS: usize = 5;
+
 /// The members' predictions of numbers, ready for solving.
 #[derive(Debug, Clone)]
 pub struct LeastSquares {
@@ -75,6 +78,53 @@ impl LeastSquares {
         })
     }
 
+    /// H alpha from the combination's own errors: the Gram matrix loses what is small beside a member's square.
+    fn pull(&self, shares: &[f64], allowed: &[usize], alpha: &[f64]) -> Vec<f64> {
+        let error = |m: usize, i: usize| self.columns[m][i] - self.target[i];
+        let mut combined = vec![0.0; shares.len()];
+        for (&m, &a) in allowed.iter().zip(alpha).filter(|(_, a)| **a != 0.0) {
+            combined.iter_mut().enumerate().for_each(|(i, sum)| *sum += a * error(m, i));
+        }
+        combined.iter_mut().zip(shares).for_each(|(sum, share)| *sum *= share);
+        let along = |&m: &usize| combined.iter().enumerate().map(|(i, c)| c * error(m, i)).sum();
+        allowed.iter().map(along).collect()
+    }
+
+    /// The minimiser of the lifted program, refined: its gradient is found from the errors and the program solved again
+    /// with it, as long as that helps.
+    fn refined(
+        &self,
+        shares: &[f64],
+        allowed: &[usize],
+        h: &Gram,
+        lift: f64,
+        start: Vec<f64>,
+    ) -> Vec<f64> {
+        let mut lifted = h.clone();
+        lifted.add(&vec![lift.sqrt(); allowed.len()], 1);
+        let gradient = |u: &[f64]| -> Vec<f64> {
+            let constant = lift * u.iter().sum::<f64>() - 1.0;
+            self.pull(shares, allowed, u).iter().map(|p| p + constant).collect()
+        };
+        let violation = |u: &[f64], gradient: &[f64]| {
+            let each = u.iter().zip(gradient).map(|(u, g)| if *u > 0.0 { g.abs() } else { -g });
+            each.fold(0.0, f64::max)
+        };
+        let mut here = start;
+        let mut slope = gradient(&here);
+        for _ in 0..REFINEMENTS {
+            let curved = lifted.times(&here);
+            let target: Vec<f64> = curved.iter().zip(&slope).map(|(c, g)| c - g).collect();
+            let next = nonnegative::minimise(&lifted, &target, &here).y;
+            let next_slope = gradient(&next);
+            if violation(&next, &next_slope) >= violation(&here, &slope) {
+                break;
+            }
+            (here, slope) = (next, next_slope);
+        }
+        here
+    }
+
     fn solution(&self, allowed: &[usize], y: &[f64], gap: f64, converged: bool) -> Solution {
         let mut weights = vec![0.0; self.columns.len()];
         allowed.iter().zip(y).for_each(|(&m, y)| weights[m] = *y);
@@ -122,15 +172,22 @@ impl WeightProblem for LeastSquares {
             let perfect = (0..allowed.len()).position(|j| h.get(j, j) <= 0.0);
             problem::unit(allowed.len(), perfect.unwrap_or_default())
         };
+        if lift > 0.0 {
+            alpha = self.refined(shares, allowed, &h, lift, alpha);
+        }
         let total: f64 = alpha.iter().sum();
         if total > 0.0 && total.is_finite() {
             alpha.iter_mut().for_each(|a| *a /= total);
         } else {
             alpha.fill(1.0 / allowed.len() as f64);
         }
-        let pull = h.times(&alpha);
+        let pull = self.pull(shares, allowed, &alpha);
         let mean: f64 = alpha.iter().zip(&pull).map(|(a, p)| a * p).sum();
-        let least = pull.iter().copied().fold(f64::INFINITY, f64::min);
+        // What the product of a member's errors with those of the combination, a sum of the members', cannot resolve is no
+        // violation.
+        let terms: f64 = alpha.iter().enumerate().map(|(j, a)| a * h.get(j, j).sqrt()).sum();
+        let rounding = |j: usize| 16.0 * f64::EPSILON * h.get(j, j).sqrt() * terms;
+        let least = (0..pull.len()).map(|j| pull[j] + rounding(j)).fold(f64::INFINITY, f64::min);
         let gap = (2.0 * (mean - least)).max(0.0);
         self.solution(allowed, &alpha, gap, gap <= TOLERANCE * lift)
     }

@@ -10,10 +10,11 @@ use faer::{Mat, Side};
 
 use super::gram::Gram;
 
-/// The pull towards the starting point, relative to a unit diagonal.
+/// The pull towards the starting point in the first round, relative to a unit diagonal; a tenth of it in each round after.
+/// Rounding sets an end to that: a matrix it makes indefinite is pulled more strongly again.
 const PULL: f64 = 1e-10;
 /// Proximal rounds at most.
-const ROUNDS: usize = 8;
+const ROUNDS: i32 = 8;
 /// How negative a gradient, relative to the largest of the terms it is the sum of, asks a variable to leave zero.
 const ROUNDING: f64 = 1e-14;
 
@@ -31,8 +32,8 @@ pub struct NonNegative {
 pub fn minimise(h: &Gram, c: &[f64], start: &[f64]) -> NonNegative {
     let program = Scaled::new(h, c);
     let mut best = NonNegative { y: start.to_vec(), residual: violation(h, c, start) };
-    for _ in 0..ROUNDS {
-        let y = program.descend(&best.y);
+    for round in 0..ROUNDS {
+        let y = program.descend(&best.y, PULL * 0.1_f64.powi(round));
         let residual = violation(h, c, &y);
         // Rounding is reached when a round no longer helps.
         let helped = residual < 0.5 * best.residual;
@@ -78,15 +79,15 @@ impl<'a> Scaled<'a> {
         Self { h, c, scale: (0..h.order()).map(scale).collect() }
     }
 
-    /// One proximal step by the active-set method: minimises the program plus PULL/2 |y - start|^2 (scaled).
-    fn descend(&self, start: &[f64]) -> Vec<f64> {
+    /// One proximal step by the active-set method: minimises the program plus pull/2 |y - start|^2 (scaled).
+    fn descend(&self, start: &[f64], pull: f64) -> Vec<f64> {
         let order = self.h.order();
         let start: Vec<f64> = start.iter().zip(&self.scale).map(|(y, s)| y / s).collect();
         let target: Vec<f64> =
-            (0..order).map(|i| self.c[i] * self.scale[i] + PULL * start[i]).collect();
+            (0..order).map(|i| self.c[i] * self.scale[i] + pull * start[i]).collect();
         let mut y = start;
         let mut blocked = vec![false; order];
-        self.settle(&mut y, &target, None);
+        self.settle(&mut y, &target, None, pull);
         for _ in 0..50 + 10 * order {
             let gradient = self.gradient(&y, &target);
             // A variable is judged by its own terms: another's target may be of any size, as a tiny diagonal scales it.
@@ -98,19 +99,19 @@ impl<'a> Scaled<'a> {
                 .min_by(|&i, &j| gradient[i].total_cmp(&gradient[j]));
             let Some(i) = wanted else { break };
             // A variable that cannot leave zero although its gradient asks it to is held there by rounding.
-            blocked[i] = !self.settle(&mut y, &target, Some(i));
+            blocked[i] = !self.settle(&mut y, &target, Some(i), pull);
         }
         y.iter().zip(&self.scale).map(|(y, s)| y * s).collect()
     }
 
     /// Moves the positive variables, and one that may enter, to their common minimum; those that meet zero on the way
     /// stay there. Says whether the entering one (if any) became positive.
-    fn settle(&self, y: &mut [f64], target: &[f64], entering: Option<usize>) -> bool {
+    fn settle(&self, y: &mut [f64], target: &[f64], entering: Option<usize>, pull: f64) -> bool {
         let mut free: Vec<usize> =
             (0..y.len()).filter(|&i| y[i] > 0.0 || Some(i) == entering).collect();
         while !free.is_empty() {
             let right = Mat::from_fn(free.len(), 1, |i, _| target[free[i]]);
-            let goal = self.factor(&free).solve(right);
+            let goal = self.factor(&free, pull).solve(right);
             let goal = |i: usize| goal[(i, 0)];
             let length = (0..free.len())
                 .filter(|&i| goal(i) <= 0.0)
@@ -133,8 +134,7 @@ impl<'a> Scaled<'a> {
     }
 
     /// The scaled matrix of the free variables with the proximal pull, factorised.
-    fn factor(&self, free: &[usize]) -> Llt<f64> {
-        let mut pull = PULL;
+    fn factor(&self, free: &[usize], mut pull: f64) -> Llt<f64> {
         while pull.is_finite() {
             let mut matrix = self.h.submatrix(free);
             for (j, &v) in free.iter().enumerate() {

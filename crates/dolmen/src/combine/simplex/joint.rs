@@ -7,6 +7,10 @@
 //! solved from several starts. The objective but for its prior does not depend on the scale of alpha; a quadratic pull to
 //! sum alpha = 1 takes the place of the constraint. Newton steps are taken in the non-negative orthant; where the objective
 //! is not concave the second logarithm's curvature is left out in part. Steps are cut until the objective rises.
+//!
+//! Members whose densities lie hundreds of nats apart have weights as far apart, and Newton's method crawls between them.
+//! Where it does, a multiplicative step is taken instead: with EM's minorant of the first logarithm and the tangent of the
+//! second, alpha_u <- alpha_u g_u / h_u, g and h being the gradients of the two. It never lowers the objective.
 
 use rand_distr::{Distribution, Exp1};
 use serde::{Deserialize, Serialize};
@@ -30,6 +34,10 @@ const MARGIN: f64 = 1e-6;
 const ALIKE: f64 = 1e-9;
 /// The share of the weight that members with a prior have together in the start that is one member.
 const NEARLY_NONE: f64 = 0.1;
+/// The residual above which the first step is the multiplicative one.
+const WIDE: f64 = 1.0;
+/// A Newton step that leaves more than this share of the residual is followed by a multiplicative one.
+const CRAWL: f64 = 0.5;
 /// Halvings of a step before the arithmetic is taken to be at its end.
 const HALVINGS: usize = 40;
 
@@ -67,7 +75,8 @@ pub struct JointSolution {
     pub weights: Vec<f64>,
     /// The objective without its prior, per row.
     pub score: f64,
-    /// The largest violation of the optimality conditions (KKT).
+    /// The largest violation of the optimality conditions (KKT), each in units of the member's own gradient where that
+    /// exceeds 1.
     pub residual: f64,
     /// Steps from the start that was best.
     pub iterations: usize,
@@ -241,10 +250,15 @@ impl Ascent<'_> {
         let total: f64 = start.iter().sum();
         let mut here = self.point(start.iter().map(|x| x / total).collect());
         let mut iterations = 0;
+        let mut crawls = here.residual > WIDE;
         // From a row to which no allowed member gives anything there is no way up.
         let is_open = |here: &Point| here.value.is_finite() && here.residual > options.tolerance;
         while is_open(&here) && iterations < options.max_iterations {
-            let Some(next) = self.step(&here) else { break };
+            let multiply = crawls;
+            let next = if multiply { self.multiplied(&here) } else { self.step(&here) };
+            let other = || if multiply { self.step(&here) } else { self.multiplied(&here) };
+            let Some(next) = next.or_else(other) else { break };
+            crawls = !multiply && next.residual > CRAWL * here.residual;
             here = next;
             iterations += 1;
         }
@@ -278,9 +292,31 @@ impl Ascent<'_> {
         let pull: Vec<f64> = gradients
             .map(|((own, all), (p, x))| own - all + if *p > 0.0 { p / x } else { 0.0 } - mass)
             .collect();
-        let violations = pull.iter().zip(&x).map(|(g, x)| if *x > 0.0 { g.abs() } else { *g });
-        let residual = violations.fold(0.0, f64::max);
+        // Members hundreds of nats apart have gradients as far apart: each is judged in units of its own, if above 1.
+        let units = own.gradient.iter().map(|own| own.max(1.0));
+        let violation = |((g, x), unit): ((&f64, &f64), f64)| {
+            if *x > 0.0 { g.abs() / unit } else { g / unit }
+        };
+        let residual = pull.iter().zip(&x).zip(units).map(violation).fold(0.0, f64::max);
         Point { score, value: score + log_prior, pull, residual, own, all, x }
+    }
+
+    /// The point of the multiplicative step, if it is a better one that rounding lets us see.
+    fn multiplied(&self, here: &Point) -> Option<Point> {
+        let mass: f64 = self.prior.iter().sum();
+        let gradients = here.own.gradient.iter().zip(&here.all.gradient);
+        let factors = gradients.zip(here.x.iter().zip(&self.prior)).map(|((own, all), (x, p))| {
+            let (gained, paid) = (x * own + p, all + mass);
+            if paid > 0.0 { gained / paid } else { *x }
+        });
+        let mut x: Vec<f64> = factors.collect();
+        let total: f64 = x.iter().sum();
+        x.iter_mut().for_each(|x| *x /= total);
+        let next = self.point(x);
+        let seen = 16.0 * f64::EPSILON * (1.0 + here.value.abs());
+        let rise = next.value - here.value;
+        let better = rise > seen || (rise >= -seen && next.residual < 0.9 * here.residual);
+        better.then_some(next)
     }
 
     /// A better point, if there is one that rounding lets us see.
