@@ -117,6 +117,56 @@ fn identical_members_are_interchangeable_and_different_ones_are_not() {
 }
 
 #[test]
+fn alike_is_tested_both_ways_and_not_chained() {
+    // A member of noise, with little weight and nothing to lose, is not alike the one that carries the mixture.
+    let mut columns = normals(&[-2.0, 0.0, 2.5], &[0.45, 0.1, 0.45], 200, 11);
+    let mut rng = Run::with_threads(3, 1).unwrap().rng();
+    let noise = columns[0].1.iter().map(|v| v + 2.0 * rng.random::<f64>() - 1.5).collect();
+    columns.push(("noise".into(), noise));
+    columns.push(("useless".into(), columns[1].1.iter().map(|v| v - 3.0).collect()));
+    let found = weighed(&density(columns), Errors::Bootstrap, 50);
+    for group in &found.interchangeable {
+        let of = |name: &String| found.members.iter().find(|m| m.name == *name).unwrap();
+        // Without the dearest of a group the others must make up for it.
+        let dearest = group.iter().map(of).map(|m| m.loo_loss.unwrap()).fold(0.0, f64::max);
+        assert!(dearest < 0.05, "{group:?} {found:?}");
+        assert!(!group.contains(&"useless".to_string()), "{group:?}");
+    }
+}
+
+#[test]
+fn identical_columns_have_equal_weights_errors_and_intervals() {
+    let mut columns = normals(&[-2.0, 0.0, 2.5], &[0.4, 0.2, 0.4], 60, 2);
+    columns.push(("third".into(), columns[2].1.clone()));
+    columns.insert(0, ("first".into(), columns[2].1.clone()));
+    let found = weighed(&density(columns), Errors::Bootstrap, 100);
+    let twins: Vec<_> = ["first", "at 2.5", "third"]
+        .map(|name| found.members.iter().find(|m| m.name == name).unwrap())
+        .to_vec();
+    for twin in &twins {
+        assert_eq!(
+            (twin.weight, twin.se, twin.interval),
+            (twins[0].weight, twins[0].se, twins[0].interval)
+        );
+    }
+    assert!(twins[0].weight > 0.05);
+    assert_eq!(found.interchangeable, [["first", "at 2.5", "third"].map(String::from)]);
+}
+
+#[test]
+fn an_interval_holds_its_weight_or_says_that_it_was_stretched() {
+    for seed in 0..20 {
+        let columns = normals(&[-2.0, -0.5, 0.0, 0.4, 2.5], &[0.1, 0.3, 0.2, 0.3, 0.1], 25, seed);
+        for member in weighed(&density(columns), Errors::Bootstrap, 60).members {
+            let [low, high] = member.interval.unwrap();
+            assert!((low..=high).contains(&member.weight), "{member:?}");
+            let at_edge = member.weight == low || member.weight == high;
+            assert!(!member.beyond_resamples || at_edge, "{member:?}");
+        }
+    }
+}
+
+#[test]
 fn a_member_without_weight_has_a_bootstrap_error_and_no_sandwich_error() {
     // The member at 1 is not needed by the truth; on some resamples it gets weight all the same.
     let oos = density(normals(&[-2.0, 1.0, 2.5], &[0.5, 0.0, 0.5], 200, 4));

@@ -36,6 +36,25 @@ fn the_text_report() {
 }
 
 #[test]
+fn a_missed_tolerance_is_said_first_and_exits_with_one() {
+    let folder = Folder::with("d.csv", DENSITIES);
+    let arguments = ["weigh", "d.csv", "--method", "simplex(tolerance=0)", "--errors", "none"];
+    let outcome = folder.dolmen(&arguments);
+    assert_eq!(outcome.code, 1, "{}", outcome.stderr);
+    assert!(outcome.stdout.starts_with("NOT CONVERGED: simplex"), "{}", outcome.stdout);
+    let allowed = [&arguments[..], &["--allow-unconverged"]].concat();
+    assert!(folder.succeeds(&allowed).starts_with("NOT CONVERGED"));
+}
+
+#[test]
+fn members_far_below_the_others_keep_finite_scores() {
+    let folder = Folder::with("d.csv", "near,far\n-1,-2000\n-2,-3000\n-1.5,-1\n-2.5,-1500\n");
+    let report = folder.json(&["weigh", "d.csv", "--log", "--errors", "none"]);
+    let far = report["members"][1]["score"].as_f64().unwrap();
+    assert!((far - -6501.0 / 4.0).abs() < 1e-9, "{far}");
+}
+
+#[test]
 fn the_weights_meet_the_optimality_conditions() {
     let found = weights(&Folder::with("d.csv", DENSITIES).json(&["weigh", "d.csv"]));
     assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-12);
