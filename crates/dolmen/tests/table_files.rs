@@ -150,6 +150,8 @@ fn looks_decide_what_is_an_input() {
     assert_eq!(look("colour", texts(|i| format!("c{}", i % 9))), Look::Input);
     let sentence = |i: usize| format!("a sentence of some length about the number {}", i / 2);
     assert_eq!(look("remark", texts(sentence)), Look::Text);
+    assert_eq!(look("amount", texts(|i| format!("{i},5"))), Look::DecimalCommas);
+    assert_eq!(look("pair", texts(|i| format!("{},b", i % 3))), Look::Input);
     assert_eq!(look("gone", numbers(|_| f64::NAN)), Look::Empty);
     assert_eq!(look("Unnamed: 0", numbers(|i| i as f64)), Look::Unnamed);
     assert!(matches!(look("d", texts(|i| format!("2020-01-{:02}", i % 28 + 1))), Look::Dates(_)));

@@ -251,9 +251,12 @@ impl<T: Task> Stack<T> {
                 Ok(models) => members.extend(learner.members().into_iter().zip(models)),
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
                 Err(error) if self.on_failure == OnFailure::Stop => return Err(error),
-                Err(error) => failures.extend(learner.members().into_iter().map(|name| {
-                    (name, Failure { member: 0, split: 0, message: error.to_string() })
-                })),
+                Err(error) => failures.extend(
+                    learner
+                        .members()
+                        .into_iter()
+                        .map(|name| (name, Failure { member: 0, split: 0, message: said(&error) })),
+                ),
             }
         }
         if members.is_empty() && !failures.is_empty() {
@@ -348,7 +351,7 @@ impl<T: Task> Stack<T> {
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
                 Err(error) if self.on_failure == OnFailure::Stop => return Err(error),
                 Err(error) => {
-                    let message = format!("on all rows: {error}");
+                    let message = format!("on all rows: {}", said(&error));
                     for (member, name) in learner.members().iter().enumerate() {
                         let split = plan.splits().len();
                         trials.drop_member(
@@ -409,6 +412,14 @@ impl<T: Task> Stack<T> {
             };
             self.learners.par_iter().map(AsRef::as_ref).enumerate().map(fit).collect()
         })
+    }
+}
+
+/// What a member said when it failed.
+fn said(error: &Error) -> String {
+    match error {
+        Error::Member { source, .. } => source.to_string(),
+        other => other.to_string(),
     }
 }
 

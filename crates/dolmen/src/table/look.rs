@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::dates::DateColumn;
-use super::{Categories, Column};
+use super::{Categories, Column, number};
 
 /// Rows below which nothing is taken for an identifier by its values being different.
 const FEWEST_IDENTIFIERS: usize = 10;
@@ -31,6 +31,8 @@ pub enum Look {
     Identifier,
     /// Sentences.
     Text,
+    /// Numbers with a comma where we expect a point.
+    DecimalCommas,
     /// Dates.
     Dates(DateColumn),
 }
@@ -65,6 +67,9 @@ impl Look {
             Self::Empty => Some("it has no values"),
             Self::Identifier => Some("it looks like an identifier: (nearly) all values differ"),
             Self::Text => Some("it looks like free text: most values are long and differ"),
+            Self::DecimalCommas => {
+                Some("its numbers have a decimal comma: write them with a decimal point")
+            }
         }
     }
 }
@@ -103,6 +108,9 @@ pub fn is_unnamed(name: &str) -> bool {
 
 fn text_look(categories: &Categories, present: usize) -> Look {
     let distinct = categories.levels.len() as f64;
+    if has_decimal_commas(categories) {
+        return Look::DecimalCommas;
+    }
     if present < FEWEST_IDENTIFIERS {
         return Look::Input;
     }
@@ -112,6 +120,16 @@ fn text_look(categories: &Categories, present: usize) -> Look {
         return Look::Text;
     }
     if distinct >= NEARLY_ALL * present as f64 { Look::Identifier } else { Look::Input }
+}
+
+/// Whether all texts would be numbers if a comma were a point.
+fn has_decimal_commas(categories: &Categories) -> bool {
+    let is_number = |level: &String| {
+        let pointed = level.replacen(',', ".", 1);
+        number::parse(pointed.as_bytes()).is_some()
+    };
+    categories.levels.iter().any(|level| level.contains(','))
+        && categories.levels.iter().all(is_number)
 }
 
 /// Whether numbers only tell rows apart: whole, all different, and either named so or counting the rows.
