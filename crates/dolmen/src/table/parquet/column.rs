@@ -121,8 +121,8 @@ impl<'a> Builder<'a> {
             }};
         }
         macro_rules! add_seconds {
-            ($type:ty, $a_second:expr) => {{
-                let seconds = |v| v as f64 / $a_second;
+            ($type:ty, $whole:expr, $a_second:expr) => {{
+                let seconds = |v| $whole(v) / $a_second;
                 self.add_numbers::<$type, _>(array, seconds, |v| Spelled(seconds(v)))
             }};
         }
@@ -146,10 +146,12 @@ impl<'a> Builder<'a> {
             DataType::Timestamp(TimeUnit::Nanosecond, _) => {
                 add_moments!(TimestampNanosecondType, 1e9)
             }
-            DataType::Time32(TimeUnit::Second) => add_seconds!(Time32SecondType, 1.0),
-            DataType::Time32(_) => add_seconds!(Time32MillisecondType, 1e3),
-            DataType::Time64(TimeUnit::Microsecond) => add_seconds!(Time64MicrosecondType, 1e6),
-            DataType::Time64(_) => add_seconds!(Time64NanosecondType, 1e9),
+            DataType::Time32(TimeUnit::Second) => add_seconds!(Time32SecondType, f64::from, 1.0),
+            DataType::Time32(_) => add_seconds!(Time32MillisecondType, f64::from, 1e3),
+            DataType::Time64(TimeUnit::Microsecond) => {
+                add_seconds!(Time64MicrosecondType, |v| v as f64, 1e6)
+            }
+            DataType::Time64(_) => add_seconds!(Time64NanosecondType, |v| v as f64, 1e9),
             DataType::Int8 => add_integers!(Int8Type, f64::from),
             DataType::Int16 => add_integers!(Int16Type, f64::from),
             DataType::Int32 => add_integers!(Int32Type, f64::from),
