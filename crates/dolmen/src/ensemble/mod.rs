@@ -37,7 +37,7 @@ pub use calibrate::{Calibration, CalibrationKind};
 pub use experts::{Experts, FittedExperts, Routed};
 pub use fold_average::FoldAverage;
 pub use intervals::{Coverage, IntervalKind, IntervalReport, LEVELS as INTERVAL_LEVELS, Residuals};
-pub use stack::{Check, Ending, Stack};
+pub use stack::{Check, Ending, Failures, Stack};
 pub use stacked::Ensemble;
 pub use tuned::{Folds, Tuned};
 pub use verdict::{Kept, Surety, Verdict};

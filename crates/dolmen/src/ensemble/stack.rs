@@ -54,6 +54,9 @@ pub enum Ending {
     Average,
 }
 
+/// Members that could not be fitted, with what they said.
+pub type Failures = Vec<(String, Failure)>;
+
 /// Folds of a stack that is not told otherwise [SmythWolpert1999 section 2.3].
 const FOLDS: usize = 10;
 
@@ -241,7 +244,7 @@ impl<T: Task> Stack<T> {
         &self,
         sample: &Sample<'_, T>,
         run: &Run,
-    ) -> Result<(Ensemble<T>, Vec<(String, Failure)>)> {
+    ) -> Result<(Ensemble<T>, Failures)> {
         let learners: Vec<&dyn Learner<T>> = self.learners.iter().map(AsRef::as_ref).collect();
         oos::plan_fits(&learners, 1, run);
         let (mut members, mut failures) = (Vec::new(), Vec::new());

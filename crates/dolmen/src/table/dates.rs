@@ -69,7 +69,7 @@ pub struct DateColumn {
 impl DateColumn {
     /// The dates that a column's texts are, if all of them are; `None` also if there are no texts.
     pub fn recognise(name: &str, column: &Categories) -> Option<Self> {
-        let levels = || column.levels.iter().map(|level| level.as_bytes());
+        let levels = || column.levels.iter().map(String::as_bytes);
         levels().next()?;
         let all = |order: DateOrder| levels().all(|text| moment(text, order).is_some());
         let orders = [DateOrder::YearFirst, DateOrder::MonthFirst, DateOrder::DayFirst];

@@ -114,7 +114,7 @@ fn text_look(categories: &Categories, present: usize) -> Look {
     if present < FEWEST_IDENTIFIERS {
         return Look::Input;
     }
-    let characters: usize = categories.levels.iter().map(|level| level.len()).sum();
+    let characters: usize = categories.levels.iter().map(String::len).sum();
     let are_long = characters >= LONG * categories.levels.len();
     if are_long && distinct >= MANY * present as f64 {
         return Look::Text;

@@ -185,11 +185,11 @@ fn date_note(dates: &DateColumn) -> String {
         return format!("column '{name}' holds one date only and is left out");
     }
     let names: Vec<String> = dates.names().collect();
-    let mut note = format!("column '{name}' holds dates and is used as {}", names.join(", "));
-    if dates.parts.contains(&DatePart::Days) {
-        note += &format!(" (days since {})", dates.first_day());
-    }
-    note
+    let names = names.join(", ");
+    let has_days = dates.parts.contains(&DatePart::Days);
+    let since =
+        if has_days { format!(" (days since {})", dates.first_day()) } else { String::new() };
+    format!("column '{name}' holds dates and is used as {names}{since}")
 }
 
 fn numbers(table: &mut Table, name: &str) -> Result<Vec<f64>> {

@@ -32,9 +32,12 @@ impl Holds {
     /// What a stored type is read as if nothing else is said.
     pub(super) fn natural(stored: &DataType) -> Self {
         match stored {
-            DataType::Utf8 | DataType::Boolean => Self::Categories,
             // Dates are spelled out, so that they are one thing here and in CSV.
-            DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => Self::Categories,
+            DataType::Utf8
+            | DataType::Boolean
+            | DataType::Date32
+            | DataType::Date64
+            | DataType::Timestamp(..) => Self::Categories,
             _ => Self::Numbers,
         }
     }
