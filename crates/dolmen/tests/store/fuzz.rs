@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use dolmen::combine::library::combiner;
 use dolmen::ensemble::{CalibrationKind, Check, Ending, Ensemble, Stack};
@@ -26,8 +26,10 @@ const ROWS: usize = 36;
 /// Changes of each file, unless more are asked for.
 const FEW: usize = 30;
 
-fn run() -> Run {
-    Run::with_threads(3, 1).unwrap()
+/// One pool for all: thousands of models are tried, and a thread for each would be most of the time.
+fn run() -> &'static Run {
+    static RUN: OnceLock<Run> = OnceLock::new();
+    RUN.get_or_init(|| Run::with_threads(3, 2).unwrap())
 }
 
 /// Two columns of numbers, and one of categories where the task's learners take them.
@@ -83,7 +85,7 @@ fn file<T: Library>(members: &[&str], around: &Around, target: &T::Target) -> Mo
     if let Some(kind) = around.calibration {
         stack = stack.calibrated(kind);
     }
-    let ensemble = stack.fit_ensemble(&sample, &run()).unwrap();
+    let ensemble = stack.fit_ensemble(&sample, run()).unwrap();
     ModelFile {
         task: T::NAME.into(),
         schema: Schema::clone(x.rows().schema()),
@@ -100,9 +102,9 @@ fn use_model<T: Library>(file: &ModelFile) -> dolmen::Result<Ensemble<T>> {
     let x = met(&Arc::new(file.schema.clone()));
     // Missing values may be refused; the rows before them are predicted all the same.
     for rows in [x.rows(), x.rows().slice(0..ROWS.min(x.rows().rows()))] {
-        let _ = predict(&model, rows, &run());
+        let _ = predict(&model, rows, run());
         for member in model.models() {
-            let _ = predict(member, rows, &run());
+            let _ = predict(member, rows, run());
         }
     }
     for member in model.models() {
@@ -129,7 +131,7 @@ fn use_bytes(bytes: &[u8]) -> dolmen::Result<()> {
     } else {
         let model = use_model::<Regression>(&file)?;
         let x = met(&Arc::new(file.schema.clone()));
-        let _ = model.intervals(x.rows().slice(0..3), 0.8, &run());
+        let _ = model.intervals(x.rows().slice(0..3), 0.8, run());
     }
     Ok(())
 }
