@@ -103,6 +103,20 @@ fn a_gain_that_is_unsure_is_told_as_such() {
     assert!(text.lines().any(|line| line.starts_with("uniform ")), "{text}");
 }
 
+/// The model is written, but whoever relies on exit codes learns of it.
+#[test]
+fn a_combination_that_missed_its_tolerance_is_told_first_and_by_the_exit_code() {
+    let folder = Folder::new();
+    let members = ["--model", "logistic(lambda=1)", "--model", "neighbours(k=5)", "--keep-stack"];
+    let combiner = ["--combiner", "logistic(lambda=0.1, iterations=1)", "-o", "m.dolmen"];
+    let fit = with(&with(&CLASSES, &members), &combiner);
+    let missed = folder.dolmen(&fit);
+    assert_eq!(missed.code, 1, "{}", missed.stderr);
+    assert!(missed.stdout.starts_with("NOT CONVERGED: logistic(lambda=0.1)"), "{}", missed.stdout);
+    assert_eq!(folder.names(), ["m.dolmen"]);
+    folder.succeeds(&with(&fit, &["--allow-unconverged"]));
+}
+
 #[test]
 fn bma_is_reported_with_its_caution() {
     let folder = Folder::new();

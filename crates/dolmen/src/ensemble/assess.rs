@@ -228,9 +228,9 @@ impl<T: Task> Assessor<'_, T> {
         let candidates: Vec<Vec<f64>> = predicted.iter().map(|p| scores(matrix, p)).collect();
         let asked_for = &candidates[..self.asked_for];
         let elsewhere = chosen_elsewhere(asked_for, &shares, &fold_of_row, folds.len());
-        let stack = Part::new(matrix, &shares, gather(&|v, fold| &fold.predicted[elsewhere[v]]));
-        let best = Part::new(matrix, &shares, gather(&|_, fold| &fold.best));
-        let uniform = Part::new(matrix, &shares, gather(&|_, fold| &fold.uniform));
+        let stack = Part::new(matrix, &shares, &gather(&|v, fold| &fold.predicted[elsewhere[v]]));
+        let best = Part::new(matrix, &shares, &gather(&|_, fold| &fold.best));
+        let uniform = Part::new(matrix, &shares, &gather(&|_, fold| &fold.uniform));
         let gains = Gains {
             stack: stack.gain_over(&best, &shares),
             uniform: uniform.gain_over(&best, &shares),
@@ -285,9 +285,9 @@ struct Part {
 }
 
 impl Part {
-    fn new<T: Task>(matrix: &OutOfSample<T>, shares: &[f64], predicted: Vec<f64>) -> Self {
-        let figures = T::estimates(&predicted, matrix.target(), shares);
-        Self { scores: scores(matrix, &predicted), figures }
+    fn new<T: Task>(matrix: &OutOfSample<T>, shares: &[f64], predicted: &[f64]) -> Self {
+        let figures = T::estimates(predicted, matrix.target(), shares);
+        Self { scores: scores(matrix, predicted), figures }
     }
 
     fn gain_over(&self, other: &Self, shares: &[f64]) -> Estimate {
