@@ -46,6 +46,7 @@ use report::Report;
       -o ozone.dolmen
   dolmen fit geyser.csv --oos matrix.parquet && \\
       dolmen weigh matrix.parquet --method em")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Fit {
     /// CSV or Parquet by extension; `-` reads CSV from standard input.
     data: DataFile,
