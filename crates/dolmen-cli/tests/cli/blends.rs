@@ -78,7 +78,8 @@ fn classes_are_pooled_and_calibrated() {
     // One member, right in four of five rows, that says 0.99.
     let mut text = String::from("truth,sure:no,sure:yes,flat:no,flat:yes\n");
     for i in 0..100 {
-        let (truth, wrong) = (i % 2, i % 10 < 2);
+        // One in five, spread over the folds, which are dealt in turn.
+        let (truth, wrong) = (i % 2, (i / 10 + i / 2) % 5 == 0);
         let yes = if (truth == 1) == wrong { 0.01 } else { 0.99 };
         writeln!(text, "{},{},{yes},0.5,0.5", ["no", "yes"][truth], 1.0 - yes).unwrap();
     }

@@ -143,6 +143,8 @@ fn same_seed_same_file_on_any_number_of_threads() {
 fn the_demo_in_both_forms() {
     let folder = Folder::new();
     let text = folder.succeeds(&["demo"]);
+    assert!(text.starts_with("Penguins") && text.contains("67 other rows"), "{text}");
+    let text = folder.succeeds(&["demo", "density"]);
     assert!(text.contains("mixture(k=4)") && text.contains("30 other flowers"), "{text}");
     let report = folder.json(&["demo", "density"]);
     assert_eq!(report["members"].as_array().unwrap().len(), 6);

@@ -12,7 +12,7 @@ use crate::task::{Target, Task};
 /// ```
 /// use dolmen::learner::Weights;
 ///
-/// assert_eq!(Weights::new(vec![0.1, 0.3, 0.0])?.values(), [0.5, 1.5, 0.0]);
+/// assert_eq!(Weights::new(vec![0.25, 0.75, 0.0])?.values(), Weights::new(vec![1.0, 3.0, 0.0])?.values());
 /// # Ok::<(), dolmen::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]

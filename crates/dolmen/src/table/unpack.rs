@@ -104,10 +104,17 @@ impl<S: Source> Read for Unpacked<S> {
 }
 
 impl<S: Source> Seek for Unpacked<S> {
-    /// Only from the start: nobody knows where the end is.
+    /// To a place from the start, or to the end, which is found by unpacking everything before it.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let SeekFrom::Start(to) = to else {
-            return Err(io::Error::from(io::ErrorKind::Unsupported));
+        let to = match to {
+            SeekFrom::Start(to) => to,
+            SeekFrom::End(0) => {
+                io::copy(self, &mut io::sink())?;
+                return Ok(self.position);
+            }
+            SeekFrom::End(_) | SeekFrom::Current(_) => {
+                return Err(io::Error::from(io::ErrorKind::Unsupported));
+            }
         };
         if to < self.position {
             self.restart()?;

@@ -132,7 +132,8 @@ fn choose<G: Goal>(
     run: &Run,
 ) -> Result<f64> {
     // Midway, in the geometric sense, between neighbours; the last price leaves only the root.
-    let mut prices: Vec<f64> = path.windows(2).map(|pair| (pair[0] * pair[1]).sqrt()).collect();
+    let mut prices: Vec<f64> =
+        path.windows(2).map(|pair| pair[0].sqrt() * pair[1].sqrt()).collect();
     prices.extend(path.last());
     let folds = parameters.folds.min(rows.len());
     if folds < 2 || prices.len() < 2 {
@@ -190,8 +191,11 @@ fn best_price(rows: &[(f64, Vec<f64>)], prices: usize, one_se: bool) -> usize {
     if !one_se {
         return best;
     }
-    let squares: f64 = rows.iter().map(|(w, e)| w * (e[best] - means[best]).powi(2)).sum();
-    let error = squares.sqrt() / total;
+    // In units of the mean, as the square of a squared error soon leaves the range of numbers.
+    let unit = means[best].abs().max(f64::MIN_POSITIVE);
+    let deviation = |e: &[f64]| (e[best] - means[best]) / unit;
+    let squares: f64 = rows.iter().map(|(w, e)| w * deviation(e).powi(2)).sum();
+    let error = unit * squares.sqrt() / total;
     (best..prices).rev().find(|&price| means[price] <= means[best] + error).unwrap_or(best)
 }
 
