@@ -45,7 +45,8 @@ fn a_missed_tolerance_is_said_first_and_exits_with_one() {
         writeln!(text, "{}", row.join(",")).unwrap();
     }
     let folder = Folder::with("d.csv", text);
-    let arguments = ["weigh", "d.csv", "--method", "simplex(tolerance=0)", "--errors", "none"];
+    let method = "simplex(tolerance=0, prior=2)";
+    let arguments = ["weigh", "d.csv", "--method", method, "--errors", "none"];
     let outcome = folder.dolmen(&arguments);
     assert_eq!(outcome.code, 1, "{}", outcome.stderr);
     assert!(outcome.stdout.starts_with("NOT CONVERGED: simplex"), "{}", outcome.stdout);
