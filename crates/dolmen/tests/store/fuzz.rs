@@ -108,7 +108,7 @@ fn use_model<T: Library>(file: &ModelFile) -> dolmen::Result<Ensemble<T>> {
         }
     }
     for member in model.models() {
-        (member.diagnostics(), member.free_parameters());
+        let _ = (member.diagnostics(), member.free_parameters());
     }
     model.combination().diagnostics();
     if let Some(density) = model.density() {
