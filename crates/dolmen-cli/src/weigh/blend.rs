@@ -161,7 +161,8 @@ impl Weigh {
             let combined = Combined::Weighed(weighing);
             return Ok((Report { combined, check: None, calibration: None, output: None }, None));
         }
-        let combiners = specs.iter().zip(&weights).map(|(spec, weights)| named::<T>(spec, weights));
+        let combiners =
+            specs.iter().zip(&weights).map(|(spec, weights)| named::<T>(spec, weights.as_ref()));
         let combiners: Vec<Box<dyn Combiner<T>>> = combiners.collect::<Result<_>>()?;
         let options = BlendOptions {
             calibration: self.calibrate.map(Into::into),
@@ -210,7 +211,7 @@ impl Weigh {
 }
 
 /// The combiner of a spec, or of the weights it asks for.
-fn named<T: Library>(spec: &Spec, weights: &Option<Weights>) -> Result<Box<dyn Combiner<T>>> {
+fn named<T: Library>(spec: &Spec, weights: Option<&Weights>) -> Result<Box<dyn Combiner<T>>> {
     match weights {
         Some(weights) => Ok(Box::new(weights.clone())),
         None => combiner::<T>(spec),

@@ -177,7 +177,7 @@ impl Results<'_> {
             Some(zero) if zero != m => own(m)(split) - own(zero)(split),
             _ => own(m)(split),
         };
-        let (mean, se, finite_share) = self.moments(&relative);
+        let (mean, se, finite_share) = self.moments(relative);
         let (p_value, corrected_p_value) = self.tests(m, |m, split| own(m)(split));
         let figures = self.splits.first().map_or(&[][..], |split| &split.scored[m].figures);
         let figure = |(f, (name, _)): (usize, &(&'static str, f64))| {
