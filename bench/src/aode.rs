@@ -3,13 +3,15 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use dolmen::learner::library::Library;
-use dolmen::learner::spec::Spec;
-use dolmen::learner::{Run, Sample};
+use dolmen::catalogue::Catalogued;
+use dolmen::learner::Sample;
 use dolmen::math::first_largest;
 use dolmen::plan::Plan;
+use dolmen::run::Run;
+use dolmen::spec::Spec;
 use dolmen::table::{Features, Field, Kind, Schema};
-use dolmen::task::{Classification, Labels};
+use dolmen::target::Labels;
+use dolmen::task::Classification;
 use serde_json::{Value, json};
 
 use crate::outcome::{Cost, timed};

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use dolmen::learner::Run;
+use dolmen::run::Run;
 use dolmen::table::{self, Column, ReadOptions, Table};
 use serde_json::{Value, json};
 

@@ -6,12 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use dolmen::learner::library::Library;
-use dolmen::learner::spec::Spec;
-use dolmen::learner::{Learner, Run, Sample};
+use dolmen::catalogue::Catalogued;
+use dolmen::learner::{Learner, Sample};
 use dolmen::plan::Plan;
+use dolmen::run::Run;
+use dolmen::spec::Spec;
 use dolmen::table::{self, Column, ReadOptions, Schema};
-use dolmen::task::{Classification, Labels, Regression};
+use dolmen::target::Labels;
+use dolmen::task::{Classification, Regression};
 use serde_json::{Value, json};
 
 /// Reads a table whose last column is the target, the kinds of its columns from a schema and each row's fold from a
@@ -47,7 +49,7 @@ pub(crate) fn race(
 }
 
 /// What one spec says, or why it does not.
-fn say<T: Library>(spec: &str, sample: &Sample<'_, T>, plan: &Plan, run: &Run) -> Value {
+fn say<T: Catalogued>(spec: &str, sample: &Sample<'_, T>, plan: &Plan, run: &Run) -> Value {
     let started = Instant::now();
     match Spec::parse(spec).and_then(|spec| T::learner(&spec)).and_then(|learner| {
         let mut block = Learner::out_of_sample(learner.as_ref(), sample, plan, run)?;

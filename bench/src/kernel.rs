@@ -2,9 +2,11 @@
 
 use std::error::Error;
 
+use dolmen::learner::Stored;
 use dolmen::learner::density::kernel::{Bandwidth, FittedKernel, KernelDensity, Rule};
-use dolmen::learner::{Fitted, Learner, Run, Sample, predict};
-use dolmen::store::{Registry, Stored};
+use dolmen::learner::{Fitted, Learner, Sample, predict};
+use dolmen::run::Run;
+use dolmen::store::Registry;
 use dolmen::task::Density;
 use serde_json::{Value, json};
 

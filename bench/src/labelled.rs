@@ -5,11 +5,13 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use dolmen::learner::library::Library;
-use dolmen::learner::spec::Spec;
-use dolmen::learner::{Run, Sample, predict};
+use dolmen::catalogue::Catalogued;
+use dolmen::learner::{Sample, predict};
+use dolmen::run::Run;
+use dolmen::spec::Spec;
 use dolmen::table::{Features, Rows};
-use dolmen::task::{Classification, Labels};
+use dolmen::target::Labels;
+use dolmen::task::Classification;
 use serde_json::{Value, json};
 
 use crate::outcome::timed;

@@ -3,9 +3,11 @@
 use std::error::Error;
 
 use dolmen::learner::linear::{Lambda, Logistic, Ridge};
-use dolmen::learner::{Run, Sample, Simple, predict};
+use dolmen::learner::{Sample, Simple, predict};
+use dolmen::run::Run;
 use dolmen::table::Features;
-use dolmen::task::{Classification, Labels, Regression, Task};
+use dolmen::target::Labels;
+use dolmen::task::{Classification, Regression, Task};
 use serde_json::{Value, json};
 
 use crate::outcome::timed;

@@ -22,7 +22,7 @@ use std::env;
 use std::error::Error;
 use std::io::{self, Write};
 
-use dolmen::learner::Run;
+use dolmen::run::Run;
 
 use crate::rows::Rows;
 

@@ -6,7 +6,8 @@ use std::fs;
 use dolmen::learner::density::averaged::{Averaged, Averaging};
 use dolmen::learner::density::mixture::{Given, OneOrMany, Start};
 use dolmen::learner::density::{FittedMixture, GaussianMixture};
-use dolmen::learner::{Fitted, Learner, Run, Sample, predict};
+use dolmen::learner::{Fitted, Learner, Sample, predict};
+use dolmen::run::Run;
 use dolmen::task::Density;
 use serde_json::{Value, json};
 

@@ -3,7 +3,8 @@
 use std::error::Error;
 
 use dolmen::learner::neighbours::Neighbours;
-use dolmen::learner::{Learner, Run, Sample, predict};
+use dolmen::learner::{Learner, Sample, predict};
+use dolmen::run::Run;
 use dolmen::task::Regression;
 use serde_json::{Value, json};
 

@@ -5,7 +5,8 @@ use std::error::Error;
 use dolmen::ensemble::Stack;
 use dolmen::learner::density::kernel::{KernelDensity, Shape};
 use dolmen::learner::density::mixture::{GaussianMixture, OneOrMany, Schedule};
-use dolmen::learner::{Run, Sample, predict};
+use dolmen::learner::{Sample, predict};
+use dolmen::run::Run;
 use dolmen::task::Density;
 use serde_json::{Value, json};
 

@@ -3,9 +3,11 @@
 use std::error::Error;
 
 use dolmen::learner::svm::Svm;
-use dolmen::learner::{Learner, Run, Sample, predict};
+use dolmen::learner::{Learner, Sample, predict};
+use dolmen::run::Run;
 use dolmen::table::Features;
-use dolmen::task::{Classification, Labels, Regression};
+use dolmen::target::Labels;
+use dolmen::task::{Classification, Regression};
 use serde_json::{Value, json};
 
 use crate::outcome::timed;

@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::path::Path;
 
-use dolmen::combine::Solution;
-use dolmen::combine::simplex::{LogScore, SimplexOptions};
-use dolmen::learner::Run;
+use dolmen::run::Run;
+use dolmen::solver::Solution;
+use dolmen::solver::simplex::{LogScore, SimplexOptions};
 use serde_json::{Value, json};
 
 use crate::columns::Columns;

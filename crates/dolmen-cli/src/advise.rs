@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::Args;
 use dolmen::error::Result;
 use dolmen::evaluate::advise::{Advice, Advisable, Clipped, Facts, advise, probe};
-use dolmen::learner::Run;
+use dolmen::run::Run;
 use dolmen::task::{Classification, Density, Regression};
 use serde::Serialize;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dolmen::ensemble::CalibrationKind;
 use dolmen::error::Result;
-use dolmen::learner::Run;
+use dolmen::run::Run;
 use dolmen::table::{self, ColumnKind, Conventions, ReadOptions, Roles, Table};
 
 use crate::advise::Advise;

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use dolmen::error::{Error, Place, Result};
-use dolmen::learner::{Run, Sample, Weights};
+use dolmen::learner::{Sample, Weights};
+use dolmen::run::Run;
 use dolmen::table::{
     Assigned, Column, Conventions, Features, Roles, Schema, Table, possible_classes,
 };
-use dolmen::task::{Labels, Task};
+use dolmen::target::Labels;
+use dolmen::task::Task;
 
 use crate::args::Reading;
 

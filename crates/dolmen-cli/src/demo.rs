@@ -5,15 +5,17 @@ use std::io::Write;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
+use dolmen::catalogue::Catalogued;
 use dolmen::combine::weigh::{WeighOptions, Weighing, weigh};
 use dolmen::ensemble::{Ensemble, Stack};
 use dolmen::error::{Error, Result};
-use dolmen::learner::library::Library;
-use dolmen::learner::spec::Spec;
-use dolmen::learner::{Run, Sample, predict};
+use dolmen::learner::{Sample, predict};
 use dolmen::plan::{HoldOut, PlanSpec, Portion, RowKeys};
+use dolmen::run::Run;
+use dolmen::spec::Spec;
 use dolmen::table::{Categories, Column, Features, Schema};
-use dolmen::task::{Classification, Density, Labels, Regression, Target, Task};
+use dolmen::target::{Labels, Target};
+use dolmen::task::{Classification, Density, Regression, Task};
 use serde::Serialize;
 
 use crate::args::{Common, Format};
@@ -168,7 +170,12 @@ fn iris(run: &Run) -> Result<Report> {
 }
 
 /// Stacks the subject's members on most of the rows and tests them on the others.
-fn stacked<T: Library>(subject: Subject, x: &Features, y: &T::Target, run: &Run) -> Result<Report> {
+fn stacked<T: Catalogued>(
+    subject: Subject,
+    x: &Features,
+    y: &T::Target,
+    run: &Run,
+) -> Result<Report> {
     let all = Sample::<T>::new(x.rows(), y)?;
     let keys = RowKeys { classes: y.strata(), ..RowKeys::default() };
     let scheme = HoldOut { test: Portion::Fraction(TEST), stratify: keys.classes.is_some() };

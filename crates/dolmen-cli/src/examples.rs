@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use dolmen::error::Result;
-use dolmen::learner::Run;
+use dolmen::run::Run;
 use dolmen::table::{self, ReadOptions, Table};
 
 /// A data set by name.

@@ -3,9 +3,8 @@
 use std::io::Write;
 
 use clap::Args;
-use dolmen::combine::library::entries as combiners;
+use dolmen::catalogue::{Catalogue, Catalogued, Entry};
 use dolmen::error::Error;
-use dolmen::learner::library::Library;
 use dolmen::task::{Classification, Density, Joint, Regression};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -39,12 +38,8 @@ pub(crate) fn run(arguments: &Learners, common: &Common, out: &mut dyn Write) ->
     learners.extend(listed::<Classification>());
     learners.extend(listed::<Joint>());
     learners.extend(listed::<Regression>());
-    learners.extend(combiners().into_iter().map(|combiner| Shown {
-        name: combiner.kind,
-        task: COMBINER,
-        about: combiner.about,
-        parameters: combiner.defaults,
-    }));
+    let combiners = Catalogue::standard().combiners::<Classification>();
+    learners.extend(combiners.iter().map(|combiner| shown(combiner, COMBINER)));
     if let Some(name) = &arguments.name {
         let names: Vec<&str> = learners.iter().map(|learner| learner.name).collect();
         if !names.contains(&name.as_str()) {
@@ -64,14 +59,15 @@ pub(crate) fn run(arguments: &Learners, common: &Common, out: &mut dyn Write) ->
     columns(&["learner", "task", "what it is"], learners.iter().map(row), out)
 }
 
-fn listed<T: Library>() -> Vec<Shown> {
-    let show = |entry: dolmen::learner::library::Entry<T>| Shown {
-        name: entry.kind,
-        task: T::NAME,
-        about: entry.about,
-        parameters: entry.defaults,
-    };
-    T::entries().into_iter().map(show).collect()
+fn listed<T: Catalogued>() -> Vec<Shown> {
+    let learners = Catalogue::standard().learners::<T>();
+    learners.iter().map(|entry| shown(entry, T::NAME)).collect()
+}
+
+fn shown<W: ?Sized>(entry: &Entry<W>, task: &'static str) -> Shown {
+    let parameters = entry.parameters().iter();
+    let parameters = parameters.map(|p| (p.name.clone(), p.default.clone())).collect();
+    Shown { name: entry.kind(), task, about: entry.about(), parameters }
 }
 
 fn describe(learner: &Shown, out: &mut dyn Write) -> Done {

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use dolmen::catalogue::{Catalogue, Catalogued};
 use dolmen::error::{Error, Result};
-use dolmen::learner::library::Library;
-use dolmen::learner::spec::Spec;
 use dolmen::learner::{Learner, Sample};
+use dolmen::spec::Spec;
 use serde_json::{Map, Value};
 
 /// Which learners are stacked.
@@ -32,7 +32,7 @@ impl Members {
     }
 
     /// The learners named, or the usual ones for a table of this size.
-    pub(crate) fn learners<T: Library>(
+    pub(crate) fn learners<T: Catalogued>(
         &self,
         sample: &Sample<'_, T>,
     ) -> Result<Vec<Box<dyn Learner<T>>>> {
@@ -44,7 +44,7 @@ impl Members {
     }
 
     /// The learners named, or others.
-    pub(crate) fn named_or<T: Library>(
+    pub(crate) fn named_or<T: Catalogued>(
         &self,
         others: &[&str],
         sample: &Sample<'_, T>,
@@ -53,7 +53,7 @@ impl Members {
     }
 
     /// The learners named, or others, where there are no rows to look at.
-    pub(crate) fn named_or_these<T: Library>(
+    pub(crate) fn named_or_these<T: Catalogued>(
         &self,
         others: &[&str],
     ) -> Result<Vec<Box<dyn Learner<T>>>> {
@@ -79,15 +79,18 @@ impl Members {
     }
 }
 
-fn build<T: Library>(specs: &[Spec], sample: &Sample<'_, T>) -> Result<Vec<Box<dyn Learner<T>>>> {
-    let learner = |spec: &Spec| T::learner_for(spec, sample.x());
+fn build<T: Catalogued>(
+    specs: &[Spec],
+    sample: &Sample<'_, T>,
+) -> Result<Vec<Box<dyn Learner<T>>>> {
+    let learner = |spec: &Spec| Catalogue::standard().learner_for(spec, sample.x().schema());
     let learners = specs.iter().map(learner).collect::<Result<Vec<_>>>()?;
     unique_names(&learners)?;
     Ok(learners)
 }
 
 /// Weights and reports go by member name: two members must not share one.
-fn unique_names<T: Library>(learners: &[Box<dyn Learner<T>>]) -> Result<()> {
+fn unique_names<T: Catalogued>(learners: &[Box<dyn Learner<T>>]) -> Result<()> {
     let names: Vec<String> = learners.iter().flat_map(|learner| learner.members()).collect();
     match names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
         None => Ok(()),

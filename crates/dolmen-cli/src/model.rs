@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use dolmen::catalogue::{Catalogue, Catalogued};
 use dolmen::ensemble::Ensemble;
 use dolmen::error::{Error, Result};
-use dolmen::learner::Run;
-use dolmen::learner::library::Library;
-use dolmen::store::ModelFile;
+use dolmen::recipe::ModelFile;
+use dolmen::run::Run;
 use dolmen::table::{self, Column, ColumnKind, Features, Schema, Table, Unseen, check_finite};
-use dolmen::task::{Classification, Density, Joint, Regression, Target};
+use dolmen::target::Target;
+use dolmen::task::{Classification, Density, Joint, Regression};
 
 use crate::args::{Cells, Common};
 use crate::output::note;
@@ -139,6 +140,6 @@ impl Opened {
     }
 }
 
-fn restore<T: Library>(file: &ModelFile) -> Result<Ensemble<T>> {
-    file.restore::<T, Ensemble<T>>(&T::registry())
+fn restore<T: Catalogued>(file: &ModelFile) -> Result<Ensemble<T>> {
+    file.restore::<T, Ensemble<T>>(Catalogue::standard().registry())
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
 use dolmen::Error;
-use dolmen::combine::inference::Estimate;
+use dolmen::score::Estimate;
 use dolmen::store::{check_output, same_file};
 use dolmen::table::{self, write_csv, write_json};
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use dolmen::learner::{Forecast, Progress, Work};
+use dolmen::run::{Forecast, Progress, Work};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// The bar of one run: the share of the whole work that is done, and the time left. It vanishes when the run ends.

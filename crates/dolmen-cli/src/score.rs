@@ -5,11 +5,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use dolmen::combine::inference::Estimate;
 use dolmen::ensemble::{Coverage, Ensemble};
 use dolmen::error::Result;
-use dolmen::learner::{Run, predict};
+use dolmen::learner::predict;
 use dolmen::math::first_largest;
+use dolmen::run::Run;
+use dolmen::score::Estimate;
 use dolmen::table::Rows;
 use dolmen::task::Task;
 use serde::Serialize;

@@ -7,8 +7,8 @@ use std::str::FromStr;
 
 use clap::Args;
 use dolmen::error::{Error, Place, Result};
-use dolmen::learner::Run;
 use dolmen::plan::{HoldOut, Plan, PlanSpec, Portion, RowKeys};
+use dolmen::run::Run;
 use dolmen::table::{self, Column, Table, groups_of};
 use serde::Serialize;
 

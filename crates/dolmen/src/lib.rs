@@ -15,8 +15,8 @@
 //! Weights for predictions made anywhere, with their certificate:
 //!
 //! ```
-//! use dolmen::combine::simplex::{LogScore, SimplexOptions};
-//! use dolmen::learner::Run;
+//! use dolmen::solver::simplex::{LogScore, SimplexOptions};
+//! use dolmen::run::Run;
 //!
 //! // ln p of four rows under two models that had not seen them.
 //! let problem = LogScore::from_log(vec![vec![-1.0, -2.0, -9.0, -1.5], vec![-3.0, -2.5, -1.0, -1.2]])?;
@@ -26,6 +26,7 @@
 //! # Ok::<(), dolmen::Error>(())
 //! ```
 
+pub mod catalogue;
 pub mod combine;
 pub mod ensemble;
 pub mod error;
@@ -36,13 +37,20 @@ pub mod math;
 pub mod memory;
 pub mod oos;
 pub mod plan;
+pub mod recipe;
+pub mod run;
+pub mod score;
+pub mod solver;
+pub mod spec;
 pub mod stats;
 pub mod store;
 pub mod suggest;
 pub mod table;
+pub mod target;
 pub mod task;
 
 pub use error::{Error, Result};
+pub use run::Run;
 
 /// The README's example is compiled and run with the documentation tests.
 #[cfg(doctest)]

@@ -10,15 +10,11 @@
 //! The task is a type parameter everywhere, so a density learner in a stack of classifiers does not compile.
 
 use std::fmt::Debug;
-use std::sync::Arc;
 
-use crate::error::{Error, Result};
-use crate::evaluate::Measure;
-use crate::evaluate::figures::{self, Estimates, Figure};
-use crate::learner::Fitted;
-use crate::learner::density::{DensityModel, FittedAverage};
 use crate::math::log_sum_exp;
-use crate::table::{Categories, Column};
+use crate::score::Measure;
+use crate::score::figures::{self, Estimates, Figure};
+use crate::target::{Labels, Target};
 
 /// A kind of prediction problem.
 pub trait Task: Copy + Debug + Default + Send + Sync + 'static {
@@ -45,12 +41,6 @@ pub trait Task: Copy + Debug + Default + Send + Sync + 'static {
 
     /// The same figures with their standard errors, over rows with a share of the weight.
     fn estimates(predicted: &[f64], target: &Self::Target, shares: &[f64]) -> Estimates;
-
-    /// A weighted pool of models as a density that can be sampled, marginalised and conditioned; `None` for other tasks
-    /// and for parts that cannot.
-    fn pool(_weights: &[f64], _parts: &[Arc<dyn Fitted<Self>>]) -> Option<Box<dyn DensityModel>> {
-        None
-    }
 
     /// Mixes the members' rows linearly: `out[k] = sum_m weights[m] rows[m][k]`, for logarithms of the mixed quantities
     /// if the task is in log space. Members of weight zero are not looked at, so their `-inf` and NaN do no harm.
@@ -79,135 +69,6 @@ fn log_mix(weights: &[f64], log: impl Fn(usize) -> f64) -> f64 {
         return terms().map(|(_, l)| l).fold(shift, |a, b| if b.is_nan() { b } else { a });
     }
     shift + terms().map(|(w, l)| w * (l - shift).exp()).sum::<f64>().ln()
-}
-
-/// What is known of the rows that are learned from: nothing, labels or numbers.
-pub trait Target: Clone + Debug + Send + Sync {
-    /// Number of rows, where the target has any.
-    fn rows(&self) -> Option<usize>;
-    /// The target of chosen rows, in that order.
-    #[must_use]
-    fn select(&self, rows: &[usize]) -> Self;
-    /// The classes' names; none unless the target has classes.
-    fn classes(&self) -> &[String] {
-        &[]
-    }
-    /// Classes by which splits of the rows are to be stratified, where there are any.
-    fn strata(&self) -> Option<&[u32]> {
-        None
-    }
-    /// The labels themselves, where the target is labels.
-    fn labels(&self) -> Option<&Labels> {
-        None
-    }
-    /// The numbers to predict; none unless the target is numbers.
-    fn numbers(&self) -> Option<&[f64]> {
-        None
-    }
-    /// The target as a column of a table, where there is one.
-    fn to_column(&self) -> Option<Column>;
-    /// The target from a column of a table, with classes in the given order; `None` if the column does not fit.
-    fn from_column(column: Option<Column>, classes: &[String]) -> Option<Self>;
-}
-
-/// No target: the density of the rows themselves.
-impl Target for () {
-    fn rows(&self) -> Option<usize> {
-        None
-    }
-    fn select(&self, _rows: &[usize]) -> Self {}
-    fn to_column(&self) -> Option<Column> {
-        None
-    }
-    fn from_column(column: Option<Column>, _classes: &[String]) -> Option<Self> {
-        column.is_none().then_some(())
-    }
-}
-
-/// Numbers to predict.
-impl Target for Vec<f64> {
-    fn rows(&self) -> Option<usize> {
-        Some(self.len())
-    }
-    fn select(&self, rows: &[usize]) -> Self {
-        rows.iter().map(|&i| self[i]).collect()
-    }
-    fn numbers(&self) -> Option<&[f64]> {
-        Some(self)
-    }
-    fn to_column(&self) -> Option<Column> {
-        Some(Column::Numeric(self.clone()))
-    }
-    fn from_column(column: Option<Column>, _classes: &[String]) -> Option<Self> {
-        match column {
-            Some(Column::Numeric(values)) if values.iter().all(|v| v.is_finite()) => Some(values),
-            _ => None,
-        }
-    }
-}
-
-/// Class labels: the names of the classes, and each row's class as an index into them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Labels {
-    classes: Arc<[String]>,
-    codes: Vec<u32>,
-}
-
-impl Labels {
-    /// Labels from class names and codes; every code must name a class.
-    pub fn new(classes: impl Into<Arc<[String]>>, codes: Vec<u32>) -> Result<Self> {
-        let classes = classes.into();
-        if let Some(bad) = codes.iter().find(|&&c| c as usize >= classes.len()) {
-            return Err(Error::shape("class code", classes.len(), *bad as usize));
-        }
-        Ok(Self { classes, codes })
-    }
-
-    /// Each row's class.
-    pub fn codes(&self) -> &[u32] {
-        &self.codes
-    }
-
-    /// The class of row `i`.
-    pub fn class(&self, i: usize) -> usize {
-        self.codes[i] as usize
-    }
-}
-
-impl Target for Labels {
-    fn rows(&self) -> Option<usize> {
-        Some(self.codes.len())
-    }
-    fn select(&self, rows: &[usize]) -> Self {
-        Self {
-            classes: Arc::clone(&self.classes),
-            codes: rows.iter().map(|&i| self.codes[i]).collect(),
-        }
-    }
-    fn classes(&self) -> &[String] {
-        &self.classes
-    }
-    fn strata(&self) -> Option<&[u32]> {
-        Some(&self.codes)
-    }
-    fn labels(&self) -> Option<&Labels> {
-        Some(self)
-    }
-    fn to_column(&self) -> Option<Column> {
-        let (levels, codes) = (Arc::clone(&self.classes), self.codes.clone());
-        Some(Column::Categorical(Categories { levels, codes }))
-    }
-    fn from_column(column: Option<Column>, classes: &[String]) -> Option<Self> {
-        let spelled: Vec<String> = match column? {
-            Column::Numeric(values) => values.iter().map(f64::to_string).collect(),
-            Column::Categorical(c) => {
-                (0..c.codes.len()).map(|i| c.level(i).map(String::from)).collect::<Option<_>>()?
-            }
-        };
-        let code = |name: &String| classes.iter().position(|c| c == name).map(|c| c as u32);
-        let codes = spelled.iter().map(code).collect::<Option<_>>()?;
-        Labels::new(classes.to_vec(), codes).ok()
-    }
 }
 
 /// The density of the rows: a prediction row is `[ln p(x)]`.
@@ -247,10 +108,6 @@ impl Task for Density {
     fn estimates(predicted: &[f64], (): &(), shares: &[f64]) -> Estimates {
         figures::estimates_of_densities(predicted, shares)
     }
-    fn pool(weights: &[f64], parts: &[Arc<dyn Fitted<Self>>]) -> Option<Box<dyn DensityModel>> {
-        let pool = FittedAverage::weighted(weights, parts)?;
-        pool.density().is_some().then(|| Box::new(pool) as Box<dyn DensityModel>)
-    }
 }
 
 impl Task for Joint {
@@ -260,7 +117,7 @@ impl Task for Joint {
     const CLASSES: bool = true;
 
     fn width(target: &Labels) -> usize {
-        target.classes.len()
+        target.classes().len()
     }
     fn score(row: &[f64], target: &Labels, i: usize) -> f64 {
         let own = row[target.class(i)];
@@ -301,7 +158,7 @@ impl Task for Classification {
     const CLASSES: bool = true;
 
     fn width(target: &Labels) -> usize {
-        target.classes.len()
+        target.classes().len()
     }
     fn score(row: &[f64], target: &Labels, i: usize) -> f64 {
         row[target.class(i)].ln()

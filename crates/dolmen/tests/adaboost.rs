@@ -2,13 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use dolmen::catalogue::Catalogue;
 use dolmen::ensemble::{AdaBoost, FittedAdaBoost};
-use dolmen::learner::library::Library;
+use dolmen::learner::Stored;
 use dolmen::learner::tree::Forest;
-use dolmen::learner::{Diagnostics, Learner, Run, Sample, predict};
-use dolmen::store::Stored;
+use dolmen::learner::{Diagnostics, Learner, Sample, predict};
+use dolmen::run::Run;
 use dolmen::table::Features;
-use dolmen::task::{Classification, Labels};
+use dolmen::target::Labels;
+use dolmen::task::Classification;
 use serde::Deserialize;
 
 /// One fit of scikit-learn's.
@@ -40,7 +42,7 @@ fn labels(codes: &[u32]) -> Labels {
 fn fit(learner: &AdaBoost, sample: &Sample<'_, Classification>) -> (FittedAdaBoost, Vec<f64>) {
     let run = Run::with_threads(0, 2).unwrap();
     let model = learner.fit(sample, &run).unwrap().remove(0);
-    let registry = Classification::registry();
+    let registry = Catalogue::standard().registry();
     let fitted = FittedAdaBoost::restore(&model.record().unwrap(), &registry).unwrap();
     let chances = predict(model.as_ref(), sample.x(), &run).unwrap();
     (fitted, chances)

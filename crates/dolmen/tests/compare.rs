@@ -3,16 +3,18 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use dolmen::Result;
+use dolmen::catalogue::Catalogued;
 use dolmen::combine::{Combiner, LogPool, Weights};
 use dolmen::ensemble::Stack;
 use dolmen::evaluate::compare::{
     CompareOptions, Comparison, Methods, NetworkStudy, Outcome, compare, compare_on_networks, tally,
 };
-use dolmen::learner::library::Library;
-use dolmen::learner::spec::Spec;
-use dolmen::learner::{Learner, Run, Sample, Simple, SimpleLearner, SimpleModel};
+use dolmen::learner::{Learner, Sample, Simple, SimpleLearner, SimpleModel};
+use dolmen::run::Run;
+use dolmen::spec::Spec;
 use dolmen::table::Features;
-use dolmen::task::{Classification, Labels, Regression, Target};
+use dolmen::target::{Labels, Target};
+use dolmen::task::{Classification, Regression};
 use serde::{Deserialize, Serialize};
 
 fn run(threads: usize) -> Run {

@@ -5,14 +5,17 @@
 use std::sync::Arc;
 
 use dolmen::Result;
-use dolmen::learner::library::Library;
-use dolmen::learner::spec::Spec;
+use dolmen::catalogue::{Catalogue, Catalogued};
+use dolmen::learner::Stored;
 use dolmen::learner::{
-    Fitted, Learner, Run, Sample, Simple, SimpleLearner, SimpleModel, Weights, check,
+    Fitted, Learner, Sample, Simple, SimpleLearner, SimpleModel, Weights, check,
 };
-use dolmen::store::{Record, Registry, Stored};
+use dolmen::run::Run;
+use dolmen::spec::Spec;
+use dolmen::store::{Record, Registry};
 use dolmen::table::{Features, Field, Kind, Rows, Schema};
-use dolmen::task::{Classification, Density, Joint, Labels, Regression, Task};
+use dolmen::target::Labels;
+use dolmen::task::{Classification, Density, Joint, Regression, Task};
 use serde::{Deserialize, Serialize};
 
 const ROWS: usize = 45;
@@ -27,7 +30,7 @@ fn rows() -> Features {
 }
 
 /// Puts each spec of a task through the suite, and sees to it that no learner of the library is forgotten.
-fn conform<T: Library>(specs: &[&str], target: &T::Target) {
+fn conform<T: Catalogued>(specs: &[&str], target: &T::Target) {
     let x = rows();
     let sample = Sample::<T>::new(x.rows(), target).unwrap();
     let kinds: Vec<String> = specs
@@ -35,13 +38,14 @@ fn conform<T: Library>(specs: &[&str], target: &T::Target) {
         .map(|text| {
             let spec = Spec::parse(text).unwrap();
             let learner = T::learner(&spec).unwrap();
-            let complaints = check::learner(learner.as_ref(), &sample, &T::registry());
+            let complaints =
+                check::learner(learner.as_ref(), &sample, Catalogue::standard().registry());
             assert!(complaints.is_empty(), "{} {text}: {complaints:#?}", T::NAME);
             spec.kind
         })
         .collect();
-    for entry in T::entries() {
-        assert!(kinds.iter().any(|kind| kind == entry.kind), "{} is not checked", entry.kind);
+    for entry in Catalogue::standard().learners::<T>() {
+        assert!(kinds.iter().any(|kind| kind == entry.kind()), "{} is not checked", entry.kind());
     }
 }
 
@@ -175,7 +179,7 @@ fn every_regression() {
 }
 
 /// What the members of a spec say of the rows they learned from.
-fn said<T: Library>(text: &str, x: Rows<'_>, target: &T::Target) -> Result<Vec<f64>> {
+fn said<T: Catalogued>(text: &str, x: Rows<'_>, target: &T::Target) -> Result<Vec<f64>> {
     let learner = T::learner(&Spec::parse(text).unwrap()).unwrap();
     let run = Run::with_threads(1, 1).unwrap();
     let models = learner.fit(&Sample::<T>::new(x, target)?, &run)?;
@@ -303,7 +307,7 @@ fn weights_that_sum_to_one_are_like_none() {
 }
 
 /// Sees to it that a spec is refused for one of its sizes.
-fn refused<T: Library>(text: &str, name: &str, x: Rows<'_>, target: &T::Target) {
+fn refused<T: Catalogued>(text: &str, name: &str, x: Rows<'_>, target: &T::Target) {
     let run = Run::with_threads(1, 1).unwrap();
     let sample = Sample::<T>::new(x, target).unwrap();
     let fit = T::learner(&Spec::parse(text).unwrap()).and_then(|l| l.fit(&sample, &run));
@@ -386,7 +390,8 @@ fn many_columns_are_learned_from() {
     for text in ["ridge", "experts(count=2)"] {
         finite(text, &said::<Regression>(text, x.rows(), &y).unwrap());
     }
-    let ode = Classification::learner_for(&Spec::parse("ode").unwrap(), x.rows());
+    let ode = Catalogue::standard()
+        .learner_for::<Classification>(&Spec::parse("ode").unwrap(), x.rows().schema());
     assert!(ode.unwrap_err().to_string().contains("at most 256 input columns"));
 }
 
@@ -406,12 +411,13 @@ fn mixed_rows() -> Features {
 }
 
 /// Puts each spec through the suite on rows with categories and missing values.
-fn conform_mixed<T: Library>(specs: &[&str], target: &T::Target) {
+fn conform_mixed<T: Catalogued>(specs: &[&str], target: &T::Target) {
     let x = mixed_rows();
     let sample = Sample::<T>::new(x.rows(), target).unwrap();
     for text in specs {
         let learner = T::learner(&Spec::parse(text).unwrap()).unwrap();
-        let complaints = check::learner(learner.as_ref(), &sample, &T::registry());
+        let complaints =
+            check::learner(learner.as_ref(), &sample, Catalogue::standard().registry());
         assert!(complaints.is_empty(), "{} {text}: {complaints:#?}", T::NAME);
     }
 }
@@ -445,7 +451,7 @@ fn complaints_on<M: Stored<Regression>>(learner: &dyn Learner<Regression>) -> St
     let x = rows();
     let y: Vec<f64> = (0..ROWS).map(|i| i as f64).collect();
     let sample = Sample::new(x.rows(), &y).unwrap();
-    check::learner(learner, &sample, &Registry::default().with::<M>()).join("\n")
+    check::learner(learner, &sample, &Registry::default().with_model::<_, M>()).join("\n")
 }
 
 fn assert_one(complaints: &str, words: &str) {
@@ -473,7 +479,7 @@ impl Fitted<Regression> for Positional {
 impl Stored<Regression> for Positional {
     const KIND: &'static str = "test.positional";
     const VERSION: u32 = 1;
-    fn restore(record: &Record, _registry: &Registry<Regression>) -> Result<Self> {
+    fn restore(record: &Record, _registry: &Registry) -> Result<Self> {
         record.read()
     }
 }
@@ -623,7 +629,7 @@ fn probabilities_that_do_not_sum_to_one_are_noticed() {
     let classes = ["a", "b", "c"].map(String::from);
     let labels = Labels::new(classes, (0..ROWS as u32).map(|i| i % 3).collect()).unwrap();
     let sample = Sample::new(x.rows(), &labels).unwrap();
-    let registry = Registry::default().with::<Simple<Halves>>();
+    let registry = Registry::default().with_model::<_, Simple<Halves>>();
     let complaints = check::learner(&Simple(Generous), &sample, &registry);
     assert_eq!(complaints, ["generous: predicts the row [0.5, 0.5, 0.5]"]);
 }

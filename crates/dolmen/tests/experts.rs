@@ -5,9 +5,11 @@
 use dolmen::ensemble::{Experts, FittedExperts, Routed};
 use dolmen::learner::density::mixture::OneOrMany;
 use dolmen::learner::linear::{Logistic, Ridge};
-use dolmen::learner::{Fitted, Learner, Run, Sample, predict};
+use dolmen::learner::{Fitted, Learner, Sample, predict};
+use dolmen::run::Run;
 use dolmen::table::Features;
-use dolmen::task::{Classification, Labels, Regression};
+use dolmen::target::Labels;
+use dolmen::task::{Classification, Regression};
 use rand::{Rng, RngExt};
 
 fn run() -> Run {

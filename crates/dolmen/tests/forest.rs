@@ -4,13 +4,15 @@
 
 use std::sync::Arc;
 
-use dolmen::learner::library::Library;
+use dolmen::catalogue::Catalogue;
+use dolmen::learner::Stored;
 use dolmen::learner::tree::forest::{ClassWeights, Importance};
 use dolmen::learner::tree::{ExtraTrees, FittedForest, Forest};
-use dolmen::learner::{Fitted, Learner, Run, Sample, predict};
-use dolmen::store::Stored;
+use dolmen::learner::{Fitted, Learner, Sample, predict};
+use dolmen::run::Run;
 use dolmen::table::{Features, Field, Kind, Rows, Schema};
-use dolmen::task::{Classification, Labels, Regression};
+use dolmen::target::Labels;
+use dolmen::task::{Classification, Regression};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -53,7 +55,7 @@ fn fit_classes(
 ) -> FittedForest<Classification> {
     let run = Run::with_threads(3, 2).unwrap();
     let model = learner.fit(sample, &run).unwrap().remove(0);
-    FittedForest::restore(&model.record().unwrap(), &Classification::registry()).unwrap()
+    FittedForest::restore(&model.record().unwrap(), Catalogue::standard().registry()).unwrap()
 }
 
 /// The regression tree of Breiman et al. (1984) by trying everything: what it says of its own rows.
@@ -179,8 +181,10 @@ fn out_of_bag_error_is_that_on_fresh_rows() {
     let sample = Sample::<Regression>::new(x.rows().slice(0..30_000), &known).unwrap();
     let forest = Forest { trees: 150, min_leaf: Some(5.0), ..Forest::default() };
     let model = forest.fit(&sample, &run).unwrap().remove(0);
-    let fitted =
-        FittedForest::<Regression>::restore(&model.record().unwrap(), &Regression::registry());
+    let fitted = FittedForest::<Regression>::restore(
+        &model.record().unwrap(),
+        Catalogue::standard().registry(),
+    );
     let said = predict(model.as_ref(), x.rows().slice(30_000..60_000), &run).unwrap();
     let squares: f64 = said.iter().zip(fresh).map(|(a, b)| (a - b).powi(2)).sum();
     let (own, held_out) = (fitted.unwrap().out_of_bag().unwrap(), (squares / 30_000.0).sqrt());

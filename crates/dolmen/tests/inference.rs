@@ -2,12 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use dolmen::combine::inference::Estimate;
-use dolmen::combine::simplex::{LogScore, SimplexOptions};
 use dolmen::combine::weigh::{Errors, WeighOptions, Weighing, weigh};
 use dolmen::combine::{Method, Weighable, Weights};
-use dolmen::learner::Run;
 use dolmen::oos::OutOfSample;
+use dolmen::run::Run;
+use dolmen::score::Estimate;
+use dolmen::solver::simplex::{LogScore, SimplexOptions};
 use dolmen::task::{Density, Regression};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};

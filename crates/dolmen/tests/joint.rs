@@ -4,19 +4,22 @@
 
 use std::sync::Arc;
 
-use dolmen::combine::problem::WeightProblem;
-use dolmen::combine::simplex::{JointScore, LmgOptions};
+use dolmen::catalogue::{Catalogue, Catalogued};
 use dolmen::combine::weigh::{Errors, WeighOptions, weigh};
 use dolmen::combine::{Method, Weighable, Weights};
 use dolmen::ensemble::{Ensemble, Stack};
-use dolmen::learner::library::Library;
-use dolmen::learner::spec::Spec;
-use dolmen::learner::{Fitted, Learner, Run, Sample, predict};
-use dolmen::oos::{OutOfSample, refit};
+use dolmen::learner::Stored;
+use dolmen::learner::refit;
+use dolmen::learner::{Fitted, Learner, Sample, predict};
+use dolmen::oos::OutOfSample;
 use dolmen::plan::Plan;
-use dolmen::store::Stored;
+use dolmen::run::Run;
+use dolmen::solver::problem::WeightProblem;
+use dolmen::solver::simplex::{JointScore, LmgOptions};
+use dolmen::spec::Spec;
 use dolmen::table::{Features, Field, Kind, Schema};
-use dolmen::task::{Classification, Joint, Labels, Target};
+use dolmen::target::{Labels, Target};
+use dolmen::task::{Classification, Joint};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -233,7 +236,7 @@ fn features(categorical: bool) -> (Features, Labels) {
 }
 
 fn learner(spec: &str, x: &Features) -> Box<dyn Learner<Joint>> {
-    Joint::learner_for(&Spec::parse(spec).unwrap(), x.rows()).unwrap()
+    Catalogue::standard().learner_for(&Spec::parse(spec).unwrap(), x.rows().schema()).unwrap()
 }
 
 #[test]
@@ -265,7 +268,8 @@ fn a_stack_of_joint_members_predicts_classes_after_it_is_stored() {
         let posterior = Joint::posteriors(&joint, 3);
         assert!(posterior.chunks(3).all(|row| (row.iter().sum::<f64>() - 1.0).abs() < 1e-12));
         let record = ensemble.record().unwrap();
-        let restored = Ensemble::<Joint>::restore(&record, &Joint::registry()).unwrap();
+        let restored =
+            Ensemble::<Joint>::restore(&record, Catalogue::standard().registry()).unwrap();
         assert_eq!(predict(&restored, x.rows(), &run()).unwrap(), joint);
         // Three classes are guessed right by one in three.
         let right = posterior

@@ -1,7 +1,7 @@
 //! LMG weights: the gradient against differences, optimality, and that no other weights nearby are better.
 
-use dolmen::combine::simplex::{JointScore, LmgOptions};
-use dolmen::learner::Run;
+use dolmen::run::Run;
+use dolmen::solver::simplex::{JointScore, LmgOptions};
 
 /// Log joint probabilities of three classes for members that are right more or less often.
 fn columns(rows: usize, members: usize) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {

@@ -2,9 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use dolmen::combine::Solution;
-use dolmen::combine::least_squares::LeastSquares;
-use dolmen::combine::problem::{WeightProblem, mean_score};
+use dolmen::solver::Solution;
+use dolmen::solver::least_squares::LeastSquares;
+use dolmen::solver::problem::{WeightProblem, mean_score};
 use proptest::prelude::*;
 
 /// The simplex solution over all members, from equal weights.

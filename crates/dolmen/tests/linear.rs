@@ -3,11 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use dolmen::learner::linear::{Lambda, Logistic, Ridge};
-use dolmen::learner::{Learner, Run, Sample, SimpleModel};
-use dolmen::oos;
+use dolmen::learner::{Learner, Sample, SimpleModel};
 use dolmen::plan::Plan;
+use dolmen::run::Run;
 use dolmen::table::Features;
-use dolmen::task::{Classification, Labels, Regression};
+use dolmen::target::Labels;
+use dolmen::task::{Classification, Regression};
 use serde_json::Value;
 
 fn fixture() -> Value {
@@ -91,7 +92,7 @@ fn shared_sums_give_what_refitting_gives() {
     {
         for plan in &plans {
             let fast = ridge.out_of_sample(sample, plan, &run()).unwrap();
-            let slow = oos::refit(ridge, sample, plan, &run()).unwrap();
+            let slow = dolmen::learner::refit(ridge, sample, plan, &run()).unwrap();
             assert_eq!(fast.failures, slow.failures);
             for (fast, slow) in fast.columns.iter().zip(&slow.columns) {
                 let seen = |column: &[f64]| -> Vec<f64> {
@@ -117,7 +118,7 @@ fn a_fold_that_holds_all_of_a_columns_spread_is_refitted() {
     let plan = Plan::from_folds(&folds).unwrap();
     let ridge = Ridge { lambda: 0.5.into(), standardise: true };
     let fast = ridge.out_of_sample(&sample, &plan, &run()).unwrap();
-    let slow = oos::refit(&ridge, &sample, &plan, &run()).unwrap();
+    let slow = dolmen::learner::refit(&ridge, &sample, &plan, &run()).unwrap();
     assert_near(&fast.columns[0][..20], &slow.columns[0][..20], 1e-10, "first fold");
 }
 
@@ -134,7 +135,7 @@ fn the_chosen_penalty_has_the_least_error_of_leaving_rows_out_one_by_one() {
         let one_by_one = |lambda: f64| {
             let ridge = Ridge { lambda: lambda.into(), standardise: false };
             let plan = Plan::in_turn(y.len(), y.len());
-            let block = oos::refit(&ridge, &sample, &plan, &run()).unwrap();
+            let block = dolmen::learner::refit(&ridge, &sample, &plan, &run()).unwrap();
             let errors = block.columns[0].iter().zip(&y).map(|(f, y)| (y - f) * (y - f));
             errors.sum::<f64>() / y.len() as f64
         };

@@ -4,10 +4,11 @@
 
 use dolmen::combine::weigh::{Errors, WeighOptions, Weighing, weigh};
 use dolmen::combine::{Method, Weighable, Weights};
-use dolmen::evaluate::Measure;
-use dolmen::learner::Run;
 use dolmen::oos::OutOfSample;
-use dolmen::task::{Classification, Density, Labels, Regression, Task};
+use dolmen::run::Run;
+use dolmen::score::Measure;
+use dolmen::target::Labels;
+use dolmen::task::{Classification, Density, Regression, Task};
 use proptest::prelude::*;
 use rand_distr::{Distribution, Exp1};
 

@@ -3,11 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use dolmen::learner::neighbours::{Counts, Neighbours, Shares};
-use dolmen::learner::{Fitted, Learner, Run, Sample, predict};
-use dolmen::oos;
+use dolmen::learner::{Fitted, Learner, Sample, predict};
 use dolmen::plan::Plan;
+use dolmen::run::Run;
 use dolmen::table::Features;
-use dolmen::task::{Classification, Labels, Regression, Task};
+use dolmen::target::Labels;
+use dolmen::task::{Classification, Regression, Task};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -139,7 +140,7 @@ fn one_search_for_the_ladder_gives_the_bits_of_refitting() {
         for plan in &plans {
             for sample in [plain, plain.counted(&weights).unwrap()] {
                 let fast = learner.out_of_sample(&sample, plan, &run).unwrap();
-                let slow = oos::refit(&learner, &sample, plan, &run).unwrap();
+                let slow = dolmen::learner::refit(&learner, &sample, plan, &run).unwrap();
                 assert_eq!(fast, slow);
             }
         }

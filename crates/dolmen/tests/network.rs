@@ -3,12 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use dolmen::Error;
-use dolmen::learner::library::Library;
+use dolmen::catalogue::Catalogued;
 use dolmen::learner::network::{Activation, DeepEnsemble, Network};
-use dolmen::learner::spec::Spec;
-use dolmen::learner::{Learner, Run, Sample, predict};
+use dolmen::learner::{Learner, Sample, predict};
+use dolmen::run::Run;
+use dolmen::spec::Spec;
 use dolmen::table::Features;
-use dolmen::task::{Classification, Labels, Regression, Task};
+use dolmen::target::Labels;
+use dolmen::task::{Classification, Regression, Task};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -4,16 +4,18 @@
 
 use std::path::PathBuf;
 
+use dolmen::catalogue::Catalogued;
 use dolmen::error::Place;
 use dolmen::learner::baseline::Mean;
 use dolmen::learner::density::gaussian::Gaussian;
-use dolmen::learner::library::Library;
-use dolmen::learner::spec::Spec;
-use dolmen::learner::{Learner, Run, Sample, Simple, SimpleLearner, SimpleModel, predict};
+use dolmen::learner::{Learner, Sample, Simple, SimpleLearner, SimpleModel, predict};
 use dolmen::oos::{OnFailure, OutOfSample, collect, task_of};
 use dolmen::plan::{KFold, Plan, PlanSpec, Portion, RowKeys};
+use dolmen::run::Run;
+use dolmen::spec::Spec;
 use dolmen::table::{Column, Features, Table, write_parquet};
-use dolmen::task::{Classification, Density, Joint, Labels, Regression, Task};
+use dolmen::target::Labels;
+use dolmen::task::{Classification, Density, Joint, Regression, Task};
 use dolmen::{Error, Result};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};

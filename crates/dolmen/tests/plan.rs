@@ -4,11 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dolmen::learner::Run;
 use dolmen::plan::{
     Bootstrap, Grouped, HoldOut, KFold, Plan, PlanSpec, Portion, RowKeys, Split, Stratified,
     StratifiedGrouped, Subsample,
 };
+use dolmen::run::Run;
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-use dolmen::learner::Run;
 use dolmen::plan::{Plan, PlanSpec, RowKeys, TimeOrdered, Window};
+use dolmen::run::Run;
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -2,11 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, which may fail")]
 
-use dolmen::combine::Solution;
-use dolmen::combine::problem::WeightProblem;
-use dolmen::combine::simplex::{EmOptions, LogScore, SimplexOptions};
-use dolmen::learner::Run;
 use dolmen::math::log_sum_exp;
+use dolmen::run::Run;
+use dolmen::solver::Solution;
+use dolmen::solver::problem::WeightProblem;
+use dolmen::solver::simplex::{EmOptions, LogScore, SimplexOptions};
 use proptest::prelude::*;
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};

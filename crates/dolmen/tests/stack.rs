@@ -6,18 +6,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use dolmen::catalogue::Catalogued;
 use dolmen::combine::{Method, Weights};
 use dolmen::ensemble::{Check, Ensemble, Stack};
 use dolmen::error::Place;
 use dolmen::learner::density::gaussian::Gaussian;
-use dolmen::learner::library::Library;
-use dolmen::learner::spec::Spec;
-use dolmen::learner::{
-    Forecast, Learner, Progress, Run, Sample, Simple, SimpleLearner, SimpleModel, Work, predict,
-};
+use dolmen::learner::{Learner, Sample, Simple, SimpleLearner, SimpleModel, predict};
 use dolmen::math::log_sum_exp;
 use dolmen::oos::OnFailure;
 use dolmen::plan::Plan;
+use dolmen::run::{Forecast, Progress, Run, Work};
+use dolmen::spec::Spec;
 use dolmen::table::Features;
 use dolmen::task::Density;
 use dolmen::{Error, Result};

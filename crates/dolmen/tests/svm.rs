@@ -2,11 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use dolmen::learner::Stored;
 use dolmen::learner::svm::{FittedSvm, Gamma, Kernel, Svm};
-use dolmen::learner::{Learner, Run, Sample, predict};
-use dolmen::store::{Registry, Stored};
+use dolmen::learner::{Learner, Sample, predict};
+use dolmen::run::Run;
+use dolmen::store::Registry;
 use dolmen::table::Features;
-use dolmen::task::{Classification, Labels, Regression, Task};
+use dolmen::target::Labels;
+use dolmen::task::{Classification, Regression, Task};
 use serde::Deserialize;
 
 #[derive(Deserialize)]

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use dolmen::learner::Run;
+use dolmen::run::Run;
 use dolmen::table::{
     Categories, Column, ColumnKind, Look, ReadOptions, Schema, Table, column_names,
     possible_classes, read, write_csv,

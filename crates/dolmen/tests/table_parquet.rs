@@ -10,7 +10,7 @@ use arrow_array::{
     ArrayRef, Date32Array, Decimal128Array, Float64Array, Int32Array, RecordBatch,
     TimestampMicrosecondArray,
 };
-use dolmen::learner::Run;
+use dolmen::run::Run;
 use dolmen::table::{
     Categories, Column, ColumnKind, DateColumn, ReadOptions, Table, read, read_parquet,
     read_parquet_metadata, write_parquet,

@@ -4,14 +4,16 @@
 
 use std::sync::Arc;
 
-use dolmen::learner::library::Library;
-use dolmen::learner::spec::Spec;
+use dolmen::catalogue::Catalogued;
 use dolmen::learner::tree::boost::loss::{Link, Loss};
 use dolmen::learner::tree::cart::{Alpha, DecisionTree};
 use dolmen::learner::tree::{Boost, FittedBoost};
-use dolmen::learner::{Learner, Run, Sample, predict};
+use dolmen::learner::{Learner, Sample, predict};
+use dolmen::run::Run;
+use dolmen::spec::Spec;
 use dolmen::table::{Features, Field, Kind, Schema};
-use dolmen::task::{Classification, Labels, Regression};
+use dolmen::target::Labels;
+use dolmen::task::{Classification, Regression};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;

@@ -5,16 +5,16 @@ mod show;
 use std::io::Write;
 
 use clap::{Args, ValueEnum};
-use dolmen::combine::library::combiner;
+use dolmen::catalogue::Catalogued;
 use dolmen::ensemble::Stack;
 use dolmen::error::{Error, Result};
 use dolmen::evaluate::compare::{
     CompareOptions, Comparison, Methods, NetworkStudy, Rival, Tally, compare, compare_on_networks,
     tally,
 };
-use dolmen::learner::library::Library;
-use dolmen::learner::spec::Spec;
-use dolmen::learner::{Learner, Run};
+use dolmen::learner::Learner;
+use dolmen::run::Run;
+use dolmen::spec::Spec;
 use dolmen::task::{Classification, Density, Joint, Regression};
 use serde::Serialize;
 
@@ -219,7 +219,7 @@ impl Compare {
         compare(&stack, rivals, &sample, data.groups.as_deref(), &options, run)
     }
 
-    fn supervised<T: Library>(
+    fn supervised<T: Catalogued>(
         &self,
         data: &Data,
         target: &T::Target,
@@ -233,8 +233,8 @@ impl Compare {
     }
 
     /// The stack of these members.
-    fn stack<T: Library>(&self, learners: Vec<Box<dyn Learner<T>>>) -> Result<Stack<T>> {
-        let named = self.combiners.iter().map(|text| combiner::<T>(&Spec::parse(text)?));
+    fn stack<T: Catalogued>(&self, learners: Vec<Box<dyn Learner<T>>>) -> Result<Stack<T>> {
+        let named = self.combiners.iter().map(|text| T::combiner(&Spec::parse(text)?));
         let named = named.collect::<Result<Vec<_>>>()?;
         let stack = if named.is_empty() { Stack::default() } else { Stack::choosing(named) };
         Ok(stack.members(learners))

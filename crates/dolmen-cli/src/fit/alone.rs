@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use dolmen::ensemble::Ensemble;
+use dolmen::learner::Failure;
 use dolmen::learner::Fitted;
-use dolmen::oos::Failure;
 use dolmen::task::Task;
 use serde::Serialize;
 

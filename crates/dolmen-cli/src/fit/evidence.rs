@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use dolmen::combine::inference::Estimate;
 use dolmen::ensemble::{
     Assessment, Candidate, Coverage, IntervalKind, Kept, StackFigures, Surety, Verdict,
 };
-use dolmen::evaluate::figures::Estimates;
+use dolmen::score::Estimate;
+use dolmen::score::figures::Estimates;
 
 use crate::output::{Done, columns, difference, maybe, number};
 

@@ -8,18 +8,20 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use dolmen::combine::library::{combiner, weights_of};
+use dolmen::catalogue::weights_of;
+use dolmen::catalogue::{Catalogue, Catalogued};
 use dolmen::combine::{Combiner, Method, Weights};
 use dolmen::ensemble::{Check, Ending, Ensemble, IntervalKind, Stack};
 use dolmen::error::{Error, Place, Result};
-use dolmen::learner::library::Library;
-use dolmen::learner::spec::Spec;
-use dolmen::learner::{Fitted, Run, Sample};
+use dolmen::learner::{Fitted, Sample};
 use dolmen::oos::OnFailure;
 use dolmen::plan::{PlanSpec, RowKeys};
-use dolmen::store::ModelFile;
+use dolmen::recipe::ModelFile;
+use dolmen::run::Run;
+use dolmen::spec::Spec;
 use dolmen::table::{Rows, Schema};
-use dolmen::task::{Classification, Density, Joint, Regression, Target};
+use dolmen::target::Target;
+use dolmen::task::{Classification, Density, Joint, Regression};
 use serde::Serialize;
 
 use crate::args::{Calibrate, Common, DataFile, Format, Reading};
@@ -196,7 +198,7 @@ impl Fit {
     }
 
     /// The report, and whether all that was to be kept could be written: what could is there in either case.
-    fn fit<T: Library>(
+    fn fit<T: Catalogued>(
         &self,
         data: &Data,
         target: &T::Target,
@@ -247,7 +249,7 @@ impl Fit {
     }
 
     /// The members as they are: no folds, no combiner.
-    fn fit_alone<T: Library>(
+    fn fit_alone<T: Catalogued>(
         &self,
         data: &Data,
         target: &T::Target,
@@ -277,7 +279,7 @@ impl Fit {
     }
 
     /// The combiners named, or the usual ones.
-    fn combiners<T: Library>(&self, x: Rows<'_>) -> Result<Vec<Spec>> {
+    fn combiners<T: Catalogued>(&self, x: Rows<'_>) -> Result<Vec<Spec>> {
         if self.combiners.is_empty() {
             return Ok(T::usual_combiners(x));
         }
@@ -285,7 +287,7 @@ impl Fit {
     }
 
     /// The stack that is asked for, without members.
-    fn stack<T: Library>(
+    fn stack<T: Catalogued>(
         &self,
         specs: &[Spec],
         target: &T::Target,
@@ -293,7 +295,7 @@ impl Fit {
         folds: usize,
     ) -> Result<Stack<T>> {
         let combiners: Vec<Box<dyn Combiner<T>>> =
-            specs.iter().map(combiner::<T>).collect::<Result<_>>()?;
+            specs.iter().map(T::combiner).collect::<Result<_>>()?;
         let few = target.rows().is_some()
             && (FEWEST_NESTED_ROWS..=NESTED_ROWS).contains(&rows)
             && folds > 2;
@@ -324,7 +326,7 @@ impl Fit {
         })
     }
 
-    fn store<T: Library>(
+    fn store<T: Catalogued>(
         &self,
         data: &Data,
         target: &T::Target,
@@ -339,19 +341,22 @@ impl Fit {
             conventions: data.conventions.clone(),
             model: model.record()?,
         }
-        .write(path, &T::registry())
+        .write::<T>(path, Catalogue::standard().registry())
     }
 }
 
 /// The options of the chosen combiner if it is one that gives each member a weight.
-fn chosen_weights<T: Library>(specs: &[Spec], ensemble: &Ensemble<T>) -> Result<Option<Weights>> {
+fn chosen_weights<T: Catalogued>(
+    specs: &[Spec],
+    ensemble: &Ensemble<T>,
+) -> Result<Option<Weights>> {
     let mut chosen = &specs[0];
     if let Some(assessment) = ensemble.assessment() {
         if assessment.chosen == Method::Uniform.name() {
             return Ok(Some(Weights { method: Method::Uniform, ..Weights::default() }));
         }
         for spec in specs {
-            if combiner::<T>(spec)?.rungs().contains(&assessment.chosen) {
+            if T::combiner(spec)?.rungs().contains(&assessment.chosen) {
                 chosen = spec;
                 break;
             }

@@ -3,14 +3,15 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use dolmen::combine::inference::Estimate;
 use dolmen::combine::weigh::{WeighOptions, Weighing, plan_weighing, weigh};
 use dolmen::combine::{Method, Weighable, Weights};
 use dolmen::ensemble::{Assessment, Calibration, Ensemble, IntervalReport, Kept, StackFigures};
 use dolmen::error::{Error, Result};
-use dolmen::learner::{Diagnostics, Run, Series};
+use dolmen::learner::{Diagnostics, Series};
 use dolmen::math::first_largest;
 use dolmen::oos::OutOfSample;
+use dolmen::run::Run;
+use dolmen::score::Estimate;
 use dolmen::task::Task;
 use serde::Serialize;
 

@@ -3,18 +3,19 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use dolmen::combine::library::combiner;
+use dolmen::catalogue::Catalogued;
 use dolmen::combine::weigh::Weighing;
 use dolmen::combine::{Combiner, Weights};
 use dolmen::ensemble::{Assessment, Blend, BlendOptions, Calibration, Candidate};
 use dolmen::error::{Error, Result};
-use dolmen::learner::library::Library;
-use dolmen::learner::spec::Spec;
-use dolmen::learner::{Diagnostics, Run, Series};
+use dolmen::learner::{Diagnostics, Series};
 use dolmen::math::first_largest;
 use dolmen::oos::OutOfSample;
+use dolmen::run::Run;
+use dolmen::spec::Spec;
 use dolmen::table::{Column, Features, Table};
-use dolmen::task::{Classification, Density, Joint, Regression, Target, Task};
+use dolmen::target::Target;
+use dolmen::task::{Classification, Density, Joint, Regression, Task};
 use serde::Serialize;
 
 use super::{Weigh, show};
@@ -63,7 +64,7 @@ struct Member {
 }
 
 /// A task whose combined predictions can be written.
-pub(super) trait Written: Library {
+pub(super) trait Written: Catalogued {
     fn columns(
         weigh: &Weigh,
         blend: &Blend<Self>,
@@ -211,10 +212,10 @@ impl Weigh {
 }
 
 /// The combiner of a spec, or of the weights it asks for.
-fn named<T: Library>(spec: &Spec, weights: Option<&Weights>) -> Result<Box<dyn Combiner<T>>> {
+fn named<T: Catalogued>(spec: &Spec, weights: Option<&Weights>) -> Result<Box<dyn Combiner<T>>> {
     match weights {
         Some(weights) => Ok(Box::new(weights.clone())),
-        None => combiner::<T>(spec),
+        None => T::combiner(spec),
     }
 }
 

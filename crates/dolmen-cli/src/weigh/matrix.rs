@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dolmen::error::{Error, Place, Result};
-use dolmen::learner::Run;
 use dolmen::oos::{self, OutOfSample};
+use dolmen::run::Run;
 use dolmen::table::{Column, Features, Schema, Table, is_unnamed};
-use dolmen::task::{Classification, Density, Joint, Labels, Regression, Target, Task};
+use dolmen::target::{Labels, Target};
+use dolmen::task::{Classification, Density, Joint, Regression, Task};
 
 use super::Weigh;
 use crate::args::Common;

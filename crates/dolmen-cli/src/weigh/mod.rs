@@ -7,14 +7,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use dolmen::combine::library::{entries, weights_of};
+use dolmen::catalogue::{Catalogue, weights_of};
 use dolmen::combine::weigh::{Errors, WeighOptions, Weighing, weigh};
 use dolmen::combine::{Method, Weighable, Weights};
 use dolmen::error::{Error, Result};
-use dolmen::evaluate::Measure;
-use dolmen::learner::Run;
-use dolmen::learner::spec::Spec;
 use dolmen::oos::OutOfSample;
+use dolmen::run::Run;
+use dolmen::score::Measure;
+use dolmen::spec::Spec;
 use dolmen::task::{Joint, Regression, Task};
 
 use crate::args::{Calibrate, Common, DataFile, Format, Reading};
@@ -143,7 +143,8 @@ impl Weigh {
     fn specs(&self) -> Result<Vec<Spec>> {
         let spec = |text: &String| {
             let spec = Spec::parse(text)?;
-            let known: Vec<&str> = entries().iter().map(|entry| entry.kind).collect();
+            let combiners = Catalogue::standard().combiners::<Regression>();
+            let known: Vec<&str> = combiners.iter().map(|entry| entry.kind()).collect();
             if known.contains(&spec.kind.as_str()) {
                 return Ok(spec);
             }

@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Combination, Combiner, Evidence, LinearPool};
 use crate::error::{Error, Result};
-use crate::learner::{Fitted, Run, Sample, predict};
+use crate::learner::{Fitted, Sample, predict};
 use crate::math::log_sum_exp;
-use crate::task::{Target, Task};
+use crate::run::Run;
+use crate::target::Target;
+use crate::task::Task;
 
 /// What every report of it says.
 const CAUTION: &str =

@@ -8,17 +8,19 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Combination, Combiner, Evidence, LinearPool, Weighable, Weights, check_member_count,
-    check_members, check_weights,
+    Combination, Combiner, Evidence, LinearPool, StoredCombination, Weighable, Weights,
+    check_member_count, check_members, check_weights,
 };
 use crate::error::{Error, Result};
-use crate::learner::{Diagnostics, Run, Series};
+use crate::learner::{Diagnostics, Series};
 use crate::math::quasi_newton::{Stop, minimise};
+use crate::run::Run;
 use crate::stats::{Accumulator, accumulate};
-use crate::store::Record;
+use crate::store::{Record, Registry};
 use crate::table::encode::{Encoder, EncoderSpec};
 use crate::table::{Features, Rows, Schema};
-use crate::task::{Target, Task};
+use crate::target::Target;
+use crate::task::Task;
 
 /// Rows summed into one accumulator.
 const PART: usize = 1024;
@@ -235,11 +237,6 @@ pub struct Gated {
 }
 
 impl Gated {
-    /// The kind under which it is stored.
-    pub const KIND: &'static str = "gate";
-}
-
-impl Gated {
     /// The slopes on encoded inputs and the intercept of every member's logit.
     fn coefficients(&self) -> Series {
         let mut labels = Vec::with_capacity(self.theta.len());
@@ -306,6 +303,15 @@ impl<T: Task> Combination<T> for Gated {
     }
 
     fn record(&self) -> Result<Record> {
-        Record::new(Self::KIND, 1, self)
+        Record::new(<Self as StoredCombination<T>>::KIND, 1, self)
+    }
+}
+
+impl<T: Task> StoredCombination<T> for Gated {
+    const KIND: &'static str = "gate";
+    const VERSION: u32 = 1;
+
+    fn restore(record: &Record, _registry: &Registry) -> Result<Self> {
+        record.read()
     }
 }

@@ -8,12 +8,16 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::log_pool::centred_logarithms;
-use super::{Combination, Combiner, Evidence, check_member_count, check_members};
+use super::{
+    Combination, Combiner, Evidence, StoredCombination, check_member_count, check_members,
+};
 use crate::error::{Error, Place, Result};
-use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample, Weights};
+use crate::learner::{Diagnostics, Fitted, Learner, Sample, Weights};
+use crate::run::Run;
 use crate::store::{Record, Registry};
 use crate::table::{Features, Field, Kind, Rows, Schema};
-use crate::task::{Target, Task};
+use crate::target::Target;
+use crate::task::Task;
 
 /// The scale on which a stacker sees class probabilities.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -182,17 +186,19 @@ struct Body {
 }
 
 impl<T: Task> LearnedCombination<T> {
-    /// The kind under which it is stored.
-    pub const KIND: &'static str = "learned combination";
-
     /// The model on the members' predictions.
     pub fn model(&self) -> &dyn Fitted<T> {
         self.model.as_ref()
     }
+}
 
-    pub(super) fn restore(record: &Record, registry: &Registry<T>) -> Result<Self> {
+impl<T: Task> StoredCombination<T> for LearnedCombination<T> {
+    const KIND: &'static str = "learned combination";
+    const VERSION: u32 = 1;
+
+    fn restore(record: &Record, registry: &Registry) -> Result<Self> {
         let Body { layout, model } = record.read()?;
-        Ok(Self { layout, model: registry.restore(&model)? })
+        Ok(Self { layout, model: registry.model(&model)? })
     }
 }
 

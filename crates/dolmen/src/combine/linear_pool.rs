@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Combination, Solution, check_members, check_weights};
+use super::{Combination, StoredCombination, check_members, check_weights};
 use crate::error::Result;
 use crate::learner::Diagnostics;
-use crate::store::Record;
+use crate::solver::Solution;
+use crate::store::{Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Task;
 
@@ -22,9 +23,6 @@ pub struct LinearPool {
 }
 
 impl LinearPool {
-    /// The kind under which it is stored.
-    pub const KIND: &'static str = "linear pool";
-
     /// A pool with these weights.
     pub fn new(weights: Vec<f64>) -> Self {
         Self { weights, notes: Vec::new(), converged: None }
@@ -83,6 +81,15 @@ impl<T: Task> Combination<T> for LinearPool {
     }
 
     fn record(&self) -> Result<Record> {
-        Record::new(Self::KIND, 1, self)
+        Record::new(<Self as StoredCombination<T>>::KIND, 1, self)
+    }
+}
+
+impl<T: Task> StoredCombination<T> for LinearPool {
+    const KIND: &'static str = "linear pool";
+    const VERSION: u32 = 1;
+
+    fn restore(record: &Record, _registry: &Registry) -> Result<Self> {
+        record.read()
     }
 }

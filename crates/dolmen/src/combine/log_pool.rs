@@ -6,15 +6,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Combination, Combiner, Evidence, check_members, check_weights};
+use super::{Combination, Combiner, Evidence, StoredCombination, check_members, check_weights};
 use crate::error::{Error, Result};
-use crate::learner::{Diagnostics, Run};
+use crate::learner::Diagnostics;
 use crate::math::{Gram, nonnegative};
 use crate::oos::OutOfSample;
+use crate::run::Run;
 use crate::stats::{Accumulator, accumulate};
-use crate::store::Record;
+use crate::store::{Record, Registry};
 use crate::table::{Rows, Schema};
-use crate::task::{Target, Task};
+use crate::target::Target;
+use crate::task::Task;
 
 /// The least probability that a logarithm is taken of: a member that is sure of the wrong class once is not worth nothing.
 const FLOOR: f64 = 1e-4;
@@ -53,11 +55,6 @@ pub struct LogPooling {
     /// Whether the search for them reached its tolerance.
     #[serde(default)]
     converged: Option<bool>,
-}
-
-impl LogPooling {
-    /// The kind under which it is stored.
-    pub const KIND: &'static str = "logarithmic pool";
 }
 
 impl<T: Task> Combiner<T> for LogPool {
@@ -283,6 +280,15 @@ impl<T: Task> Combination<T> for LogPooling {
     }
 
     fn record(&self) -> Result<Record> {
-        Record::new(Self::KIND, 1, self)
+        Record::new(<Self as StoredCombination<T>>::KIND, 1, self)
+    }
+}
+
+impl<T: Task> StoredCombination<T> for LogPooling {
+    const KIND: &'static str = "logarithmic pool";
+    const VERSION: u32 = 1;
+
+    fn restore(record: &Record, _registry: &Registry) -> Result<Self> {
+        record.read()
     }
 }

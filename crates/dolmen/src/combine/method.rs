@@ -6,14 +6,15 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::copies::Copies;
-use super::problem::{self, WeightProblem};
-use super::simplex::{EmOptions, SimplexOptions};
-use super::{Combination, Combiner, Evidence, LinearPool, Solution, Weighable, greedy, pseudo_bma};
+use super::{Combination, Combiner, Evidence, LinearPool, Weighable, greedy, pseudo_bma};
 use crate::error::{Error, Result, within};
-use crate::evaluate::Measure;
-use crate::learner::Run;
-use crate::math::first_largest;
+use crate::math::{first_largest, weighted_mean};
 use crate::oos::OutOfSample;
+use crate::run::Run;
+use crate::score::Measure;
+use crate::solver::Solution;
+use crate::solver::problem::{self, WeightProblem};
+use crate::solver::simplex::{EmOptions, SimplexOptions};
 
 /// How weights are found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,7 +85,7 @@ impl Method {
     }
 
     /// The fields of [`Weights`] that it looks at.
-    pub(super) fn parameters(self) -> &'static [&'static str] {
+    pub(crate) fn parameters(self) -> &'static [&'static str] {
         match self {
             Self::Simplex => &["prior", "tolerance"],
             Self::Em => &["prior"],
@@ -239,7 +240,7 @@ impl<'a, T: Weighable> Weigher<'a, T> {
                 weights
             }
             Method::Best => {
-                let score = |&m: &usize| problem::weighted_mean(&self.member_scores[m], shares);
+                let score = |&m: &usize| weighted_mean(&self.member_scores[m], shares);
                 let scores: Vec<f64> = allowed.iter().map(score).collect();
                 problem::unit(members, allowed[first_largest(&scores)])
             }
@@ -262,7 +263,7 @@ impl<'a, T: Weighable> Weigher<'a, T> {
                 &self.run,
             ),
         };
-        let score = problem::weighted_mean(&self.problem.row_scores(&weights), shares);
+        let score = weighted_mean(&self.problem.row_scores(&weights), shares);
         Solution { weights, gap: 0.0, iterations: 0, score, uninformative_rows: 0, converged: true }
     }
 }

@@ -10,7 +10,7 @@
 //! | `gate` | weights that depend on the inputs |
 //! | `bma` | weights by the members' evidence |
 //!
-//! `library` finds them by name. How sure weights are is the business of [`inference`], and [`weigh`](weigh::weigh) does
+//! The catalogue finds them by name. How sure weights are is the business of [`inference`], and [`weigh`](weigh::weigh) does
 //! it all for predictions from anywhere.
 
 mod bma;
@@ -19,20 +19,14 @@ mod gate;
 mod greedy;
 pub mod inference;
 mod learned;
-pub mod least_squares;
-pub mod library;
 mod linear_pool;
 mod log_pool;
 mod method;
-pub mod problem;
 mod pseudo_bma;
-pub mod simplex;
 pub mod weigh;
 mod weighable;
 
 use std::fmt::Debug;
-
-use serde::{Deserialize, Serialize};
 
 pub use bma::{Bma, log_evidence};
 pub use gate::{Gate, Gated};
@@ -42,9 +36,10 @@ pub use log_pool::{LogPool, LogPooling};
 pub use method::{Method, Weights};
 pub use weighable::Weighable;
 
-use crate::error::{Error, Place, Result};
-use crate::learner::{Diagnostics, Run};
+use crate::error::{Error, Result};
+use crate::learner::Diagnostics;
 use crate::oos::OutOfSample;
+use crate::run::Run;
 use crate::store::{Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Task;
@@ -109,19 +104,29 @@ pub trait Combination<T: Task>: Debug + Send + Sync {
     fn record(&self) -> Result<Record>;
 }
 
-/// Reads a stored combination back.
-pub(crate) fn restore<T: Task>(
-    record: &Record,
-    registry: &Registry<T>,
-) -> Result<Box<dyn Combination<T>>> {
-    match record.kind() {
-        LinearPool::KIND => Ok(Box::new(record.read::<LinearPool>()?)),
-        LogPooling::KIND => Ok(Box::new(record.read::<LogPooling>()?)),
-        Gated::KIND => Ok(Box::new(record.read::<Gated>()?)),
-        LearnedCombination::<T>::KIND => {
-            Ok(Box::new(LearnedCombination::restore(record, registry)?))
-        }
-        kind => Err(Error::UnknownKind { kind: kind.into() }),
+/// A combination that can be read back from its record.
+pub trait StoredCombination<T: Task>: Combination<T> + Sized + 'static {
+    /// The kind under which it is stored.
+    const KIND: &'static str;
+    /// The newest version of the stored form it reads; older ones too.
+    const VERSION: u32;
+
+    /// Reads it back; a combination that holds a model reads that through the registry.
+    fn restore(record: &Record, registry: &Registry) -> Result<Self>;
+}
+
+impl Registry {
+    /// Adds a kind of combination.
+    #[must_use]
+    pub fn with_combination<T: Task, C: StoredCombination<T>>(self) -> Self {
+        self.with::<Box<dyn Combination<T>>>(C::KIND, C::VERSION, |record, registry| {
+            Ok(Box::new(C::restore(record, registry)?))
+        })
+    }
+
+    /// Reads a combination of any registered kind.
+    pub fn combination<T: Task>(&self, record: &Record) -> Result<Box<dyn Combination<T>>> {
+        self.restore(record)
     }
 }
 
@@ -144,38 +149,4 @@ fn check_weights(weights: &[f64], members: usize) -> Result<()> {
         None => Ok(()),
         Some(weight) => Err(Error::param("stored weight", "a finite number", weight)),
     }
-}
-
-/// Weights found, and how good they are.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Solution {
-    /// One weight per member, with exact zeros.
-    pub weights: Vec<f64>,
-    /// Certificate: no weights of the same kind have a mean score larger by more than this. For LMG, which may have several
-    /// maxima, the KKT residual: the largest violation of the conditions of a maximum.
-    pub gap: f64,
-    /// Passes over the rows.
-    pub iterations: usize,
-    /// Mean score of the weighted combination over the informative rows.
-    pub score: f64,
-    /// Rows that say nothing about the weights: every member gives them zero.
-    pub uninformative_rows: usize,
-    /// Whether the tolerance was reached.
-    pub converged: bool,
-}
-
-/// Row weights as shares that sum to 1: finite, not negative, not all zero.
-pub(crate) fn shares(weights: &[f64], rows: usize) -> Result<Vec<f64>> {
-    if weights.len() != rows {
-        return Err(Error::shape("row weights", rows, weights.len()));
-    }
-    if let Some(i) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
-        let problem = format!("the row weight is {}, not a number of at least 0", weights[i]);
-        return Err(Error::data(Place::row(i), problem));
-    }
-    let total: f64 = weights.iter().sum();
-    if total <= 0.0 {
-        return Err(Error::data(Place::default(), "all row weights are 0"));
-    }
-    Ok(weights.iter().map(|w| w / total).collect())
 }

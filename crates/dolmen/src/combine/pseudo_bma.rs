@@ -2,12 +2,12 @@
 
 use rand_distr::{Distribution, Exp1};
 
-use crate::learner::Run;
 use crate::math::log_sum_exp;
+use crate::run::Run;
 
 /// Weights proportional to exp(total log score). It selects rather than combines: with many rows all goes to one member.
 pub(super) fn plain(row_scores: &[Vec<f64>], shares: &[f64], rows: f64) -> Vec<f64> {
-    let totals = |column: &Vec<f64>| rows * super::problem::weighted_mean(column, shares);
+    let totals = |column: &Vec<f64>| rows * crate::math::weighted_mean(column, shares);
     soft_max(&row_scores.iter().map(totals).collect::<Vec<f64>>())
 }
 

@@ -3,14 +3,16 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::inference::{self, Absence, Estimate, WeightError};
+use super::inference::{self, Absence, WeightError};
 use super::method::Weigher;
-use super::problem::{self, WeightProblem};
-use super::{Method, Solution, Weighable, Weights};
+use super::{Method, Weighable, Weights};
 use crate::error::{Error, Result};
-use crate::learner::{Run, Work};
-use crate::math::first_largest;
+use crate::math::{first_largest, weighted_mean};
 use crate::oos::OutOfSample;
+use crate::run::{Run, Work};
+use crate::score::Estimate;
+use crate::solver::Solution;
+use crate::solver::problem::{self, WeightProblem};
 use crate::task::{Joint, Task};
 
 /// How the weights' standard errors are found.
@@ -292,7 +294,7 @@ fn cross_validate<T: Weighable>(
     let uniform = problem.row_scores(&vec![1.0 / members as f64; members]);
     Some(CrossValidated {
         folds: FOLDS,
-        score: problem::weighted_mean(&stacked, shares),
+        score: weighted_mean(&stacked, shares),
         gain_over_best: Estimate::of_difference(&stacked, &best, shares),
         gain_over_uniform: Estimate::of_difference(&stacked, &uniform, shares),
     })

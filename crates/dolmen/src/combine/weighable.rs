@@ -1,11 +1,11 @@
 //! Which problem of finding weights a task's out-of-sample matrix poses.
 
-use super::least_squares::LeastSquares;
-use super::problem::WeightProblem;
-use super::simplex::{JointScore, LogScore};
 use crate::error::Result;
 use crate::math::log_sum_exp;
 use crate::oos::OutOfSample;
+use crate::solver::least_squares::LeastSquares;
+use crate::solver::problem::WeightProblem;
+use crate::solver::simplex::{JointScore, LogScore};
 use crate::task::{Classification, Density, Joint, Regression, Task};
 
 /// A task whose members can be pooled linearly by weights.

@@ -12,14 +12,14 @@ use serde::Serialize;
 
 use super::equal::EqualWeights;
 use super::verdict::{Gains, Kept, Verdict};
-use crate::combine::inference::Estimate;
-use crate::combine::problem::weighted_mean;
 use crate::combine::{Combination, Combiner, Evidence, Method};
 use crate::error::{Error, Result};
-use crate::evaluate::figures::Estimates;
-use crate::learner::{Run, Sample, Work};
-use crate::math::first_largest;
+use crate::learner::Sample;
+use crate::math::{first_largest, weighted_mean};
 use crate::oos::{OutOfSample, Trial, Trials};
+use crate::run::{Run, Work};
+use crate::score::Estimate;
+use crate::score::figures::Estimates;
 use crate::task::Task;
 
 /// What the trials showed. Scores are means per row, higher is better.

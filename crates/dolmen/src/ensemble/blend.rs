@@ -8,11 +8,13 @@ use super::intervals::check_level;
 use super::{Assessment, Calibration, CalibrationKind, Residuals};
 use crate::combine::{Combination, Combiner, LinearPool};
 use crate::error::{Error, Result};
-use crate::learner::{Run, Sample};
+use crate::learner::Sample;
 use crate::oos::{OutOfSample, Trials};
 use crate::plan::Plan;
+use crate::run::Run;
 use crate::table::{Features, Rows};
-use crate::task::{Regression, Target, Task};
+use crate::target::Target;
+use crate::task::{Regression, Task};
 
 /// What is learned beside the combination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

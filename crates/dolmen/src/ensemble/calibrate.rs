@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::task::{Labels, Target};
+use crate::target::{Labels, Target};
 
 /// How probabilities are calibrated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

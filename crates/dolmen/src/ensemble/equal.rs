@@ -2,7 +2,7 @@
 
 use crate::combine::{Combination, Combiner, Evidence, LinearPool, Method};
 use crate::error::Result;
-use crate::learner::Run;
+use crate::run::Run;
 use crate::task::Task;
 
 /// The same weight for every member.

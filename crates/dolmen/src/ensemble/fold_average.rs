@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::learner::Stored;
 use crate::learner::{Diagnostics, Fitted};
-use crate::store::{Record, Registry, Stored};
+use crate::store::{Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Task;
 
@@ -74,10 +75,10 @@ impl<T: Task> Stored<T> for FoldAverage<T> {
     const KIND: &'static str = "fold average";
     const VERSION: u32 = 1;
 
-    fn restore(record: &Record, registry: &Registry<T>) -> Result<Self> {
+    fn restore(record: &Record, registry: &Registry) -> Result<Self> {
         let body: Body = record.read()?;
         // One after the other, so that stored and restored forms are not both whole in memory.
-        let fits = body.fits.into_iter().map(|fit| registry.restore(&fit));
+        let fits = body.fits.into_iter().map(|fit| registry.model(&fit));
         Self::new(fits.collect::<Result<_>>()?)
     }
 }

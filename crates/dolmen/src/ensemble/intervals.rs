@@ -11,8 +11,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::combine::inference::Estimate;
 use crate::error::{Error, Result};
+use crate::score::Estimate;
 
 /// How wide intervals are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

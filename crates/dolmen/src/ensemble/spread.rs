@@ -11,10 +11,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::learner::library::Library;
 use crate::learner::tree::Forest;
-use crate::learner::{Fitted, Learner, Run, Sample, predict};
-use crate::store::Record;
+use crate::learner::{Fitted, Learner, Sample, predict};
+use crate::run::Run;
+use crate::store::{Record, Registry};
 use crate::table::{Features, Field, Kind, Rows, Schema};
 use crate::task::Regression;
 
@@ -110,15 +110,14 @@ impl Spread {
 
 impl StoredSpread {
     /// Reads it back; there must be a forest for each of so many folds.
-    pub(super) fn restore(&self, folds: usize) -> Result<Spread> {
+    pub(super) fn restore(&self, folds: usize, registry: &Registry) -> Result<Spread> {
         if self.forests.len() != folds {
             return Err(Error::shape("stored forests of the spread", folds, self.forests.len()));
         }
         if !(self.floor.is_finite() && self.floor > 0.0) {
             return Err(Error::param("stored least spread", "above 0", self.floor));
         }
-        let registry = Regression::registry();
-        let forests = self.forests.iter().map(|forest| registry.restore(forest));
+        let forests = self.forests.iter().map(|forest| registry.model(forest));
         let forests: Vec<Box<dyn Fitted<Regression>>> = forests.collect::<Result<_>>()?;
         if let Some(other) = forests.iter().find(|forest| forest.width() != 1) {
             return Err(Error::shape("width of a stored spread", 1, other.width()));

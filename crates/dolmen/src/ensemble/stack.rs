@@ -6,13 +6,16 @@ use super::assess::{Assessed, Assessor, best_member, plan_checks};
 use super::equal::EqualWeights;
 use super::verdict::Kept;
 use super::{CalibrationKind, Ensemble, FoldAverage, IntervalKind};
-use crate::combine::problem::unit;
 use crate::combine::{Combination, Combiner, LinearPool, Weighable, Weights, log_evidence};
 use crate::error::{Error, Result};
-use crate::learner::{Fitted, Learner, Run, Sample};
-use crate::oos::{self, Failure, MemberFits, OnFailure, OutOfSample, Trials};
+use crate::learner::Failure;
+use crate::learner::{Fitted, Learner, Sample};
+use crate::oos::{self, MemberFits, OnFailure, OutOfSample, Trials};
 use crate::plan::{Plan, PlanSpec, RowKeys};
-use crate::task::{Target, Task};
+use crate::run::Run;
+use crate::solver::problem::unit;
+use crate::target::Target;
+use crate::task::Task;
 
 /// A stack of learners and how they are combined. A stack is a learner itself, so stacks nest.
 #[derive(Debug)]

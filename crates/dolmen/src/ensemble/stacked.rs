@@ -1,6 +1,6 @@
 //! The fitted stack: members, their combination, and the out-of-sample matrix it was learned from.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -12,14 +12,17 @@ use super::{
     Calibration, CalibrationKind, Coverage, INTERVAL_LEVELS, IntervalKind, IntervalReport,
     Residuals,
 };
-use crate::combine::{self, Combination, LinearPool};
+use crate::combine::{Combination, LinearPool};
 use crate::error::{Error, Result};
-use crate::learner::density::DensityModel;
-use crate::learner::{Fitted, Run};
+use crate::learner::Fitted;
+use crate::learner::density::{DensityModel, FittedAverage};
+use crate::learner::{Stored, check_use};
 use crate::oos::OutOfSample;
-use crate::store::{Record, Registry, Stored, check_use};
+use crate::run::Run;
+use crate::store::{Record, Registry};
 use crate::table::{Rows, Schema};
-use crate::task::{Regression, Target, Task};
+use crate::target::Target;
+use crate::task::{Regression, Task};
 
 /// Fitted members and how they are combined: one model.
 #[derive(Debug)]
@@ -34,8 +37,8 @@ pub struct Ensemble<T: Task> {
     replaced: bool,
     calibration: Option<Calibration>,
     unseen: Option<Unseen<T>>,
-    /// The same members and weights as one density, where that can be.
-    density: Option<Box<dyn DensityModel>>,
+    /// The same members and weights as one density, where that can be: made when it is first asked for.
+    density: OnceLock<Option<Box<dyn DensityModel>>>,
     width: usize,
 }
 
@@ -162,7 +165,6 @@ impl<T: Task> Ensemble<T> {
         width: usize,
     ) -> Self {
         let models: Vec<Arc<dyn Fitted<T>>> = models.into_iter().map(Arc::from).collect();
-        let density = combination.weights().and_then(|weights| T::pool(weights, &models));
         let members = names.into_iter().zip(models).map(|(name, model)| Member { name, model });
         Self {
             members: members.collect(),
@@ -174,9 +176,19 @@ impl<T: Task> Ensemble<T> {
             replaced: false,
             calibration: None,
             unseen: None,
-            density,
+            density: OnceLock::new(),
             width,
         }
+    }
+
+    /// The weighted mixture of the members as one density; `None` if one that counts is none, or the members are not mixed.
+    fn pooled(&self) -> Option<Box<dyn DensityModel>> {
+        let weights = self.combination.weights()?;
+        let used = || self.members.iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
+        let part = |(member, _): (&Member<T>, _)| member.model.density().map(DensityModel::boxed);
+        let parts: Vec<Box<dyn DensityModel>> = used().map(part).collect::<Option<_>>()?;
+        let weights = used().map(|(_, weight)| *weight).collect();
+        FittedAverage::mixture(weights, parts).map(|pool| Box::new(pool) as _)
     }
 
     /// The members' names.
@@ -270,7 +282,7 @@ impl<T: Task> Fitted<T> for Ensemble<T> {
     }
 
     fn density(&self) -> Option<&dyn DensityModel> {
-        self.density.as_deref()
+        self.density.get_or_init(|| self.pooled()).as_deref()
     }
 }
 
@@ -278,27 +290,27 @@ impl<T: Task> Stored<T> for Ensemble<T> {
     const KIND: &'static str = "ensemble";
     const VERSION: u32 = 1;
 
-    fn restore(record: &Record, registry: &Registry<T>) -> Result<Self> {
+    fn restore(record: &Record, registry: &Registry) -> Result<Self> {
         let body: Body = record.read()?;
         // One after the other, so that stored and restored forms are not both whole in memory.
-        let models = body.models.into_iter().map(|model| registry.restore(&model));
+        let models = body.models.into_iter().map(|model| registry.model(&model));
         let models = models.collect::<Result<Vec<_>>>()?;
         record.require(!models.is_empty())?;
         if body.names.len() != models.len() {
             return Err(Error::shape("stored members", body.names.len(), models.len()));
         }
         let width = models.first().map_or(1, |model| model.width());
-        let combination = combine::restore::<T>(&body.combination, registry)?;
+        let combination = registry.combination(&body.combination)?;
         let restore = |unseen: StoredUnseen| -> Result<Unseen<T>> {
             let combinations = unseen.combinations.iter();
-            let combinations = combinations.map(|c| combine::restore::<T>(c, registry));
+            let combinations = combinations.map(|c| registry.combination(c));
             let combinations = combinations.collect::<Result<Vec<_>>>()?;
             let (folds, found) = (unseen.residuals.folds(), combinations.len());
             let mut fits = models.iter().map(|model| model.fold_fits().map_or(folds, <[_]>::len));
             if found > 0 && (found != folds || fits.any(|fits| fits != folds)) {
                 return Err(Error::shape("stored folds", folds, found));
             }
-            let spread = unseen.spread.map(|spread| spread.restore(folds)).transpose()?;
+            let spread = unseen.spread.map(|spread| spread.restore(folds, registry)).transpose()?;
             Ok(Unseen { residuals: unseen.residuals, combinations, spread })
         };
         let unseen = body.unseen.map(restore).transpose()?;

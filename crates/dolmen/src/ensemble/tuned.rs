@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::assess::best_member;
 use crate::error::{Error, Result};
-use crate::learner::{Fitted, Learner, Run, Sample};
+use crate::learner::{Fitted, Learner, Sample};
 use crate::oos::{self, OnFailure};
 use crate::plan::{PlanSpec, RowKeys};
-use crate::task::{Target, Task};
+use crate::run::Run;
+use crate::target::Target;
+use crate::task::Task;
 
 /// The best of several members by inner folds, fitted on all rows.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::combine::inference::Estimate;
+use crate::score::Estimate;
 
 /// What is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

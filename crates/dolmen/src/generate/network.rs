@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use super::graph::{Graph, MOST_NODES};
 use crate::error::{Error, Result};
-use crate::learner::Run;
 use crate::memory;
+use crate::run::Run;
 use crate::table::{Categories, Column, Table};
 
 /// The name of the class, the last column of every data set.

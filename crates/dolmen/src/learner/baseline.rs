@@ -3,9 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Run, Sample, SimpleLearner, SimpleModel};
+use super::{Sample, SimpleLearner, SimpleModel};
 use crate::error::{Error, Result};
-use crate::task::{Classification, Regression, Target};
+use crate::run::Run;
+use crate::target::Target;
+use crate::task::{Classification, Regression};
 
 /// Predicts the mean of the target, whatever the inputs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,9 +14,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::{Fitted, Learner, Run, Sample, Weights, predict};
+use super::{Fitted, Learner, Sample, Weights, predict};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
+use crate::run::Run;
 use crate::store::Registry;
 use crate::table::Features;
 use crate::task::Task;
@@ -31,7 +32,7 @@ use crate::task::Task;
 pub fn learner<T: Task>(
     learner: &dyn Learner<T>,
     sample: &Sample<'_, T>,
-    registry: &Registry<T>,
+    registry: &Registry,
 ) -> Vec<String> {
     let mut complaints = Complaints::default();
     let one = Run::with_threads(1, 1).expect("one thread can be had");
@@ -102,7 +103,7 @@ fn reproducible<T: Task>(
 fn model_complaints<T: Task>(
     model: &dyn Fitted<T>,
     sample: &Sample<'_, T>,
-    registry: &Registry<T>,
+    registry: &Registry,
     run: &Run,
 ) -> Vec<String> {
     let mut complaints = Vec::new();
@@ -125,7 +126,7 @@ fn model_complaints<T: Task>(
     if to_bits(&turned) != to_bits(&expected) || to_bits(&single) != to_bits(&all[..width]) {
         complaints.push("a row's prediction depends on the rows around it".into());
     }
-    match model.record().and_then(|record| registry.restore(&record)) {
+    match model.record().and_then(|record| registry.model::<T>(&record)) {
         Err(error) => complaints.push(format!("cannot be stored and read back: {error}")),
         Ok(restored) => {
             let same = predict(restored.as_ref(), sample.x(), run).unwrap_or_default();

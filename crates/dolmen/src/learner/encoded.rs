@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Diagnostics, Fitted, Learner, Run, Sample};
+use super::{Diagnostics, Fitted, Learner, Sample};
 use crate::error::{Error, Result};
-use crate::oos::{self, Block};
+use crate::learner::Stored;
+use crate::learner::{self, Block};
 use crate::plan::Plan;
-use crate::store::{Record, Registry, Stored};
+use crate::run::Run;
+use crate::store::{Record, Registry};
 use crate::table::encode::{Encoder, EncoderSpec};
 use crate::table::{Rows, Schema};
 use crate::task::{Density, Joint, Task};
@@ -55,7 +57,7 @@ impl<T: Task> Learner<T> for Encoded<T> {
     /// Where nothing is learned by the encoder, all splits share the encoded rows and whatever the learner shares.
     fn out_of_sample(&self, sample: &Sample<'_, T>, plan: &Plan, run: &Run) -> Result<Block> {
         if !self.spec.is_fixed_on(sample.x()) {
-            return oos::refit(self, sample, plan, run);
+            return learner::refit(self, sample, plan, run);
         }
         let encoder = self.spec.fit(sample.x(), None)?;
         let applied = encoder.view(sample.x())?;
@@ -108,8 +110,8 @@ impl<T: Task> Stored<T> for FittedEncoded<T> {
     const KIND: &'static str = "encoded";
     const VERSION: u32 = 1;
 
-    fn restore(record: &Record, registry: &Registry<T>) -> Result<Self> {
+    fn restore(record: &Record, registry: &Registry) -> Result<Self> {
         let body: Body = record.read()?;
-        Ok(Self { encoder: Arc::new(body.encoder), model: registry.restore(&body.model)? })
+        Ok(Self { encoder: Arc::new(body.encoder), model: registry.model(&body.model)? })
     }
 }

@@ -8,16 +8,14 @@ pub mod bayes;
 pub mod check;
 pub mod density;
 pub mod encoded;
-pub mod library;
 pub mod linear;
 pub mod neighbours;
 pub mod network;
-mod progress;
-mod run;
+mod out_of_sample;
 mod sample;
 pub(crate) mod scales;
 mod simple;
-pub mod spec;
+mod stored;
 pub mod svm;
 pub mod tree;
 pub(crate) mod unit;
@@ -26,18 +24,19 @@ use std::fmt::Debug;
 
 use serde::{Deserialize, Serialize};
 
-pub use progress::{Forecast, Progress, Work};
-pub use run::Run;
+pub use out_of_sample::{Block, Failure, refit};
+pub(crate) use out_of_sample::{by_split, by_split_keeping, fit_split, is_unusable, predict_split};
 pub use sample::{OwnedSample, Sample, Weights};
 pub use simple::{Simple, SimpleLearner, SimpleModel};
+pub use stored::{Stored, check_use};
 
 use density::DensityModel;
 
 use crate::error::Result;
 use crate::memory;
-use crate::oos::{self, Block};
 use crate::plan::Plan;
-use crate::store::{Record, check_use};
+use crate::run::Run;
+use crate::store::Record;
 use crate::table::{Rows, Schema};
 use crate::task::Task;
 
@@ -55,7 +54,7 @@ pub trait Learner<T: Task>: Debug + Send + Sync {
     /// What each member says about rows it has not seen. The default refits split by split; families that can share
     /// work between splits or members (one pass over pairs, counts minus one row) do so here.
     fn out_of_sample(&self, sample: &Sample<'_, T>, plan: &Plan, run: &Run) -> Result<Block> {
-        oos::refit(self, sample, plan, run)
+        refit(self, sample, plan, run)
     }
 }
 
@@ -74,7 +73,7 @@ pub trait Fitted<T: Task>: Debug + Send + Sync {
 
     /// Refuses rows of other columns, and prediction rows of another width, than the model was made for. Asked once of a
     /// model read from a file, before it predicts: reading it has shown that its own parts fit together
-    /// ([`Stored::restore`](crate::store::Stored::restore)), and a model that holds others asks them.
+    /// ([`Stored::restore`](crate::learner::Stored::restore)), and a model that holds others asks them.
     fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
         check_use("model", (inputs.len(), self.width()), inputs, width)
     }

@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Place, Result};
 use crate::table::{Features, Rows};
-use crate::task::{Target, Task};
+use crate::target::Target;
+use crate::task::Task;
 
 /// Row weights as learners take them: only their ratios matter. They are scaled to a mean of 1 over the rows of positive
 /// weight, here and nowhere else, so that limits and penalties that speak of rows (the least weight of a leaf, priors,

@@ -5,9 +5,11 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Diagnostics, Fitted, Learner, Run, Sample};
+use super::{Diagnostics, Fitted, Learner, Sample};
 use crate::error::Result;
-use crate::store::{Record, Registry, Stored, check_use};
+use crate::learner::{Stored, check_use};
+use crate::run::Run;
+use crate::store::{Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Task;
 
@@ -104,7 +106,7 @@ impl<T: Task, M: SimpleModel<T>> Stored<T> for Simple<M> {
     const KIND: &'static str = M::KIND;
     const VERSION: u32 = M::VERSION;
 
-    fn restore(record: &Record, _registry: &Registry<T>) -> Result<Self> {
+    fn restore(record: &Record, _registry: &Registry) -> Result<Self> {
         Ok(Simple(record.read()?))
     }
 }

@@ -43,3 +43,12 @@ pub(crate) fn divide_rows(columns: &mut [f64], divisors: &[f64]) {
         column.iter_mut().zip(divisors).for_each(|(value, divisor)| *value /= divisor);
     }
 }
+
+/// The mean of values that may be `-inf`; rows without a share are not looked at. `-inf` if no row has one.
+pub(crate) fn weighted_mean(values: &[f64], shares: &[f64]) -> f64 {
+    let mut rows = values.iter().zip(shares).filter(|(_, share)| **share > 0.0).peekable();
+    if rows.peek().is_none() {
+        return f64::NEG_INFINITY;
+    }
+    rows.map(|(value, share)| value * share).sum()
+}

@@ -9,5 +9,5 @@ pub mod nonnegative;
 pub(crate) mod quasi_newton;
 
 pub use gram::Gram;
-pub(crate) use log_space::{divide_rows, exp_and_sum_rows, largest_in_rows};
+pub(crate) use log_space::{divide_rows, exp_and_sum_rows, largest_in_rows, weighted_mean};
 pub use log_space::{first_largest, log_sum_exp};

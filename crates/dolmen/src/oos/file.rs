@@ -4,11 +4,13 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, OutOfSample};
+use super::OutOfSample;
 use crate::error::{Error, Result};
-use crate::learner::Run;
+use crate::learner::Failure;
+use crate::run::Run;
 use crate::table::{self, Column, ReadOptions, Table};
-use crate::task::{Target, Task};
+use crate::target::Target;
+use crate::task::Task;
 
 /// The key under which the file's description stands.
 const KEY: &str = "dolmen.out_of_sample";

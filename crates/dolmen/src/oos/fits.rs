@@ -2,11 +2,13 @@
 
 use rayon::prelude::*;
 
-use super::collect::{OnFailure, assemble, by_split_keeping, fit_split, name, plan_fits};
-use super::{Block, OutOfSample};
+use super::OutOfSample;
+use super::collect::{OnFailure, assemble, name, plan_fits};
 use crate::error::Result;
-use crate::learner::{Fitted, Learner, Run, Sample};
+use crate::learner::{Block, by_split_keeping, fit_split};
+use crate::learner::{Fitted, Learner, Sample};
 use crate::plan::{Plan, Split};
+use crate::run::Run;
 use crate::task::Task;
 
 /// A member's fits, split after split.

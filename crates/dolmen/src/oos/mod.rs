@@ -8,34 +8,16 @@ mod file;
 mod fits;
 mod trials;
 
-pub use collect::{OnFailure, collect, refit};
-pub(crate) use collect::{by_split, name, none_left, plan_fits, predict_split};
+pub use collect::{OnFailure, collect};
+pub(crate) use collect::{name, none_left, plan_fits};
 pub use file::task_of;
 pub use fits::{MemberFits, collect_fits};
 pub use trials::{Trial, Trials};
 
 use crate::error::{Error, Place, Result};
-use crate::task::{Target, Task};
-
-/// What one learner's members said about rows they had not seen.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Block {
-    /// One column per member: rows x width, row after row; NaN where the row was never predicted.
-    pub columns: Vec<Vec<f64>>,
-    /// Fits that failed.
-    pub failures: Vec<Failure>,
-}
-
-/// A fit that failed: data, not an error.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Failure {
-    /// The member: in a [`Block`] an index into its learner's members, in [`OutOfSample`] into all of them.
-    pub member: usize,
-    /// The split in which it failed.
-    pub split: usize,
-    /// What it said.
-    pub message: String,
-}
+use crate::learner::{Failure, is_unusable};
+use crate::target::Target;
+use crate::task::Task;
 
 /// What every member said about rows it had not seen, with what the rows really were.
 #[derive(Debug, Clone)]
@@ -73,7 +55,7 @@ impl<T: Task> OutOfSample<T> {
             check_column::<T>(name, column, rows, width)?;
         }
         if let Some(weights) = &weights {
-            crate::combine::shares(weights, rows)?;
+            crate::solver::shares(weights, rows)?;
         }
         let (members, columns) = members.into_iter().unzip();
         Ok(Self {
@@ -132,7 +114,7 @@ impl<T: Task> OutOfSample<T> {
     pub fn shares(&self) -> Result<Vec<f64>> {
         let rows = self.rows();
         match &self.weights {
-            Some(weights) => crate::combine::shares(weights, rows),
+            Some(weights) => crate::solver::shares(weights, rows),
             None => Ok(vec![1.0 / rows as f64; rows]),
         }
     }
@@ -156,11 +138,6 @@ impl<T: Task> OutOfSample<T> {
     pub fn scores(&self, member: usize) -> Vec<f64> {
         (0..self.rows()).map(|i| T::score(self.row(member, i), &self.target, i)).collect()
     }
-}
-
-/// Whether a value cannot be part of a prediction.
-pub(crate) fn is_unusable<T: Task>(value: f64) -> bool {
-    value.is_nan() || value == f64::INFINITY || (!T::LOG_SPACE && value.is_infinite())
 }
 
 fn check_column<T: Task>(name: &str, column: &[f64], rows: usize, width: usize) -> Result<()> {

@@ -8,11 +8,14 @@
 use rayon::prelude::*;
 
 use super::collect::{name, none_left, plan_fits, stop, tolerated};
-use super::{Failure, OnFailure, OutOfSample, is_unusable};
+use super::{OnFailure, OutOfSample};
 use crate::error::{Error, Result};
-use crate::learner::{Learner, Run, Sample};
+use crate::learner::{Failure, is_unusable};
+use crate::learner::{Learner, Sample};
 use crate::plan::{Plan, Split};
-use crate::task::{Target, Task};
+use crate::run::Run;
+use crate::target::Target;
+use crate::task::Task;
 
 /// Folds to which the rows of a matrix are dealt where its plan has none.
 const DEALT: usize = 5;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Plan, check_folds, stream};
 use crate::error::{Error, Result};
-use crate::learner::Run;
+use crate::run::Run;
 
 /// Each row is held out once, with all rows of its group. The largest groups are dealt first, each to the fold that is
 /// smallest so far; groups of one size in random order. As many folds as groups leaves one group out at a time.

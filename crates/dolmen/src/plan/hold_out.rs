@@ -5,7 +5,7 @@ use rand::seq::SliceRandom;
 use super::resample::Portion;
 use super::{Plan, Split, check_enough, check_repeats, stream};
 use crate::error::{Error, Result};
-use crate::learner::Run;
+use crate::run::Run;
 
 impl Plan {
     /// Draws of whole groups, `repeats` times: each holds out as near to `test` rows as the groups in a random order allow,

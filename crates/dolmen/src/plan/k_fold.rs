@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::stratified::shuffled_by_class;
 use super::{Plan, Split, check_folds, stream};
 use crate::error::Result;
-use crate::learner::Run;
+use crate::run::Run;
 
 /// Each row is held out once, in one of `folds` folds whose sizes differ by at most one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -37,7 +37,7 @@ pub use stratified::Stratified;
 pub use time::{TimeOrdered, Window};
 
 use crate::error::{Error, Place, Result};
-use crate::learner::Run;
+use crate::run::Run;
 
 /// One split: the rows predicted, and the rows learned from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl Split {
 /// matrices were made on the same splits.
 ///
 /// ```
-/// use dolmen::learner::Run;
+/// use dolmen::run::Run;
 /// use dolmen::plan::Plan;
 ///
 /// let plan = Plan::k_fold(100, 10, &Run::with_threads(0, 1)?)?;

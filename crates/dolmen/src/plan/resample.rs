@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::stratified::shuffled_by_class;
 use super::{Plan, Split, check_enough, check_repeats, stream};
 use crate::error::{Error, Result};
-use crate::learner::Run;
+use crate::run::Run;
 
 /// Some of the rows: a whole number counts rows, a fraction is a share of them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

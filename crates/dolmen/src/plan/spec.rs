@@ -7,12 +7,12 @@ use super::{
     Subsample, TimeOrdered, check_repeats, stream,
 };
 use crate::error::{Error, Place, Result};
-use crate::learner::Run;
+use crate::run::Run;
 
 /// A scheme with its parameters. In a file, `kind` names the scheme: `{ kind = "stratified", folds = 5 }`.
 ///
 /// ```
-/// use dolmen::learner::Run;
+/// use dolmen::run::Run;
 /// use dolmen::plan::{PlanSpec, RowKeys};
 ///
 /// let spec: PlanSpec = serde_json::from_str(r#"{ "kind": "stratified", "folds": 2 }"#)?;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Plan, check_folds, stream};
 use crate::error::Result;
-use crate::learner::Run;
+use crate::run::Run;
 
 /// Each row is held out once; a class's rows are spread over the folds to within one row, and fold sizes differ by at
 /// most one. A class with fewer rows than folds is missing from some folds.

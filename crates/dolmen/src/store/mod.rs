@@ -4,15 +4,13 @@
 //! nests, and is read without executing anything. Each model in it is a [`Record`]: its kind, the version of that kind's
 //! stored form, and its body. A [`Registry`] maps kinds to the types that read them.
 
-mod file;
 mod output;
 mod record;
 mod registry;
 
 pub mod floats;
 
-pub use file::ModelFile;
 pub use output::{check_output, same_file, write_file};
-pub use record::{Record, check_use};
+pub use record::Record;
 pub(crate) use record::{are_shares, is_ascending_below};
-pub use registry::{Registry, Stored};
+pub use registry::{Reader, Registry};

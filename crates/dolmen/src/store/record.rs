@@ -4,7 +4,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::table::Schema;
 
 /// A stored model. Records nest: an ensemble's body holds its members' records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,24 +56,4 @@ pub(crate) fn are_shares(weights: &[f64]) -> bool {
 /// Whether stored numbers are those of some things among so many, each named once and in order; at least one.
 pub(crate) fn is_ascending_below(numbers: &[usize], count: usize) -> bool {
     numbers.is_sorted_by(|a, b| a < b) && numbers.last().is_some_and(|last| *last < count)
-}
-
-/// Refuses a stored model made for another number of input columns, or of values in a prediction row, than it is to be used
-/// with: `made_for` are the two numbers it has, `inputs` and `width` those it will meet.
-pub fn check_use(
-    kind: &str,
-    made_for: (usize, usize),
-    inputs: &Schema,
-    width: usize,
-) -> Result<()> {
-    let (columns, values) = made_for;
-    if columns != inputs.len() {
-        let what = format!("input columns of the stored '{kind}'");
-        return Err(Error::shape(what, inputs.len(), columns));
-    }
-    if values != width {
-        let what = format!("values that the stored '{kind}' predicts");
-        return Err(Error::shape(what, width, values));
-    }
-    Ok(())
 }

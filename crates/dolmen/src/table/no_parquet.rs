@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{ReadOptions, Table};
 use crate::error::{Error, Result};
-use crate::learner::Run;
+use crate::run::Run;
 
 fn absent<T>(path: &Path) -> Result<T> {
     Err(Error::file(path, "this program was built without Parquet (cargo feature `parquet`)"))

@@ -12,7 +12,7 @@ use super::csv::{self, Input, Source};
 use super::unpack::{Packing, Unpacked};
 use super::{Kind, Schema, Table, no_such_column, parquet, two_columns_named};
 use crate::error::{Error, Place, Result};
-use crate::learner::Run;
+use crate::run::Run;
 
 /// How a table is read.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,10 +1,11 @@
 //! Kernel densities: reference values, and what makes a density a density.
 
+use dolmen::learner::Stored;
 use dolmen::learner::density::kernel::{
     Bandwidth, FittedKernel, KernelDensity, Rule, Scale, Shape, effective_kernel,
 };
 use dolmen::learner::{Fitted, Learner, Sample, predict};
-use dolmen::store::{Registry, Stored};
+use dolmen::store::Registry;
 use dolmen::table::Features;
 use dolmen::task::Density;
 use rand::{RngExt, SeedableRng};
@@ -260,13 +261,13 @@ fn draws_follow_the_density() {
 
 #[test]
 fn a_stored_density_is_the_same_to_the_last_bit() {
-    let registry = Registry::<Density>::default().with::<FittedKernel>();
+    let registry = Registry::default().with_model::<Density, FittedKernel>();
     let query = normal(300, 2, 14);
     for learner in [kernel(Shape::Gaussian, 0.3), kernel(Shape::Triangular, Rule::Loo)] {
         let live = &fit(&learner, &normal(700, 2, 13))[0];
         let record = live.record().unwrap();
         assert_eq!(record.kind(), FittedKernel::KIND);
-        let stored = registry.restore(&record).unwrap();
+        let stored = registry.model::<Density>(&record).unwrap();
         let ours = predict(live.as_ref(), query.rows(), &run()).unwrap();
         assert_eq!(ours, predict(stored.as_ref(), query.rows(), &run()).unwrap());
         assert_eq!(live.diagnostics(), stored.diagnostics());
@@ -277,7 +278,7 @@ fn a_stored_density_is_the_same_to_the_last_bit() {
 fn the_effective_kernel_is_the_mixture_of_kernels() {
     let data = normal(25, 1, 15);
     let learner = kernel(Shape::Triangular, [0.1, 0.4, 1.5]);
-    let registry = Registry::<Density>::default();
+    let registry = Registry::default();
     let members: Vec<FittedKernel> = fit(&learner, &data)
         .iter()
         .map(|member| FittedKernel::restore(&member.record().unwrap(), &registry).unwrap())

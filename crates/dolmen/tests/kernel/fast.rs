@@ -1,10 +1,10 @@
 //! Every fast evaluation of a kernel density against the plain sum over rows.
 
 use dolmen::learner::density::kernel::{Bandwidth, KernelDensity, Scale, Shape};
-use dolmen::learner::{Learner, Run, Sample, predict};
+use dolmen::learner::{Learner, Sample, predict};
 use dolmen::math::log_sum_exp;
-use dolmen::oos;
 use dolmen::plan::Plan;
+use dolmen::run::Run;
 use dolmen::table::Features;
 use dolmen::task::Density;
 use proptest::prelude::*;
@@ -144,7 +144,7 @@ fn refitted(learner: &KernelDensity, sample: &Sample<'_, Density>, plan: &Plan) 
         unreachable!("a ladder is tested");
     };
     if learner.scale == Scale::Training {
-        return oos::refit(learner, sample, plan, &run(1)).unwrap().columns;
+        return dolmen::learner::refit(learner, sample, plan, &run(1)).unwrap().columns;
     }
     let deviations = deviations(sample);
     let refit = |fraction: &f64| {
@@ -154,7 +154,7 @@ fn refitted(learner: &KernelDensity, sample: &Sample<'_, Density>, plan: &Plan) 
             },
             ..learner.clone()
         };
-        oos::refit(&fixed, sample, plan, &run(1)).unwrap().columns.remove(0)
+        dolmen::learner::refit(&fixed, sample, plan, &run(1)).unwrap().columns.remove(0)
     };
     fractions.iter().map(refit).collect()
 }
@@ -231,7 +231,7 @@ fn out_of_sample_densities_have_the_same_bits_on_any_number_of_threads() {
         let learner =
             KernelDensity { shape, bandwidth: [0.1, 0.4, 1.5].into(), ..KernelDensity::default() };
         let on = |threads| learner.out_of_sample(&sample, &plan, &run(threads)).unwrap();
-        let bits = |block: oos::Block| -> Vec<u64> {
+        let bits = |block: dolmen::learner::Block| -> Vec<u64> {
             block.columns.iter().flatten().map(|v| v.to_bits()).collect()
         };
         assert_eq!(bits(on(1)), bits(on(2)));
@@ -247,7 +247,7 @@ fn splits_that_cannot_be_fitted_fail_as_they_do_when_refitted() {
     let plan = Plan::in_turn(20, 4);
     let learner = KernelDensity { bandwidth: [0.5, 1.0].into(), ..KernelDensity::default() };
     let ours = learner.out_of_sample(&sample, &plan, &run(2)).unwrap();
-    let theirs = oos::refit(&learner, &sample, &plan, &run(2)).unwrap();
+    let theirs = dolmen::learner::refit(&learner, &sample, &plan, &run(2)).unwrap();
     assert_eq!(ours.failures, theirs.failures);
     assert_eq!(ours.failures.len(), 2);
     for (a, b) in ours.columns.iter().flatten().zip(theirs.columns.iter().flatten()) {

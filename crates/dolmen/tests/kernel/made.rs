@@ -1,7 +1,8 @@
 //! Data and learners that the tests share.
 
 use dolmen::learner::density::kernel::{Bandwidth, KernelDensity, Shape};
-use dolmen::learner::{Fitted, Learner, Run, Sample, predict};
+use dolmen::learner::{Fitted, Learner, Sample, predict};
+use dolmen::run::Run;
 use dolmen::table::Features;
 use dolmen::task::Density;
 use rand::SeedableRng;

@@ -3,13 +3,15 @@
 
 use std::sync::Arc;
 
+use dolmen::learner::Stored;
 use dolmen::learner::density::mixture::{Covariance, GaussianMixture, OneOrMany};
 use dolmen::learner::density::{
     Averaged, Averaging, DensityModel, FittedAverage, FittedGaussian, FittedMixture, Gaussian,
     Resample,
 };
-use dolmen::learner::{Fitted, Learner, Run, Sample, predict};
-use dolmen::store::{Registry, Stored};
+use dolmen::learner::{Fitted, Learner, Sample, predict};
+use dolmen::run::Run;
+use dolmen::store::Registry;
 use dolmen::table::Features;
 use dolmen::task::Density;
 use rand::{RngExt, SeedableRng};
@@ -255,13 +257,13 @@ fn what_cannot_be_marginalised_or_conditioned_is_refused() {
 #[test]
 fn stored_models_say_the_same() {
     let registry = Registry::default()
-        .with::<FittedGaussian>()
-        .with::<FittedMixture>()
-        .with::<FittedAverage>();
+        .with_model::<Density, FittedGaussian>()
+        .with_model::<Density, FittedMixture>()
+        .with_model::<Density, FittedAverage>();
     let x = rows(40, 3);
     for model in models(3) {
         let record = model.record().unwrap();
-        let back = registry.restore(&record).unwrap();
+        let back = registry.model::<Density>(&record).unwrap();
         assert_eq!(
             predict(model.as_ref(), x.rows(), &run()).unwrap(),
             predict(back.as_ref(), x.rows(), &run()).unwrap()
@@ -287,7 +289,7 @@ fn an_average_is_the_mean_of_its_parts() {
         let models = learner.fit(&sample, &run()).unwrap();
         assert_eq!(models.len(), learner.members().len());
         let record = models[1].record().unwrap();
-        let registry = Registry::default().with::<FittedMixture>();
+        let registry = Registry::default().with_model::<Density, FittedMixture>();
         let average = FittedAverage::restore(&record, &registry).unwrap();
         assert_eq!(average.parts().len(), 5);
         let out = predict(&average, x.rows(), &run()).unwrap();
@@ -313,7 +315,7 @@ fn a_bootstrap_of_weighted_rows_is_a_bootstrap() {
     let averaging = Averaging { fits: 400, ..Default::default() };
     let learner = Averaged::new(Gaussian::default(), averaging);
     let model = learner.fit(&sample, &run()).unwrap().remove(0);
-    let registry = Registry::default().with::<FittedGaussian>();
+    let registry = Registry::default().with_model::<Density, FittedGaussian>();
     let average = FittedAverage::restore(&model.record().unwrap(), &registry).unwrap();
     let medians: Vec<f64> =
         average.parts().iter().map(|p| p.density().unwrap().quantile(0.5).unwrap()).collect();

@@ -1,7 +1,8 @@
 //! What the tests of fits share.
 
+use dolmen::learner::Sample;
 use dolmen::learner::density::mixture::{FittedMixture, GaussianMixture};
-use dolmen::learner::{Run, Sample};
+use dolmen::run::Run;
 use dolmen::table::Features;
 use dolmen::task::Density;
 

@@ -9,14 +9,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use dolmen::combine::library::combiner;
+use dolmen::catalogue::{Catalogue, Catalogued};
 use dolmen::ensemble::{CalibrationKind, Check, Ending, Ensemble, Stack};
-use dolmen::learner::library::Library;
-use dolmen::learner::spec::Spec;
-use dolmen::learner::{Fitted, Run, Sample, predict};
-use dolmen::store::{ModelFile, Record};
+use dolmen::learner::{Fitted, Sample, predict};
+use dolmen::recipe::ModelFile;
+use dolmen::run::Run;
+use dolmen::spec::Spec;
+use dolmen::store::Record;
 use dolmen::table::{Features, Field, Kind, Schema};
-use dolmen::task::{Classification, Density, Joint, Labels, Regression, Target, Task};
+use dolmen::target::{Labels, Target};
+use dolmen::task::{Classification, Density, Joint, Regression, Task};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -71,11 +73,13 @@ struct Around {
 
 const PLAIN: Around = Around { combiner: "uniform", ending: Ending::Refit, calibration: None };
 
-fn file<T: Library>(members: &[&str], around: &Around, target: &T::Target) -> ModelFile {
+fn file<T: Catalogued>(members: &[&str], around: &Around, target: &T::Target) -> ModelFile {
     let x = rows(T::NAME != Density::NAME && members[0] != "bayes(density=gaussian)");
     let sample = Sample::<T>::new(x.rows(), target).unwrap();
-    let learner = |text: &&str| T::learner_for(&Spec::parse(text).unwrap(), x.rows()).unwrap();
-    let combine = combiner::<T>(&Spec::parse(around.combiner).unwrap()).unwrap();
+    let learner = |text: &&str| {
+        Catalogue::standard().learner_for(&Spec::parse(text).unwrap(), x.rows().schema()).unwrap()
+    };
+    let combine = T::combiner(&Spec::parse(around.combiner).unwrap()).unwrap();
     let mut stack = Stack::choosing(vec![combine])
         .members(members.iter().map(learner))
         .folds(3)
@@ -97,8 +101,8 @@ fn file<T: Library>(members: &[&str], around: &Around, target: &T::Target) -> Mo
 }
 
 /// Everything the program asks of a model that it has read.
-fn use_model<T: Library>(file: &ModelFile) -> dolmen::Result<Ensemble<T>> {
-    let model: Ensemble<T> = file.restore(&T::registry())?;
+fn use_model<T: Catalogued>(file: &ModelFile) -> dolmen::Result<Ensemble<T>> {
+    let model: Ensemble<T> = file.restore(Catalogue::standard().registry())?;
     let x = met(&Arc::new(file.schema.clone()));
     // Missing values may be refused; the rows before them are predicted all the same.
     for rows in [x.rows(), x.rows().slice(0..ROWS.min(x.rows().rows()))] {
@@ -163,7 +167,7 @@ fn fuzz(name: &str, file: &ModelFile) -> Vec<PathBuf> {
     kept
 }
 
-fn fuzz_all<T: Library>(specs: &[&str], target: &T::Target) {
+fn fuzz_all<T: Catalogued>(specs: &[&str], target: &T::Target) {
     let mut kinds = BTreeSet::new();
     let mut panicked = Vec::new();
     for spec in specs {
@@ -171,9 +175,9 @@ fn fuzz_all<T: Library>(specs: &[&str], target: &T::Target) {
         kinds.insert(Spec::parse(spec).unwrap().kind);
     }
     assert!(panicked.is_empty(), "panics: {panicked:#?}");
-    for entry in T::entries() {
-        let elsewhere = ["stack", "encoded"].contains(&entry.kind);
-        assert!(elsewhere || kinds.contains(entry.kind), "{} is not tried", entry.kind);
+    for entry in Catalogue::standard().learners::<T>() {
+        let elsewhere = ["stack", "encoded"].contains(&entry.kind());
+        assert!(elsewhere || kinds.contains(entry.kind()), "{} is not tried", entry.kind());
     }
 }
 
@@ -310,7 +314,7 @@ fn thousands_of_models_within_one_another() {
     for _ in 0..3000 {
         model = Record::new("fold average", 1, &Body { fits: vec![model] }).unwrap();
     }
-    let error = Density::registry().restore(&model).unwrap_err().to_string();
+    let error = Catalogue::standard().registry().model::<Density>(&model).unwrap_err().to_string();
     assert!(error.contains("within one another"), "{error}");
 }
 
@@ -319,8 +323,8 @@ fn thousands_of_models_within_one_another() {
 fn models_of_other_columns_classes_and_tasks() {
     let file = file::<Classification>(&["tree", "naive-bayes"], &PLAIN, &labels());
     let refused = |file: &ModelFile| {
-        let restored =
-            file.restore::<Classification, Ensemble<Classification>>(&Classification::registry());
+        let restored = file
+            .restore::<Classification, Ensemble<Classification>>(Catalogue::standard().registry());
         restored.unwrap_err().to_string()
     };
     let two = ModelFile { classes: ["yes", "no"].map(String::from).to_vec(), ..file.clone() };

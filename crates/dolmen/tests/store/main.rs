@@ -12,12 +12,14 @@ use std::io::{Error as IoError, Write};
 use std::path::PathBuf;
 
 use dolmen::Error;
+use dolmen::catalogue::{Catalogue, Catalogued};
 use dolmen::ensemble::{Ensemble, Stack};
 use dolmen::learner::density::gaussian::Gaussian;
-use dolmen::learner::library::Library;
-use dolmen::learner::spec::Spec;
-use dolmen::learner::{Fitted, Run, Sample, predict};
-use dolmen::store::{ModelFile, Record, write_file};
+use dolmen::learner::{Fitted, Sample, predict};
+use dolmen::recipe::ModelFile;
+use dolmen::run::Run;
+use dolmen::spec::Spec;
+use dolmen::store::{Record, write_file};
 use dolmen::table::{Conventions, Features, Schema};
 use dolmen::task::{Classification, Density};
 use serde::{Deserialize, Serialize};
@@ -73,7 +75,7 @@ fn files_from_before_conventions_were_kept_are_read() {
 fn stored() -> (TempDir, PathBuf, Vec<u8>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.dolmen");
-    file().write(&path, &Density::registry()).unwrap();
+    file().write::<Density>(&path, Catalogue::standard().registry()).unwrap();
     let bytes = fs::read(&path).unwrap();
     (folder, path, bytes)
 }
@@ -116,7 +118,7 @@ fn a_model_read_back_predicts_the_same_bits() {
     let read = ModelFile::read(&path).unwrap();
     assert_eq!(read, file());
     assert!(read.is::<Density>() && !read.is::<Classification>());
-    let model = Density::registry().restore(&read.model).unwrap();
+    let model = Catalogue::standard().registry().model::<Density>(&read.model).unwrap();
     let x = rows();
     let expected = predict(&ensemble(), x.rows(), &run()).unwrap();
     assert_eq!(predict(model.as_ref(), x.rows(), &run()).unwrap(), expected);
@@ -156,7 +158,10 @@ fn a_body_that_is_nonsense_behind_a_right_checksum_does_not_panic() {
         forged[10..14].copy_from_slice(&checksum.to_le_bytes());
         // Some changes are harmless (a letter of a name); none may bring the program down.
         if let Ok(file) = read(&path, &forged) {
-            let _ = Density::registry().restore(&file.model).map(|model| model.width());
+            let _ = Catalogue::standard()
+                .registry()
+                .model::<Density>(&file.model)
+                .map(|model| model.width());
         }
     }
 }
@@ -179,19 +184,20 @@ fn foreign_and_newer_files() {
 
 #[test]
 fn unknown_and_newer_records() {
-    let registry = Density::registry();
-    let unknown = registry.restore(&Record::new("acme.histogram", 1, &()).unwrap()).unwrap_err();
+    let registry = Catalogue::standard().registry();
+    let unknown =
+        registry.model::<Density>(&Record::new("acme.histogram", 1, &()).unwrap()).unwrap_err();
     assert!(matches!(&unknown, Error::UnknownKind { kind } if kind == "acme.histogram"));
     let kind = ensemble().record().unwrap().kind().to_string();
-    let newer = registry.restore(&Record::new(&kind, 99, &()).unwrap()).unwrap_err();
+    let newer = registry.model::<Density>(&Record::new(&kind, 99, &()).unwrap()).unwrap_err();
     assert!(matches!(newer, Error::Version { found: 99, .. }), "{newer}");
     assert!(newer.to_string().contains(&kind));
-    let damaged = registry.restore(&Record::new(&kind, 1, &"text").unwrap()).unwrap_err();
+    let damaged = registry.model::<Density>(&Record::new(&kind, 1, &"text").unwrap()).unwrap_err();
     assert!(damaged.to_string().contains(&kind), "{damaged}");
     // A classifier's registry does not read densities.
     let gaussian = Record::new("gaussian", 1, &()).unwrap();
     assert!(matches!(
-        Classification::registry().restore(&gaussian),
+        Catalogue::standard().registry().model::<Density>(&gaussian),
         Err(Error::UnknownKind { .. })
     ));
 }
@@ -224,7 +230,7 @@ fn a_failed_write_keeps_the_old_file_and_leaves_nothing_else() {
 #[test]
 fn densities_of_rows_with_weights_of_any_size_can_be_read_back() {
     let x = rows();
-    let registry = Density::registry();
+    let registry = Catalogue::standard().registry();
     for size in [1e-13, 1e-6, 0.1, 1.0, 1e6, 1e13] {
         let weights: Vec<f64> = (0..40).map(|i| size * (1.1 + f64::from(i * i % 13))).collect();
         let sample = Sample::<Density>::new(x.rows(), &()).unwrap().counted(&weights).unwrap();
@@ -232,7 +238,7 @@ fn densities_of_rows_with_weights_of_any_size_can_be_read_back() {
             let learner = Density::learner(&Spec::parse(spec).unwrap()).unwrap();
             for model in learner.fit(&sample, &run()).unwrap() {
                 let record = model.record().unwrap();
-                let read = registry.restore(&record).unwrap();
+                let read = registry.model::<Density>(&record).unwrap();
                 assert_eq!(read.record().unwrap(), record, "{spec} with weights about {size}");
             }
         }
@@ -244,7 +250,8 @@ fn a_model_that_cannot_be_read_back_is_not_written() {
     let (_folder, path, before) = stored();
     // The columns are not those of the model.
     let other = ModelFile { schema: Schema::numeric(3), ..file() };
-    let error = other.write(&path, &Density::registry()).unwrap_err().to_string();
+    let error =
+        other.write::<Density>(&path, Catalogue::standard().registry()).unwrap_err().to_string();
     assert!(error.contains("m.dolmen") && error.contains("cannot be read back"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use dolmen::combine::library::combiner;
+use dolmen::catalogue::Catalogued;
 use dolmen::ensemble::{Check, Ending, Kept, Stack, Tuned};
-use dolmen::learner::library::Library;
-use dolmen::learner::{Fitted, Learner, Run, Sample, predict};
+use dolmen::learner::{Fitted, Learner, Sample, predict};
 use dolmen::oos::{OnFailure, Trials, collect};
 use dolmen::plan::Plan;
+use dolmen::run::Run;
 use dolmen::store::Record;
 use dolmen::table::Rows;
 use dolmen::task::Regression;
@@ -267,7 +267,7 @@ fn a_memorising_learner_gets_no_weight() {
     let (x, y) = bent(120, 22);
     let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
     for text in ["simplex", "non-negative", "best", "greedy"] {
-        let stack = Stack::choosing(vec![combiner::<Regression>(&spec(text)).unwrap()]);
+        let stack = Stack::choosing(vec![Regression::combiner(&spec(text)).unwrap()]);
         let stack = stack.member(Memoriser).members(learners::<Regression>(&["ridge(lambda=1)"]));
         let ensemble = stack.folds(5).check(Check::Nested).fit_ensemble(&sample, &run()).unwrap();
         // What is left is the shift of a constant 1000, by less than the noise.

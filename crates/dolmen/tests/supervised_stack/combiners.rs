@@ -1,14 +1,16 @@
 //! Every combiner: proper predictions, optimality, refusals.
 
-use dolmen::combine::library::combiner;
+use dolmen::catalogue::{Catalogue, Catalogued};
 use dolmen::combine::{Combiner, Evidence, Weights, log_evidence};
 use dolmen::ensemble::{Check, Ensemble, Stack};
-use dolmen::learner::library::Library;
-use dolmen::learner::{Fitted, Learner, Run, Sample, predict};
+use dolmen::learner::Stored;
+use dolmen::learner::{Fitted, Learner, Sample, predict};
 use dolmen::oos::OutOfSample;
-use dolmen::store::{Record, Stored};
+use dolmen::run::Run;
+use dolmen::store::Record;
 use dolmen::table::{Features, Rows};
-use dolmen::task::{Classification, Labels, Regression};
+use dolmen::target::Labels;
+use dolmen::task::{Classification, Regression};
 use dolmen::{Error, Result};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
@@ -51,7 +53,10 @@ fn every_combiner_combines_classes() {
         }
         // Better than the class frequencies, ln 3.
         assert!(loss(&predicted) < 1.09, "{text}: {}", loss(&predicted));
-        let again = Ensemble::restore(&ensemble.record().unwrap(), &Classification::registry());
+        let again = Ensemble::<Classification>::restore(
+            &ensemble.record().unwrap(),
+            Catalogue::standard().registry(),
+        );
         assert_eq!(predict(&again.unwrap(), fresh.rows(), &run()).unwrap(), predicted, "{text}");
         let alone = Run::with_threads(0, 1).unwrap();
         let other = stack.fit_ensemble(&sample, &alone).unwrap();
@@ -85,7 +90,10 @@ fn every_combiner_combines_numbers() {
         let square =
             |p: &dyn Fn(usize) -> f64| (0..100).map(|i| (truth[i] - p(i)).powi(2)).sum::<f64>();
         assert!(square(&|i| predicted[i]) < square(&|_| mean), "{text}");
-        let again = Ensemble::restore(&ensemble.record().unwrap(), &Regression::registry());
+        let again = Ensemble::<Regression>::restore(
+            &ensemble.record().unwrap(),
+            Catalogue::standard().registry(),
+        );
         assert_eq!(predict(&again.unwrap(), fresh.rows(), &run()).unwrap(), predicted, "{text}");
     }
 }
@@ -95,7 +103,7 @@ fn combiners_refuse_what_does_not_suit_them() {
     let (x, y) = bent(40, 6);
     let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
     let refused = |text: &str, word: &str| {
-        let error = match combiner::<Regression>(&spec(text)) {
+        let error = match Regression::combiner(&spec(text)) {
             Err(error) => error,
             Ok(combiner) => {
                 let stack = Stack::choosing(vec![combiner]);
@@ -135,7 +143,7 @@ fn pair_of_members(rows: usize) -> OutOfSample<Classification> {
 #[test]
 fn the_powers_of_a_log_pool_are_optimal() {
     let oos = pair_of_members(300);
-    let found = combiner::<Classification>(&spec("log-pool(lambda=0)")).unwrap();
+    let found = Classification::combiner(&spec("log-pool(lambda=0)")).unwrap();
     let pool = found.fit(&Evidence::from(&oos), &run()).unwrap().remove(0);
     let powers = pool.weights().unwrap().to_vec();
     // Timid members ask for powers above 1.
@@ -233,7 +241,7 @@ fn a_gate_sends_rows_to_the_member_that_knows_them() {
     let x = Features::numeric(x, 2).unwrap();
     let labels = Labels::new(["no", "yes"].map(String::from), codes).unwrap();
     let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
-    let gate = combiner::<Classification>(&spec("gate")).unwrap();
+    let gate = Classification::combiner(&spec("gate")).unwrap();
     let stack = Stack::choosing(vec![gate]).member(OneSided(1.0)).member(OneSided(-1.0));
     let ensemble = stack.check(Check::Nested).folds(5).fit_ensemble(&sample, &run()).unwrap();
     let assessment = ensemble.assessment().unwrap();
@@ -246,7 +254,7 @@ fn a_gate_sends_rows_to_the_member_that_knows_them() {
     // Held strongly enough, the gate is constant.
     let oos = ensemble.matrix().unwrap();
     let evidence = Evidence { x: Some(x.rows()), ..Evidence::from(oos) };
-    let held = combiner::<Classification>(&spec("gate(lambda=[1e6], tolerance=1e-9)")).unwrap();
+    let held = Classification::combiner(&spec("gate(lambda=[1e6], tolerance=1e-9)")).unwrap();
     let columns = [oos.column(0), oos.column(1)];
     let combined = held.fit(&evidence, &run()).unwrap().into_iter().map(|combination| {
         let mut out = vec![0.0; 400];

@@ -1,13 +1,13 @@
 //! Data, learners and stacks that the tests share.
 
-use dolmen::combine::library::combiner;
+use dolmen::catalogue::Catalogued;
 use dolmen::ensemble::Stack;
-use dolmen::learner::library::Library;
+use dolmen::learner::Learner;
 use dolmen::learner::linear::Ridge;
-use dolmen::learner::spec::Spec;
-use dolmen::learner::{Learner, Run};
+use dolmen::run::Run;
+use dolmen::spec::Spec;
 use dolmen::table::Features;
-use dolmen::task::Labels;
+use dolmen::target::Labels;
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
@@ -30,12 +30,12 @@ pub(crate) fn spec(text: &str) -> Spec {
     Spec::parse(text).unwrap()
 }
 
-pub(crate) fn learners<T: Library>(specs: &[&str]) -> Vec<Box<dyn Learner<T>>> {
+pub(crate) fn learners<T: Catalogued>(specs: &[&str]) -> Vec<Box<dyn Learner<T>>> {
     specs.iter().map(|text| T::learner(&spec(text)).unwrap()).collect()
 }
 
-pub(crate) fn stack_by<T: Library>(text: &str, members: &[&str]) -> Stack<T> {
-    Stack::choosing(vec![combiner::<T>(&spec(text)).unwrap()]).members(learners::<T>(members))
+pub(crate) fn stack_by<T: Catalogued>(text: &str, members: &[&str]) -> Stack<T> {
+    Stack::choosing(vec![T::combiner(&spec(text)).unwrap()]).members(learners::<T>(members))
 }
 
 /// Numbers with a bend, and noise.

@@ -1,11 +1,13 @@
 //! What is learned from rows the stack had not seen: calibration and prediction intervals.
 
 use dolmen::Result;
+use dolmen::catalogue::{Catalogue, Catalogued};
 use dolmen::ensemble::{Calibration, CalibrationKind, Check, Ending, Ensemble, Stack};
-use dolmen::learner::library::Library;
-use dolmen::learner::{Fitted, Learner, Run, Sample, predict};
+use dolmen::learner::Stored;
+use dolmen::learner::{Fitted, Learner, Sample, predict};
 use dolmen::plan::Plan;
-use dolmen::store::{Record, Stored};
+use dolmen::run::Run;
+use dolmen::store::Record;
 use dolmen::table::Rows;
 use dolmen::task::{Classification, Regression};
 
@@ -93,7 +95,8 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
         let stack = stack.folds(10).check(Check::Nested).ending(ending);
         let ensemble = stack.fit_ensemble(&sample, &run()).unwrap();
         let again =
-            Ensemble::restore(&ensemble.record().unwrap(), &Regression::registry()).unwrap();
+            Ensemble::restore(&ensemble.record().unwrap(), Catalogue::standard().registry())
+                .unwrap();
         for level in [0.5, 0.9] {
             let intervals = ensemble.intervals(fresh.rows(), level, &run()).unwrap().unwrap();
             let inside = intervals.iter().zip(&truth).filter(|(b, y)| (b[0]..=b[1]).contains(y));

@@ -20,7 +20,8 @@ use serde::{Deserialize, Serialize};
 pub use model::FittedAdaBoost;
 
 use crate::error::{Error, Place, Result, within};
-use crate::learner::{Fitted, Learner, Run, Sample};
+use crate::learner::{Fitted, Learner, Sample};
+use crate::run::Run;
 use crate::task::{Classification, Task};
 use model::Members;
 use weak::{Guesses, Trees};

@@ -9,7 +9,8 @@ use super::weak::best;
 use crate::error::{Error, Result};
 use crate::learner::tree::Tree;
 use crate::learner::{Diagnostics, Fitted, Sample, Series};
-use crate::store::{Record, Registry, Stored, check_use, floats};
+use crate::learner::{Stored, check_use};
+use crate::store::{Record, Registry, floats};
 use crate::table::{Rows, Schema};
 use crate::task::{Classification, Task};
 
@@ -212,7 +213,7 @@ impl Stored<Classification> for FittedAdaBoost {
     const KIND: &'static str = "adaboost";
     const VERSION: u32 = 1;
 
-    fn restore(record: &Record, registry: &Registry<Classification>) -> Result<Self> {
+    fn restore(record: &Record, registry: &Registry) -> Result<Self> {
         let Body { votes, trees, models } = record.read()?;
         let width = votes.frequencies.len();
         let suits = |tree: &Tree| {
@@ -234,7 +235,7 @@ impl Stored<Classification> for FittedAdaBoost {
         let members = if models.is_empty() {
             Members::Trees(trees)
         } else {
-            let restore = |record: Record| Ok(registry.restore(&record)?.into());
+            let restore = |record: Record| Ok(registry.model(&record)?.into());
             Members::Models(models.into_iter().map(restore).collect::<Result<_>>()?)
         };
         Ok(Self { votes, members })
@@ -245,7 +246,7 @@ impl Stored<Classification> for FittedAdaBoost {
 mod tests {
     use super::*;
     use crate::table::Features;
-    use crate::task::Labels;
+    use crate::target::Labels;
 
     /// The scale for rows that all have two votes for their second class, with these classes and weights.
     fn scale_of(classes: &[u32], weights: &[f64]) -> f64 {

@@ -8,7 +8,8 @@ use crate::learner::tree::{
     Bins, Codes, Counts, Criterion, Grower, Grown, Growth, Impurity, Narrow, Pairs, Tree, Units,
     Workspace,
 };
-use crate::learner::{Fitted, Learner, Run, Sample, predict};
+use crate::learner::{Fitted, Learner, Sample, predict};
+use crate::run::Run;
 use crate::task::{Classification, Task};
 
 /// Bins of a column: all distinct values where they are few.

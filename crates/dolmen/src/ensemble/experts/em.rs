@@ -14,8 +14,8 @@ use super::design::Design;
 use super::gate::Gate;
 use super::start;
 use crate::error::Result;
-use crate::learner::Run;
 use crate::math::{bulk, divide_rows, exp_and_sum_rows, largest_in_rows};
+use crate::run::Run;
 
 /// Rows of one piece of work, and those multiplied at a time.
 const PART: usize = 4096;

@@ -8,10 +8,10 @@ use faer::{Mat, MatRef};
 
 use super::design::Design;
 use crate::error::Result;
-use crate::learner::Run;
 use crate::learner::linear::newton;
 use crate::learner::linear::softmax::{Observations, Problem, contrasts};
 use crate::math::{bulk, log_sum_exp};
+use crate::run::Run;
 
 /// The gate's coefficients, in contrasts.
 #[derive(Debug, Clone)]

@@ -13,9 +13,9 @@ use faer::Mat;
 use super::design::Design;
 use super::em::Family;
 use crate::error::Result;
-use crate::learner::Run;
 use crate::learner::linear::newton;
 use crate::math::{Gram, bulk};
+use crate::run::Run;
 use crate::stats::{Accumulator, accumulate};
 
 /// Rows summed into one accumulator, and those multiplied at a time.

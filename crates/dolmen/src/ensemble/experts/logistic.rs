@@ -13,10 +13,10 @@ use super::design::Design;
 use super::em::Family;
 use super::gate::squared_slopes;
 use crate::error::Result;
-use crate::learner::Run;
 use crate::learner::linear::newton;
 use crate::learner::linear::softmax::{Observations, Problem, contrasts};
 use crate::math::{bulk, exp_and_sum_rows, largest_in_rows, log_sum_exp};
+use crate::run::Run;
 
 /// When the single model is found: the gradient of its mean loss, and iterations at most.
 const SINGLE: (f64, usize) = (1e-8, 500);

@@ -36,9 +36,11 @@ pub use model::FittedExperts;
 use crate::error::{Error, Place, Result, within};
 use crate::learner::density::mixture::OneOrMany;
 use crate::learner::scales::{require_finite, require_moderate, require_numbers};
-use crate::learner::{Fitted, Learner, Run, Sample};
+use crate::learner::{Fitted, Learner, Sample};
 use crate::memory;
-use crate::task::{Classification, Regression, Target, Task};
+use crate::run::Run;
+use crate::target::Target;
+use crate::task::{Classification, Regression, Task};
 use design::Design;
 use em::{Climb, Family};
 use gaussian::{Gaussian, Linear};
@@ -49,7 +51,8 @@ use model::{Fit, Says};
 ///
 /// ```
 /// use dolmen::ensemble::Experts;
-/// use dolmen::learner::{Run, Sample};
+/// use dolmen::run::Run;
+/// use dolmen::learner::Sample;
 /// use dolmen::table::Features;
 /// use dolmen::task::Regression;
 ///

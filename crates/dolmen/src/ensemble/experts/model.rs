@@ -6,8 +6,9 @@ use super::Routed;
 use crate::error::{Error, Result};
 use crate::learner::scales::{Scales, require_numbers};
 use crate::learner::{Diagnostics, Fitted, Series};
+use crate::learner::{Stored, check_use};
 use crate::math::bulk;
-use crate::store::{Record, Registry, Stored, check_use, floats, is_ascending_below};
+use crate::store::{Record, Registry, floats, is_ascending_below};
 use crate::table::{Rows, Schema};
 
 /// What the experts' scores are turned into.
@@ -298,7 +299,7 @@ impl<T: Routed> Stored<T> for FittedExperts {
     const KIND: &'static str = "experts";
     const VERSION: u32 = 1;
 
-    fn restore(record: &Record, _registry: &Registry<T>) -> Result<Self> {
+    fn restore(record: &Record, _registry: &Registry) -> Result<Self> {
         let model: Self = record.read()?;
         record.require(model.is_sound())?;
         if !T::suits(&model.says) {

@@ -6,8 +6,8 @@
 use rand::RngExt;
 
 use super::design::Design;
-use crate::learner::Run;
 use crate::math::bulk;
+use crate::run::Run;
 
 /// How far apart the scores of two centres are on average, at either of them.
 const CONTRAST: f64 = 4.0;

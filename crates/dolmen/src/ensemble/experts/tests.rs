@@ -6,7 +6,7 @@ use super::design::Design;
 use super::em::{Family, Plan, best_of};
 use super::gaussian::Gaussian;
 use super::logistic::Softmax;
-use crate::learner::Run;
+use crate::run::Run;
 use crate::table::Features;
 
 /// Some random problem: inputs with a column that copies another and one that is constant, weights, and numbers that follow

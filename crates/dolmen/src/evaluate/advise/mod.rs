@@ -16,10 +16,11 @@ use serde::Serialize;
 pub use probe::{Advisable, probe};
 pub use rules::advise;
 
-use crate::combine::inference::Estimate;
 use crate::learner::Sample;
+use crate::score::Estimate;
 use crate::table::Kind;
-use crate::task::{Target, Task};
+use crate::target::Target;
+use crate::task::Task;
 
 /// What a table is like.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -3,16 +3,18 @@
 use rand::seq::SliceRandom;
 
 use super::{Clipped, Contrast, Facts, Probe, Probed, Role, Topic};
-use crate::combine::inference::Estimate;
+use crate::catalogue::Catalogued;
 use crate::combine::weigh::{Errors, WeighOptions, Weighing, weigh};
 use crate::error::{Error, Place, Result};
-use crate::learner::library::Library;
-use crate::learner::spec::Spec;
-use crate::learner::{Learner, Run, Sample};
+use crate::learner::{Learner, Sample};
 use crate::oos::{OnFailure, OutOfSample, collect};
 use crate::plan::{PlanSpec, RowKeys};
+use crate::run::Run;
+use crate::score::Estimate;
+use crate::spec::Spec;
 use crate::table::{Kind, Rows};
-use crate::task::{Classification, Density, Regression, Target, Task};
+use crate::target::Target;
+use crate::task::{Classification, Density, Regression, Task};
 
 /// Rows looked at: so many at most, fewer of wide tables, and no advice on less.
 const MOST_ROWS: usize = 2000;
@@ -37,7 +39,7 @@ impl Candidate {
 }
 
 /// A task that can be advised on.
-pub trait Advisable: Library {
+pub trait Advisable: Catalogued {
     /// Whether gains are told as shares of the baseline's loss.
     #[doc(hidden)]
     const RELATIVE: bool;

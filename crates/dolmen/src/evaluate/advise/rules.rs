@@ -4,7 +4,7 @@
 //! the simplest member that is no more than a standard error behind the best (Breiman et al. 1984, section 3.4.3).
 
 use super::{Advice, Contrast, Facts, Probe, Probed, Reason, Role, Topic};
-use crate::combine::inference::Estimate;
+use crate::score::Estimate;
 use crate::task::{Density, Task};
 
 /// Standard errors that make a difference clear.

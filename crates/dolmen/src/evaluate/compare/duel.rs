@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::split::SplitResult;
 use super::summary::mean_test_share;
-use crate::evaluate::figures::higher_is_better;
 use crate::evaluate::{corrected_t, differences, paired_t};
+use crate::score::figures::higher_is_better;
 
 /// A two-sided test at 5 % decides.
 const LEVEL: f64 = 0.05;

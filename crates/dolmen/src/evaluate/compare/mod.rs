@@ -20,9 +20,11 @@ pub use summary::{Comparison, FigureResult, MeanWeight, MethodResult};
 
 use crate::ensemble::Stack;
 use crate::error::{Error, Place, Result};
-use crate::learner::{Learner, Run, Sample};
+use crate::learner::{Learner, Sample};
 use crate::plan::{Plan, PlanSpec, Portion, Repeated, RowKeys};
-use crate::task::{Target, Task};
+use crate::run::Run;
+use crate::target::Target;
+use crate::task::Task;
 use split::SplitResult;
 
 /// How the comparison is done.

@@ -12,9 +12,11 @@ use super::duel::{Duel, Tally, duels, tally};
 use super::split::{self, SplitResult};
 use crate::error::{Error, Result};
 use crate::generate::{BayesianNetwork, CLASS, RandomNetwork};
-use crate::learner::{Learner, Run, Sample, predict};
+use crate::learner::{Learner, Sample, predict};
+use crate::run::Run;
 use crate::table::{Column, Features, Schema};
-use crate::task::{Classification, Labels};
+use crate::target::Labels;
+use crate::task::Classification;
 
 /// Which networks are drawn, and how many rows of each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -3,11 +3,13 @@
 use super::{CompareOptions, Methods, Rival};
 use crate::ensemble::Stack;
 use crate::error::{Error, Result};
-use crate::evaluate::figures::Figure;
-use crate::learner::{Run, Sample, predict};
+use crate::learner::{Sample, predict};
 use crate::math::first_largest;
 use crate::plan::{PlanSpec, RowKeys};
-use crate::task::{Target, Task};
+use crate::run::Run;
+use crate::score::figures::Figure;
+use crate::target::Target;
+use crate::task::Task;
 
 /// What each method is compared by, and what the stack was.
 pub(super) struct SplitResult {

@@ -7,12 +7,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::learner::library::Library;
-use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample, Series};
+use crate::learner::{Diagnostics, Fitted, Learner, Sample, Series};
+use crate::learner::{Stored, check_use};
 use crate::math::log_sum_exp;
-use crate::store::{Record, Registry, Stored, check_use};
+use crate::run::Run;
+use crate::store::{Record, Registry};
 use crate::table::{Rows, Schema};
-use crate::task::{Classification, Density, Joint, Labels, Target, Task};
+use crate::target::{Labels, Target};
+use crate::task::{Classification, Density, Joint, Task};
 
 /// A classifier from any density learner. A ladder of densities makes a ladder of classifiers.
 #[derive(Debug, Clone)]
@@ -167,14 +169,13 @@ impl FittedBayes {
         self.densities.iter().flatten().try_for_each(|density| density.validate(inputs, 1))
     }
 
-    fn restored<T: Task>(record: &Record, registry: &Registry<T>) -> Result<Self> {
+    fn restored(record: &Record, registry: &Registry) -> Result<Self> {
         let Body { log_priors, densities } = record.read()?;
         if log_priors.len() != densities.len() {
             return Err(Error::shape("stored classes", log_priors.len(), densities.len()));
         }
-        let known = registry.within(Density::registry());
         let restore = |density: Option<Record>| -> Result<Option<Arc<dyn Fitted<Density>>>> {
-            density.map(|record| Ok(known.restore(&record)?.into())).transpose()
+            density.map(|record| Ok(registry.model(&record)?.into())).transpose()
         };
         let densities = densities.into_iter().map(restore).collect::<Result<_>>()?;
         Ok(Self { log_priors, densities })
@@ -246,7 +247,7 @@ impl Stored<Classification> for FittedBayes {
     const KIND: &'static str = KIND;
     const VERSION: u32 = VERSION;
 
-    fn restore(record: &Record, registry: &Registry<Classification>) -> Result<Self> {
+    fn restore(record: &Record, registry: &Registry) -> Result<Self> {
         Self::restored(record, registry)
     }
 }
@@ -255,7 +256,7 @@ impl Stored<Joint> for FittedBayes {
     const KIND: &'static str = KIND;
     const VERSION: u32 = VERSION;
 
-    fn restore(record: &Record, registry: &Registry<Joint>) -> Result<Self> {
+    fn restore(record: &Record, registry: &Registry) -> Result<Self> {
         Self::restored(record, registry)
     }
 }

@@ -10,9 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use super::DensityModel;
 use crate::error::{Error, Result, within};
-use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample};
+use crate::learner::Stored;
+use crate::learner::{Diagnostics, Fitted, Learner, Sample};
 use crate::math::log_sum_exp;
-use crate::store::{Record, Registry, Stored, are_shares};
+use crate::run::Run;
+use crate::store::{Record, Registry, are_shares};
 use crate::table::{Features, Rows, Schema};
 use crate::task::{Density, Task};
 
@@ -181,12 +183,14 @@ impl FittedAverage {
         Self { weights, parts }
     }
 
-    /// The mixture of the parts with a positive weight; `None` if there are none.
-    pub(crate) fn weighted(weights: &[f64], parts: &[Arc<dyn Fitted<Density>>]) -> Option<Self> {
-        let used = || weights.iter().zip(parts).filter(|(weight, _)| **weight > 0.0);
-        let total: f64 = used().map(|(weight, _)| weight).sum();
-        let weights: Vec<f64> = used().map(|(weight, _)| weight / total).collect();
-        let parts = used().map(|(_, part)| Arc::clone(part)).collect();
+    /// The mixture of densities with these positive weights; `None` of none.
+    pub(crate) fn mixture(
+        mut weights: Vec<f64>,
+        parts: Vec<Box<dyn DensityModel>>,
+    ) -> Option<Self> {
+        let total: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|weight| *weight /= total);
+        let parts = parts.into_iter().map(erase).collect();
         (!weights.is_empty()).then_some(Self { weights, parts })
     }
 
@@ -334,10 +338,10 @@ impl Stored<Density> for FittedAverage {
     const KIND: &'static str = "averaged";
     const VERSION: u32 = 1;
 
-    fn restore(record: &Record, registry: &Registry<Density>) -> Result<Self> {
+    fn restore(record: &Record, registry: &Registry) -> Result<Self> {
         let Body { weights, parts } = record.read()?;
         record.require(weights.len() == parts.len() && are_shares(&weights))?;
-        let restore = |part: Record| Ok(registry.restore(&part)?.into());
+        let restore = |part: Record| Ok(registry.model(&part)?.into());
         let parts: Result<_> = parts.into_iter().map(restore).collect();
         Ok(Self { weights, parts: parts? })
     }

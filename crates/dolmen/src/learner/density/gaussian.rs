@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 use super::DensityModel;
 use super::mixture::{self, Covariance, Data, FittedMixture, Given, Prior, Stop};
 use crate::error::{Error, Result};
-use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample};
-use crate::store::{Record, Registry, Stored};
+use crate::learner::Stored;
+use crate::learner::{Diagnostics, Fitted, Learner, Sample};
+use crate::run::Run;
+use crate::store::{Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Density;
 
@@ -157,7 +159,7 @@ impl Stored<Density> for FittedGaussian {
     const KIND: &'static str = "gaussian";
     const VERSION: u32 = 1;
 
-    fn restore(record: &Record, _registry: &Registry<Density>) -> Result<Self> {
+    fn restore(record: &Record, _registry: &Registry) -> Result<Self> {
         Ok(Self(FittedMixture::restore_from(record)?))
     }
 }

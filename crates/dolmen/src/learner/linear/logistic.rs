@@ -8,15 +8,17 @@ use super::lambda::{Lambda, geometric};
 use super::newton::{solve, solve_afresh};
 use super::softmax::{Labelled, Problem, contrasts};
 use crate::error::{Error, Result, within};
+use crate::learner::check_use;
 use crate::learner::scales::{Scales, require_moderate, require_numbers};
 use crate::learner::{
-    Diagnostics, Fitted, Learner, MOST_FOLDS, Run, Sample, Series, Simple, SimpleModel,
+    Diagnostics, Fitted, Learner, MOST_FOLDS, Sample, Series, Simple, SimpleModel,
 };
 use crate::math::quasi_newton::Minimum;
 use crate::plan::Plan;
-use crate::store::check_use;
+use crate::run::Run;
 use crate::table::Schema;
-use crate::task::{Classification, Target};
+use crate::target::Target;
+use crate::task::Classification;
 
 /// The weakest penalty that `auto` tries; the strongest is the number of rows.
 const WEAKEST: f64 = 1e-3;

@@ -6,9 +6,9 @@ use faer::{Mat, Side};
 
 use super::softmax::{Evaluation, Labelled, Observations, Problem};
 use crate::error::Result;
-use crate::learner::Run;
 use crate::math::bulk;
 use crate::math::quasi_newton::{self, Minimum, Stop};
+use crate::run::Run;
 
 /// Most parameters for which the Hessian is formed and solved: beyond, its cost grows past that of more iterations.
 const NEWTON_PARAMETERS: usize = 300;
@@ -157,7 +157,7 @@ mod tests {
     use crate::learner::Sample;
     use crate::learner::scales::Scales;
     use crate::table::Features;
-    use crate::task::Labels;
+    use crate::target::Labels;
 
     /// Both ways on 600 rows of 3 columns and 3 classes.
     fn both(lambda: f64) -> [Minimum; 2] {

@@ -7,11 +7,12 @@ use super::lambda::{Lambda, geometric};
 use super::normal_equations::{NormalEquations, anchor};
 use super::spectrum::Solutions;
 use crate::error::{Error, Place, Result};
+use crate::learner::Block;
+use crate::learner::check_use;
 use crate::learner::scales::{require_finite, require_moderate, require_numbers};
-use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample, Series, Simple, SimpleModel};
-use crate::oos::{self, Block};
+use crate::learner::{self, Diagnostics, Fitted, Learner, Sample, Series, Simple, SimpleModel};
 use crate::plan::{Plan, Split};
-use crate::store::check_use;
+use crate::run::Run;
 use crate::table::Schema;
 use crate::task::Regression;
 
@@ -22,7 +23,8 @@ const AUTO: (f64, f64, usize) = (1e-6, 1e3, 37);
 ///
 /// ```
 /// use dolmen::learner::linear::Ridge;
-/// use dolmen::learner::{Run, Sample};
+/// use dolmen::run::Run;
+/// use dolmen::learner::Sample;
 /// use dolmen::table::Features;
 /// use dolmen::task::Regression;
 ///
@@ -74,13 +76,13 @@ impl Learner<Regression> for Ridge {
         let rows = rows_that_count(sample, 0..sample.rows());
         // Where columns outnumber rows, a fit needs the rows themselves.
         if plan.rows() != sample.rows() || 2 * sample.x().width() >= rows.len() {
-            return oos::refit(self, sample, plan, run);
+            return learner::refit(self, sample, plan, run);
         }
         let all = run.install(|| NormalEquations::over(sample, &rows, &anchor(sample, &rows)));
-        oos::by_split(&self.members(), sample, plan, run, |split, run| {
+        learner::by_split(&self.members(), sample, plan, run, |split, run| {
             match self.fit_split(sample, split, &all)? {
                 Some(models) => Ok(models.iter().map(|m| m.predict_rows(sample, split)).collect()),
-                None => oos::predict_split(self, sample, split, run),
+                None => learner::predict_split(self, sample, split, run),
             }
         })
     }

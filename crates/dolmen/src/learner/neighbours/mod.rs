@@ -28,12 +28,14 @@ use serde::{Deserialize, Serialize};
 pub use model::FittedNeighbours;
 
 use super::scales::{Scales, require_moderate, require_numbers};
-use super::{Fitted, Learner, Run, Sample};
+use super::{Fitted, Learner, Sample};
 use crate::error::{Error, Result};
-use crate::oos::{self, Block};
+use crate::learner::Stored;
+use crate::learner::{self, Block};
 use crate::plan::Plan;
-use crate::store::Stored;
-use crate::task::{Classification, Labels, Regression, Target, Task};
+use crate::run::Run;
+use crate::target::{Labels, Target};
+use crate::task::{Classification, Regression, Task};
 use index::Index;
 use model::{Answers, Known};
 
@@ -157,7 +159,7 @@ where
     /// Each split is searched once for all k. (Scales are learned in the split, so splits measure unlike distances.)
     fn out_of_sample(&self, sample: &Sample<'_, T>, plan: &Plan, run: &Run) -> Result<Block> {
         let members = Learner::<T>::members(self);
-        oos::by_split(&members, sample, plan, run, |split, _run| {
+        learner::by_split(&members, sample, plan, run, |split, _run| {
             let train = sample.select(&split.train(sample.rows()));
             let held_out = sample.x().select(split.test());
             self.known(&train.borrow())?.predict(held_out.rows(), self.k.as_slice())

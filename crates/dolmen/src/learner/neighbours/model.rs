@@ -10,7 +10,8 @@ use super::nearest::Found;
 use crate::error::{Error, Result};
 use crate::learner::Fitted;
 use crate::learner::scales::{Scales, require_numbers};
-use crate::store::{Record, Registry, Stored, check_use, floats};
+use crate::learner::{Stored, check_use};
+use crate::store::{Record, Registry, floats};
 use crate::table::{Rows, Schema};
 use crate::task::{Classification, Regression};
 
@@ -207,7 +208,7 @@ macro_rules! fitted {
             const KIND: &'static str = KIND;
             const VERSION: u32 = VERSION;
 
-            fn restore(record: &Record, _registry: &Registry<$task>) -> Result<Self> {
+            fn restore(record: &Record, _registry: &Registry) -> Result<Self> {
                 let model = FittedNeighbours::restore(record)?;
                 match &model.known.answers {
                     $answers => Ok(model),

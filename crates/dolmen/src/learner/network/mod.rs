@@ -25,11 +25,13 @@ pub use model::FittedNetwork;
 
 use super::density::mixture::OneOrMany;
 use super::scales::{Scales, require_moderate, require_numbers};
-use super::{Fitted, Learner, Run, Sample};
+use super::{Fitted, Learner, Sample};
 use crate::error::{Error, Place, Result, within};
 use crate::memory;
 use crate::plan::Plan;
-use crate::task::{Classification, Regression, Target, Task};
+use crate::run::Run;
+use crate::target::Target;
+use crate::task::{Classification, Regression, Task};
 use layers::Layers;
 use model::{Body, Single, read_row};
 use train::{Data, Goal, Trained, Training};

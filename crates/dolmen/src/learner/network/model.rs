@@ -6,7 +6,8 @@ use super::layers::{Activation, Layers, parameters};
 use crate::error::Result;
 use crate::learner::scales::Scales;
 use crate::learner::{Diagnostics, Fitted};
-use crate::store::{Record, Registry, Stored, check_use};
+use crate::learner::{Stored, check_use};
+use crate::store::{Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::{Classification, Regression, Task};
 
@@ -185,7 +186,7 @@ where
     const KIND: &'static str = "network";
     const VERSION: u32 = 1;
 
-    fn restore(record: &Record, _registry: &Registry<T>) -> Result<Self> {
+    fn restore(record: &Record, _registry: &Registry) -> Result<Self> {
         Self::restored(record)
     }
 }

@@ -7,7 +7,7 @@ use super::Network;
 use super::layers::{Layers, Room};
 use super::matrix::{adam_step, corrected};
 use crate::error::Result;
-use crate::learner::Run;
+use crate::run::Run;
 
 /// Rows evaluated at a time.
 const BLOCK: usize = 256;

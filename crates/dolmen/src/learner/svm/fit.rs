@@ -10,9 +10,10 @@ use super::model::{FittedSvm, Machine, Says};
 use super::platt::{Scored, Sigmoid};
 use super::solver::{Problem, Solution, solve};
 use crate::error::Result;
+use crate::learner::Diagnostics;
 use crate::learner::scales::Scales;
-use crate::learner::{Diagnostics, Run};
-use crate::task::{Labels, Target};
+use crate::run::Run;
+use crate::target::{Labels, Target};
 
 /// Folds in which the decision values for the calibration are made.
 const FOLDS: usize = 5;

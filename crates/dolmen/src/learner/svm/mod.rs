@@ -17,8 +17,9 @@ use serde::{Deserialize, Serialize};
 pub use model::FittedSvm;
 
 use super::scales::{Scales, require_moderate, require_numbers};
-use super::{Fitted, Learner, Run, Sample};
+use super::{Fitted, Learner, Sample};
 use crate::error::{Error, Result};
+use crate::run::Run;
 use crate::task::{Classification, Regression, Task};
 use fit::Training;
 use kernel::Likeness;

@@ -9,8 +9,9 @@ use super::platt::{Sigmoid, couple};
 use crate::error::{Error, Result};
 use crate::learner::scales::{Scales, require_numbers};
 use crate::learner::{Diagnostics, Fitted};
+use crate::learner::{Stored, check_use};
 use crate::math::bulk;
-use crate::store::{Record, Registry, Stored, check_use, floats, is_ascending_below};
+use crate::store::{Record, Registry, floats, is_ascending_below};
 use crate::table::{Rows, Schema};
 use crate::task::{Classification, Regression};
 
@@ -225,7 +226,7 @@ macro_rules! fitted {
             const KIND: &'static str = KIND;
             const VERSION: u32 = VERSION;
 
-            fn restore(record: &Record, _registry: &Registry<$task>) -> Result<Self> {
+            fn restore(record: &Record, _registry: &Registry) -> Result<Self> {
                 let model = FittedSvm::restore(record)?;
                 match model.body.says {
                     $says => Ok(model),

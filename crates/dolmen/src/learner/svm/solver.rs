@@ -16,7 +16,7 @@
 use super::cache::RowCache;
 use super::lanes::{self, CHUNK, Extremes, FLAT};
 use crate::error::Result;
-use crate::learner::Run;
+use crate::run::Run;
 
 /// Iterations between looks at what can be left out.
 const SHRINK_EVERY: usize = 1000;

@@ -28,8 +28,8 @@ use super::missing::Missing;
 use super::read::{ReadOptions, Wanted};
 use super::{Column, Table, look};
 use crate::error::{Error, Place, Result};
-use crate::learner::Run;
 use crate::memory;
+use crate::run::Run;
 
 pub(super) use chunks::Source;
 pub use write::write_csv;

@@ -15,8 +15,8 @@ use super::column::{Builder, Holds};
 use super::guard::guarded;
 use super::{damaged, unreadable};
 use crate::error::{Error, Place, Result};
-use crate::learner::Run;
 use crate::memory;
+use crate::run::Run;
 use crate::table::read::{ReadOptions, Wanted};
 use crate::table::{Column, Table, look};
 

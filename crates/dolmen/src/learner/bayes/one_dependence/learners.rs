@@ -11,13 +11,15 @@ use super::screen::{USUAL_MOST, screen};
 use super::tables::Tables;
 use super::triples::{TripleTables, Triples};
 use crate::error::{Error, Result};
+use crate::learner::Block;
 use crate::learner::density::mixture::OneOrMany;
-use crate::learner::{Fitted, Learner, Run, Sample};
-use crate::oos::Block;
+use crate::learner::{Fitted, Learner, Sample};
 use crate::plan::Plan;
+use crate::run::Run;
 use crate::table::encode::EncoderSpec;
 use crate::table::{Kind, Rows};
-use crate::task::{Classification, Joint, Labels, Target, Task};
+use crate::target::{Labels, Target};
+use crate::task::{Classification, Joint, Task};
 
 /// What a missing value counts as.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

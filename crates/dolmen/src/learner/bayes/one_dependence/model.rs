@@ -11,10 +11,12 @@ use super::tables::Tables;
 use super::triples::Triples;
 use crate::error::{Error, Result};
 use crate::learner::{Diagnostics, Fitted, Sample, Series};
-use crate::store::{Record, Registry, Stored, check_use};
+use crate::learner::{Stored, check_use};
+use crate::store::{Record, Registry};
 use crate::table::encode::Encoder;
 use crate::table::{Rows, Schema};
-use crate::task::{Classification, Joint, Labels, Target, Task};
+use crate::target::{Labels, Target};
+use crate::task::{Classification, Joint, Task};
 
 /// What turns rows into values that can be counted.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -371,7 +373,7 @@ impl Stored<Classification> for FittedOneDependence {
     const KIND: &'static str = "one-dependence";
     const VERSION: u32 = 2;
 
-    fn restore(record: &Record, _registry: &Registry<Classification>) -> Result<Self> {
+    fn restore(record: &Record, _registry: &Registry) -> Result<Self> {
         Self::restored(record)
     }
 }
@@ -380,7 +382,7 @@ impl Stored<Joint> for FittedOneDependence {
     const KIND: &'static str = "one-dependence";
     const VERSION: u32 = 2;
 
-    fn restore(record: &Record, _registry: &Registry<Joint>) -> Result<Self> {
+    fn restore(record: &Record, _registry: &Registry) -> Result<Self> {
         Self::restored(record)
     }
 }

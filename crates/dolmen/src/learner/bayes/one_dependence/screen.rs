@@ -9,7 +9,8 @@ use super::counts::{Counts, Layout};
 use super::model::Discretiser;
 use crate::error::Result;
 use crate::learner::Sample;
-use crate::task::{Labels, Target, Task};
+use crate::target::{Labels, Target};
+use crate::task::Task;
 
 /// Attributes whose pairs are counted unless the user says otherwise.
 pub const USUAL_MOST: usize = 256;

@@ -9,11 +9,13 @@ use super::learners::{Counted, OneDependence};
 use super::model::FittedOneDependence;
 use super::triples::Triples;
 use crate::error::Result;
-use crate::learner::{Learner, OwnedSample, Run, Sample};
-use crate::oos::{self, Block};
+use crate::learner::Block;
+use crate::learner::{self, Learner, OwnedSample, Sample};
 use crate::plan::{Plan, Split};
+use crate::run::Run;
 use crate::table::Kind;
-use crate::task::{Labels, Task};
+use crate::target::Labels;
+use crate::task::Task;
 
 /// Cells of tables that are kept for splits: 32 MB.
 const KEPT_CELLS: usize = 1 << 22;
@@ -34,7 +36,7 @@ impl OneDependence {
         let is_shared = plan.is_partition() && plan.rows() == sample.rows();
         // Which columns are used depends on the rows learned from.
         if !(is_shared && is_fixed_on(sample)) || self.screens(sample.x().width())? {
-            return oos::refit(self, sample, plan, run);
+            return learner::refit(self, sample, plan, run);
         }
         let (discretiser, layout) = self.layout(sample)?;
         let coded = run.install(|| discretiser.slots_of(&layout, sample));
@@ -73,7 +75,7 @@ impl OneDependence {
             }
             Ok(predicted)
         };
-        oos::by_split(&Learner::<T>::members(self), sample, plan, run, fit)
+        learner::by_split(&Learner::<T>::members(self), sample, plan, run, fit)
     }
 }
 

@@ -6,11 +6,13 @@ use rayon::prelude::*;
 
 use super::learners::Counted;
 use super::mixing::{Desk, total};
-use crate::combine::simplex::{JointScore, LmgOptions, LogScore, SimplexOptions};
 use crate::error::Result;
-use crate::learner::{Run, Sample};
+use crate::learner::Sample;
 use crate::math::{first_largest, log_sum_exp};
-use crate::task::{Labels, Task};
+use crate::run::Run;
+use crate::solver::simplex::{JointScore, LmgOptions, LogScore, SimplexOptions};
+use crate::target::Labels;
+use crate::task::Task;
 
 /// Rows left out in one piece of work.
 const BLOCK: usize = 512;

@@ -2,8 +2,8 @@
 
 use super::likelihood::{Likelihood, Value};
 use crate::error::Result;
-use crate::learner::Run;
 use crate::math::cholesky;
+use crate::run::Run;
 
 /// Where a climb ended.
 #[derive(Debug, Clone, PartialEq)]

@@ -13,9 +13,10 @@ use super::points::Points;
 use super::tree::PairSums;
 use super::{KernelDensity, Scale, check_rows, models, weighted_rows};
 use crate::error::{Error, Result};
-use crate::learner::{Diagnostics, Fitted, Learner, Run, Sample};
-use crate::oos::{self, Block, Failure};
+use crate::learner::{self, Diagnostics, Fitted, Learner, Sample};
+use crate::learner::{Block, Failure};
 use crate::plan::Plan;
+use crate::run::Run;
 use crate::task::Density;
 
 /// Rows evaluated in one piece of work.
@@ -30,7 +31,7 @@ pub(super) fn out_of_sample(
 ) -> Result<Block> {
     let usable = plan.rows() == sample.rows() && check_rows(sample.x()).is_ok();
     if !usable {
-        return oos::refit(learner, sample, plan, run);
+        return learner::refit(learner, sample, plan, run);
     }
     let fixed = match learner.scale {
         Scale::Sample => Some(FixedBandwidths::of(learner, sample, run)?),
@@ -40,8 +41,8 @@ pub(super) fn out_of_sample(
     match (plan.fold_of_row(), &fixed) {
         (Some(folds), Some(_)) => Pass::new(learner, sample, folds, fixed, run)?.run(run),
         (Some(folds), None) if !searches => Pass::new(learner, sample, folds, None, run)?.run(run),
-        (None, Some(fixed)) => oos::refit(fixed, sample, plan, run),
-        (_, None) => oos::refit(learner, sample, plan, run),
+        (None, Some(fixed)) => learner::refit(fixed, sample, plan, run),
+        (_, None) => learner::refit(learner, sample, plan, run),
     }
 }
 

@@ -33,10 +33,11 @@ pub use search::Search;
 pub use shape::Shape;
 
 use crate::error::{Error, Place, Result, within};
+use crate::learner::Block;
 use crate::learner::density::DensityModel;
-use crate::learner::{Diagnostics, Fitted, Learner, MOST_FOLDS, Run, Sample};
-use crate::oos::Block;
+use crate::learner::{Diagnostics, Fitted, Learner, MOST_FOLDS, Sample};
 use crate::plan::Plan;
+use crate::run::Run;
 use crate::table::{Kind, Rows};
 use crate::task::Density;
 use bandwidth::{Training, Widths, rule_of_thumb};

@@ -12,7 +12,8 @@ use super::shape::Shape;
 use super::{DensityModel, bad_value};
 use crate::error::{Error, Place, Result};
 use crate::learner::{Diagnostics, Fitted, Series};
-use crate::store::{Record, Registry, Stored, are_shares, check_use, floats};
+use crate::learner::{Stored, check_use};
+use crate::store::{Record, Registry, are_shares, floats};
 use crate::table::{Rows, Schema};
 use crate::task::Density;
 
@@ -275,7 +276,7 @@ impl Stored<Density> for FittedKernel {
     const KIND: &'static str = "kernel";
     const VERSION: u32 = 1;
 
-    fn restore(record: &Record, _registry: &Registry<Density>) -> Result<Self> {
+    fn restore(record: &Record, _registry: &Registry) -> Result<Self> {
         let body: Body = record.read()?;
         let dimension = body.bandwidth.len();
         let sound = body.bandwidth.iter().all(|h| *h > 0.0 && h.is_finite())

@@ -11,7 +11,7 @@ use super::climb::{Ascent, Metric, NO_GAIN, Peak, climb, climb_columns};
 use super::likelihood::Likelihood;
 use super::shape::Shape;
 use crate::error::Result;
-use crate::learner::Run;
+use crate::run::Run;
 
 /// How the bandwidths of greatest likelihood are looked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ use super::points::Points;
 use super::search::{Search, Searched};
 use super::shape::Shape;
 use super::sorted::Moments;
-use crate::learner::Run;
+use crate::run::Run;
 
 fn golden() -> Json {
     let text = include_str!("../../../../tests/fixtures/kernel/golden.json");

@@ -9,7 +9,8 @@ use super::pass::{Sums, Want, pass};
 use super::prior::Prior;
 use super::start::{self, Start};
 use crate::error::{Error, Place, Result};
-use crate::learner::{Diagnostics, Run};
+use crate::learner::Diagnostics;
+use crate::run::Run;
 
 /// When to stop.
 #[derive(Debug, Clone, Copy)]

@@ -39,8 +39,9 @@ pub(crate) use start::overall;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
-use super::super::{Fitted, Learner, OwnedSample, Run, Sample};
+use super::super::{Fitted, Learner, OwnedSample, Sample};
 use crate::error::{Error, Place, Result};
+use crate::run::Run;
 use crate::task::Density;
 
 /// The random stream that chooses validation rows; starts use those of their number of components.

@@ -13,8 +13,9 @@ use super::start::Given;
 use crate::error::{Error, Place, Result};
 use crate::learner::density::DensityModel;
 use crate::learner::{Diagnostics, Fitted, Series};
+use crate::learner::{Stored, check_use};
 use crate::math::log_sum_exp;
-use crate::store::{Record, Registry, Stored, check_use};
+use crate::store::{Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Density;
 
@@ -303,7 +304,7 @@ impl Stored<Density> for FittedMixture {
     const KIND: &'static str = "mixture";
     const VERSION: u32 = 1;
 
-    fn restore(record: &Record, _registry: &Registry<Density>) -> Result<Self> {
+    fn restore(record: &Record, _registry: &Registry) -> Result<Self> {
         Self::restore_from(record)
     }
 }

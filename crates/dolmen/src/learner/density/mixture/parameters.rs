@@ -54,7 +54,8 @@ pub enum Schedule {
 ///
 /// ```
 /// use dolmen::learner::density::mixture::{GaussianMixture, OneOrMany};
-/// use dolmen::learner::{Run, Sample};
+/// use dolmen::run::Run;
+/// use dolmen::learner::Sample;
 /// use dolmen::table::Features;
 /// use dolmen::task::Density;
 ///

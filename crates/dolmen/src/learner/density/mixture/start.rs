@@ -10,7 +10,7 @@ use super::normals::{Normals, Shape};
 use super::pass::Sums;
 use super::prior::{Covariance, Prior};
 use crate::error::{Error, Result};
-use crate::learner::Run;
+use crate::run::Run;
 use crate::stats;
 
 /// How EM is started.

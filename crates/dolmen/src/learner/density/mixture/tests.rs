@@ -13,7 +13,8 @@ use super::normals::{Normals, Shape};
 use super::pass::{Sums, Want, pass};
 use super::prior::{Covariance, Prior};
 use super::start::{self, Start};
-use crate::learner::{Run, Sample};
+use crate::learner::Sample;
+use crate::run::Run;
 use crate::table::Features;
 use crate::task::Density;
 

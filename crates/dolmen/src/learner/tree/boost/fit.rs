@@ -16,8 +16,8 @@ use super::loss::Loss;
 use super::model::{Body, FittedBoost};
 use super::{Boost, FEW_ROUNDS, MOST_ROUNDS, PATIENCE};
 use crate::error::{Error, Result};
-use crate::learner::Run;
 use crate::memory;
+use crate::run::Run;
 use crate::table::{Kind, Rows};
 
 /// Rows whose gradients are one piece of work.

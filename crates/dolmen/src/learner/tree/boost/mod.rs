@@ -20,8 +20,10 @@ pub use loss::{Link, Loss};
 pub use model::FittedBoost;
 
 use crate::error::{Error, Place, Result, within};
-use crate::learner::{Fitted, Learner, Run, Sample};
-use crate::task::{Classification, Regression, Target};
+use crate::learner::{Fitted, Learner, Sample};
+use crate::run::Run;
+use crate::target::Target;
+use crate::task::{Classification, Regression};
 use scorer::MOST_LEAVES;
 
 /// Rounds at most when the rounds are chosen by early stopping.

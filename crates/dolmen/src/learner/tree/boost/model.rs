@@ -8,7 +8,8 @@ use super::loss::Link;
 use super::scorer::{Block, LANES, MOST_LEAVES, Scorer};
 use crate::error::{Error, Result};
 use crate::learner::{Diagnostics, Fitted, Series};
-use crate::store::{Record, Registry, Stored, check_use};
+use crate::learner::{Stored, check_use};
+use crate::store::{Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::{Classification, Regression};
 
@@ -137,7 +138,7 @@ macro_rules! fitted {
         impl Stored<$task> for FittedBoost {
             const KIND: &'static str = "boost";
             const VERSION: u32 = 1;
-            fn restore(record: &Record, _registry: &Registry<$task>) -> Result<Self> {
+            fn restore(record: &Record, _registry: &Registry) -> Result<Self> {
                 Self::new(record.read()?)
             }
         }

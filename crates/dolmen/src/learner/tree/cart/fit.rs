@@ -14,9 +14,9 @@ use super::model::FittedTree;
 use super::prune::Annotated;
 use super::{Alpha, DecisionTree};
 use crate::error::{Error, Result};
-use crate::learner::Run;
+use crate::run::Run;
 use crate::table::Rows;
-use crate::task::{Labels, Target};
+use crate::target::{Labels, Target};
 
 /// The random stream of the folds.
 const FOLDS_STREAM: u64 = 1;

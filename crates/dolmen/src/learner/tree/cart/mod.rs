@@ -11,7 +11,8 @@ pub use model::FittedTree;
 
 use super::counts::Impurity;
 use crate::error::{Error, Result, within};
-use crate::learner::{Fitted, Learner, MOST_FOLDS, Run, Sample};
+use crate::learner::{Fitted, Learner, MOST_FOLDS, Sample};
+use crate::run::Run;
 use crate::task::{Classification, Regression};
 
 /// A single decision tree.

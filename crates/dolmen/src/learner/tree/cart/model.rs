@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::super::fitted::Tree;
 use crate::error::{Error, Result};
 use crate::learner::{Diagnostics, Fitted, Series};
-use crate::store::{Record, Registry, Stored, check_use};
+use crate::learner::{Stored, check_use};
+use crate::store::{Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::{Classification, Regression};
 
@@ -88,7 +89,7 @@ macro_rules! fitted {
         impl Stored<$task> for FittedTree {
             const KIND: &'static str = "tree";
             const VERSION: u32 = 1;
-            fn restore(record: &Record, _registry: &Registry<$task>) -> Result<Self> {
+            fn restore(record: &Record, _registry: &Registry) -> Result<Self> {
                 let model: Self = record.read()?;
                 let columns = model.columns.len();
                 record.require(

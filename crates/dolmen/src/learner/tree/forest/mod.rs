@@ -22,8 +22,10 @@ pub use out_of_bag::OutOfBag;
 
 use super::bins::MOST_BINS;
 use crate::error::{Error, Result, within};
-use crate::learner::{Fitted, Learner, Run, Sample};
-use crate::task::{Classification, Regression, Target, Task};
+use crate::learner::{Fitted, Learner, Sample};
+use crate::run::Run;
+use crate::target::Target;
+use crate::task::{Classification, Regression, Task};
 
 /// Trees that a forest may have.
 const MOST_TREES: usize = 100_000;

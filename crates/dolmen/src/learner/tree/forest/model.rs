@@ -11,7 +11,8 @@ use super::walk::{PackedRows, Walker};
 use crate::error::Result;
 use crate::learner::unit::Unit;
 use crate::learner::{Diagnostics, Fitted, Series};
-use crate::store::{Record, Registry, Stored, check_use};
+use crate::learner::{Stored, check_use};
+use crate::store::{Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Task;
 
@@ -136,7 +137,7 @@ impl<T: ForestTask> Stored<T> for FittedForest<T> {
     const KIND: &'static str = "forest";
     const VERSION: u32 = 3;
 
-    fn restore(record: &Record, _registry: &Registry<T>) -> Result<Self> {
+    fn restore(record: &Record, _registry: &Registry) -> Result<Self> {
         let body: Body = record.read()?;
         let stride = if body.width == 2 { 1 } else { body.width };
         let columns = body.bins.columns().len();

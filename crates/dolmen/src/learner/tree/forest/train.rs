@@ -13,8 +13,9 @@ use super::tally::{Classes, ClassesItem, Numbers, NumbersItem, Ones, OnesItem, T
 use super::{ClassWeights, Forest, ForestTask, Importance, Truth};
 use crate::error::{Error, Place, Result};
 use crate::learner::unit::Unit;
-use crate::learner::{Run, Sample, Series};
+use crate::learner::{Sample, Series};
 use crate::memory;
+use crate::run::Run;
 
 /// Trees grown between two looks at their fresh rows: enough to keep the threads busy, few enough to keep their rows in mind.
 const BATCH: usize = 32;

@@ -12,10 +12,12 @@ use super::counts::{Counts, Layout, Slot, Slots};
 use super::mixing::Desk;
 use super::tables::Tables;
 use super::*;
-use crate::learner::spec::Spec;
-use crate::learner::{Fitted, Learner, Run, Sample, predict};
+use crate::learner::{Fitted, Learner, Sample, predict};
+use crate::run::Run;
+use crate::spec::Spec;
 use crate::table::{Features, Field, Kind, Schema};
-use crate::task::{Classification, Joint, Labels};
+use crate::target::Labels;
+use crate::task::{Classification, Joint};
 
 fn golden() -> Value {
     let text = include_str!("../../../../../tests/fixtures/one_dependence.json");

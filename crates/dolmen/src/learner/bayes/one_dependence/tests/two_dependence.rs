@@ -87,8 +87,8 @@ fn an_extended_a2de_is_that_of_all_rows_and_is_stored_whole() {
         |model: &FittedOneDependence| predict::<Classification>(model, query.rows(), &run).unwrap();
     assert_eq!(said(&grown), said(&whole));
     let record = Fitted::<Joint>::record(&whole).unwrap();
-    let registry = crate::store::Registry::<Joint>::default().with::<FittedOneDependence>();
-    let restored = registry.restore(&record).unwrap();
+    let registry = crate::store::Registry::default().with_model::<Joint, FittedOneDependence>();
+    let restored = registry.model::<Joint>(&record).unwrap();
     let joint = predict::<Joint>(&whole, query.rows(), &run).unwrap();
     assert_eq!(predict(restored.as_ref(), query.rows(), &run).unwrap(), joint);
 }

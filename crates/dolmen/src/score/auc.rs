@@ -10,8 +10,8 @@
 //! all of them is added up first.
 
 use super::figures::Figure;
-use crate::combine::inference::Estimate;
-use crate::task::{Labels, Target};
+use crate::score::Estimate;
+use crate::target::{Labels, Target};
 
 /// The area of the rows' class probabilities, NaN if no pair of classes has rows; rows count by their weights.
 pub fn hand_till(predicted: &[f64], labels: &Labels, weights: &[f64]) -> Estimate {

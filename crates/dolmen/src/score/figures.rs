@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::auc;
-use crate::combine::inference::Estimate;
 use crate::math::first_largest;
-use crate::task::{Labels, Target};
+use crate::score::Estimate;
+use crate::target::{Labels, Target};
 
 /// A figure's name and value.
 pub type Figure = (&'static str, f64);

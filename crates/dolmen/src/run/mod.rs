@@ -1,5 +1,7 @@
 //! What a run carries along: seed streams, the thread pool, progress and cancellation.
 
+mod progress;
+
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -9,7 +11,10 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
-use super::progress::{Named, Planned, Progress, Silent};
+pub use progress::{Forecast, Progress, Work};
+
+use progress::{Named, Planned, Silent};
+
 use crate::error::{Error, Result};
 
 /// The circumstances of a fit.

@@ -1,19 +1,16 @@
 //! The learners that predict classes as well as numbers.
 
-use super::{Entry, on_numbers, plain};
-use crate::ensemble::{Experts, FittedExperts};
+use super::{LearnerEntry, on_numbers, plain};
+use crate::ensemble::Experts;
 use crate::learner::Learner;
-use crate::learner::neighbours::{FittedNeighbours, Neighbours};
-use crate::learner::network::{DeepEnsemble, FittedNetwork, Network};
-use crate::learner::svm::{FittedSvm, Svm};
-use crate::learner::tree::{
-    Boost, DecisionTree, ExtraTrees, FittedBoost, FittedForest, FittedTree, Forest,
-};
-use crate::store::{Registry, Stored};
+use crate::learner::neighbours::Neighbours;
+use crate::learner::network::{DeepEnsemble, Network};
+use crate::learner::svm::Svm;
+use crate::learner::tree::{Boost, DecisionTree, ExtraTrees, Forest};
 use crate::task::Task;
 
 /// The learners, in the order they are shown.
-pub(super) fn entries<T: Task>() -> Vec<Entry<T>>
+pub(super) fn entries<T: Task>() -> Vec<LearnerEntry<T>>
 where
     Neighbours: Learner<T>,
     Svm: Learner<T>,
@@ -42,25 +39,4 @@ where
             "linear experts behind a softmax gate, by EM; a list of counts is a ladder",
         ),
     ]
-}
-
-/// Their models.
-pub(super) fn registry<T: Task>() -> Registry<T>
-where
-    FittedNeighbours: Stored<T>,
-    FittedSvm: Stored<T>,
-    FittedNetwork: Stored<T>,
-    FittedTree: Stored<T>,
-    FittedForest<T>: Stored<T>,
-    FittedBoost: Stored<T>,
-    FittedExperts: Stored<T>,
-{
-    Registry::default()
-        .with::<FittedNeighbours>()
-        .with::<FittedSvm>()
-        .with::<FittedNetwork>()
-        .with::<FittedTree>()
-        .with::<FittedForest<T>>()
-        .with::<FittedBoost>()
-        .with::<FittedExperts>()
 }

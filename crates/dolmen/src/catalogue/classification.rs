@@ -1,19 +1,17 @@
 //! The learners of classes.
 
+use super::wrappers::{self, nested};
 use super::{
-    Entry, FEW_ROWS, Library, VERY_WIDE, WIDE, complete_numbers, defaults, encoded_entry, entry,
-    generative, nested, on_numbers, specs, stack_entry, supervised, tuned_entry,
+    Catalogue, Catalogued, FEW_ROWS, LearnerEntry, Section, VERY_WIDE, WIDE, combiners,
+    complete_numbers, generative, on_numbers, section_of, specs, supervised,
 };
-use crate::ensemble::{AdaBoost, Ensemble, FittedAdaBoost, FoldAverage, Rounds};
+use crate::ensemble::{AdaBoost, Rounds};
 use crate::error::Result;
-use crate::learner::baseline::{ClassFrequencies, FittedFrequencies};
-use crate::learner::bayes::FittedBayes;
-use crate::learner::bayes::one_dependence::{FittedOneDependence, LmdOde};
-use crate::learner::encoded::FittedEncoded;
-use crate::learner::linear::{FittedLogistic, Logistic};
-use crate::learner::spec::Spec;
+use crate::learner::baseline::ClassFrequencies;
+use crate::learner::bayes::one_dependence::LmdOde;
+use crate::learner::linear::Logistic;
 use crate::learner::{Learner, Simple};
-use crate::store::Registry;
+use crate::spec::Spec;
 use crate::table::Rows;
 use crate::task::Classification;
 
@@ -22,44 +20,34 @@ const ENOUGH_FOR_POOLS: usize = 1000;
 /// Rows beyond which logistic regression is worth it: with one or two thousand it, and the choice of its penalty, lost.
 const ENOUGH_FOR_LOGISTIC: usize = 5000;
 
-impl Library for Classification {
-    fn entries() -> Vec<Entry<Self>> {
-        let mut entries = vec![
-            entry::<_, ClassFrequencies>(
-                "class-frequencies",
-                "the classes' frequencies, whatever the inputs",
-                |spec| Ok(Box::new(Simple(spec.read::<ClassFrequencies>()?))),
-            ),
-            on_numbers::<_, Logistic>(
-                "logistic",
-                "logistic regression; a list of lambdas is a ladder, auto chooses by cross-validation",
-            ),
-            Entry {
-                kind: "adaboost",
-                about: "AdaBoost (SAMME) of stumps, or of another learner: of=SPEC",
-                defaults: defaults::<Rounds>(),
-                build: adaboost,
-            },
-        ];
-        entries.extend(generative::entries());
-        let about = "MAP mixture of one-dependence posteriors";
-        entries.push(generative::one_dependence::<_, LmdOde>("lmd-ode", about));
-        entries.extend(supervised::entries());
-        entries.extend([encoded_entry(), stack_entry(), tuned_entry()]);
-        entries
-    }
+/// The learners and combiners of classes.
+pub(super) fn section() -> Section<Classification> {
+    let mut learners = vec![
+        LearnerEntry::new::<ClassFrequencies>(
+            "class-frequencies",
+            "the classes' frequencies, whatever the inputs",
+            |spec, _| Ok(Box::new(Simple(spec.read::<ClassFrequencies>()?))),
+        ),
+        on_numbers::<_, Logistic>(
+            "logistic",
+            "logistic regression; a list of lambdas is a ladder, auto chooses by cross-validation",
+        ),
+        LearnerEntry::new::<Rounds>(
+            "adaboost",
+            "AdaBoost (SAMME) of stumps, or of another learner: of=SPEC",
+            adaboost,
+        ),
+    ];
+    learners.extend(generative::entries());
+    let about = "MAP mixture of one-dependence posteriors";
+    learners.push(generative::one_dependence::<_, LmdOde>("lmd-ode", about));
+    learners.extend(supervised::entries());
+    learners.extend(wrappers::entries());
+    Section { learners, combiners: combiners::entries() }
+}
 
-    fn registry() -> Registry<Self> {
-        supervised::registry()
-            .with::<Simple<FittedFrequencies>>()
-            .with::<FittedBayes>()
-            .with::<Simple<FittedLogistic>>()
-            .with::<FittedAdaBoost>()
-            .with::<FittedOneDependence>()
-            .with::<FittedEncoded<Classification>>()
-            .with::<Ensemble<Classification>>()
-            .with::<FoldAverage<Classification>>()
-    }
+impl Catalogued for Classification {
+    section_of!(classification);
 
     /// A linear pool is as sure as its members on average, a logarithmic one may be surer, and logistic regression may also
     /// set one member against another: which is right, the rows say where there are enough of them to choose by.
@@ -96,7 +84,7 @@ impl Library for Classification {
 }
 
 /// Trees that differ from the usual ones in nothing but their depth share their bins over all rounds.
-fn adaboost(spec: &Spec) -> Result<Box<dyn Learner<Classification>>> {
+fn adaboost(spec: &Spec, catalogue: &Catalogue) -> Result<Box<dyn Learner<Classification>>> {
     if !spec.parameters.contains_key("of") {
         let Rounds { rounds } = spec.read()?;
         return Ok(Box::new(AdaBoost::stumps(rounds)));
@@ -108,6 +96,6 @@ fn adaboost(spec: &Spec) -> Result<Box<dyn Learner<Classification>>> {
         Some(depth) if of.kind == "tree" && of.parameters.len() == 1 => {
             AdaBoost::trees(rounds, depth as usize)
         }
-        _ => AdaBoost::of(Classification::learner(&of)?, rounds),
+        _ => AdaBoost::of(catalogue.learner(&of)?, rounds),
     }))
 }

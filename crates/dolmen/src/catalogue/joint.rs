@@ -5,33 +5,22 @@
 //! a mixture that is a probability itself.
 
 use super::{
-    Entry, Library, VERY_WIDE, WIDE, complete_numbers, encoded_entry, generative, specs,
-    stack_entry, tuned_entry,
+    Catalogue, Catalogued, Section, VERY_WIDE, WIDE, combiners, complete_numbers, generative,
+    section_of, specs, wrappers,
 };
-use crate::ensemble::{Ensemble, FoldAverage};
-use crate::learner::bayes::FittedBayes;
-use crate::learner::bayes::one_dependence::FittedOneDependence;
-use crate::learner::encoded::FittedEncoded;
-use crate::learner::spec::Spec;
-use crate::store::Registry;
+use crate::spec::Spec;
 use crate::table::Rows;
 use crate::task::Joint;
 
-impl Library for Joint {
-    fn entries() -> Vec<Entry<Self>> {
-        let mut entries = generative::entries();
-        entries.extend([encoded_entry(), stack_entry(), tuned_entry()]);
-        entries
-    }
+/// The learners and combiners of joint probabilities.
+pub(super) fn section() -> Section<Joint> {
+    let mut learners = generative::entries();
+    learners.extend(wrappers::entries());
+    Section { learners, combiners: combiners::entries() }
+}
 
-    fn registry() -> Registry<Self> {
-        Registry::default()
-            .with::<FittedBayes>()
-            .with::<FittedOneDependence>()
-            .with::<FittedEncoded<Joint>>()
-            .with::<Ensemble<Joint>>()
-            .with::<FoldAverage<Joint>>()
-    }
+impl Catalogued for Joint {
+    section_of!(joint);
 
     /// Densities of each class where all columns are complete numbers; else the paper's mixture of all one-dependence
     /// estimators, and naive Bayes. Of more than 64 columns covariances are diagonal, of more than 256 `aode` stands for the

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Record, Registry, Stored, write_file};
 use crate::error::{Error, Result};
-use crate::learner::Fitted;
+use crate::learner::{Fitted, Stored};
+use crate::store::{Record, Registry, write_file};
 use crate::table::{Conventions, Schema};
 use crate::task::{Density, Task};
 
@@ -43,13 +43,13 @@ impl ModelFile {
     }
 
     /// Writes the file. Before it takes its name it is read back: a model that would not come out the same is not written.
-    pub fn write<T: Task>(&self, path: &Path, registry: &Registry<T>) -> Result<()> {
+    pub fn write<T: Task>(&self, path: &Path, registry: &Registry) -> Result<()> {
         let bytes = self.encode()?;
         let unreadable = |e: Error| {
             Error::file(path, format!("the model cannot be read back, and is not stored: {e}"))
         };
         let read = Self::decode(&bytes, path).map_err(unreadable)?;
-        let model = registry.restore(&read.model).map_err(unreadable)?;
+        let model = registry.model(&read.model).map_err(unreadable)?;
         read.check::<T>(model.as_ref()).map_err(unreadable)?;
         if read != *self || model.record().map_err(unreadable)? != self.model {
             let problem =
@@ -73,7 +73,7 @@ impl ModelFile {
     }
 
     /// The model of the file, held against the columns and classes it will be used with.
-    pub fn restore<T: Task, M: Stored<T>>(&self, registry: &Registry<T>) -> Result<M> {
+    pub fn restore<T: Task, M: Stored<T>>(&self, registry: &Registry) -> Result<M> {
         let model = M::restore(&self.model, registry)?;
         self.check::<T>(&model)?;
         Ok(model)

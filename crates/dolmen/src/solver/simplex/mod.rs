@@ -30,8 +30,8 @@ pub use joint::{JointScore, JointSolution, LmgOptions};
 use super::Solution;
 use super::problem::{self, WeightProblem};
 use crate::error::{Error, Place, Result};
-use crate::learner::Run;
-use crate::math::{Gram, bulk};
+use crate::math::{Gram, bulk, weighted_mean};
+use crate::run::Run;
 use depths::Depths;
 use pass::{BLOCK, View};
 
@@ -210,7 +210,7 @@ impl LogScore {
 
     /// The solution for these shares of the rows, in the units of the scores that were given.
     fn report(&self, found: exact::Found, shares: &[f64]) -> Solution {
-        let shift = problem::weighted_mean(&self.shift, shares);
+        let shift = weighted_mean(&self.shift, shares);
         Solution {
             score: found.objective + shift,
             weights: found.weights,

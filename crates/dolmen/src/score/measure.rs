@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::math::first_largest;
-use crate::task::Labels;
+use crate::target::Labels;
 
 /// A way to score one prediction row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

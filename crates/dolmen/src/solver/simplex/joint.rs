@@ -17,11 +17,11 @@ use serde::{Deserialize, Serialize};
 
 use super::LogScore;
 use super::pass::{Moments, View};
-use crate::combine::Solution;
-use crate::combine::problem::{self, WeightProblem};
 use crate::error::{Error, Result};
-use crate::learner::Run;
-use crate::math::{Gram, cholesky, first_largest, nonnegative};
+use crate::math::{Gram, cholesky, first_largest, nonnegative, weighted_mean};
+use crate::run::Run;
+use crate::solver::Solution;
+use crate::solver::problem::WeightProblem;
 
 /// Steps are cut so that a member with a prior keeps at least this share of its weight: ln alpha has a pole at 0.
 const KEPT_SHARE: f64 = 0.1;
@@ -145,7 +145,7 @@ impl JointScore {
         let only = |m: usize| -> Vec<f64> {
             (0..members).map(|other| f64::from(u8::from(other == m))).collect()
         };
-        let score = |m: usize| problem::weighted_mean(&self.row_scores(&only(m)), self.shares());
+        let score = |m: usize| weighted_mean(&self.row_scores(&only(m)), self.shares());
         let best = first_largest(&(0..members).map(score).collect::<Vec<f64>>());
         let mut weights = only(best);
         for (weight, prior) in weights.iter_mut().zip(&self.own.prior) {
@@ -156,7 +156,7 @@ impl JointScore {
 
     /// The problem for these shares of the rows, among the allowed members.
     fn ascent<'a>(&'a self, shares: &'a [f64], allowed: &'a [usize]) -> Ascent<'a> {
-        let of_rows = |score: &LogScore| problem::weighted_mean(&score.shift, shares);
+        let of_rows = |score: &LogScore| weighted_mean(&score.shift, shares);
         Ascent {
             own: View { weights: shares, ..self.own.view() },
             all: View { weights: shares, ..self.all.view() },

@@ -4,8 +4,8 @@ use super::Solution;
 use super::least_squares::LeastSquares;
 use super::simplex::LogScore;
 use crate::error::Result;
-use crate::learner::Run;
-use crate::math::Gram;
+use crate::math::{Gram, weighted_mean};
+use crate::run::Run;
 
 /// Members' out-of-sample predictions, seen as a problem whose solution is one weight per member.
 ///
@@ -66,13 +66,4 @@ pub(crate) fn unit(members: usize, m: usize) -> Vec<f64> {
     let mut weights = vec![0.0; members];
     weights[m] = 1.0;
     weights
-}
-
-/// The mean of values that may be `-inf`; rows without a share are not looked at. `-inf` if no row has one.
-pub(crate) fn weighted_mean(values: &[f64], shares: &[f64]) -> f64 {
-    let mut rows = values.iter().zip(shares).filter(|(_, share)| **share > 0.0).peekable();
-    if rows.peek().is_none() {
-        return f64::NEG_INFINITY;
-    }
-    rows.map(|(value, share)| value * share).sum()
 }

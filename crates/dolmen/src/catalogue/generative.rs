@@ -1,42 +1,42 @@
 //! The learners that model p(x, c), for both tasks they serve: joint probabilities, and the posterior that follows.
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{Entry, Library, NoParameters, entry, nested, spec_of};
+use super::LearnerEntry;
+use super::wrappers::{nested, spec_of};
 use crate::error::Error;
 use crate::learner::Learner;
 use crate::learner::bayes::BayesClassifier;
 use crate::learner::bayes::one_dependence::{
     A2de, Aode, BmaAode, LmgOde, NaiveBayes, Ode, OneDependence, USUAL_MOST,
 };
-use crate::learner::spec::Spec;
+use crate::spec::Spec;
 use crate::table::Schema;
 use crate::task::{Density, Task};
 
 /// The learners, in the order they are shown.
-pub(super) fn entries<T: Task>() -> Vec<Entry<T>>
+pub(super) fn entries<T: Task>() -> Vec<LearnerEntry<T>>
 where
     BayesClassifier: Learner<T>,
     OneDependence: Learner<T>,
 {
     vec![
-        Entry {
-            kind: "bayes",
-            about: "Bayes classifier: one density per class, density=SPEC",
-            defaults: Map::new(),
-            build: |spec| {
+        LearnerEntry::new::<NoParameters>(
+            "bayes",
+            "Bayes classifier: one density per class, density=SPEC",
+            |spec, catalogue| {
                 let (density, rest) = nested(spec, "density")?;
                 rest.read::<NoParameters>()?;
-                Ok(Box::new(BayesClassifier::new(Density::learner(&density)?)))
+                Ok(Box::new(BayesClassifier::new(catalogue.learner::<Density>(&density)?)))
             },
-        },
+        ),
         one_dependence::<_, NaiveBayes>("naive-bayes", "attributes independent given the class"),
-        entry::<_, Ode>(
+        LearnerEntry::new::<Ode>(
             ODE,
             "one-dependence estimators, one member per root: all columns, or root=[COLUMN, ..]",
-            |spec| {
+            |spec, _| {
                 let ode = spec.read::<Ode>()?;
                 if ode.root.is_empty() {
                     let expected = "a list of input columns where they cannot be told";
@@ -61,13 +61,18 @@ where
     ]
 }
 
+/// For learners whose only parameters are other learners.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoParameters {}
+
 /// An entry of the one-dependence family.
-pub(super) fn one_dependence<T: Task, P>(kind: &'static str, about: &'static str) -> Entry<T>
+pub(super) fn one_dependence<T: Task, P>(kind: &'static str, about: &'static str) -> LearnerEntry<T>
 where
     P: Default + Serialize + DeserializeOwned + Into<OneDependence>,
     OneDependence: Learner<T>,
 {
-    entry::<_, P>(kind, about, |spec| Ok(Box::new(spec.read::<P>()?.into())))
+    LearnerEntry::new::<P>(kind, about, |spec, _| Ok(Box::new(spec.read::<P>()?.into())))
 }
 
 const ODE: &str = "ode";

@@ -2,60 +2,48 @@
 
 use std::sync::Arc;
 
+use super::wrappers::{self, nested};
 use super::{
-    Entry, Library, WIDE, defaults, encoded_entry, has_missing, nested, plain, specs, stack_entry,
-    tuned_entry,
+    Catalogue, Catalogued, LearnerEntry, Section, WIDE, combiners, has_missing, plain, section_of,
+    specs,
 };
-use crate::ensemble::{Ensemble, FoldAverage};
 use crate::learner::Learner;
-use crate::learner::density::averaged::{Averaged, Averaging, FittedAverage};
-use crate::learner::density::gaussian::{FittedGaussian, Gaussian};
-use crate::learner::density::kernel::{FittedKernel, KernelDensity};
-use crate::learner::density::mixture::{FittedMixture, GaussianMixture};
-use crate::learner::encoded::FittedEncoded;
-use crate::learner::spec::Spec;
-use crate::store::Registry;
+use crate::learner::density::averaged::{Averaged, Averaging};
+use crate::learner::density::gaussian::Gaussian;
+use crate::learner::density::kernel::KernelDensity;
+use crate::learner::density::mixture::GaussianMixture;
+use crate::spec::Spec;
 use crate::table::Rows;
 use crate::task::Density;
 
-impl Library for Density {
-    fn entries() -> Vec<Entry<Self>> {
-        vec![
-            plain::<_, Gaussian>("gaussian", "one Gaussian"),
-            plain::<_, KernelDensity>(
-                "kernel",
-                "product-kernel density; a list of bandwidths is a ladder",
-            ),
-            plain::<_, GaussianMixture>(
-                "mixture",
-                "Gaussian mixture by MAP-EM; a list of components is a ladder",
-            ),
-            Entry {
-                kind: "averaged",
-                about: "the average of several fits of another density: of=SPEC",
-                defaults: defaults::<Averaging>(),
-                build: |spec| {
-                    let (of, spec) = nested(spec, "of")?;
-                    let of: Arc<dyn Learner<Density>> = Density::learner(&of)?.into();
-                    Ok(Box::new(Averaged::of(of, spec.read()?)))
-                },
+/// The learners and combiners of densities.
+pub(super) fn section() -> Section<Density> {
+    let mut learners = vec![
+        plain::<_, Gaussian>("gaussian", "one Gaussian"),
+        plain::<_, KernelDensity>(
+            "kernel",
+            "product-kernel density; a list of bandwidths is a ladder",
+        ),
+        plain::<_, GaussianMixture>(
+            "mixture",
+            "Gaussian mixture by MAP-EM; a list of components is a ladder",
+        ),
+        LearnerEntry::new::<Averaging>(
+            "averaged",
+            "the average of several fits of another density: of=SPEC",
+            |spec, catalogue| {
+                let (of, spec) = nested(spec, "of")?;
+                let of: Arc<dyn Learner<Density>> = catalogue.learner::<Density>(&of)?.into();
+                Ok(Box::new(Averaged::of(of, spec.read()?)))
             },
-            encoded_entry(),
-            stack_entry(),
-            tuned_entry(),
-        ]
-    }
+        ),
+    ];
+    learners.extend(wrappers::entries());
+    Section { learners, combiners: combiners::entries() }
+}
 
-    fn registry() -> Registry<Self> {
-        Registry::default()
-            .with::<FittedGaussian>()
-            .with::<FittedKernel>()
-            .with::<FittedMixture>()
-            .with::<FittedAverage>()
-            .with::<FittedEncoded<Density>>()
-            .with::<Ensemble<Density>>()
-            .with::<FoldAverage<Density>>()
-    }
+impl Catalogued for Density {
+    section_of!(density);
 
     /// A ladder of kernels (their matrix costs the square of the rows: not for many; and they need whole rows), mixtures of growing size as far as
     /// the rows feed them, full and diagonal, and an averaged mixture. Of more than 64 columns, full covariances are left out

@@ -60,7 +60,7 @@ impl LeastSquares {
     }
 
     /// Non-negative weights of the allowed members for other row shares.
-    pub(super) fn non_negative_of(&self, shares: &[f64], allowed: &[usize]) -> Solution {
+    pub(crate) fn non_negative_of(&self, shares: &[f64], allowed: &[usize]) -> Solution {
         let target = allowed.len();
         let gram = Gram::over_rows(shares.len(), target + 1, |j, i| {
             let column = allowed.get(j).map_or(&self.target, |&m| &self.columns[m]);

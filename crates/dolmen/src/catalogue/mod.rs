@@ -1,0 +1,314 @@
+//! Learners, combiners and stored models by name: from a [`Spec`] to a learner or a combiner, and from a stored record to a
+//! model. A catalogue is a value: programs add their own to it.
+
+mod classification;
+mod combiners;
+mod density;
+mod generative;
+mod joint;
+mod parameter;
+mod readers;
+mod regression;
+mod supervised;
+mod wrappers;
+
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub use combiners::weights_of;
+pub use parameter::Parameter;
+
+use crate::combine::{Combiner, Method, StoredCombination, Weighable};
+use crate::error::{Error, Result};
+use crate::learner::encoded::Encoded;
+use crate::learner::{Learner, Stored};
+use crate::spec::Spec;
+use crate::store::Registry;
+use crate::table::encode::EncoderSpec;
+use crate::table::{Kind, Rows, Schema};
+use crate::task::{Classification, Density, Joint, Regression, Task};
+
+/// What makes a learner or a combiner of a spec; nested specs are made by the same catalogue.
+type Build<W> = dyn Fn(&Spec, &Catalogue) -> Result<Box<W>> + Send + Sync;
+
+/// A learner (`W` is `dyn Learner<T>`) or a combiner (`dyn Combiner<T>`) that can be named.
+pub struct Entry<W: ?Sized> {
+    kind: &'static str,
+    about: &'static str,
+    parameters: Vec<Parameter>,
+    build: Arc<Build<W>>,
+}
+
+/// A learner that can be named.
+pub type LearnerEntry<T> = Entry<dyn Learner<T>>;
+/// A combiner that can be named.
+pub type CombinerEntry<T> = Entry<dyn Combiner<T>>;
+
+impl<W: ?Sized> Entry<W> {
+    /// An entry whose parameters are the fields of `P`; `build` reads them out of the spec ([`Spec::read`]).
+    pub fn new<P: Default + Serialize>(
+        kind: &'static str,
+        about: &'static str,
+        build: impl Fn(&Spec, &Catalogue) -> Result<Box<W>> + Send + Sync + 'static,
+    ) -> Self {
+        Self { kind, about, parameters: Parameter::of::<P>(), build: Arc::new(build) }
+    }
+
+    /// With other parameters than the fields of one struct.
+    #[must_use]
+    fn with_parameters(mut self, parameters: Vec<Parameter>) -> Self {
+        self.parameters = parameters;
+        self
+    }
+
+    /// The name in specs.
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// What it is, in one line.
+    pub fn about(&self) -> &'static str {
+        self.about
+    }
+
+    /// Its parameters, with their defaults and meaning.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+}
+
+impl<W: ?Sized> Clone for Entry<W> {
+    fn clone(&self) -> Self {
+        Self { parameters: self.parameters.clone(), build: Arc::clone(&self.build), ..*self }
+    }
+}
+
+impl<W: ?Sized> fmt::Debug for Entry<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("kind", &self.kind).finish_non_exhaustive()
+    }
+}
+
+/// The learners and combiners of one task.
+#[derive(Debug, Clone)]
+pub struct Section<T: Task> {
+    learners: Vec<LearnerEntry<T>>,
+    combiners: Vec<CombinerEntry<T>>,
+}
+
+/// Learners, combiners and readers of stored models by name. [`Catalogue::standard`] has those of this crate; a program adds
+/// its own to a copy:
+///
+/// ```
+/// use dolmen::catalogue::{Catalogue, LearnerEntry};
+/// use dolmen::learner::{Simple, baseline::ClassFrequencies};
+/// use dolmen::spec::Spec;
+/// use dolmen::task::Classification;
+///
+/// let catalogue = Catalogue::standard().clone().with_learner::<Classification>(LearnerEntry::new::<ClassFrequencies>(
+///     "house-rates",
+///     "what the house has always said",
+///     |spec, _| Ok(Box::new(Simple(spec.read::<ClassFrequencies>()?))),
+/// ));
+/// assert!(catalogue.learner::<Classification>(&Spec::parse("house-rates")?).is_ok());
+/// # Ok::<(), dolmen::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Catalogue {
+    density: Section<Density>,
+    classification: Section<Classification>,
+    joint: Section<Joint>,
+    regression: Section<Regression>,
+    registry: Registry,
+}
+
+impl Catalogue {
+    /// Everything this crate has.
+    pub fn standard() -> &'static Self {
+        static STANDARD: LazyLock<Catalogue> = LazyLock::new(|| Catalogue {
+            density: density::section(),
+            classification: classification::section(),
+            joint: joint::section(),
+            regression: regression::section(),
+            registry: readers::standard(),
+        });
+        &STANDARD
+    }
+
+    /// With one more learner; of two of one name the later counts.
+    #[must_use]
+    pub fn with_learner<T: Catalogued>(mut self, entry: LearnerEntry<T>) -> Self {
+        put(&mut T::section_mut(&mut self).learners, entry);
+        self
+    }
+
+    /// With one more combiner; of two of one name the later counts.
+    #[must_use]
+    pub fn with_combiner<T: Catalogued>(mut self, entry: CombinerEntry<T>) -> Self {
+        put(&mut T::section_mut(&mut self).combiners, entry);
+        self
+    }
+
+    /// With one more kind of stored model.
+    #[must_use]
+    pub fn with_model<T: Task, M: Stored<T>>(mut self) -> Self {
+        self.registry = self.registry.with_model::<T, M>();
+        self
+    }
+
+    /// With one more kind of stored combination.
+    #[must_use]
+    pub fn with_combination<T: Task, C: StoredCombination<T>>(mut self) -> Self {
+        self.registry = self.registry.with_combination::<T, C>();
+        self
+    }
+
+    /// The learners of a task, in the order they are shown.
+    pub fn learners<T: Catalogued>(&self) -> &[LearnerEntry<T>] {
+        &T::section(self).learners
+    }
+
+    /// The combiners of a task, in the order they are shown.
+    pub fn combiners<T: Catalogued>(&self) -> &[CombinerEntry<T>] {
+        &T::section(self).combiners
+    }
+
+    /// What reads stored models.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// The learner of a spec.
+    pub fn learner<T: Catalogued>(&self, spec: &Spec) -> Result<Box<dyn Learner<T>>> {
+        let what = format!("a learner of {}", T::NAME);
+        (find(self.learners::<T>(), spec, "model", &what)?.build)(spec, self)
+    }
+
+    /// The learner of a spec for rows of these columns: `ode` without roots has one member per column.
+    pub fn learner_for<T: Catalogued>(
+        &self,
+        spec: &Spec,
+        columns: &Schema,
+    ) -> Result<Box<dyn Learner<T>>> {
+        self.learner(&generative::for_columns(spec, columns))
+    }
+
+    /// The combiner of a spec.
+    pub fn combiner<T: Catalogued>(&self, spec: &Spec) -> Result<Box<dyn Combiner<T>>> {
+        (find(self.combiners::<T>(), spec, "combiner", "one of")?.build)(spec, self)
+    }
+}
+
+fn put<W: ?Sized>(entries: &mut Vec<Entry<W>>, entry: Entry<W>) {
+    match entries.iter_mut().find(|other| other.kind == entry.kind) {
+        Some(other) => *other = entry,
+        None => entries.push(entry),
+    }
+}
+
+fn find<'a, W: ?Sized>(
+    entries: &'a [Entry<W>],
+    spec: &Spec,
+    parameter: &str,
+    what: &str,
+) -> Result<&'a Entry<W>> {
+    if let Some(entry) = entries.iter().find(|entry| entry.kind == spec.kind) {
+        return Ok(entry);
+    }
+    let kinds: Vec<&str> = entries.iter().map(|entry| entry.kind).collect();
+    let colon = if what.ends_with(" of") { "" } else { ":" };
+    let expected = format!("{what}{colon} {}", kinds.join(", "));
+    Err(Error::param(parameter, expected, &spec.kind).suggesting(&spec.kind, kinds))
+}
+
+/// A task with learners and combiners that can be named.
+pub trait Catalogued: Weighable {
+    /// Its part of a catalogue.
+    #[doc(hidden)]
+    fn section(catalogue: &Catalogue) -> &Section<Self>;
+
+    /// The same, to be added to.
+    #[doc(hidden)]
+    fn section_mut(catalogue: &mut Catalogue) -> &mut Section<Self>;
+
+    /// The members used when the user names none, for rows like these.
+    fn usual_members(x: Rows<'_>) -> Vec<Spec>;
+
+    /// The combiners tried when the user names none, for rows like these; the one that does best on rows held out is used.
+    fn usual_combiners(_x: Rows<'_>) -> Vec<Spec> {
+        specs(&[Method::default().name()])
+    }
+
+    /// The learner of a spec in the standard catalogue.
+    fn learner(spec: &Spec) -> Result<Box<dyn Learner<Self>>> {
+        Catalogue::standard().learner(spec)
+    }
+
+    /// The combiner of a spec in the standard catalogue.
+    fn combiner(spec: &Spec) -> Result<Box<dyn Combiner<Self>>> {
+        Catalogue::standard().combiner(spec)
+    }
+}
+
+/// The part of a catalogue that is a task's.
+macro_rules! section_of {
+    ($field:ident) => {
+        fn section(catalogue: &Catalogue) -> &Section<Self> {
+            &catalogue.$field
+        }
+
+        fn section_mut(catalogue: &mut Catalogue) -> &mut Section<Self> {
+            &mut catalogue.$field
+        }
+    };
+}
+use section_of;
+
+/// An entry of a learner that is its own parameter struct.
+fn plain<T: Task, P: Learner<T> + Default + Serialize + DeserializeOwned + 'static>(
+    kind: &'static str,
+    about: &'static str,
+) -> LearnerEntry<T> {
+    LearnerEntry::new::<P>(kind, about, |spec, _| Ok(Box::new(spec.read::<P>()?)))
+}
+
+/// An entry of a learner that works on complete numbers: its inputs go through an encoder that makes indicators of
+/// categories and fills in missing values, learned in the fold.
+fn on_numbers<T: Task, P: Learner<T> + Default + Serialize + DeserializeOwned + 'static>(
+    kind: &'static str,
+    about: &'static str,
+) -> LearnerEntry<T> {
+    LearnerEntry::new::<P>(kind, about, |spec, _| {
+        let learner: Box<dyn Learner<T>> = Box::new(spec.read::<P>()?);
+        Ok(Box::new(Encoded::new(EncoderSpec::complete(), learner)))
+    })
+}
+
+/// Specs written in the program itself.
+fn specs<S: AsRef<str>>(texts: &[S]) -> Vec<Spec> {
+    let parse = |text: &S| Spec::parse(text.as_ref()).expect("the catalogue's own specs are right");
+    texts.iter().map(parse).collect()
+}
+
+/// Rows up to which members are used whose cost grows with the square of the rows.
+const FEW_ROWS: usize = 5000;
+
+/// Columns beyond which members whose cost grows with their cube (full covariances) or square (pairs of attributes) are
+/// simplified or left out.
+const WIDE: usize = 64;
+/// Columns beyond which trees look at some of them only.
+const VERY_WIDE: usize = 256;
+
+/// Whether the rows are complete numbers.
+fn complete_numbers(x: Rows<'_>) -> bool {
+    let numeric = x.schema().fields().iter().all(|field| field.kind == Kind::Numeric);
+    numeric && !has_missing(x)
+}
+
+/// Whether a value is missing.
+fn has_missing(x: Rows<'_>) -> bool {
+    x.values().iter().any(|value| value.is_nan())
+}

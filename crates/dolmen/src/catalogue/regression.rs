@@ -1,0 +1,50 @@
+//! The learners of numbers.
+
+use super::{
+    Catalogue, Catalogued, FEW_ROWS, LearnerEntry, Section, VERY_WIDE, combiners, on_numbers,
+    section_of, specs, supervised, wrappers,
+};
+use crate::learner::Simple;
+use crate::learner::baseline::Mean;
+use crate::learner::linear::Ridge;
+use crate::spec::Spec;
+use crate::table::Rows;
+use crate::task::Regression;
+
+/// The learners and combiners of numbers.
+pub(super) fn section() -> Section<Regression> {
+    let mut learners = vec![
+        LearnerEntry::new::<Mean>(
+            "mean",
+            "the mean of the target, whatever the inputs",
+            |spec, _| Ok(Box::new(Simple(spec.read::<Mean>()?))),
+        ),
+        on_numbers::<_, Ridge>(
+            "ridge",
+            "ridge regression; a list of lambdas is a ladder, auto the least leave-one-out error",
+        ),
+    ];
+    learners.extend(supervised::entries());
+    learners.extend(wrappers::entries());
+    Section { learners, combiners: combiners::entries() }
+}
+
+impl Catalogued for Regression {
+    section_of!(regression);
+
+    /// Learners as unlike as possible: a linear one, neighbours, trees averaged and boosted, and where rows allow a support
+    /// vector machine. Of more than 256 columns, trees that are averaged look at 64 a node.
+    fn usual_members(x: Rows<'_>) -> Vec<Spec> {
+        let mut members = vec!["ridge", "neighbours(k=[5, 25])"];
+        members.extend(if x.width() > VERY_WIDE {
+            ["forest(columns=64)", "extra-trees(columns=64)"]
+        } else {
+            ["forest", "extra-trees"]
+        });
+        members.extend(["boost", "network"]);
+        if x.rows() <= FEW_ROWS {
+            members.push("svm");
+        }
+        specs(&members)
+    }
+}

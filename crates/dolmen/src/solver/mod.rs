@@ -1,0 +1,52 @@
+//! Solvers of weights: from numbers alone to the best weights, with a certificate.
+//!
+//! | file | problem |
+//! | --- | --- |
+//! | `simplex/` | the log score of a mixture, exact or by EM; `joint`: LMG, which is not concave |
+//! | `least_squares` | the squared error of a weighted sum, on the simplex or non-negative |
+//! | `problem` | what they all offer: other row shares, fewer members, both halves of the sandwich |
+//!
+//! They know nothing of members and matrices, so that combiners, learners that mix inside (the one-dependence family) and
+//! programs of one's own use the same.
+
+pub mod least_squares;
+pub mod problem;
+pub mod simplex;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Place, Result};
+
+/// Weights found, and how good they are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Solution {
+    /// One weight per member, with exact zeros.
+    pub weights: Vec<f64>,
+    /// Certificate: no weights of the same kind have a mean score larger by more than this. For LMG, which may have several
+    /// maxima, the KKT residual: the largest violation of the conditions of a maximum.
+    pub gap: f64,
+    /// Passes over the rows.
+    pub iterations: usize,
+    /// Mean score of the weighted combination over the informative rows.
+    pub score: f64,
+    /// Rows that say nothing about the weights: every member gives them zero.
+    pub uninformative_rows: usize,
+    /// Whether the tolerance was reached.
+    pub converged: bool,
+}
+
+/// Row weights as shares that sum to 1: finite, not negative, not all zero.
+pub(crate) fn shares(weights: &[f64], rows: usize) -> Result<Vec<f64>> {
+    if weights.len() != rows {
+        return Err(Error::shape("row weights", rows, weights.len()));
+    }
+    if let Some(i) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+        let problem = format!("the row weight is {}, not a number of at least 0", weights[i]);
+        return Err(Error::data(Place::row(i), problem));
+    }
+    let total: f64 = weights.iter().sum();
+    if total <= 0.0 {
+        return Err(Error::data(Place::default(), "all row weights are 0"));
+    }
+    Ok(weights.iter().map(|w| w / total).collect())
+}
