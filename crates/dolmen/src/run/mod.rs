@@ -86,7 +86,18 @@ impl Run {
         result
     }
 
-    /// The run of one part of the work: its own random stream, everything else shared.
+    /// The run of a part of the work that has a name of its own ("plan", "check"): a random stream that no other name and no
+    /// number shares, everything else as it is.
+    #[must_use]
+    pub fn stream(&self, name: &str) -> Self {
+        // FNV-1a, which is the same everywhere; the finaliser spreads it.
+        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        Self { key: mix(self.key.rotate_left(32) ^ mix(hash)), ..self.clone() }
+    }
+
+    /// The run of one of several like parts of the work, by its number: its own random stream, everything else shared.
     #[must_use]
     pub fn child(&self, part: u64) -> Self {
         Self { key: mix(self.key ^ mix(part.wrapping_add(1))), ..self.clone() }
@@ -172,6 +183,9 @@ mod tests {
         assert_eq!(draw(&run.child(3)), draw(&Run::with_threads(7, 2).unwrap().child(3)));
         assert_ne!(draw(&run.child(3)), draw(&run.child(4)));
         assert_ne!(draw(&run.child(3).child(4)), draw(&run.child(4).child(3)));
+        assert_eq!(draw(&run.stream("plan")), draw(&run.stream("plan")));
+        assert_ne!(draw(&run.stream("plan")), draw(&run.stream("check")));
+        assert_ne!(draw(&run.stream("plan").child(0)), draw(&run.child(0).stream("plan")));
     }
 
     #[test]
