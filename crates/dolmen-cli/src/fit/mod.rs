@@ -206,8 +206,11 @@ impl Fit {
         run: &Run,
     ) -> Result<(Fitting, Result<()>)> {
         let sample = data.sample::<T>(target)?;
-        let keys =
-            RowKeys { classes: target.strata(), groups: data.groups.as_deref(), times: None };
+        let keys = RowKeys {
+            classes: target.strata(),
+            groups: data.groups.as_deref(),
+            ..RowKeys::default()
+        };
         let usual = if target.rows().is_some() { 5 } else { 10 };
         let possible = PlanSpec::possible_folds(usual, sample.rows(), &keys);
         let folds = self.folds.unwrap_or(possible);

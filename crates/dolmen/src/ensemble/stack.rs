@@ -31,6 +31,8 @@ pub struct Stack<T: Task> {
     calibration: Option<CalibrationKind>,
     intervals: IntervalKind,
     replace: bool,
+    reused: Option<OutOfSample<T>>,
+    keep_all: bool,
 }
 
 /// How the candidates are tried, and how well the stack is known to do.
@@ -90,6 +92,8 @@ impl<T: Task> Stack<T> {
             calibration: None,
             intervals: IntervalKind::Constant,
             replace: false,
+            reused: None,
+            keep_all: false,
         }
     }
 
@@ -168,6 +172,22 @@ impl<T: Task> Stack<T> {
     #[must_use]
     pub fn replaced_if_not_better(mut self, replace: bool) -> Self {
         self.replace = replace;
+        self
+    }
+
+    /// With the matrix of an earlier fit of the same data by the same plan, which the fit refuses if it is of others: members
+    /// whose names it holds keep their columns, and only the others are fitted fold by fold. Columns of members that are not
+    /// in the stack are left out. With a [nested check](Check::Nested) the columns without two folds are kept, too.
+    #[must_use]
+    pub fn reusing(mut self, matrix: OutOfSample<T>) -> Self {
+        self.reused = Some(matrix);
+        self
+    }
+
+    /// Whether members without weight are fitted on all rows and kept, too; else only those that have weight.
+    #[must_use]
+    pub fn keep_all(mut self, keep_all: bool) -> Self {
+        self.keep_all = keep_all;
         self
     }
 

@@ -1,6 +1,8 @@
-//! The rows a learner sees: inputs, target and weights.
+//! The rows a learner sees: inputs, target, weights and keys.
 
 use crate::error::{Error, Place, Result};
+use crate::plan::{OwnedKeys, Plan, RowKeys, Split};
+use crate::run::Run;
 use crate::table::{Features, Rows};
 use crate::target::Target;
 use crate::task::Task;
@@ -50,11 +52,17 @@ fn check_weights(weights: &[f64]) -> Result<()> {
 }
 
 /// Borrowed rows to learn from.
+///
+/// Rows may have keys: the group each belongs to, and its time. A learner that splits its rows asks
+/// [`Sample::folds`] or [`Sample::hold_out`], which never tear a group apart and never let a model that has seen a row
+/// predict an earlier one.
 #[derive(Debug)]
 pub struct Sample<'a, T: Task> {
     x: Rows<'a>,
     target: &'a T::Target,
     weights: Option<&'a [f64]>,
+    groups: Option<&'a [u32]>,
+    times: Option<&'a [f64]>,
 }
 
 #[expect(clippy::expl_impl_clone_on_copy, reason = "a derive would ask for a target that is Copy")]
@@ -73,7 +81,7 @@ impl<'a, T: Task> Sample<'a, T> {
             Some(rows) if rows != x.rows() => {
                 Err(Error::shape("rows of the target", x.rows(), rows))
             }
-            _ => Ok(Self { x, target, weights: None }),
+            _ => Ok(Self { x, target, weights: None, groups: None, times: None }),
         }
     }
 
@@ -93,6 +101,27 @@ impl<'a, T: Task> Sample<'a, T> {
         Ok(Self { weights: Some(counts), ..self })
     }
 
+    /// The same sample with each row's group: rows of one group are never on both sides of a split.
+    pub fn grouped(self, groups: &'a [u32]) -> Result<Self> {
+        if groups.len() != self.x.rows() {
+            return Err(Error::shape("groups of the rows", self.x.rows(), groups.len()));
+        }
+        Ok(Self { groups: Some(groups), ..self })
+    }
+
+    /// The same sample with each row's time, of which only the order counts: a row is never predicted by a model that has
+    /// seen a later one. None may be missing.
+    pub fn timed(self, times: &'a [f64]) -> Result<Self> {
+        if times.len() != self.x.rows() {
+            return Err(Error::shape("times of the rows", self.x.rows(), times.len()));
+        }
+        if let Some(i) = times.iter().position(|time| time.is_nan()) {
+            let error = Error::data(Place::row(i), "the time is missing");
+            return Err(error.with_hint("drop the rows without a time"));
+        }
+        Ok(Self { times: Some(times), ..self })
+    }
+
     /// The same rows with other inputs, such as encoded ones.
     pub fn with_inputs<'b>(&self, x: Rows<'b>) -> Result<Sample<'b, T>>
     where
@@ -101,7 +130,8 @@ impl<'a, T: Task> Sample<'a, T> {
         if x.rows() != self.rows() {
             return Err(Error::shape("rows of the inputs", self.rows(), x.rows()));
         }
-        Ok(Sample { x, target: self.target, weights: self.weights })
+        let Self { target, weights, groups, times, .. } = *self;
+        Ok(Sample { x, target, weights, groups, times })
     }
 
     /// The inputs.
@@ -117,6 +147,47 @@ impl<'a, T: Task> Sample<'a, T> {
     /// How many rows each row counts for, if it is not 1 for all.
     pub fn weights(&self) -> Option<&'a [f64]> {
         self.weights
+    }
+
+    /// Each row's group, if rows belong together.
+    pub fn groups(&self) -> Option<&'a [u32]> {
+        self.groups
+    }
+
+    /// Each row's time, if the rows have any.
+    pub fn times(&self) -> Option<&'a [f64]> {
+        self.times
+    }
+
+    /// What a plan may ask about the rows: their classes, groups and times.
+    pub fn keys(&self) -> RowKeys<'a> {
+        let classes = self.target.strata();
+        RowKeys { classes, groups: self.groups, times: self.times, ..RowKeys::default() }
+    }
+
+    /// As many of the wanted folds as rows, groups and times allow: the one way to split rows inside a learner or a stack.
+    ///
+    /// Folds keep groups together and spread classes. Rows with times are held out in blocks of time, each predicted from what
+    /// was before it, so that the earliest rows are never held out. An error if there can be no two folds (no block of time).
+    pub fn folds(&self, wanted: usize, run: &Run) -> Result<Plan> {
+        self.keys().folds(self.rows(), wanted, run)
+    }
+
+    /// The same over chosen rows, in ascending order: the plan counts them from 0.
+    pub fn folds_among(&self, rows: &[usize], wanted: usize, run: &Run) -> Result<Plan> {
+        OwnedKeys::select(&self.keys(), rows).borrow().folds(rows.len(), wanted, run)
+    }
+
+    /// One split that holds out about this share of the rows: whole groups, every class its share, the latest rows if they
+    /// have times. An error if one side would be empty.
+    pub fn hold_out(&self, share: f64, run: &Run) -> Result<Split> {
+        self.keys().hold_out(self.rows(), share, run)
+    }
+
+    /// The same among chosen rows, in ascending order: the split counts them from 0, and its other side are the rows of
+    /// [`Split::train`] with their number.
+    pub fn hold_out_among(&self, rows: &[usize], share: f64, run: &Run) -> Result<Split> {
+        OwnedKeys::select(&self.keys(), rows).borrow().hold_out(rows.len(), share, run)
     }
 
     /// How many rows row `i` counts for.
@@ -139,9 +210,16 @@ impl<'a, T: Task> Sample<'a, T> {
         OwnedSample {
             x: self.x.select(rows),
             target: self.target.select(rows),
-            weights: self.weights.map(|w| rows.iter().map(|&i| w[i]).collect()),
+            weights: self.weights.map(|all| chosen(all, rows)),
+            groups: self.groups.map(|all| chosen(all, rows)),
+            times: self.times.map(|all| chosen(all, rows)),
         }
     }
+}
+
+/// The values of chosen rows.
+fn chosen<V: Copy>(all: &[V], rows: &[usize]) -> Vec<V> {
+    rows.iter().map(|&i| all[i]).collect()
 }
 
 /// Rows to learn from that own their values.
@@ -150,11 +228,43 @@ pub struct OwnedSample<T: Task> {
     x: Features,
     target: T::Target,
     weights: Option<Vec<f64>>,
+    groups: Option<Vec<u32>>,
+    times: Option<Vec<f64>>,
 }
 
 impl<T: Task> OwnedSample<T> {
+    /// Rows of equal weight and without keys.
+    pub fn new(x: Features, target: T::Target) -> Result<Self> {
+        Sample::<T>::new(x.rows(), &target)?;
+        Ok(Self { x, target, weights: None, groups: None, times: None })
+    }
+
+    /// With row weights, as [`Sample::weighted`].
+    pub fn weighted(self, weights: Weights) -> Result<Self> {
+        self.borrow().weighted(&weights)?;
+        Ok(Self { weights: Some(weights.0), ..self })
+    }
+
+    /// With each row's group, as [`Sample::grouped`].
+    pub fn grouped(self, groups: Vec<u32>) -> Result<Self> {
+        self.borrow().grouped(&groups)?;
+        Ok(Self { groups: Some(groups), ..self })
+    }
+
+    /// With each row's time, as [`Sample::timed`].
+    pub fn timed(self, times: Vec<f64>) -> Result<Self> {
+        self.borrow().timed(&times)?;
+        Ok(Self { times: Some(times), ..self })
+    }
+
     /// The borrowed form, which learners take.
     pub fn borrow(&self) -> Sample<'_, T> {
-        Sample { x: self.x.rows(), target: &self.target, weights: self.weights.as_deref() }
+        Sample {
+            x: self.x.rows(),
+            target: &self.target,
+            weights: self.weights.as_deref(),
+            groups: self.groups.as_deref(),
+            times: self.times.as_deref(),
+        }
     }
 }

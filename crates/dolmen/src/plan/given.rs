@@ -1,9 +1,37 @@
 //! Plans made elsewhere: folds by number, or splits row by row.
 
-use super::{Plan, Split, check_folds};
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Plan, RowKeys, Split, check_folds};
 use crate::error::{Error, Place, Result};
 
+/// Each row is held out once, in the fold that a column of the table names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Given {}
+
 impl Plan {
+    /// The partition by the rows' own folds; folds that tear groups apart are refused.
+    pub(super) fn given(keys: &RowKeys<'_>) -> Result<Self> {
+        let Some(folds) = keys.folds else {
+            let error = Error::data(Place::default(), "a given plan needs the rows' folds");
+            return Err(error.with_hint("name the column of folds: given(column=NAME)"));
+        };
+        if let Some(groups) = keys.groups {
+            let mut fold_of_group = HashMap::new();
+            let is_torn =
+                |i: &usize| *fold_of_group.entry(groups[*i]).or_insert(folds[*i]) != folds[*i];
+            if let Some(row) = (0..folds.len()).find(is_torn) {
+                let problem = "the given folds put the row's group on both sides of a split";
+                return Err(Error::data(Place::row(row), problem));
+            }
+        }
+        let folds: Vec<usize> = folds.iter().map(|&fold| fold as usize).collect();
+        Self::from_folds(&folds)
+    }
+
     /// The partition in which row i is predicted in split `fold_of_row[i]`. Folds are numbered 0, 1, 2, .. without gaps.
     pub fn from_folds(fold_of_row: &[usize]) -> Result<Self> {
         let rows = fold_of_row.len();

@@ -10,6 +10,7 @@
 //! | [`TimeOrdered`] | blocks of time, one after another | what came before (or around), up to a gap |
 //! | [`HoldOut`] | one draw | all others |
 //! | [`Subsample`] | what a draw without replacement leaves | the draw |
+//! | [`Given`] | each row once, in the fold it brings with it | all others |
 //! | [`Bootstrap`] | what a draw with replacement leaves: the out-of-bag rows | the draw, rows repeated |
 //!
 //! A scheme is its parameter struct; [`PlanSpec`] is the choice among them, as it stands in a file. [`Plan`] has a
@@ -20,6 +21,8 @@ mod given;
 mod grouped;
 mod hold_out;
 mod k_fold;
+mod keys;
+mod request;
 mod resample;
 mod spec;
 mod stratified;
@@ -29,10 +32,13 @@ mod time;
 
 use std::borrow::Cow;
 
+pub use given::Given;
 pub use grouped::{Grouped, StratifiedGrouped};
 pub use k_fold::{KFold, LeaveOneOut};
+pub use keys::{OwnedKeys, RowKeys};
+pub use request::PlanRequest;
 pub use resample::{Bootstrap, HoldOut, Portion, Subsample};
-pub use spec::{PlanSpec, Repeated, RowKeys};
+pub use spec::{PlanSpec, Repeated};
 pub use stratified::Stratified;
 pub use time::{TimeOrdered, Window};
 
@@ -162,16 +168,65 @@ impl Plan {
         })
     }
 
+    /// The pairs of splits, (0, 1), (0, 2), (1, 2), (0, 3), ..: those of the first splits first.
+    pub fn pairs(&self) -> Vec<(usize, usize)> {
+        (0..self.splits.len()).flat_map(|v| (0..v).map(move |w| (w, v))).collect()
+    }
+
+    /// The plan with a split for each of its [pairs](Plan::pairs) of splits: it predicts the rows of both from all rows in
+    /// neither.
+    #[must_use]
+    pub fn of_pairs(&self) -> Self {
+        let both = |(first, second): (usize, usize)| {
+            let mut test = [self.splits[first].test(), self.splits[second].test()].concat();
+            test.sort_unstable();
+            test.dedup();
+            Split::others(test)
+        };
+        Self { rows: self.rows, splits: self.pairs().into_iter().map(both).collect() }
+    }
+
     /// The plan of one split that predicts the rows of two others from all rows in neither.
-    ///
-    /// # Panics
-    /// If the plan has no such splits.
     #[must_use]
     pub fn without_both(&self, first: usize, second: usize) -> Self {
         let mut test = [self.splits[first].test(), self.splits[second].test()].concat();
         test.sort_unstable();
         test.dedup();
         Self { rows: self.rows, splits: vec![Split::others(test)] }
+    }
+
+    /// Whether no split learns from rows that it or a later split predicts, and none is predicted twice: then what is
+    /// learned from the predictions of earlier splits can be tried on a later one without a further fit.
+    pub fn is_forward(&self) -> bool {
+        // Where each row is predicted; a row not predicted is older than all.
+        let mut predicted = vec![None; self.rows];
+        for (number, split) in self.splits.iter().enumerate() {
+            for &i in &split.test {
+                if predicted[i].replace(number).is_some() {
+                    return false;
+                }
+            }
+        }
+        let is_earlier = |(number, split): (usize, &Split)| {
+            split.train(self.rows).iter().all(|&i| predicted[i].is_none_or(|at| at < number))
+        };
+        self.splits.iter().enumerate().all(is_earlier)
+    }
+
+    /// Whether no row is predicted twice: then the rows predicted by each split are folds over the rows covered.
+    pub fn predicts_once(&self) -> bool {
+        self.coverage().iter().all(|&times| times <= 1)
+    }
+
+    /// Groups dealt in turn to `folds` folds, in the order in which they first appear; a fold may be empty.
+    pub fn groups_in_turn(groups: &[u32], folds: usize) -> Self {
+        let mut numbers = std::collections::HashMap::new();
+        let fold = |group: &u32| {
+            let next = numbers.len();
+            (*numbers.entry(*group).or_insert(next) % folds) as u32
+        };
+        let fold_of_row: Vec<u32> = groups.iter().map(fold).collect();
+        Self::partition(&fold_of_row, folds)
     }
 
     /// Rows dealt in turn to `folds` folds, without shuffling: row i is predicted in split i mod `folds`.

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Bootstrap, Grouped, HoldOut, KFold, LeaveOneOut, Plan, Stratified, StratifiedGrouped,
-    Subsample, TimeOrdered, check_repeats, stream,
+    Bootstrap, Given, Grouped, HoldOut, KFold, LeaveOneOut, Plan, RowKeys, Stratified,
+    StratifiedGrouped, Subsample, TimeOrdered, check_repeats, stream,
 };
 use crate::error::{Error, Place, Result};
 use crate::run::Run;
@@ -45,6 +45,8 @@ pub enum PlanSpec {
     Subsample(Subsample),
     /// Random draws with replacement.
     Bootstrap(Bootstrap),
+    /// Folds that the rows bring with them.
+    Given(Given),
 }
 
 impl Default for PlanSpec {
@@ -69,17 +71,6 @@ impl Default for Repeated {
     }
 }
 
-/// What is known of the rows besides their number; a scheme takes what it needs.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct RowKeys<'a> {
-    /// Each row's class, or any other stratum.
-    pub classes: Option<&'a [u32]>,
-    /// Each row's group. A scheme that would tear groups apart refuses them.
-    pub groups: Option<&'a [u32]>,
-    /// Each row's time; only the order counts.
-    pub times: Option<&'a [f64]>,
-}
-
 impl PlanSpec {
     /// The scheme of `folds` splits that suits what is known of the rows: in order of time if they have times, else
     /// folds that keep their groups together and spread their classes, as far as they have any.
@@ -95,10 +86,10 @@ impl PlanSpec {
         }
     }
 
-    /// As many of the wanted folds as the rows allow, or their groups if they have any; fewer than 2 are none.
+    /// As many of the wanted folds as the rows allow, or their groups if they have any; fewer than 2 are none. Of rows with
+    /// times, the blocks that can be held out: one less than there are distinct times.
     pub fn possible_folds(wanted: usize, rows: usize, keys: &RowKeys<'_>) -> usize {
-        let groups = |groups: &[u32]| groups.iter().collect::<std::collections::HashSet<_>>().len();
-        wanted.min(keys.groups.map_or(rows, groups))
+        wanted.min(keys.most_folds(rows))
     }
 
     /// The plan for so many rows. The same seed gives the same plan.
@@ -107,7 +98,8 @@ impl PlanSpec {
         if keys.groups.is_some() && !self.keeps_groups() {
             let kind = self.kind();
             let problem = format!("the plan '{kind}' would put a group on both sides of a split");
-            let cure = "use the plan 'grouped' or 'stratified-grouped', or give no groups";
+            let cure =
+                "use the plan 'grouped', 'stratified-grouped' or 'time-ordered', or give no groups";
             return Err(Error::data(Place::default(), problem).with_hint(cure));
         }
         match self {
@@ -119,13 +111,20 @@ impl PlanSpec {
             }
             Self::LeaveOneOut(LeaveOneOut {}) => Plan::leave_one_out(rows),
             Self::Repeated(scheme) => scheme.plan(rows, keys, run),
-            Self::TimeOrdered(scheme) => match keys.times {
-                Some(times) => Plan::time_ordered(times, *scheme),
-                None => scheme.plan_in_order(rows),
-            },
+            Self::TimeOrdered(scheme) => {
+                let plan = match keys.times {
+                    Some(times) => Plan::time_ordered(times, *scheme),
+                    None => scheme.plan_in_order(rows),
+                }?;
+                match keys.groups {
+                    Some(groups) => plan.without_shared_groups(groups),
+                    None => Ok(plan),
+                }
+            }
             Self::HoldOut(scheme) => scheme.plan(rows, keys.strata(scheme.stratify)?, run),
             Self::Subsample(scheme) => scheme.plan(rows, keys.strata(scheme.stratify)?, run),
             Self::Bootstrap(scheme) => Plan::bootstrap(rows, scheme.repeats, run),
+            Self::Given(Given {}) => Plan::given(keys),
         }
     }
 
@@ -142,12 +141,17 @@ impl PlanSpec {
             Self::HoldOut(_) => "hold-out",
             Self::Subsample(_) => "subsample",
             Self::Bootstrap(_) => "bootstrap",
+            Self::Given(_) => "given",
         }
     }
 
     fn keeps_groups(&self) -> bool {
         match self {
-            Self::Grouped(_) | Self::StratifiedGrouped(_) => true,
+            // A time-ordered plan learns from no row of a group that it predicts; given folds are looked at.
+            Self::Grouped(_)
+            | Self::StratifiedGrouped(_)
+            | Self::TimeOrdered(_)
+            | Self::Given(_) => true,
             Self::Repeated(scheme) => scheme.of.keeps_groups(),
             _ => false,
         }
@@ -156,7 +160,7 @@ impl PlanSpec {
     fn draws_at_random(&self) -> bool {
         match self {
             Self::KFold(scheme) => scheme.shuffle,
-            Self::LeaveOneOut(_) | Self::TimeOrdered(_) => false,
+            Self::LeaveOneOut(_) | Self::TimeOrdered(_) | Self::Given(_) => false,
             Self::Repeated(scheme) => scheme.of.draws_at_random(),
             _ => true,
         }
@@ -190,40 +194,5 @@ impl Repeated {
             splits.extend(self.of.build(rows, keys, &streams.child(repeat))?.splits);
         }
         Ok(Plan { rows, splits })
-    }
-}
-
-impl<'a> RowKeys<'a> {
-    fn check(&self, rows: usize) -> Result<()> {
-        let lengths = [
-            ("classes of the rows", self.classes.map(<[u32]>::len)),
-            ("groups of the rows", self.groups.map(<[u32]>::len)),
-            ("times of the rows", self.times.map(<[f64]>::len)),
-        ];
-        for (what, length) in lengths {
-            if let Some(length) = length.filter(|&length| length != rows) {
-                return Err(Error::shape(what, rows, length));
-            }
-        }
-        Ok(())
-    }
-
-    fn classes(&self) -> Result<&'a [u32]> {
-        self.classes.ok_or_else(|| {
-            let error = Error::data(Place::default(), "a stratified plan needs the rows' classes");
-            error.with_hint("choose a plan that is not stratified, or a target of classes")
-        })
-    }
-
-    fn groups(&self) -> Result<&'a [u32]> {
-        self.groups.ok_or_else(|| {
-            let error = Error::data(Place::default(), "a grouped plan needs the rows' groups");
-            error.with_hint("name the column of groups, or choose a plan that is not grouped")
-        })
-    }
-
-    /// The classes if they are asked for.
-    fn strata(&self, stratify: bool) -> Result<Option<&'a [u32]>> {
-        stratify.then(|| self.classes()).transpose()
     }
 }

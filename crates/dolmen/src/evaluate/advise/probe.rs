@@ -159,7 +159,11 @@ pub fn probe<T: Advisable>(
     let some = some.borrow();
     let groups: Option<Vec<u32>> = groups.map(|g| chosen.iter().map(|&i| g[i]).collect());
     let folds = if some.rows() < MANY_ROWS { FOLDS.0 } else { FOLDS.1 };
-    let keys = RowKeys { classes: some.target().strata(), groups: groups.as_deref(), times: None };
+    let keys = RowKeys {
+        classes: some.target().strata(),
+        groups: groups.as_deref(),
+        ..RowKeys::default()
+    };
     let plan = PlanSpec::suited(folds, &keys).build(some.rows(), &keys, &run.child(1))?;
     let candidates = T::candidates(&Facts::of(&some));
     let learners: Vec<Box<dyn Learner<T>>> = candidates

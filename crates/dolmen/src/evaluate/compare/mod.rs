@@ -124,7 +124,7 @@ impl CompareOptions {
         }
         let rows = sample.rows();
         if let Some(folds) = self.outer_folds {
-            let keys = RowKeys { classes: sample.target().strata(), groups, times: None };
+            let keys = RowKeys { classes: sample.target().strata(), groups, ..RowKeys::default() };
             let of = Box::new(PlanSpec::suited(folds, &keys));
             let spec = PlanSpec::Repeated(Repeated { repeats: self.repeats, of });
             return spec.build(rows, &keys, &run.child(0));

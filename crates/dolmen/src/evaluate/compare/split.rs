@@ -53,7 +53,8 @@ impl<T: Task> Contest<'_, T> {
             let scored = self.members_alone(train, test, &quiet)?;
             return Ok(SplitResult { scored, weights: None, combiner: None, test_share });
         }
-        let keys = RowKeys { classes: train.target().strata(), groups: self.groups, times: None };
+        let keys =
+            RowKeys { classes: train.target().strata(), groups: self.groups, ..RowKeys::default() };
         let spec = PlanSpec::suited(self.options.folds, &keys);
         let plan = spec.build(train.rows(), &keys, &quiet.child(0))?;
         let ensemble = self.stack.fit_on(train, &plan, &quiet)?;
