@@ -5,13 +5,14 @@ use std::io::Write;
 use clap::Args;
 use dolmen::error::Result;
 use dolmen::evaluate::advise::{Advice, Advisable, Clipped, Facts, advise, probe};
+use dolmen::recipe::{Data, Recipe, Truth};
 use dolmen::run::Run;
 use dolmen::task::{Classification, Density, Regression};
 use serde::Serialize;
 
 use crate::args::{Cells, Common, DataFile, Format, Reading};
-use crate::data::{Data, DataOptions, Truth};
 use crate::output::{self, Done, columns, maybe, note, number};
+use crate::recipe::{Columns, Members};
 
 /// Say which ensemble suits the data, and why, from a probe of a few seconds.
 ///
@@ -27,7 +28,7 @@ pub(crate) struct Advise {
     /// CSV or Parquet by extension; `-` reads CSV from standard input.
     data: DataFile,
     #[command(flatten)]
-    columns: DataOptions,
+    columns: Columns,
     #[command(flatten)]
     reading: Reading,
 }
@@ -43,7 +44,8 @@ struct Report {
 
 pub(crate) fn run(arguments: &Advise, common: &Common, out: &mut dyn Write) -> Done {
     let run = common.run()?;
-    let data = Data::read(&arguments.data, &arguments.columns, &arguments.reading, &run)?;
+    let recipe = arguments.recipe(common)?;
+    let data = recipe.read_data(&arguments.data, &run)?;
     data.notes.iter().for_each(|text| note(common, text));
     let advice = match &data.truth {
         Truth::None => ask::<Density>(&data, &(), &run),
@@ -61,20 +63,26 @@ pub(crate) fn run(arguments: &Advise, common: &Common, out: &mut dyn Write) -> D
 
 fn ask<T: Advisable>(data: &Data, target: &T::Target, run: &Run) -> Result<Advice> {
     let sample = data.sample::<T>(target)?;
-    Ok(advise(Facts::of(&sample), probe(&sample, data.groups.as_deref(), run)?))
+    Ok(advise(Facts::of(&sample), probe(&sample, run)?))
 }
 
 impl Advise {
+    fn recipe(&self, common: &Common) -> Result<Recipe> {
+        Members::default().recipe(&self.columns, &self.reading, common)
+    }
+
     /// The same reading of the data, with the models advised.
     fn command(&self, advice: &Advice) -> String {
         let mut words = vec!["dolmen".into(), "fit".into(), quoted(&self.data.to_string_lossy())];
         let mut option = |name: &str, value: &str| words.extend([name.into(), quoted(value)]);
-        let DataOptions { target, task, weights, groups } = &self.columns;
+        let Columns { target, task, weights, groups, time } = &self.columns;
         let task = task.map(|task| format!("{task:?}").to_lowercase());
         let given = [("--target", target), ("--task", &task), ("--weights", weights)];
-        for (name, value) in
-            given.into_iter().chain([("--groups", groups), ("--schema", &self.reading.schema)])
-        {
+        for (name, value) in given.into_iter().chain([
+            ("--groups", groups),
+            ("--time", time),
+            ("--schema", &self.reading.schema),
+        ]) {
             value.iter().for_each(|value| option(name, value));
         }
         let Reading { drop, keep, cells: Cells { missing, delimiter }, .. } = &self.reading;

@@ -1,13 +1,13 @@
 //! The arguments every verb shares.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dolmen::ensemble::CalibrationKind;
 use dolmen::error::Result;
+use dolmen::recipe;
 use dolmen::run::Run;
-use dolmen::table::{self, ColumnKind, Conventions, ReadOptions, Roles, Table};
+use dolmen::table::{self, ColumnKind, ReadOptions, Table};
 
 use crate::advise::Advise;
 use crate::compare::Compare;
@@ -64,9 +64,9 @@ pub(crate) struct Common {
     /// How results are written to stdout.
     #[arg(long, value_enum, default_value_t = Format::Text, global = true)]
     pub(crate) format: Format,
-    /// Seed of everything random: same seed, same result.
-    #[arg(long, default_value_t = 0, global = true)]
-    pub(crate) seed: u64,
+    /// Seed of everything random: same seed, same result. [default: 0, or that of the recipe]
+    #[arg(long, global = true)]
+    pub(crate) seed: Option<u64>,
     /// Threads to use, at least 1; all cores if not given. More than four for each core (and 16) are not started. Results do not
     /// depend on it.
     #[arg(long, global = true)]
@@ -107,8 +107,8 @@ impl Common {
     /// The run these arguments ask for, with a progress bar if stderr is a terminal.
     pub(crate) fn run(&self) -> Result<Run> {
         let run = match self.threads {
-            Some(threads) => Run::with_threads(self.seed, threads)?,
-            None => Run::new(self.seed),
+            Some(threads) => Run::with_threads(self.seed.unwrap_or_default(), threads)?,
+            None => Run::new(self.seed.unwrap_or_default()),
         };
         Ok(if self.quiet { run } else { run.reporting(Bar::shared()) })
     }
@@ -129,7 +129,7 @@ pub(crate) struct Reading {
     pub(crate) keep: Vec<String>,
     /// Use also columns that look like identifiers or free text, which otherwise are left out with a note.
     #[arg(long)]
-    pub(crate) keep_all: bool,
+    pub(crate) all_columns: bool,
     #[command(flatten)]
     pub(crate) cells: Cells,
 }
@@ -160,34 +160,34 @@ impl Cells {
 }
 
 impl Reading {
-    /// Reads a table; `always` are columns that `--keep` need not name, `classes` one that holds classes even if they are
-    /// spelled like numbers.
-    pub(crate) fn read(
-        &self,
-        path: &Path,
-        always: &[&str],
-        classes: Option<&str>,
-        run: &Run,
-    ) -> Result<Table> {
-        let mut options = self.options()?;
-        options.schema = self.kinds()?;
-        if let Some(name) = classes {
-            options.schema.entry(name.to_string()).or_insert(ColumnKind::Categorical);
+    /// What is said here.
+    pub(crate) fn recipe(&self) -> Result<recipe::Reading> {
+        let mut reading = recipe::Reading::default();
+        self.add_to(&mut reading)?;
+        Ok(reading)
+    }
+
+    /// Adds what is said here to what a file says.
+    pub(crate) fn add_to(&self, reading: &mut recipe::Reading) -> Result<()> {
+        if let Some(schema) = &self.schema {
+            reading.types.extend(ReadOptions::parse_schema(schema)?);
         }
-        if !self.keep.is_empty() {
-            options.keep.clone_from(&self.keep);
-            options.keep.extend(always.iter().map(|&name| name.to_string()));
-        }
-        table::read(path, &options, run)
+        reading.drop.extend(self.drop.iter().cloned());
+        reading.keep.extend(self.keep.iter().cloned());
+        reading.all_columns |= self.all_columns;
+        reading.missing.extend(self.cells.missing.iter().cloned());
+        reading.delimiter = self.cells.delimiter.clone().or(reading.delimiter.take());
+        Ok(())
     }
 
     /// Reads a table of CSV with every cell as it is spelled; other files as they are.
     pub(crate) fn read_as_text(&self, path: &Path, run: &Run) -> Result<Table> {
         let is_parquet = path.extension().is_some_and(|e| e == "parquet" || e == "pq");
+        let reading = self.recipe()?;
         if is_parquet || path.as_os_str() == "-" {
-            return self.read(path, &[], None, run);
+            return reading.read(path, &[], None, run);
         }
-        let mut options = self.options()?;
+        let mut options = reading.options()?;
         options.keep.clone_from(&self.keep);
         let names = table::column_names(path, &options, run)?;
         options.schema = names.into_iter().map(|n| (n, ColumnKind::Categorical)).collect();
@@ -195,39 +195,11 @@ impl Reading {
         table::read(path, &options, run)
     }
 
-    /// The kinds of columns that are declared.
-    fn kinds(&self) -> Result<BTreeMap<String, ColumnKind>> {
-        self.schema.as_deref().map_or(Ok(BTreeMap::new()), ReadOptions::parse_schema)
-    }
-
-    /// What is said here about the parts that columns play.
-    pub(crate) fn roles(&self) -> Result<Roles> {
-        Ok(Roles {
-            inputs: self.keep.clone(),
-            declared: self.kinds()?.into_keys().collect(),
-            keep_all: self.keep_all,
-            ..Roles::default()
-        })
-    }
-
-    /// How tables are read, for a model to remember.
-    pub(crate) fn conventions(&self) -> Result<Conventions> {
-        let ReadOptions { missing, delimiter, .. } = self.options()?;
-        Ok(Conventions { missing, delimiter, dates: Vec::new() })
-    }
-
     /// The name of a file's last column that is not left out.
     pub(crate) fn last_column(&self, path: &Path, run: &Run) -> Result<String> {
-        let names = table::column_names(path, &self.options()?, run)?;
+        let names = table::column_names(path, &self.recipe()?.options()?, run)?;
         let last = names.into_iter().rfind(|name| !self.drop.contains(name));
         last.ok_or_else(|| dolmen::Error::file(path, "no column is left to read"))
-    }
-
-    /// The options that do not ask for certain columns.
-    fn options(&self) -> Result<ReadOptions> {
-        let mut options = ReadOptions { drop: self.drop.clone(), ..ReadOptions::default() };
-        self.cells.add_to(&mut options)?;
-        Ok(options)
     }
 }
 

@@ -1,21 +1,15 @@
 //! `dolmen demo`: the whole way on data sets that the program carries.
 
-use std::collections::BTreeMap;
 use std::io::Write;
-use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use dolmen::catalogue::Catalogued;
-use dolmen::combine::weigh::{WeighOptions, Weighing, weigh};
-use dolmen::ensemble::{Ensemble, Stack};
-use dolmen::error::{Error, Result};
-use dolmen::learner::{Sample, predict};
-use dolmen::plan::{HoldOut, PlanSpec, Portion, RowKeys};
+use dolmen::error::Result;
+use dolmen::plan::{Plan, Portion};
+use dolmen::recipe::{CheckPolicy, Combined, FitReport, Recipe};
 use dolmen::run::Run;
+use dolmen::score::figures::Figures;
 use dolmen::spec::Spec;
-use dolmen::table::{Categories, Column, Features, Schema};
-use dolmen::target::{Labels, Target};
-use dolmen::task::{Classification, Density, Regression, Task};
+use dolmen::table::Table;
 use serde::Serialize;
 
 use crate::args::{Common, Format};
@@ -102,7 +96,7 @@ const TEST: f64 = 0.2;
 #[derive(Debug, Serialize)]
 struct Report {
     #[serde(flatten)]
-    weighing: Weighing,
+    fit: FitReport,
     /// How the stack and its members do on rows that took part in nothing.
     held_out: Vec<HeldOut>,
     #[serde(skip)]
@@ -114,25 +108,25 @@ struct Report {
 #[derive(Debug, Serialize)]
 struct HeldOut {
     name: String,
-    figures: BTreeMap<&'static str, f64>,
+    figures: Figures,
 }
 
 pub(crate) fn run(demo: &Demo, common: &Common, out: &mut dyn Write) -> Done {
     let run = common.run()?;
-    let report = match demo.subject {
-        Subject::Classify => penguins(&run)?,
-        Subject::Regress => ozone(&run)?,
-        Subject::Density => iris(&run)?,
-    };
+    let report = demo.subject.stacked(common, &run)?;
     drop(run);
     if common.format == Format::Json {
         return output::json(&report, out);
     }
     writeln!(out, "{}", demo.subject.story(report.learned_from))?;
-    show(&report.weighing, out)?;
+    if let FitReport::Stack(stack) = &report.fit
+        && let Combined::Weighed(weighing) = &stack.combined
+    {
+        show(weighing, out)?;
+    }
     writeln!(out, "\n{} other rows:\n", report.tested_on)?;
     let mut header = vec!["model"];
-    header.extend(report.held_out[0].figures.keys());
+    header.extend(report.held_out[0].figures.keys().map(String::as_str));
     let row = |line: &HeldOut| {
         let figures = line.figures.values().map(|value| number(*value));
         std::iter::once(line.name.clone()).chain(figures).collect()
@@ -141,72 +135,49 @@ pub(crate) fn run(demo: &Demo, common: &Common, out: &mut dyn Write) -> Done {
     Ok(writeln!(out, "\n{}", demo.subject.next())?)
 }
 
-fn penguins(run: &Run) -> Result<Report> {
-    let mut table = Example::Penguins.table(run)?;
-    let Column::Categorical(Categories { levels, codes }) = table.take("sex")? else {
-        return Err(Error::param("sex", "categories", "numbers"));
-    };
-    // Of a few birds it is not known.
-    let known: Vec<usize> = (0..codes.len()).filter(|&i| codes[i] != Categories::MISSING).collect();
-    let x = Arc::new(Schema::of(&table)).encode(&table)?.rows().select(&known);
-    let labels = Labels::new(levels, known.iter().map(|&i| codes[i]).collect())?;
-    stacked::<Classification>(Subject::Classify, &x, &labels, run)
-}
-
-fn ozone(run: &Run) -> Result<Report> {
-    let mut table = Example::Ozone.table(run)?;
-    let y = table.take("ozone")?.into_numbers("ozone")?;
-    // On a few days it was not measured.
-    let known: Vec<usize> = (0..y.len()).filter(|&i| !y[i].is_nan()).collect();
-    let x = Arc::new(Schema::of(&table)).encode(&table)?.rows().select(&known);
-    stacked::<Regression>(Subject::Regress, &x, &y.select(&known), run)
-}
-
-fn iris(run: &Run) -> Result<Report> {
-    let mut table = Example::Iris.table(run)?;
-    table.take("Species")?;
-    let x = Arc::new(Schema::of(&table)).encode(&table)?;
-    stacked::<Density>(Subject::Density, &x, &(), run)
-}
-
-/// Stacks the subject's members on most of the rows and tests them on the others.
-fn stacked<T: Catalogued>(
-    subject: Subject,
-    x: &Features,
-    y: &T::Target,
-    run: &Run,
-) -> Result<Report> {
-    let all = Sample::<T>::new(x.rows(), y)?;
-    let keys = RowKeys { classes: y.strata(), ..RowKeys::default() };
-    let scheme = HoldOut { test: Portion::Fraction(TEST), stratify: keys.classes.is_some() };
-    let plan = PlanSpec::HoldOut(scheme).build(all.rows(), &keys, &run.child(0))?;
-    let split = &plan.splits()[0];
-    let (train, test) = (all.select(&split.train(all.rows())), all.select(split.test()));
-    let learners = subject.members().iter().map(|spec| T::learner(&Spec::parse(spec)?));
-    let stack = Stack::default().members(learners.collect::<Result<Vec<_>>>()?);
-    let ensemble = stack.fit_ensemble(&train.borrow(), &run.child(1))?;
-    let matrix = ensemble.matrix().ok_or_else(|| Error::shape("out-of-sample matrix", 1, 0))?;
-    Ok(Report {
-        weighing: weigh(matrix, &WeighOptions::default(), &run.child(2))?,
-        held_out: held_out(&ensemble, &test.borrow(), run)?,
-        learned_from: train.borrow().rows(),
-        tested_on: split.test().len(),
-    })
-}
-
-/// The figures of rows that took part in nothing.
-fn held_out<T: Task>(
-    ensemble: &Ensemble<T>,
-    test: &Sample<'_, T>,
-    run: &Run,
-) -> Result<Vec<HeldOut>> {
-    let line = |name: &str, predicted: &[f64]| HeldOut {
-        name: name.into(),
-        figures: T::figures(predicted, test.target()).into_iter().collect(),
-    };
-    let mut lines = vec![line("(the stack)", &predict(ensemble, test.x(), run)?)];
-    for (name, model) in ensemble.names().zip(ensemble.models()) {
-        lines.push(line(name, &predict(model, test.x(), run)?));
+impl Subject {
+    /// The table, and the column to predict.
+    fn data(self, run: &Run) -> Result<(Table, Option<&'static str>)> {
+        match self {
+            Self::Classify => Ok((Example::Penguins.table(run)?, Some("sex"))),
+            Self::Regress => Ok((Example::Ozone.table(run)?, Some("ozone"))),
+            Self::Density => {
+                let mut table = Example::Iris.table(run)?;
+                table.take("Species")?;
+                Ok((table, None))
+            }
+        }
     }
-    Ok(lines)
+
+    /// Fits the subject's members to most of the rows, as `fit` does, and tests them on the others.
+    fn stacked(self, common: &Common, run: &Run) -> Result<Report> {
+        let (table, target) = self.data(run)?;
+        let specs = self.members().iter().map(|text| Spec::parse(text));
+        let recipe = Recipe {
+            seed: common.seed.unwrap_or_default(),
+            target: target.map(Into::into),
+            members: specs.collect::<Result<_>>()?,
+            // What the members and their weights are is what is shown.
+            check: CheckPolicy::None,
+            keep_all: true,
+            ..Recipe::default()
+        };
+        // Of a few rows the target is not known.
+        let known = match target {
+            Some(name) => table.column(name)?.present(),
+            None => (0..table.rows()).collect(),
+        };
+        let plan = Plan::hold_out(known.len(), Portion::Fraction(TEST), &run.stream("test"))?;
+        let split = &plan.splits()[0];
+        let rows = |part: &[usize]| part.iter().map(|&i| known[i]).collect::<Vec<_>>();
+        let (train, test) = (rows(&split.train(known.len())), rows(split.test()));
+        let fit = recipe.fit(&table.select(&train), run)?;
+        let scored = fit.model.score(fit.model.rows_of(table.select(&test))?, run)?;
+        let mut held_out = vec![HeldOut { name: "(the stack)".into(), figures: scored.figures }];
+        held_out.extend(
+            scored.members.into_iter().map(|m| HeldOut { name: m.name, figures: m.figures }),
+        );
+        let (learned_from, tested_on) = (train.len(), test.len());
+        Ok(Report { fit: fit.report, held_out, learned_from, tested_on })
+    }
 }

@@ -97,7 +97,7 @@ pub(crate) fn run(split: &Split, common: &Common, out: &mut dyn Write) -> Done {
     let table = if spelling {
         split.reading.read_as_text(&split.data, &run)?
     } else {
-        split.reading.read(&split.data, &[], None, &run)?
+        split.reading.recipe()?.read(&split.data, &[], None, &run)?
     };
     let plan = split.plan(&table, &run).map_err(|e| e.in_file(&split.data))?;
     drop(run);

@@ -7,7 +7,10 @@
 //! averaged(of=mixture(components=4), copies=20)
 //! ```
 
+use std::fmt;
+
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 
 use crate::error::{Error, Result};
@@ -93,6 +96,66 @@ impl Spec {
         }
         let expected = format!("one of {}", known.join(", "));
         Some(Error::param(&what, expected, name).suggesting(name, known))
+    }
+}
+
+/// The short text: `kind` or `kind(name=value, ...)`, which [`Spec::parse`] reads back.
+impl fmt::Display for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind)?;
+        if self.parameters.is_empty() {
+            return Ok(());
+        }
+        let shown: Vec<String> = self
+            .parameters
+            .iter()
+            .map(|(name, value)| format!("{name}={}", shown(value)))
+            .collect();
+        write!(f, "({})", shown.join(", "))
+    }
+}
+
+/// A value as it stands in the short text.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) if is_word(text) => text.clone(),
+        Value::String(text) if text.contains('\'') => format!("\"{text}\""),
+        Value::String(text) => format!("'{text}'"),
+        Value::Array(list) => {
+            format!("[{}]", list.iter().map(shown).collect::<Vec<_>>().join(", "))
+        }
+        Value::Object(object) => match Spec::from_object(object.clone()) {
+            Ok(spec) if spec.parameters.is_empty() => spec.kind,
+            Ok(spec) => spec.to_string(),
+            Err(_) => value.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// Whether a text is read back as itself without quotes.
+fn is_word(text: &str) -> bool {
+    !text.is_empty()
+        && text.chars().all(|c| c.is_alphanumeric() || "_-+.".contains(c))
+        && plain(text.into()) == Value::String(text.into())
+}
+
+/// As the short text.
+impl Serialize for Spec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// From the short text, or from an object with the key `kind`.
+impl<'de> Deserialize<'de> for Spec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = match Value::deserialize(deserializer)? {
+            Value::String(text) => Self::parse(&text),
+            Value::Object(object) => Self::from_object(object),
+            other => Err(Error::param("a model", "a text such as ridge(lambda=1)", other)),
+        };
+        read.map_err(serde::de::Error::custom)
     }
 }
 

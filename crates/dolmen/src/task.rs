@@ -26,6 +26,8 @@ pub trait Task: Copy + Debug + Default + Send + Sync + 'static {
     const LOG_SPACE: bool;
     /// Whether prediction rows hold one value per class.
     const CLASSES: bool;
+    /// Whether there is something to predict beside the rows themselves.
+    const HAS_TARGET: bool = true;
 
     /// Values in one prediction row.
     fn width(target: &Self::Target) -> usize;
@@ -90,6 +92,7 @@ pub struct Regression;
 impl Task for Density {
     type Target = ();
     const NAME: &'static str = "density";
+    const HAS_TARGET: bool = false;
     const LOG_SPACE: bool = true;
     const CLASSES: bool = false;
 

@@ -74,8 +74,7 @@ fn figure(comparison: &Comparison, method: usize, name: &str) -> f64 {
 fn members_alone_get_the_figures_that_can_be_worked_out() {
     let (x, y) = rows();
     let sample = Sample::new(x.rows(), &y).unwrap();
-    let found =
-        compare(&stack(&[0.25, 0.5, 0.9]), &[], &sample, None, &folds(Methods::Members), &run(2));
+    let found = compare(&stack(&[0.25, 0.5, 0.9]), &[], &sample, &folds(Methods::Members), &run(2));
     let found = found.unwrap();
     // Stratified folds of 12 rows have 4 of the second class each.
     for (m, p) in [0.25_f64, 0.5, 0.9].into_iter().enumerate() {
@@ -113,7 +112,7 @@ fn the_stack_is_compared_with_all_ways_to_combine_and_each_member() {
     let (x, y) = rows();
     let sample = Sample::new(x.rows(), &y).unwrap();
     let stack = stack(&[0.1, 0.6]);
-    let found = compare(&stack, &[], &sample, None, &folds(Methods::All), &run(2)).unwrap();
+    let found = compare(&stack, &[], &sample, &folds(Methods::All), &run(2)).unwrap();
     let names: Vec<&str> = found.methods.iter().map(|method| method.name.as_str()).collect();
     let expected = ["stacking", "cv", "uniform", "cheating", "chance 0.1", "chance 0.6"];
     assert_eq!(names, expected);
@@ -127,7 +126,7 @@ fn the_stack_is_compared_with_all_ways_to_combine_and_each_member() {
     assert_eq!(found.duels.len(), 5 * 4);
     assert!(found.duels.iter().all(|duel| duel.first == "stacking"));
     assert!(found.methods[0].p_value.is_none() && found.methods[1].p_value.is_some());
-    let again = compare(&stack, &[], &sample, None, &folds(Methods::All), &run(1)).unwrap();
+    let again = compare(&stack, &[], &sample, &folds(Methods::All), &run(1)).unwrap();
     assert_eq!(again, found);
 }
 
@@ -140,8 +139,9 @@ fn any_combiners_are_compared_and_groups_stay_together() {
     let stack = Stack::choosing(combiners).members(chances(&[0.1, 0.6]));
     // Groups of five rows: 12 of them, so that a test part of 20 rows is four groups.
     let groups: Vec<u32> = (0..60).map(|i| i / 5).collect();
+    let grouped = sample.grouped(&groups).unwrap();
     let options = CompareOptions { repeats: 4, folds: 4, ..CompareOptions::default() };
-    let found = compare(&stack, &[], &sample, Some(&groups), &options, &run(2)).unwrap();
+    let found = compare(&stack, &[], &grouped, &options, &run(2)).unwrap();
     assert_eq!(found.combiners.values().sum::<usize>(), 4);
     for method in &found.methods {
         assert_eq!(method.split_scores.len(), 4);
@@ -150,7 +150,7 @@ fn any_combiners_are_compared_and_groups_stay_together() {
         assert!(method.figures.iter().all(|figure| figure.split_values.len() == 4));
     }
     let torn = CompareOptions { outer_folds: Some(13), ..options };
-    let error = compare(&stack, &[], &sample, Some(&groups), &torn, &run(1)).unwrap_err();
+    let error = compare(&stack, &[], &grouped, &torn, &run(1)).unwrap_err();
     assert!(error.to_string().contains("12 groups"), "{error}");
 }
 
@@ -167,7 +167,7 @@ fn numbers_have_their_own_figures() {
         methods: Methods::Members,
         ..CompareOptions::default()
     };
-    let found = compare(&stack, &[], &sample, None, &options, &run(2)).unwrap();
+    let found = compare(&stack, &[], &sample, &options, &run(2)).unwrap();
     let names: Vec<&str> = found.methods[0].figures.iter().map(|figure| figure.name).collect();
     assert_eq!(names, ["rmse", "mae", "r2"]);
     assert!(figure(&found, 1, "rmse") < 1.2 && figure(&found, 1, "r2") > 0.99);
@@ -206,7 +206,7 @@ fn splits_that_cannot_be_had_are_refused() {
     let sample = Sample::new(x.rows(), &y).unwrap();
     let stack = stack(&[0.5]);
     let refused = |options: CompareOptions| {
-        compare(&stack, &[], &sample, None, &options, &run(1)).unwrap_err().to_string()
+        compare(&stack, &[], &sample, &options, &run(1)).unwrap_err().to_string()
     };
     let usual = CompareOptions::default;
     assert!(refused(CompareOptions { repeats: 0, ..usual() }).contains("repeats"));

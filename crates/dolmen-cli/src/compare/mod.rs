@@ -6,24 +6,20 @@ use std::io::Write;
 
 use clap::{Args, ValueEnum};
 use dolmen::catalogue::Catalogued;
-use dolmen::ensemble::Stack;
 use dolmen::error::{Error, Result};
-use dolmen::evaluate::compare::{
-    CompareOptions, Comparison, Methods, NetworkStudy, Rival, Tally, compare, compare_on_networks,
-    tally,
-};
+use dolmen::evaluate::compare::{Comparison, NetworkStudy, Tally, compare_on_networks, tally};
 use dolmen::learner::Learner;
+use dolmen::recipe::{CompareRecipe, Versus};
 use dolmen::run::Run;
 use dolmen::spec::Spec;
-use dolmen::task::{Classification, Density, Joint, Regression};
+use dolmen::task::Classification;
 use serde::Serialize;
 
 use crate::args::{Common, DataFile, Format, Reading};
-use crate::data::{Data, DataOptions, TargetTask, Truth};
-use crate::members::Members;
 use crate::output::{self, Done, note};
+use crate::recipe::{Columns, Members, Stacking};
 
-/// Compare stacking with choosing, averaging, cheating and each member on repeated splits.
+/// Compare the stack that `fit` makes with choosing, averaging, cheating and each member on repeated splits.
 ///
 /// Each split sets rows aside, fits everything on the rest and scores the rows set aside. Splits are random draws
 /// (--repeats, --test-rows) or the folds of repeated cross-validation (--repeats, --outer-folds). Several files give wins, draws and
@@ -46,15 +42,11 @@ pub(crate) struct Compare {
     /// CSV or Parquet by extension; `-` reads CSV from standard input. Several files are compared one by one and counted.
     #[arg(required_unless_present = "random_networks")]
     data: Vec<DataFile>,
-    /// The column to predict; without it the density of the rows is modelled.
-    #[arg(long, value_name = "COLUMN")]
-    target: Option<String>,
+    #[command(flatten)]
+    columns: Columns,
     /// The last column of each file is the one to predict.
     #[arg(long, conflicts_with = "target")]
     target_last: bool,
-    /// The task, where the target's type does not say it.
-    #[arg(long, value_enum)]
-    task: Option<TargetTask>,
     /// Random splits, or repeats of the outer folds. [default: 50 splits, 10 repeats of folds]
     #[arg(long)]
     repeats: Option<usize>,
@@ -64,16 +56,8 @@ pub(crate) struct Compare {
     /// Folds of repeated cross-validation, instead of random splits.
     #[arg(long, value_name = "FOLDS", conflicts_with = "test_rows")]
     outer_folds: Option<usize>,
-    /// Folds of the out-of-sample matrix on the other rows.
-    #[arg(long, default_value_t = 10)]
-    folds: usize,
-    /// How the members are stacked: `dolmen learners` lists the combiners; of several the one that does best on rows held
-    /// out within each training part is used. [default: simplex]
-    #[arg(long = "combiner", value_name = "SPEC")]
-    combiners: Vec<String>,
-    /// The column with groups of rows that no split tears apart.
-    #[arg(long, value_name = "COLUMN")]
-    groups: Option<String>,
+    #[command(flatten)]
+    stacking: Stacking,
     /// Compare the members each with each, without a stack.
     #[arg(long)]
     members_only: bool,
@@ -106,12 +90,6 @@ enum StudySize {
     Full,
 }
 
-/// The six members of Smyth and Wolpert (1999), section 4, which are compared if none are named.
-const SIX: [&str; 2] = [
-    "kernel(shape=triangular, bandwidth=[0.1, 0.4, 1.5])",
-    "mixture(components=[2, 4, 8], schedule=sw99, beta=0.01)",
-];
-
 /// The members of Cerquides and Lopez de Mantaras (2005), Table 2.
 const FIVE: [&str; 5] = ["aode", "aode(threshold=30)", "bma-aode", "lmg-ode", "lmd-ode"];
 
@@ -132,7 +110,7 @@ struct Set {
 pub(crate) fn run(arguments: &Compare, common: &Common, out: &mut dyn Write) -> Done {
     let run = common.run()?;
     if let Some(size) = arguments.random_networks {
-        let learners = arguments.members.named_or_these::<Classification>(&FIVE)?;
+        let learners = arguments.learners_for_networks()?;
         let study = match size {
             StudySize::Tiny => NetworkStudy::tiny(),
             StudySize::Small => NetworkStudy::default(),
@@ -173,24 +151,23 @@ pub(crate) fn run(arguments: &Compare, common: &Common, out: &mut dyn Write) -> 
 
 impl Compare {
     fn compare_file(&self, file: &DataFile, common: &Common, run: &Run) -> Result<Comparison> {
-        let target =
-            if self.target_last { Some(self.last_column(file, run)?) } else { self.target.clone() };
-        if target.is_none() && self.task.is_some() {
+        let mut recipe = self.members.recipe(&self.columns, &self.reading, common)?;
+        self.stacking.add_to(&mut recipe)?;
+        if self.target_last {
+            recipe.target = Some(self.last_column(file, run)?);
+        }
+        if recipe.target.is_none() && recipe.task.is_some() {
             return Err(Error::param("task", "given with --target or --target-last", "alone"));
         }
-        let options =
-            DataOptions { target, task: self.task, weights: None, groups: self.groups.clone() };
-        let data = Data::read(file, &options, &self.reading, run)?;
+        let data = recipe.read_data(file, run)?;
         data.notes.iter().for_each(|text| note(common, text));
-        match &data.truth {
-            Truth::None => self.densities(&data, run),
-            Truth::Classes(labels) if self.task == Some(TargetTask::Joint) => {
-                self.supervised::<Joint>(&data, labels, run)
-            }
-            Truth::Classes(labels) => self.supervised::<Classification>(&data, labels, run),
-            Truth::Numbers(values) => self.supervised::<Regression>(&data, values, run),
-        }
-        .map_err(|error| error.in_file(file))
+        let versus = Versus {
+            repeats: self.repeats,
+            test_rows: self.test_rows,
+            outer_folds: self.outer_folds,
+            members_only: self.members_only,
+        };
+        CompareRecipe { recipe, versus }.compare(&data, run).map_err(|error| error.in_file(file))
     }
 
     /// The name of a file's last column.
@@ -202,52 +179,12 @@ impl Compare {
         self.reading.last_column(file, run)
     }
 
-    fn densities(&self, data: &Data, run: &Run) -> Result<Comparison> {
-        let sample = data.sample::<Density>(&())?;
-        let learners = self.members.named_or::<Density>(&SIX, &sample)?;
-        let rival = |name: &str, spec: &str, zero_line| {
-            let learner = Density::learner(&Spec::parse(spec)?)?;
-            Ok(Rival { name: name.into(), learner, zero_line })
-        };
-        let rivals = [
-            rival("cv-bandwidth", "kernel(shape=triangular, bandwidth=cv, search=sw99)", false)?,
-            rival("single-gaussian", "gaussian", true)?,
-        ];
-        let options = self.options(sample.rows(), Methods::Combined);
-        let rivals = if self.members_only { &[][..] } else { &rivals };
-        let stack = self.stack(learners)?;
-        compare(&stack, rivals, &sample, data.groups.as_deref(), &options, run)
-    }
-
-    fn supervised<T: Catalogued>(
-        &self,
-        data: &Data,
-        target: &T::Target,
-        run: &Run,
-    ) -> Result<Comparison> {
-        let sample = data.sample::<T>(target)?;
-        let learners: Vec<Box<dyn Learner<T>>> = self.members.learners(&sample)?;
-        let options = self.options(sample.rows(), Methods::All);
-        let stack = self.stack(learners)?;
-        compare(&stack, &[], &sample, data.groups.as_deref(), &options, run)
-    }
-
-    /// The stack of these members.
-    fn stack<T: Catalogued>(&self, learners: Vec<Box<dyn Learner<T>>>) -> Result<Stack<T>> {
-        let named = self.combiners.iter().map(|text| T::combiner(&Spec::parse(text)?));
-        let named = named.collect::<Result<Vec<_>>>()?;
-        let stack = if named.is_empty() { Stack::default() } else { Stack::choosing(named) };
-        Ok(stack.members(learners))
-    }
-
-    fn options(&self, rows: usize, methods: Methods) -> CompareOptions {
-        let tenth = if methods == Methods::Combined { 20 } else { (rows / 10).max(1) };
-        CompareOptions {
-            repeats: self.repeats.unwrap_or(if self.outer_folds.is_some() { 10 } else { 50 }),
-            test_rows: self.test_rows.unwrap_or(tenth),
-            outer_folds: self.outer_folds,
-            folds: self.folds,
-            methods: if self.members_only { Methods::Members } else { methods },
+    /// The learners named, or those of the paper, where there are no rows to look at.
+    fn learners_for_networks(&self) -> Result<Vec<Box<dyn Learner<Classification>>>> {
+        let mut specs = self.members.named()?;
+        if specs.is_empty() {
+            specs = FIVE.iter().map(|text| Spec::parse(text)).collect::<Result<_>>()?;
         }
+        specs.iter().map(Classification::learner).collect()
     }
 }

@@ -58,7 +58,8 @@ fn mark(check: &Assessment, name: &str) -> &'static str {
 /// The usual figures, one line for each of those compared.
 pub(super) fn show_figures(figures: &StackFigures, calibrated: bool, out: &mut dyn Write) -> Done {
     // The mean score of a density is its only figure, and stands there already.
-    let shown: Vec<&str> = figures.stack.keys().copied().filter(|f| *f != "log_density").collect();
+    let shown: Vec<&str> =
+        figures.stack.keys().map(String::as_str).filter(|f| *f != "log_density").collect();
     if shown.is_empty() {
         return Ok(());
     }

@@ -19,6 +19,9 @@ use crate::output::{self, Done, columns, number};
 pub(crate) struct Inspect {
     /// A table (CSV or Parquet by extension; `-` reads CSV from standard input), or a model (.dolmen).
     data: DataFile,
+    /// Of a model: print the recipe that made it, as TOML that `fit --recipe` runs again.
+    #[arg(long)]
+    recipe: bool,
     #[command(flatten)]
     reading: Reading,
 }
@@ -54,12 +57,12 @@ struct Described {
 
 pub(crate) fn run(arguments: &Inspect, common: &Common, out: &mut dyn Write) -> Done {
     if arguments.data.extension().is_some_and(|extension| extension == "dolmen") {
-        return model::run(&arguments.data, common, out);
+        return model::run(&arguments.data, arguments.recipe, common, out);
     }
     let run = common.run()?;
-    let table = arguments.reading.read(&arguments.data, &[], None, &run)?;
+    let table = arguments.reading.recipe()?.read(&arguments.data, &[], None, &run)?;
     drop(run);
-    let report = describe(&table, &arguments.reading.roles()?);
+    let report = describe(&table, &arguments.reading.recipe()?.roles());
     if common.format == Format::Json {
         return output::json(&report, out);
     }

@@ -4,12 +4,13 @@ use std::io::Write;
 use std::path::Path;
 
 use dolmen::ensemble::{Calibration, Ensemble};
+use dolmen::error::Error;
 use dolmen::learner::{Diagnostics, Fitted, Series};
+use dolmen::recipe::{AnyModel, FitReport, Model, Recipe};
 use dolmen::task::Task;
 use serde::Serialize;
 
 use crate::args::{Common, Format};
-use crate::model::{Model, Opened};
 use crate::output::{self, Done, columns, number};
 
 /// Rows of a series shown as text; JSON has them all.
@@ -26,6 +27,12 @@ struct Report {
     combination: Vec<Series>,
     /// How class probabilities are calibrated, if they are.
     calibration: Option<Calibration>,
+    /// The version that wrote it; empty if the file does not say.
+    writer: String,
+    /// What decided the fit, if the file says it.
+    recipe: Option<Recipe>,
+    /// What the fit said of itself, if the file says it.
+    report: Option<FitReport>,
 }
 
 #[derive(Debug, Serialize)]
@@ -39,25 +46,30 @@ struct Described {
     series: Vec<Series>,
 }
 
-pub(super) fn run(path: &Path, common: &Common, out: &mut dyn Write) -> Done {
-    let opened = Opened::read(path)?;
-    let file = opened.file;
+pub(super) fn run(path: &Path, recipe: bool, common: &Common, out: &mut dyn Write) -> Done {
+    let opened = Model::read(path)?;
+    if recipe {
+        return show_recipe(&opened, path, common, out);
+    }
     let columns: Vec<String> =
-        file.schema.fields().iter().map(|field| field.name.clone()).collect();
-    let (members, combination, calibration) = match &opened.model {
-        Model::Density(model) => describe(model, &columns),
-        Model::Classification(model) => describe(model, &columns),
-        Model::Joint(model) => describe(model, &columns),
-        Model::Regression(model) => describe(model, &columns),
+        opened.schema().fields().iter().map(|field| field.name.clone()).collect();
+    let (members, combination, calibration) = match opened.any() {
+        AnyModel::Density(model) => describe(model, &columns),
+        AnyModel::Classification(model) => describe(model, &columns),
+        AnyModel::Joint(model) => describe(model, &columns),
+        AnyModel::Regression(model) => describe(model, &columns),
     };
     let report = Report {
-        task: file.task,
-        target: file.target,
-        classes: file.classes,
+        task: opened.task().into(),
+        target: opened.target().map(Into::into),
+        classes: opened.classes().to_vec(),
         columns,
         members,
         combination,
         calibration,
+        writer: opened.writer().into(),
+        recipe: opened.recipe().cloned(),
+        report: opened.report().cloned(),
     };
     match common.format {
         Format::Json => output::json(&report, out),
@@ -98,6 +110,18 @@ fn with_names(mut series: Series, columns: &[String]) -> Series {
     series
 }
 
+/// The recipe as a file that runs again.
+fn show_recipe(model: &Model, path: &Path, common: &Common, out: &mut dyn Write) -> Done {
+    let Some(recipe) = model.recipe() else {
+        let problem = "the model does not carry its recipe: it was written by an earlier version";
+        return Err(Error::file(path, problem).into());
+    };
+    match common.format {
+        Format::Json => output::json(recipe, out),
+        Format::Text => Ok(write!(out, "{}", recipe.to_toml()?)?),
+    }
+}
+
 fn show(report: &Report, out: &mut dyn Write) -> Done {
     let dash = || "-".to_string();
     let row = |member: &Described| {
@@ -132,7 +156,18 @@ fn show(report: &Report, out: &mut dyn Write) -> Done {
     if !report.classes.is_empty() {
         writeln!(out, "classes        {}", report.classes.join(", "))?;
     }
-    Ok(writeln!(out, "columns        {}", report.columns.join(", "))?)
+    writeln!(out, "columns        {}", report.columns.join(", "))?;
+    if let Some(FitReport::Stack(stack)) = &report.report {
+        writeln!(out, "kept           {} (--format json has the report of the fit)", stack.kept)?;
+    }
+    if !report.writer.is_empty() {
+        writeln!(
+            out,
+            "written by     dolmen {} (--recipe shows how to make it again)",
+            report.writer
+        )?;
+    }
+    Ok(())
 }
 
 fn show_series(member: &str, series: &Series, out: &mut dyn Write) -> Done {

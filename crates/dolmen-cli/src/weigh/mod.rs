@@ -1,25 +1,24 @@
 //! `dolmen weigh`: the best combination of predictions from anywhere.
 
-mod blend;
-mod matrix;
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use dolmen::catalogue::{Catalogue, weights_of};
-use dolmen::combine::weigh::{Errors, WeighOptions, Weighing, weigh};
-use dolmen::combine::{Method, Weighable, Weights};
+use dolmen::combine::Method;
+use dolmen::combine::weigh::{Errors, WeighOptions, Weighing};
+use dolmen::ensemble::{Assessment, Candidate};
 use dolmen::error::{Error, Result};
-use dolmen::oos::OutOfSample;
+use dolmen::recipe::{Apply, Combined, Matrix, WeighRecipe, WeighReport};
 use dolmen::run::Run;
 use dolmen::score::Measure;
 use dolmen::spec::Spec;
+use dolmen::table::{Features, Table};
 use dolmen::task::{Joint, Regression, Task};
+use serde::Serialize;
 
 use crate::args::{Calibrate, Common, DataFile, Format, Reading};
-use crate::output::{self, Done, Failure, columns, difference, free_of_noise, maybe, number};
-use matrix::Matrix;
+use crate::fit::{show_calibration, show_other};
+use crate::output::{self, Done, Failure, columns, difference, free_of_noise, maybe, note, number};
 
 /// Find the best combination of predictions made by any tool.
 ///
@@ -109,76 +108,137 @@ enum ErrorKind {
     None,
 }
 
+/// The report, and where the combined predictions went.
+#[derive(Debug, Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    report: &'a WeighReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<&'a Path>,
+}
+
 pub(crate) fn run(weigh: &Weigh, common: &Common, out: &mut dyn Write) -> Done {
     let output = weigh.output.as_deref();
     let read = [Some(weigh.predictions.as_path()), weigh.apply.as_deref()];
     let read: Vec<&Path> = read.into_iter().flatten().collect();
     output::check_outputs(&read, &[("--output", output)])?;
+    let recipe = weigh.recipe(common)?;
     let run = common.run()?;
     let in_file = |error: Error| error.in_file(&weigh.predictions);
-    let (matrix, x) = weigh.matrix(common, &run).map_err(in_file)?;
-    let x = x.as_ref();
-    let (mut report, table) = match matrix {
-        Matrix::Density(matrix) => weigh.combine(&matrix, x, &run)?,
-        Matrix::Classification(matrix) => weigh.combine(&matrix, x, &run)?,
-        Matrix::Joint(matrix) => weigh.combine(&matrix, x, &run)?,
-        Matrix::Regression(matrix) => weigh.combine(&matrix, x, &run)?,
+    let (matrix, x) = weigh.matrix(&recipe, common, &run).map_err(in_file)?;
+    let apply = match &weigh.apply {
+        Some(path) => Apply::Further(weigh.read(&recipe, path, &run)?),
+        None if output.is_some() => Apply::Same,
+        None => Apply::Nothing,
     };
+    let blamed = weigh.apply.as_deref().unwrap_or(&weigh.predictions);
+    let weighed =
+        recipe.weigh(&matrix, x.as_ref(), apply, &run).map_err(|error| error.in_file(blamed))?;
     drop(run);
-    if let Some(table) = table {
-        output::rows(&table, output, common.format, out)?;
-        report.output = output.map(Path::to_path_buf);
+    if let Some(table) = &weighed.predictions {
+        output::rows(table, output, common.format, out)?;
     }
+    let report = &weighed.report;
     if !output.is_some_and(output::is_standard) {
         match common.format {
-            Format::Json => output::json(&report, out)?,
-            Format::Text => report.show(out)?,
+            Format::Json => output::json(&Shown { report, output }, out)?,
+            Format::Text => report_text(report, output, out)?,
         }
     }
     if report.converged() || weigh.allow_unconverged { Ok(()) } else { Err(Failure::Negative) }
 }
 
 impl Weigh {
-    /// The combiners asked for.
-    fn specs(&self) -> Result<Vec<Spec>> {
-        let spec = |text: &String| {
-            let spec = Spec::parse(text)?;
-            let combiners = Catalogue::standard().combiners::<Regression>();
-            let known: Vec<&str> = combiners.iter().map(|entry| entry.kind()).collect();
-            if known.contains(&spec.kind.as_str()) {
-                return Ok(spec);
-            }
-            let expected = format!("one of {}", known.join(", "));
-            Err(Error::param("method", expected, &spec.kind).suggesting(&spec.kind, known))
-        };
-        self.methods.iter().map(spec).collect()
+    fn recipe(&self, common: &Common) -> Result<WeighRecipe> {
+        let methods = self.methods.iter().map(|text| Spec::parse(text));
+        Ok(WeighRecipe {
+            seed: common.seed.unwrap_or_default(),
+            target: self.target.clone(),
+            weights: self.weights.clone(),
+            log: self.log,
+            methods: methods.collect::<Result<_>>()?,
+            inputs: self.inputs.clone(),
+            calibration: self.calibrate.map(Into::into),
+            interval: self.interval,
+            prior: self.prior,
+            measure: self.measure,
+            rounds: self.rounds,
+            errors: match self.errors {
+                ErrorKind::Auto => Errors::Auto,
+                ErrorKind::Bootstrap => Errors::Bootstrap,
+                ErrorKind::Sandwich => Errors::Sandwich,
+                ErrorKind::None => Errors::None,
+            },
+            draws: self.draws,
+            reading: self.reading.recipe()?,
+        })
     }
 
-    /// The weights of a spec that asks for them, with the options that stand beside it.
-    fn weights_of(&self, spec: &Spec) -> Result<Option<Weights>> {
-        let with_options = |mut weights: Weights| {
-            weights.prior = self.prior.unwrap_or(weights.prior);
-            weights.rounds = self.rounds.unwrap_or(weights.rounds);
-            weights.measure = self.measure.or(weights.measure);
-            weights
-        };
-        Ok(weights_of(spec)?.map(with_options))
-    }
-
-    fn weigh<T: Weighable>(
+    /// Reads the predictions and finds out what they are.
+    fn matrix(
         &self,
-        weights: Weights,
-        matrix: &OutOfSample<T>,
+        recipe: &WeighRecipe,
+        common: &Common,
         run: &Run,
-    ) -> Result<Weighing> {
-        let errors = match self.errors {
-            ErrorKind::Auto => Errors::Auto,
-            ErrorKind::Bootstrap => Errors::Bootstrap,
-            ErrorKind::Sandwich => Errors::Sandwich,
-            ErrorKind::None => Errors::None,
-        };
-        weigh(matrix, &WeighOptions { weights, errors, draws: self.draws }, run)
+    ) -> Result<(Matrix, Option<Features>)> {
+        if let Some(matrix) = Matrix::read(&self.predictions, run)? {
+            if let Some(name) = self.inputs.first() {
+                let expected = "left out: a kept matrix holds predictions only";
+                return Err(Error::param("inputs", expected, name));
+            }
+            return Ok((matrix, None));
+        }
+        let table = self.read(recipe, &self.predictions, run)?;
+        let (matrix, inputs, notes) = recipe.matrix(table)?;
+        notes.iter().for_each(|text| note(common, text));
+        Ok((matrix, inputs))
     }
+
+    fn read(&self, recipe: &WeighRecipe, path: &Path, run: &Run) -> Result<Table> {
+        let always: Vec<&str> = [&self.target, &self.weights]
+            .into_iter()
+            .flatten()
+            .chain(&self.inputs)
+            .map(String::as_str)
+            .collect();
+        recipe.reading.read(path, &always, None, run)
+    }
+}
+
+fn report_text(report: &WeighReport, output: Option<&Path>, out: &mut dyn Write) -> Done {
+    match &report.combined {
+        Combined::Weighed(weighing) => show(weighing, out)?,
+        Combined::Other(other) => {
+            show_other(other, report.other_method.as_deref().unwrap_or_default(), out)?;
+        }
+    }
+    if let Some(check) = &report.check {
+        show_check(check, out)?;
+    }
+    show_calibration(report.calibration.as_ref(), out)?;
+    if let Some(path) = output {
+        writeln!(out, "output         {}", path.display())?;
+    }
+    Ok(())
+}
+
+/// How the candidates did on rows they had not seen.
+fn show_check(check: &Assessment, out: &mut dyn Write) -> Done {
+    writeln!(out, "check          rows held out from the combiner ({} folds)", check.folds)?;
+    writeln!(out, "               {} the combination", number(check.stack.mean))?;
+    writeln!(out, "               {} over the best member", difference(&check.gain_over_best))?;
+    writeln!(out, "               {} over equal weights", difference(&check.gain_over_uniform))?;
+    if check.candidates.len() > 1 {
+        writeln!(out)?;
+        let row = |candidate: &Candidate| {
+            let mark = if candidate.name == check.chosen { "used" } else { "" };
+            let Candidate { name, score } = candidate;
+            vec![name.clone(), number(score.mean), maybe(score.se), mark.into()]
+        };
+        columns(&["method", "score", "se", ""], check.candidates.iter().map(row), out)?;
+        writeln!(out)?;
+    }
+    Ok(())
 }
 
 /// Members shown before the rest is summed up in a line.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Combination, StoredCombination, check_members, check_weights};
+use super::{Combination, FoundWeights, StoredCombination, check_members, check_weights};
 use crate::error::Result;
 use crate::learner::Diagnostics;
 use crate::solver::Solution;
@@ -20,25 +20,35 @@ pub struct LinearPool {
     /// Whether the search for them reached its tolerance; `None` if there was none.
     #[serde(default)]
     converged: Option<bool>,
+    /// The search for them, as long as the pool is not stored.
+    #[serde(skip)]
+    found: Option<FoundWeights>,
 }
 
 impl LinearPool {
     /// A pool with these weights.
     pub fn new(weights: Vec<f64>) -> Self {
-        Self { weights, notes: Vec::new(), converged: None }
+        Self { weights, notes: Vec::new(), converged: None, found: None }
     }
 
     /// The pool that a search for weights ended with.
-    pub(super) fn found(solution: Solution) -> Self {
-        let mut pool = Self::new(solution.weights);
-        pool.converged = Some(solution.converged);
-        if solution.converged {
-            return pool;
+    pub(super) fn searched(found: FoundWeights) -> Self {
+        let Solution { weights, converged, gap, .. } = &found.solution;
+        let mut pool = Self::new(weights.clone());
+        pool.converged = Some(*converged);
+        if !converged {
+            pool = pool.noting(&format!(
+                "the weights missed their tolerance: others may score better by up to {gap:.2e} per row"
+            ));
         }
-        let gap = solution.gap;
-        pool.noting(&format!(
-            "the weights missed their tolerance: others may score better by up to {gap:.2e} per row"
-        ))
+        Self { found: Some(found), ..pool }
+    }
+
+    /// With what another pool was found by, whose place this one takes.
+    #[must_use]
+    pub fn in_place_of(mut self, found: Option<&FoundWeights>) -> Self {
+        self.found = found.cloned();
+        self
     }
 
     /// With something the user should know.
@@ -70,6 +80,10 @@ impl<T: Task> Combination<T> for LinearPool {
 
     fn weights(&self) -> Option<&[f64]> {
         Some(&self.weights)
+    }
+
+    fn found(&self) -> Option<&FoundWeights> {
+        self.found.as_ref()
     }
 
     fn diagnostics(&self) -> Diagnostics {

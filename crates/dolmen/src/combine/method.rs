@@ -152,6 +152,15 @@ impl From<Method> for Weights {
     }
 }
 
+/// Weights and how they were found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FoundWeights {
+    /// What was asked for.
+    pub options: Weights,
+    /// What was found.
+    pub solution: Solution,
+}
+
 /// A method applied to a matrix: it can be asked for its weights again with other row shares or fewer members.
 pub(super) struct Weigher<'a, T: Weighable> {
     pub(super) options: &'a Weights,
@@ -309,6 +318,7 @@ impl<T: Weighable> Combiner<T> for Weights {
 
     fn fit(&self, evidence: &Evidence<'_, T>, run: &Run) -> Result<Vec<Box<dyn Combination<T>>>> {
         let solution = Weigher::new(self, evidence.oos, run)?.solution()?;
-        Ok(vec![Box::new(LinearPool::found(solution))])
+        let found = FoundWeights { options: self.clone(), solution };
+        Ok(vec![Box::new(LinearPool::searched(found))])
     }
 }

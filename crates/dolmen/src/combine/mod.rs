@@ -33,7 +33,7 @@ pub use gate::{Gate, Gated};
 pub use learned::{Learned, LearnedCombination, Scale};
 pub use linear_pool::LinearPool;
 pub use log_pool::{LogPool, LogPooling};
-pub use method::{Method, Weights};
+pub use method::{FoundWeights, Method, Weights};
 pub use weighable::Weighable;
 
 use crate::error::{Error, Result};
@@ -94,6 +94,12 @@ pub trait Combination<T: Task>: Debug + Send + Sync {
 
     /// One weight per member, for combinations that have them. Members of weight zero are not looked at.
     fn weights(&self) -> Option<&[f64]>;
+
+    /// The weights as they were found, with their certificate, for reports; not stored. They may be more than those that are
+    /// used, where the best member took the place of the others.
+    fn found(&self) -> Option<&FoundWeights> {
+        None
+    }
 
     /// How the fit went, and what it found.
     fn diagnostics(&self) -> Diagnostics {

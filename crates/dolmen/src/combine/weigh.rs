@@ -5,15 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use super::inference::{self, Absence, WeightError};
 use super::method::Weigher;
-use super::{Method, Weighable, Weights};
-use crate::error::{Error, Result};
+use super::{FoundWeights, Method, Weighable, Weights};
+use crate::error::{Result, within};
 use crate::math::{first_largest, weighted_mean};
 use crate::oos::OutOfSample;
 use crate::run::{Run, Work};
 use crate::score::Estimate;
 use crate::solver::Solution;
 use crate::solver::problem::{self, WeightProblem};
-use crate::task::{Joint, Task};
 
 /// How the weights' standard errors are found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,14 +51,16 @@ impl Default for WeighOptions {
 const BOOTSTRAP_CELLS: usize = 2_000_000;
 /// Members in use up to which each is left out in turn.
 const MOST_LEFT_OUT: usize = 200;
+/// Bootstrap draws, at most.
+const MOST_DRAWS: usize = 100_000;
 /// Folds over the rows for the honest score of the weights.
 const FOLDS: usize = 5;
 
 /// Everything there is to say about the weights.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Weighing {
     /// The task.
-    pub task: &'static str,
+    pub task: String,
     /// The method.
     pub method: Method,
     /// Rows of the matrix.
@@ -71,7 +72,7 @@ pub struct Weighing {
     /// Certificate: no weights of the same kind score better by more than this. For joint probabilities the KKT residual.
     pub gap: f64,
     /// Of LMG, which may have several maxima: the largest violation of the conditions of one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kkt_residual: Option<f64>,
     /// Passes over the rows.
     pub iterations: usize,
@@ -94,7 +95,7 @@ pub struct Weighing {
 }
 
 /// One member's part.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WeighedMember {
     /// Its name.
     pub name: String,
@@ -114,7 +115,7 @@ pub struct WeighedMember {
 }
 
 /// Scores of rows by weights that were found on other rows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CrossValidated {
     /// Folds over the rows, dealt in turn.
     pub folds: usize,
@@ -132,11 +133,35 @@ pub fn weigh<T: Weighable>(
     options: &WeighOptions,
     run: &Run,
 ) -> Result<Weighing> {
-    if options.draws < 2 && options.errors == Errors::Bootstrap {
-        return Err(Error::param("draws", "at least 2", options.draws));
+    if options.errors != Errors::None {
+        within("draws", options.draws, 2..=MOST_DRAWS)?;
     }
-    let weigher = Weigher::new(&options.weights, oos, run)?;
+    let weigher = Weigher::new(&options.weights, oos, &run.stream("weights"))?;
     let solution = weigher.solution()?;
+    explain(&weigher, solution, options, run)
+}
+
+/// Everything there is to say about weights that were found on this matrix before ([`Combination::found`]): nothing is
+/// searched for again.
+///
+/// [`Combination::found`]: super::Combination::found
+pub fn weigh_found<T: Weighable>(
+    oos: &OutOfSample<T>,
+    found: &FoundWeights,
+    options: &WeighOptions,
+    run: &Run,
+) -> Result<Weighing> {
+    let weigher = Weigher::new(&found.options, oos, &run.stream("weights"))?;
+    explain(&weigher, found.solution.clone(), options, run)
+}
+
+fn explain<T: Weighable>(
+    weigher: &Weigher<'_, T>,
+    solution: Solution,
+    options: &WeighOptions,
+    run: &Run,
+) -> Result<Weighing> {
+    let (oos, method) = (weigher.oos, weigher.options.method);
     let members = oos.members().len();
     let problem = &weigher.problem;
     let shares = problem.shares();
@@ -146,8 +171,9 @@ pub fn weigh<T: Weighable>(
     let gain = |weights: &[f64]| {
         Estimate::of_difference(&row_scores, &problem.row_scores(weights), shares)
     };
-    let errors = resolve(options, oos, members);
-    let inferred = infer(&weigher, &solution, &row_scores, errors, options.draws, run)?;
+    let errors = resolve(options.errors, method, oos.rows() * members);
+    let inferred =
+        infer(weigher, &solution, &row_scores, errors, options.draws, &run.stream("errors"))?;
     let member = |m: usize| WeighedMember {
         name: oos.members()[m].clone(),
         weight: solution.weights[m],
@@ -157,12 +183,12 @@ pub fn weigh<T: Weighable>(
         score: scores[m],
         loo_loss: inferred.absences[m].as_ref().map(|absence| absence.loss.mean),
     };
-    let is_lmg = T::NAME == Joint::NAME && options.weights.method == Method::Simplex;
+    let is_lmg = T::SEVERAL_MAXIMA && method == Method::Simplex;
     let alike = inference::interchangeable(&solution.weights, &inferred.absences, &weigher.copies);
     let names = |group: Vec<usize>| group.into_iter().map(|m| oos.members()[m].clone()).collect();
     Ok(Weighing {
-        task: T::NAME,
-        method: options.weights.method,
+        task: T::NAME.into(),
+        method,
         rows: oos.rows(),
         uninformative_rows: solution.uninformative_rows,
         members: (0..members).map(member).collect(),
@@ -181,10 +207,10 @@ pub fn weigh<T: Weighable>(
 }
 
 /// Which errors are computed.
-fn resolve<T: Weighable>(options: &WeighOptions, oos: &OutOfSample<T>, members: usize) -> Errors {
-    let smooth = matches!(options.weights.method, Method::Simplex | Method::Em);
-    match options.errors {
-        Errors::Auto if oos.rows() * members <= BOOTSTRAP_CELLS => Errors::Bootstrap,
+fn resolve(errors: Errors, method: Method, cells: usize) -> Errors {
+    let smooth = matches!(method, Method::Simplex | Method::Em);
+    match errors {
+        Errors::Auto if cells <= BOOTSTRAP_CELLS => Errors::Bootstrap,
         Errors::Auto | Errors::Sandwich if smooth => Errors::Sandwich,
         Errors::Auto => Errors::None,
         // The sandwich knows only optima on the simplex.

@@ -12,6 +12,8 @@ use crate::task::{Classification, Density, Joint, Regression, Task};
 pub trait Weighable: Task {
     /// The problem of finding the weights.
     type Problem: WeightProblem;
+    /// Whether it may have several maxima, so that a solution is judged by the conditions of one.
+    const SEVERAL_MAXIMA: bool = false;
 
     /// Poses the problem. For classes it is LMD: the log score of p(true class) [CerquidesMantaras2005 section 3.1].
     fn problem(oos: &OutOfSample<Self>) -> Result<Self::Problem>;
@@ -41,6 +43,7 @@ impl Weighable for Classification {
 /// LMG: the log score of p(true class | x) under a mixture of joint probabilities [CerquidesMantaras2005 section 3.2].
 impl Weighable for Joint {
     type Problem = JointScore;
+    const SEVERAL_MAXIMA: bool = true;
 
     fn problem(oos: &OutOfSample<Self>) -> Result<JointScore> {
         let rows = |m: usize| oos.column(m).chunks_exact(oos.width()).enumerate();

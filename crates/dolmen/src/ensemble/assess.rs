@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::equal::EqualWeights;
 use super::verdict::{Gains, Kept, Verdict};
@@ -23,7 +23,7 @@ use crate::score::figures::Estimates;
 use crate::task::Task;
 
 /// What the trials showed. Scores are means per row, higher is better.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Assessment {
     /// Whether the members, too, had not seen the rows tried on when they said what the combiner learned from.
     pub nested: bool,
@@ -52,7 +52,7 @@ pub struct Assessment {
 }
 
 /// The usual figures of the stack beside its best member and equal weights.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StackFigures {
     /// Whether the rows were held out from the combiner, as in a check; else the stack has seen them.
     pub held_out: bool,
@@ -65,7 +65,7 @@ pub struct StackFigures {
 }
 
 /// A combination that was tried.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     /// Its name.
     pub name: String,

@@ -26,7 +26,7 @@ pub enum IntervalKind {
 }
 
 /// The intervals of a stack and how often they hold the truth.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IntervalReport {
     /// Their kind; constant where rows are too few to learn where errors are large.
     pub kind: IntervalKind,
@@ -35,7 +35,7 @@ pub struct IntervalReport {
 }
 
 /// The intervals of one level.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Coverage {
     /// How often they are to hold the truth.
     pub level: f64,

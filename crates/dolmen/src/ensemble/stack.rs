@@ -456,7 +456,7 @@ fn replace<T: Task>(
     matrix: &OutOfSample<T>,
 ) -> Result<Box<dyn Combination<T>>> {
     let best = best_member(matrix)?;
-    let pool = LinearPool::new(unit(matrix.members().len(), best));
+    let pool = LinearPool::new(unit(matrix.members().len(), best)).in_place_of(combination.found());
     let notes = combination.diagnostics().notes;
     let alone = notes.iter().fold(pool, |pool, note| pool.noting(note));
     assessed.predicted = matrix.column(best).to_vec();

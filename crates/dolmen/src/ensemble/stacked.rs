@@ -12,7 +12,7 @@ use super::{
     Calibration, CalibrationKind, Coverage, INTERVAL_LEVELS, IntervalKind, IntervalReport,
     Residuals,
 };
-use crate::combine::{Combination, LinearPool};
+use crate::combine::{Combination, FoundWeights, LinearPool};
 use crate::error::{Error, Result};
 use crate::learner::Fitted;
 use crate::learner::density::{DensityModel, FittedAverage};
@@ -231,6 +231,17 @@ impl<T: Task> Ensemble<T> {
     /// How its probabilities are calibrated, if they are.
     pub fn calibration(&self) -> Option<&Calibration> {
         self.calibration.as_ref()
+    }
+
+    /// The weights as they were found, with their certificate, before a best member may have taken their place; not stored
+    /// with the model.
+    pub fn found_weights(&self) -> Option<&FoundWeights> {
+        self.combination.found()
+    }
+
+    /// Takes the out-of-sample matrix out of the ensemble.
+    pub fn take_matrix(&mut self) -> Option<OutOfSample<T>> {
+        self.matrix.take()
     }
 
     /// The out-of-sample matrix the combination was learned from; not stored with the model.

@@ -1,11 +1,11 @@
 //! What the check decides: the stack, equal weights or the best member, and how sure that is.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::score::Estimate;
 
 /// What is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kept {
     /// The stack, combined by the candidate that did best.
@@ -17,7 +17,7 @@ pub enum Kept {
 }
 
 /// What is kept, and what it gains by the check.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// What is kept.
     pub kept: Kept,
@@ -33,7 +33,7 @@ pub struct Verdict {
 }
 
 /// How sure a gain is, by its standard error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Surety {
     /// More than two standard errors above 0.

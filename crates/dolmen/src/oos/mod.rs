@@ -70,6 +70,15 @@ impl<T: Task> OutOfSample<T> {
         })
     }
 
+    /// The same matrix for rows that stand at these places of a table, ascending.
+    pub(crate) fn at_table_rows(mut self, rows: Vec<usize>) -> Result<Self> {
+        if rows.len() != self.rows() || !rows.is_sorted_by(|a, b| a < b) {
+            return Err(Error::shape("places of the rows", self.rows(), rows.len()));
+        }
+        self.rows = rows;
+        Ok(self)
+    }
+
     /// The members' names.
     pub fn members(&self) -> &[String] {
         &self.members

@@ -1,26 +1,34 @@
 //! The model file.
+//!
+//! Format 2 holds, beside what format 1 did, the recipe, the report, the writer's version and, if asked, the matrix. Files of
+//! format 1 have none of these and are read all the same.
 
 use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use super::matrix::StoredMatrix;
+use super::{FitReport, Recipe};
+use crate::error::{Error, Place, Result};
 use crate::learner::{Fitted, Stored};
 use crate::store::{Record, Registry, write_file};
 use crate::table::{Conventions, Schema};
-use crate::task::{Density, Task};
+use crate::task::Task;
 
 /// The first bytes of every model file.
 const MAGIC: &[u8; 6] = b"DOLMEN";
 /// The version of the layout around the records.
-const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 /// Magic, format version, checksum.
 const HEADER: usize = MAGIC.len() + 4 + 4;
 
-/// Everything a program needs to use a model on new rows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Everything a program needs to use a model on new rows, and to know where it comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelFile {
+    /// The version of Dolmen that wrote it; empty in files of format 1.
+    #[serde(default)]
+    pub writer: String,
     /// The task's name.
     pub task: String,
     /// The input columns.
@@ -32,11 +40,41 @@ pub struct ModelFile {
     /// How the table was read; the usual way in files that do not say it.
     #[serde(default)]
     pub conventions: Conventions,
+    /// What decided the fit.
+    #[serde(default)]
+    pub recipe: Option<Recipe>,
+    /// What the fit said of itself.
+    #[serde(default)]
+    pub report: Option<FitReport>,
+    /// The out-of-sample matrix, if it is kept.
+    #[serde(default)]
+    pub(super) matrix: Option<StoredMatrix>,
     /// The model itself.
     pub model: Record,
 }
 
 impl ModelFile {
+    /// A file that holds a model and what it is used with, without recipe and report.
+    pub fn new<T: Task>(
+        schema: Schema,
+        target: Option<String>,
+        classes: Vec<String>,
+        model: Record,
+    ) -> Self {
+        Self {
+            writer: env!("CARGO_PKG_VERSION").into(),
+            task: T::NAME.into(),
+            schema,
+            target,
+            classes,
+            conventions: Conventions::default(),
+            recipe: None,
+            report: None,
+            matrix: None,
+            model,
+        }
+    }
+
     /// Whether the file holds a model of this task.
     pub fn is<T: Task>(&self) -> bool {
         self.task == T::NAME
@@ -44,20 +82,25 @@ impl ModelFile {
 
     /// Writes the file. Before it takes its name it is read back: a model that would not come out the same is not written.
     pub fn write<T: Task>(&self, path: &Path, registry: &Registry) -> Result<()> {
+        let bytes = self.to_bytes::<T>(registry).map_err(|error| error.in_file(path))?;
+        write_file(path, |out| out.write_all(&bytes))
+    }
+
+    /// The bytes of the file, read back and compared.
+    pub fn to_bytes<T: Task>(&self, registry: &Registry) -> Result<Vec<u8>> {
         let bytes = self.encode()?;
         let unreadable = |e: Error| {
-            Error::file(path, format!("the model cannot be read back, and is not stored: {e}"))
+            let got = format!("one that cannot be read back, and is not stored: {e}");
+            Error::param("model", "storable", got)
         };
-        let read = Self::decode(&bytes, path).map_err(unreadable)?;
-        let model = registry.model(&read.model).map_err(unreadable)?;
+        let read = Self::decode(&bytes).map_err(unreadable)?;
+        let model = registry.model::<T>(&read.model).map_err(unreadable)?;
         read.check::<T>(model.as_ref()).map_err(unreadable)?;
-        if read != *self || model.record().map_err(unreadable)? != self.model {
-            let problem =
-                "the model does not come out the same when it is read back, and is not stored";
-            return Err(Error::file(path, problem));
+        if read.encode()? != bytes || model.record().map_err(unreadable)? != self.model {
+            let got = "one that does not come out the same when it is read back, and is not stored";
+            return Err(Error::param("model", "storable", got));
         }
-        drop((read, model));
-        write_file(path, |out| out.write_all(&bytes))
+        Ok(bytes)
     }
 
     /// The bytes of the file.
@@ -84,7 +127,7 @@ impl ModelFile {
         let sound = self.is::<T>()
             && !self.schema.is_empty()
             && T::CLASSES != self.classes.is_empty()
-            && self.target.is_some() == (T::NAME != Density::NAME);
+            && self.target.is_some() == T::HAS_TARGET;
         if !sound {
             let expected = format!("a whole model for {}", T::NAME);
             return Err(Error::param("model file", expected, "damaged"));
@@ -96,29 +139,35 @@ impl ModelFile {
     /// Reads a model file; foreign, newer, truncated and damaged files are refused with a clear word.
     pub fn read(path: &Path) -> Result<Self> {
         let bytes = fs::read(path).map_err(|e| Error::io(path, e))?;
-        Self::decode(&bytes, path)
+        Self::decode(&bytes).map_err(|error| match error {
+            Error::Version { found, supported, .. } => {
+                Error::Version { what: path.display().to_string(), found, supported }
+            }
+            error => error.in_file(path),
+        })
     }
 
-    /// Reads the bytes of a model file; `path` is for messages.
-    pub fn decode(bytes: &[u8], path: &Path) -> Result<Self> {
+    /// Reads the bytes of a model file.
+    pub fn decode(bytes: &[u8]) -> Result<Self> {
+        let refuse = |problem: String| Err(Error::data(Place::default(), problem));
         if !bytes.starts_with(&MAGIC[..bytes.len().min(MAGIC.len())]) || bytes.is_empty() {
-            return Err(Error::file(path, "not a Dolmen model file"));
+            return refuse("not a Dolmen model file".into());
         }
         let (Some(header), Some(body)) = (bytes.get(..HEADER), bytes.get(HEADER..)) else {
-            return Err(Error::file(path, "the model file is truncated"));
+            return refuse("the model file is truncated".into());
         };
         let number = |at: usize| {
             u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
         };
         let format = number(MAGIC.len());
         if format > FORMAT {
-            let what = path.display().to_string();
+            let what = "the model file".into();
             return Err(Error::Version { what, found: format, supported: FORMAT });
         }
         if format == 0 || number(MAGIC.len() + 4) != crc32fast::hash(body) {
-            return Err(Error::file(path, "the model file is truncated or damaged"));
+            return refuse("the model file is truncated or damaged".into());
         }
         rmp_serde::from_slice(body)
-            .map_err(|e| Error::file(path, format!("the model file cannot be read: {e}")))
+            .or_else(|e| refuse(format!("the model file cannot be read: {e}")))
     }
 }

@@ -1,5 +1,235 @@
 //! One value decides a fit: the recipe, and what comes of it.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `data` | a table taken apart by the recipe: inputs, truth, weights, groups, times |
+//! | `fit` | the way from data to a model, a report and the matrix |
+//! | `report` | what a fit says of itself, as data |
+//! | `model` | a fitted model of any task: reads new rows, predicts, draws, stores |
+//! | `file` | the model file |
+//! | `score` | how good a model is on rows with known truth |
+//! | `predictions` | files of predictions from elsewhere: which columns are what |
+//! | `weigh` | the best combination of those |
+//! | `compare` | is the stack of a recipe worth it, by repeated splits |
+//!
+//! Every door (command line, Python, reports) makes a recipe and calls these; none has statistics of its own.
+//!
+//! ```
+//! use dolmen::recipe::Recipe;
+//! use dolmen::table::{Column, Table};
+//! use dolmen::Run;
+//!
+//! let x: Vec<f64> = (0..60).map(|i| f64::from(i % 20)).collect();
+//! let y: Vec<f64> = x.iter().map(|x| 3.0 * x + 1.0).collect();
+//! let table = Table::new(vec![("x".into(), Column::Numeric(x)), ("y".into(), Column::Numeric(y))])?;
+//! let recipe = Recipe::from_toml("target = 'y'\nmembers = ['ridge', 'tree', 'mean']")?;
+//! let fit = recipe.fit(&table, &Run::new(0))?;
+//! let again = dolmen::recipe::Model::from_bytes(&fit.model.to_bytes()?)?;
+//! assert_eq!(again.recipe(), Some(&recipe));
+//! # Ok::<(), dolmen::Error>(())
+//! ```
 
+mod compare;
+mod data;
 mod file;
+mod fit;
+mod matrix;
+mod model;
+mod predictions;
+mod report;
+mod score;
+mod weigh;
 
-pub use file::ModelFile;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+pub use compare::{CompareRecipe, Versus};
+pub use data::{Data, Truth};
+pub use file::{FORMAT, ModelFile};
+pub use fit::Fit;
+pub use matrix::Matrix;
+pub use model::{AnyModel, Model, PredictOptions, Predicted};
+pub use report::{
+    AloneMember, AloneReport, Combined, FitReport, OtherCombination, OtherMember, StackReport,
+};
+pub use score::{ScoreReport, ScoredMember};
+pub use weigh::{Apply, WeighRecipe, WeighReport, Weighed};
+
+use crate::ensemble::{CalibrationKind, Ending, IntervalKind};
+use crate::error::{Error, Result};
+use crate::run::Run;
+use crate::spec::Spec;
+use crate::table::{self, ColumnKind, Conventions, ReadOptions, Roles, Table};
+
+/// Everything that decides a fit. The same recipe and data give the same model, to the last byte, through every door.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+pub struct Recipe {
+    /// Seed of everything random.
+    pub seed: u64,
+    /// The column to predict; without it the density of the rows is modelled.
+    pub target: Option<String>,
+    /// The task, where the target's type does not say it.
+    pub task: Option<TargetTask>,
+    /// The column with row weights; only their ratios matter.
+    pub weights: Option<String>,
+    /// The column with groups of rows that no split tears apart.
+    pub groups: Option<String>,
+    /// The column with the rows' times: no row is predicted by a model that saw a later one.
+    pub time: Option<String>,
+    /// The members; the usual ones for a table of this size if there are none.
+    #[serde(alias = "member")]
+    pub members: Vec<Spec>,
+    /// How the members are combined; of several, and of a ladder's rungs, the one that does best in the check is used. The
+    /// usual ones for a table of this size if there are none.
+    #[serde(alias = "combiner")]
+    pub combiners: Vec<Spec>,
+    /// One member as it is, fitted on all rows: no folds, no combiner, no check.
+    pub alone: bool,
+    /// How rows are held out, such as `repeated(of=stratified(folds=5), repeats=3)`; folds that suit the rows' keys if not
+    /// given.
+    pub plan: Option<Spec>,
+    /// Folds of the usual plan: 5 with a target, 10 for densities, fewer where rows or groups are fewer.
+    pub folds: Option<usize>,
+    /// How the stack is compared with its best member.
+    pub check: CheckPolicy,
+    /// What predicts new rows.
+    pub ending: Ending,
+    /// How class probabilities are calibrated, if they are.
+    pub calibration: Option<CalibrationKind>,
+    /// How wide prediction intervals of numbers are.
+    pub intervals: IntervalKind,
+    /// Whether the stack is kept even if the check finds its best member, or equal weights, better.
+    pub keep_stack: bool,
+    /// Whether members without weight are fitted and stored, too.
+    pub keep_all: bool,
+    /// Whether named members that cannot be fitted leave, as the usual ones do, instead of stopping the fit.
+    pub drop_failed: bool,
+    /// Whether the model keeps the out-of-sample matrix.
+    pub keep_matrix: bool,
+    /// How the table is read.
+    pub reading: Reading,
+}
+
+/// What a target column is predicted as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetTask {
+    /// Classes.
+    Classify,
+    /// Numbers.
+    Regress,
+    /// Inputs and class together, by a mixture of joint probabilities.
+    Joint,
+}
+
+impl TargetTask {
+    /// Whether the target holds classes.
+    pub fn has_classes(self) -> bool {
+        matches!(self, Self::Classify | Self::Joint)
+    }
+}
+
+/// When the stack is checked on rows held out, and from what.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckPolicy {
+    /// Nested with a target and 15 to 5000 rows, else matrix.
+    #[default]
+    Auto,
+    /// Rows held out from members and combiner alike: V(V-1)/2 more fits per member.
+    Nested,
+    /// Rows of the out-of-sample matrix held out from the combiner: no more fits, a little flattering.
+    Matrix,
+    /// No check, unless there is something to choose.
+    None,
+}
+
+/// How a table is read, and which of its columns are inputs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Reading {
+    /// Columns whose type is known; that of the others is inferred.
+    pub types: BTreeMap<String, ColumnKind>,
+    /// Columns to leave out.
+    pub drop: Vec<String>,
+    /// The columns to use, if not all.
+    pub keep: Vec<String>,
+    /// Whether columns that look like identifiers or free text are inputs, too.
+    pub all_columns: bool,
+    /// Further words that mean a missing value.
+    pub missing: Vec<String>,
+    /// The character between the cells of CSV, if it is not to be found out; `\t` is a tab.
+    pub delimiter: Option<String>,
+}
+
+impl Reading {
+    /// The options that do not ask for certain columns.
+    pub fn options(&self) -> Result<ReadOptions> {
+        let mut options = ReadOptions { drop: self.drop.clone(), ..ReadOptions::default() };
+        options.missing.extend(self.missing.iter().cloned());
+        if let Some(word) = &self.delimiter {
+            options.delimiter = Some(ReadOptions::parse_delimiter(word)?);
+        }
+        Ok(options)
+    }
+
+    /// Reads a table; `always` are columns that `keep` need not name, `classes` one that holds classes even if they are
+    /// spelled like numbers.
+    pub fn read(
+        &self,
+        path: &Path,
+        always: &[&str],
+        classes: Option<&str>,
+        run: &Run,
+    ) -> Result<Table> {
+        let mut options = self.options()?;
+        options.schema.clone_from(&self.types);
+        if let Some(name) = classes {
+            options.schema.entry(name.to_string()).or_insert(ColumnKind::Categorical);
+        }
+        if !self.keep.is_empty() {
+            options.keep.clone_from(&self.keep);
+            options.keep.extend(always.iter().map(|&name| name.to_string()));
+        }
+        table::read(path, &options, run)
+    }
+
+    /// What is said here about the parts that columns play.
+    pub fn roles(&self) -> Roles {
+        Roles {
+            inputs: self.keep.clone(),
+            declared: self.types.keys().cloned().collect(),
+            keep_all: self.all_columns,
+            ..Roles::default()
+        }
+    }
+
+    /// How tables are read, for a model to remember.
+    fn conventions(&self) -> Result<Conventions> {
+        let ReadOptions { missing, delimiter, .. } = self.options()?;
+        Ok(Conventions { missing, delimiter, ..Conventions::default() })
+    }
+}
+
+impl Recipe {
+    /// Reads a recipe from the text of a TOML file; unknown keys are refused.
+    pub fn from_toml(text: &str) -> Result<Self> {
+        let one_line = |e: toml::de::Error| e.to_string().trim().replace('\n', " ");
+        toml::from_str(text).map_err(|e| Error::param("recipe", "readable", one_line(e)))
+    }
+
+    /// The text of a TOML file that [`Recipe::from_toml`] reads back.
+    pub fn to_toml(&self) -> Result<String> {
+        toml::to_string(self).map_err(|e| Error::param("recipe", "writable as TOML", e))
+    }
+
+    /// Reads a recipe from a TOML file.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+        Self::from_toml(&text).map_err(|error| error.in_file(path))
+    }
+}

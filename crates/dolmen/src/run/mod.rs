@@ -52,6 +52,12 @@ impl Run {
         Self { key: mix(seed), pool, progress: Arc::new(Silent), cancelled: Arc::default() }
     }
 
+    /// The same circumstances with the random numbers of a seed, whatever drew before.
+    #[must_use]
+    pub fn seeded(&self, seed: u64) -> Self {
+        Self { key: mix(seed), ..self.clone() }
+    }
+
     /// The same run, reporting to `progress`.
     #[must_use]
     pub fn reporting(mut self, progress: Arc<dyn Progress>) -> Self {

@@ -12,7 +12,10 @@ use crate::target::{Labels, Target};
 pub type Figure = (&'static str, f64);
 
 /// Figures with their standard errors, by name.
-pub type Estimates = BTreeMap<&'static str, Estimate>;
+pub type Estimates = BTreeMap<String, Estimate>;
+
+/// Figures by name.
+pub type Figures = BTreeMap<String, f64>;
 
 /// Whether more of a figure is better: of the AUC and of R^2; all others are losses, but for the log density.
 pub fn higher_is_better(figure: &str) -> bool {
@@ -65,7 +68,7 @@ fn class_losses(predicted: &[f64], labels: &Labels) -> [(&'static str, Vec<f64>)
 
 /// The mean log density, with its standard error, over rows with a share.
 pub fn estimates_of_densities(predicted: &[f64], shares: &[f64]) -> Estimates {
-    Estimates::from([("log_density", Estimate::of(predicted, shares))])
+    Estimates::from([("log_density".to_string(), Estimate::of(predicted, shares))])
 }
 
 /// The figures of class probabilities with their standard errors, over rows with a share: those of means, and
@@ -73,8 +76,8 @@ pub fn estimates_of_densities(predicted: &[f64], shares: &[f64]) -> Estimates {
 pub fn estimates_of_classes(predicted: &[f64], labels: &Labels, shares: &[f64]) -> Estimates {
     let losses = class_losses(predicted, labels).into_iter();
     let mut figures: Estimates =
-        losses.map(|(name, losses)| (name, Estimate::of(&losses, shares))).collect();
-    figures.insert("auc", auc::hand_till(predicted, labels, shares));
+        losses.map(|(name, losses)| (name.to_string(), Estimate::of(&losses, shares))).collect();
+    figures.insert("auc".into(), auc::hand_till(predicted, labels, shares));
     figures
 }
 
@@ -94,9 +97,9 @@ pub fn estimates_of_numbers(predicted: &[f64], truth: &[f64], shares: &[f64]) ->
     let absolute: Vec<f64> = residuals().map(f64::abs).collect();
     let known = |e: Estimate| Estimate { se: e.se.filter(|se| se.is_finite()), ..e };
     Estimates::from([
-        ("rmse", known(rmse)),
-        ("mae", Estimate::of(&absolute, shares)),
-        ("r2", Estimate { mean: 1.0 - s / v, se: r2.se }),
+        ("rmse".into(), known(rmse)),
+        ("mae".into(), Estimate::of(&absolute, shares)),
+        ("r2".into(), Estimate { mean: 1.0 - s / v, se: r2.se }),
     ])
 }
 

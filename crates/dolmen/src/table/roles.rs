@@ -20,6 +20,10 @@ pub struct Roles {
     pub weights: Option<String>,
     /// The column with groups of rows that belong together.
     pub groups: Option<String>,
+    /// The column with the rows' times: numbers or dates.
+    pub time: Option<String>,
+    /// The column with the fold in which each row is held out.
+    pub folds: Option<String>,
     /// Columns that are inputs even if they look like identifiers or texts.
     pub inputs: Vec<String>,
     /// Columns that are inputs as they stand, dates too: the user has declared what they are.
@@ -39,6 +43,10 @@ pub struct Assigned {
     pub weights: Option<Vec<f64>>,
     /// Each row's group.
     pub groups: Option<Vec<u32>>,
+    /// Each row's time.
+    pub times: Option<Vec<f64>>,
+    /// The fold in which each row is held out.
+    pub folds: Option<Vec<u32>>,
     /// The dates among the inputs, which the schema has as numbers.
     pub dates: Vec<DateColumn>,
     /// What the user should know about how the columns were used.
@@ -51,6 +59,9 @@ impl Roles {
         let weights = self.weights.as_ref().map(|name| numbers(&mut table, name)).transpose()?;
         let groups = self.groups.as_ref().map(|name| table.take(name)).transpose()?;
         let groups = groups.as_ref().map(groups_of);
+        let times = self.time.as_ref().map(|name| times(&mut table, name)).transpose()?;
+        let folds = self.folds.as_ref().map(|name| table.take(name)).transpose()?;
+        let folds = folds.as_ref().map(groups_of);
         let target = self.target.as_ref().map(|name| table.take(name)).transpose()?;
         let mut notes = Vec::new();
         let (table, dates) = self.inputs(table, &mut notes)?;
@@ -64,7 +75,7 @@ impl Roles {
         if self.target.is_none() {
             check_varies(&features)?;
         }
-        let assigned = Assigned { features, target, weights, groups, dates, notes };
+        let assigned = Assigned { features, target, weights, groups, times, folds, dates, notes };
         assigned.with_target(self.target.as_deref().unwrap_or_default())
     }
 
@@ -149,6 +160,8 @@ impl Assigned {
         self.features = self.features.rows().select(&rows);
         self.weights = self.weights.map(|weights| rows.iter().map(|&i| weights[i]).collect());
         self.groups = self.groups.map(|groups| rows.iter().map(|&i| groups[i]).collect());
+        self.times = self.times.map(|times| rows.iter().map(|&i| times[i]).collect());
+        self.folds = self.folds.map(|folds| rows.iter().map(|&i| folds[i]).collect());
         Ok(self)
     }
 }
@@ -198,6 +211,23 @@ fn numbers(table: &mut Table, name: &str) -> Result<Vec<f64>> {
         None => Ok(values),
         Some(i) => Err(Error::data(Place::cell(i, name), "the value is missing")),
     }
+}
+
+/// The rows' times: numbers as they are, dates as days.
+fn times(table: &mut Table, name: &str) -> Result<Vec<f64>> {
+    let column = table.take(name)?;
+    if let Look::Dates(mut dates) = Look::of(name, &column) {
+        dates.parts = vec![DatePart::Days];
+        if let Some((_, Column::Numeric(days))) = dates.columns(&column)?.into_iter().next() {
+            return Ok(days);
+        }
+    }
+    if matches!(column, Column::Categorical(_)) {
+        let problem = "the times are neither numbers nor dates that can be read";
+        let hint = "give numbers, or dates such as 2021-03-27 or 2021-03-27 14:05";
+        return Err(Error::data(Place::column(name), problem).with_hint(hint));
+    }
+    column.into_numbers(name)
 }
 
 /// Groups by number: equal cells, equal group. A missing one is a group of its own.

@@ -74,7 +74,7 @@ struct Around {
 const PLAIN: Around = Around { combiner: "uniform", ending: Ending::Refit, calibration: None };
 
 fn file<T: Catalogued>(members: &[&str], around: &Around, target: &T::Target) -> ModelFile {
-    let x = rows(T::NAME != Density::NAME && members[0] != "bayes(density=gaussian)");
+    let x = rows(T::HAS_TARGET && members[0] != "bayes(density=gaussian)");
     let sample = Sample::<T>::new(x.rows(), target).unwrap();
     let learner = |text: &&str| {
         Catalogue::standard().learner_for(&Spec::parse(text).unwrap(), x.rows().schema()).unwrap()
@@ -90,14 +90,9 @@ fn file<T: Catalogued>(members: &[&str], around: &Around, target: &T::Target) ->
         stack = stack.calibrated(kind);
     }
     let ensemble = stack.fit_ensemble(&sample, run()).unwrap();
-    ModelFile {
-        task: T::NAME.into(),
-        schema: Schema::clone(x.rows().schema()),
-        target: (T::NAME != Density::NAME).then(|| "target".into()),
-        classes: target.classes().to_vec(),
-        conventions: dolmen::table::Conventions::default(),
-        model: ensemble.record().unwrap(),
-    }
+    let named = T::HAS_TARGET.then(|| "target".to_string());
+    let (schema, classes) = (Schema::clone(x.rows().schema()), target.classes().to_vec());
+    ModelFile::new::<T>(schema, named, classes, ensemble.record().unwrap())
 }
 
 /// Everything the program asks of a model that it has read.
@@ -125,7 +120,7 @@ fn use_model<T: Catalogued>(file: &ModelFile) -> dolmen::Result<Ensemble<T>> {
 
 /// Reads and uses a file of whatever task it is for.
 fn use_bytes(bytes: &[u8]) -> dolmen::Result<()> {
-    let file = ModelFile::decode(bytes, Path::new("forged.dolmen"))?;
+    let file = ModelFile::decode(bytes)?;
     if file.is::<Density>() {
         use_model::<Density>(&file)?;
     } else if file.is::<Joint>() {

@@ -8,12 +8,10 @@ use crate::combine::weigh::{Errors, WeighOptions, Weighing, weigh};
 use crate::error::{Error, Place, Result};
 use crate::learner::{Learner, Sample};
 use crate::oos::{OnFailure, OutOfSample, collect};
-use crate::plan::{PlanSpec, RowKeys};
 use crate::run::Run;
 use crate::score::Estimate;
 use crate::spec::Spec;
 use crate::table::{Kind, Rows};
-use crate::target::Target;
 use crate::task::{Classification, Density, Regression, Task};
 
 /// Rows looked at: so many at most, fewer of wide tables, and no advice on less.
@@ -143,28 +141,18 @@ fn supervised(probe: &str, linear: &str, rounds: usize) -> [Candidate; 5] {
     ]
 }
 
-/// Lets a few fast learners predict rows they have not seen. `groups` are rows that must not be torn apart by the folds.
-pub fn probe<T: Advisable>(
-    sample: &Sample<'_, T>,
-    groups: Option<&[u32]>,
-    run: &Run,
-) -> Result<Probe> {
+/// Lets a few fast learners predict rows they have not seen.
+pub fn probe<T: Advisable>(sample: &Sample<'_, T>, run: &Run) -> Result<Probe> {
     if sample.rows() < LEAST_ROWS {
         let problem = format!("there are {} rows, too few to try anything on", sample.rows());
         let cure = format!("advice needs at least {LEAST_ROWS} rows");
         return Err(Error::data(Place::default(), problem).with_hint(cure));
     }
-    let chosen = chosen_rows(sample.rows(), encoded_width(sample.x()), &run.child(0));
+    let chosen = chosen_rows(sample.rows(), encoded_width(sample.x()), &run.stream("rows"));
     let some = sample.select(&chosen);
     let some = some.borrow();
-    let groups: Option<Vec<u32>> = groups.map(|g| chosen.iter().map(|&i| g[i]).collect());
     let folds = if some.rows() < MANY_ROWS { FOLDS.0 } else { FOLDS.1 };
-    let keys = RowKeys {
-        classes: some.target().strata(),
-        groups: groups.as_deref(),
-        ..RowKeys::default()
-    };
-    let plan = PlanSpec::suited(folds, &keys).build(some.rows(), &keys, &run.child(1))?;
+    let plan = some.folds(folds, &run.stream("plan"))?;
     let candidates = T::candidates(&Facts::of(&some));
     let learners: Vec<Box<dyn Learner<T>>> = candidates
         .iter()

@@ -18,12 +18,11 @@ pub use duel::{Duel, Outcome, Tally, tally};
 pub use networks::{NetworkCell, NetworkResults, NetworkStudy, compare_on_networks};
 pub use summary::{Comparison, FigureResult, MeanWeight, MethodResult};
 
-use crate::ensemble::Stack;
+use crate::ensemble::{Ensemble, Stack};
 use crate::error::{Error, Place, Result};
 use crate::learner::{Learner, Sample};
-use crate::plan::{Plan, PlanSpec, Portion, Repeated, RowKeys};
+use crate::plan::{Plan, PlanSpec, Portion, Repeated};
 use crate::run::Run;
-use crate::target::Target;
 use crate::task::Task;
 use split::SplitResult;
 
@@ -79,17 +78,46 @@ pub struct Rival<T: Task> {
     pub zero_line: bool,
 }
 
-/// Compares a stack with other ways to use its members on repeated splits, which run in parallel. Rows of one of the
-/// `groups`, if there are any, are never on both sides of a split.
+/// A stack that takes part in a comparison: how it is made from a training part.
+pub trait Contender<T: Task>: Sync {
+    /// Its learners; all their members are scored beside it.
+    fn learners(&self) -> &[Box<dyn Learner<T>>];
+
+    /// The stack of a training part, with all its members.
+    fn fit(
+        &self,
+        train: &Sample<'_, T>,
+        options: &CompareOptions,
+        run: &Run,
+    ) -> Result<Ensemble<T>>;
+}
+
+impl<T: Task> Contender<T> for Stack<T> {
+    fn learners(&self) -> &[Box<dyn Learner<T>>] {
+        self.learners()
+    }
+
+    /// On folds that suit the rows' keys, as many as the options say.
+    fn fit(
+        &self,
+        train: &Sample<'_, T>,
+        options: &CompareOptions,
+        run: &Run,
+    ) -> Result<Ensemble<T>> {
+        self.fit_on(train, &train.folds(options.folds, &run.stream("plan"))?, run)
+    }
+}
+
+/// Compares a stack with other ways to use its members on repeated splits, which run in parallel. Rows of one
+/// group are never on both sides of a split.
 pub fn compare<T: Task>(
-    stack: &Stack<T>,
+    stack: &dyn Contender<T>,
     rivals: &[Rival<T>],
     sample: &Sample<'_, T>,
-    groups: Option<&[u32]>,
     options: &CompareOptions,
     run: &Run,
 ) -> Result<Comparison> {
-    let splits = options.splits(sample, groups, run)?;
+    let splits = options.splits(sample, run)?;
     run.progress().plan(splits.splits().len() as u64);
     let results: Vec<SplitResult> = run.install(|| {
         let one = |s: usize| {
@@ -99,9 +127,7 @@ pub fn compare<T: Task>(
             let train = sample.select(&learned_from);
             let test = sample.select(split.test());
             let stream = run.child(s as u64 + 1);
-            let groups: Option<Vec<u32>> =
-                groups.map(|groups| learned_from.iter().map(|&i| groups[i]).collect());
-            let contest = split::Contest { stack, rivals, groups: groups.as_deref(), options };
+            let contest = split::Contest { stack, rivals, options };
             let result = contest.hold(&train.borrow(), &test.borrow(), &stream)?;
             run.progress().advance(1, "splits");
             Ok(result)
@@ -113,21 +139,16 @@ pub fn compare<T: Task>(
 
 impl CompareOptions {
     /// The outer splits.
-    fn splits<T: Task>(
-        &self,
-        sample: &Sample<'_, T>,
-        groups: Option<&[u32]>,
-        run: &Run,
-    ) -> Result<Plan> {
+    fn splits<T: Task>(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Plan> {
         if self.repeats == 0 {
             return Err(Error::param("repeats", "at least 1", 0));
         }
         let rows = sample.rows();
         if let Some(folds) = self.outer_folds {
-            let keys = RowKeys { classes: sample.target().strata(), groups, ..RowKeys::default() };
+            let keys = sample.keys();
             let of = Box::new(PlanSpec::suited(folds, &keys));
             let spec = PlanSpec::Repeated(Repeated { repeats: self.repeats, of });
-            return spec.build(rows, &keys, &run.child(0));
+            return spec.build(rows, &keys, &run.stream("splits"));
         }
         let inner = if self.methods == Methods::Members { 0 } else { self.folds };
         if self.test_rows == 0 || self.test_rows + inner >= rows {
@@ -139,11 +160,11 @@ impl CompareOptions {
             };
             return Err(Error::data(Place::default(), problem));
         }
-        if let Some(groups) = groups {
+        if let Some(groups) = sample.groups() {
             let test = Portion::Rows(self.test_rows);
-            return Plan::hold_out_groups(groups, test, self.repeats, &run.child(0));
+            return Plan::hold_out_groups(groups, test, self.repeats, &run.stream("splits"));
         }
         let train = Portion::Rows(rows - self.test_rows);
-        Plan::subsample(rows, train, self.repeats, &run.child(0))
+        Plan::subsample(rows, train, self.repeats, &run.stream("splits"))
     }
 }

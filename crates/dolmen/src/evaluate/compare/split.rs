@@ -1,14 +1,11 @@
 //! One split: everything is fitted on its training part, and each method is scored on its test part.
 
-use super::{CompareOptions, Methods, Rival};
-use crate::ensemble::Stack;
+use super::{CompareOptions, Contender, Methods, Rival};
 use crate::error::{Error, Result};
 use crate::learner::{Sample, predict};
 use crate::math::first_largest;
-use crate::plan::{PlanSpec, RowKeys};
 use crate::run::Run;
 use crate::score::figures::Figure;
-use crate::target::Target;
 use crate::task::Task;
 
 /// What each method is compared by, and what the stack was.
@@ -33,10 +30,8 @@ pub(super) struct Scored {
 
 /// Who takes part.
 pub(super) struct Contest<'a, T: Task> {
-    pub(super) stack: &'a Stack<T>,
+    pub(super) stack: &'a dyn Contender<T>,
     pub(super) rivals: &'a [Rival<T>],
-    /// Groups of the training part.
-    pub(super) groups: Option<&'a [u32]>,
     pub(super) options: &'a CompareOptions,
 }
 
@@ -53,11 +48,7 @@ impl<T: Task> Contest<'_, T> {
             let scored = self.members_alone(train, test, &quiet)?;
             return Ok(SplitResult { scored, weights: None, combiner: None, test_share });
         }
-        let keys =
-            RowKeys { classes: train.target().strata(), groups: self.groups, ..RowKeys::default() };
-        let spec = PlanSpec::suited(self.options.folds, &keys);
-        let plan = spec.build(train.rows(), &keys, &quiet.child(0))?;
-        let ensemble = self.stack.fit_on(train, &plan, &quiet)?;
+        let ensemble = self.stack.fit(train, self.options, &quiet)?;
         let stacked = score(&predict(&ensemble, test.x(), &quiet)?, test);
         let predictions = ensemble
             .models()

@@ -6,8 +6,7 @@ use serde::Serialize;
 
 use super::duel::{Duel, duels};
 use super::split::{Scored, SplitResult};
-use super::{CompareOptions, Methods, Rival};
-use crate::ensemble::Stack;
+use super::{CompareOptions, Contender, Methods, Rival};
 use crate::evaluate::{corrected_t, differences, wilcoxon};
 use crate::task::{Density, Task};
 
@@ -94,7 +93,7 @@ pub struct MeanWeight {
 const COMBINED: [&str; 4] = ["stacking", "cv", "uniform", "cheating"];
 
 pub(super) fn summarise<T: Task>(
-    stack: &Stack<T>,
+    stack: &dyn Contender<T>,
     rivals: &[Rival<T>],
     splits: &[SplitResult],
     rows: usize,

@@ -1,56 +1,60 @@
-//! The predictions to be combined: what the columns of a file are, and the matrix they make.
+//! Files of predictions from elsewhere: which columns are what, and the matrix they make.
+//!
+//! One row per case, one column per member: a density, or the probability of the true class; with a target of numbers, a
+//! predicted number. With a target of classes a member has one column per class, called `member:class`: probabilities, or
+//! logarithms of joint ones.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use dolmen::error::{Error, Place, Result};
-use dolmen::oos::{self, OutOfSample};
-use dolmen::run::Run;
-use dolmen::table::{Column, Features, Schema, Table, is_unnamed};
-use dolmen::target::{Labels, Target};
-use dolmen::task::{Classification, Density, Joint, Regression, Task};
+use super::{Matrix, WeighRecipe};
+use crate::error::{Error, Place, Result};
+use crate::oos::OutOfSample;
+use crate::table::{Column, Features, Schema, Table, is_unnamed};
+use crate::target::{Labels, Target};
+use crate::task::Task;
 
-use super::Weigh;
-use crate::args::Common;
-use crate::output::note;
+/// Columns that `predict` writes beside those of the members.
+const OF_THE_ENSEMBLE: [&str; 5] = ["class", "mean", "lower", "upper", "log_density"];
 
-/// The matrix of any task.
-pub(super) enum Matrix {
-    Density(OutOfSample<Density>),
-    Classification(OutOfSample<Classification>),
-    Joint(OutOfSample<Joint>),
-    Regression(OutOfSample<Regression>),
-}
-
-impl Weigh {
-    /// Reads the predictions and finds out what they are.
-    pub(super) fn matrix(&self, common: &Common, run: &Run) -> Result<(Matrix, Option<Features>)> {
-        if let Some(task) = kept_task(&self.predictions)? {
-            if let Some(name) = self.inputs.first() {
-                let expected = "left out: a kept matrix holds predictions only";
-                return Err(Error::param("inputs", expected, name));
-            }
-            return read_kept(&task, &self.predictions, run).map(|matrix| (matrix, None));
+impl WeighRecipe {
+    /// The matrix that a table of predictions makes, the rows' inputs if some are named, and what to say about it.
+    pub fn matrix(&self, mut table: Table) -> Result<(Matrix, Option<Features>, Vec<String>)> {
+        let mut notes = Vec::new();
+        let unwanted = |name: &&String| self.reason_to_leave_out(name, &table).is_some();
+        let left_out: Vec<String> = table.names().iter().filter(unwanted).cloned().collect();
+        for name in left_out {
+            let reason = self.reason_to_leave_out(&name, &table).unwrap_or_default();
+            notes.push(format!("column '{name}' is left out: {reason}"));
+            table.take(&name)?;
         }
-        let always: Vec<&str> = [&self.target, &self.weights]
-            .into_iter()
-            .flatten()
-            .chain(&self.inputs)
-            .map(String::as_str)
-            .collect();
-        let mut table = self.reading.read(&self.predictions, &always, None, run)?;
-        let is_index = |name: &&String| is_unnamed(name) && !self.reading.keep.contains(name);
-        let indices: Vec<String> = table.names().iter().filter(is_index).cloned().collect();
-        for name in indices.iter().filter(|_| !self.reading.keep_all) {
-            table.take(name)?;
-            note(common, &format!("column '{name}' is left out: it has no name, like a row index"));
+        let inputs = self.inputs_of(&mut table, None)?;
+        self.matrix_of(table).map(|matrix| (matrix, inputs, notes))
+    }
+
+    /// Why a column is no member's, if it is none: a row index, or what `predict` says of the whole ensemble.
+    fn reason_to_leave_out(&self, name: &str, table: &Table) -> Option<&'static str> {
+        let is_named = |names: &[String]| names.iter().any(|other| other == name);
+        let role = [&self.target, &self.weights].into_iter().flatten().any(|other| other == name);
+        let asked_for = self.reading.all_columns
+            || is_named(&self.reading.keep)
+            || is_named(&self.inputs)
+            || role;
+        if asked_for {
+            return None;
         }
-        let inputs = self.inputs(&mut table, None)?;
-        self.matrix_of(table).map(|matrix| (matrix, inputs))
+        if is_unnamed(name) {
+            return Some("it has no name, like a row index");
+        }
+        let of_members = table.names().iter().any(|other| other.contains(':'));
+        let of_classes = of_members && (name == "class" || name.starts_with("p("));
+        let of_numbers = OF_THE_ENSEMBLE[1..].contains(&name)
+            && self.target.is_some()
+            && table.names().len() > 3;
+        (of_classes || of_numbers).then_some("it is the prediction of the ensemble, not a member's")
     }
 
     /// The inputs beside the predictions, by the schema of others where there is one.
-    fn inputs(&self, table: &mut Table, like: Option<&Features>) -> Result<Option<Features>> {
+    fn inputs_of(&self, table: &mut Table, like: Option<&Features>) -> Result<Option<Features>> {
         if self.inputs.is_empty() {
             return Ok(None);
         }
@@ -64,14 +68,11 @@ impl Weigh {
     /// The members' predictions of further rows, in the order of the matrix, and those rows' inputs.
     pub(super) fn further<T: Task>(
         &self,
-        path: &Path,
+        mut table: Table,
         matrix: &OutOfSample<T>,
         x: Option<&Features>,
-        run: &Run,
     ) -> Result<(Vec<Vec<f64>>, Option<Features>)> {
-        let inputs: Vec<&str> = self.inputs.iter().map(String::as_str).collect();
-        let mut table = self.reading.read(path, &inputs, None, run)?;
-        let inputs = self.inputs(&mut table, x)?;
+        let inputs = self.inputs_of(&mut table, x)?;
         let (log, classes) = (self.log, matrix.target().classes());
         let member = |table: &mut Table, name: &String| {
             if !classes.is_empty() {
@@ -127,7 +128,11 @@ impl Weigh {
     }
 
     /// Columns of densities, or of probabilities of the true class.
-    fn densities(&self, table: Table, weights: Option<Vec<f64>>) -> Result<OutOfSample<Density>> {
+    fn densities(
+        &self,
+        table: Table,
+        weights: Option<Vec<f64>>,
+    ) -> Result<OutOfSample<crate::task::Density>> {
         let member = |(name, column): (String, Column)| {
             let values = self.logarithms(&name, numbers(&name, column)?)?;
             Ok((name, values))
@@ -155,24 +160,15 @@ impl Weigh {
     }
 }
 
-/// The task of a matrix that Dolmen kept itself.
-fn kept_task(path: &Path) -> Result<Option<String>> {
-    let is_parquet = path.extension().is_some_and(|e| e == "parquet" || e == "pq");
-    if is_parquet { oos::task_of(path) } else { Ok(None) }
-}
-
-fn read_kept(task: &str, path: &Path, run: &Run) -> Result<Matrix> {
-    match task {
-        Density::NAME => OutOfSample::read(path, run).map(Matrix::Density),
-        Classification::NAME => OutOfSample::read(path, run).map(Matrix::Classification),
-        Joint::NAME => OutOfSample::read(path, run).map(Matrix::Joint),
-        Regression::NAME => OutOfSample::read(path, run).map(Matrix::Regression),
-        other => Err(Error::file(path, format!("a matrix of task {other} cannot be weighed"))),
-    }
-}
-
 /// A column that must hold a number in every row.
 fn numbers(name: &str, column: Column) -> Result<Vec<f64>> {
+    if let Column::Categorical(categories) = &column
+        && categories.levels.iter().all(|level| level.parse::<f64>().is_err())
+    {
+        let problem = "the column holds texts, not a member's predictions";
+        let hint = format!("--target {name} if it is the truth; --drop {name} leaves it out");
+        return Err(Error::data(Place::column(name), problem).with_hint(hint));
+    }
     let values = column.into_numbers(name)?;
     match values.iter().position(|v| v.is_nan()) {
         None => Ok(values),

@@ -1,0 +1,117 @@
+//! Is the stack of a recipe worth it? The stack that `fit` makes, beside choosing, averaging and each member, on repeated
+//! splits.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Data, Recipe, TargetTask, Truth};
+use crate::catalogue::{Catalogue, Catalogued};
+use crate::ensemble::Ensemble;
+use crate::error::Result;
+use crate::evaluate::compare::{CompareOptions, Comparison, Contender, Methods, Rival, compare};
+use crate::learner::{Learner, Sample};
+use crate::run::Run;
+use crate::spec::Spec;
+use crate::task::{Classification, Density, Joint, Regression};
+
+/// A recipe and how it is compared.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CompareRecipe {
+    /// What is compared.
+    pub recipe: Recipe,
+    /// How.
+    pub versus: Versus,
+}
+
+/// How a recipe is compared.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Versus {
+    /// Random splits, or repeats of the outer folds: 50 splits or 10 repeats of folds if not given.
+    pub repeats: Option<usize>,
+    /// Rows set aside in each random split: 20 for densities, else a tenth, if not given.
+    pub test_rows: Option<usize>,
+    /// Folds of repeated cross-validation, instead of random splits.
+    pub outer_folds: Option<usize>,
+    /// Whether the members are compared each with each, without a stack.
+    pub members_only: bool,
+}
+
+/// The stack of a recipe, which takes part in a comparison.
+struct OfRecipe<'a, T: Catalogued> {
+    recipe: Recipe,
+    catalogue: &'a Catalogue,
+    learners: Vec<Box<dyn Learner<T>>>,
+}
+
+impl<T: Catalogued> Contender<T> for OfRecipe<'_, T> {
+    fn learners(&self) -> &[Box<dyn Learner<T>>] {
+        &self.learners
+    }
+
+    fn fit(
+        &self,
+        train: &Sample<'_, T>,
+        _options: &CompareOptions,
+        run: &Run,
+    ) -> Result<Ensemble<T>> {
+        Ok(self.recipe.stack(self.catalogue, train, None, None, run)?.ensemble)
+    }
+}
+
+impl CompareRecipe {
+    /// Compares on data that were taken apart by the recipe.
+    pub fn compare(&self, data: &Data, run: &Run) -> Result<Comparison> {
+        let run = &run.seeded(self.recipe.seed);
+        match &data.truth {
+            Truth::None => {
+                let rival = |name: &str, spec: &str, zero_line| {
+                    let learner = Density::learner(&Spec::parse(spec)?)?;
+                    Ok(Rival { name: name.into(), learner, zero_line })
+                };
+                let cv = "kernel(shape=triangular, bandwidth=cv, search=sw99)";
+                let rivals = [
+                    rival("cv-bandwidth", cv, false)?,
+                    rival("single-gaussian", "gaussian", true)?,
+                ];
+                self.against(data, &(), &rivals, Methods::Combined, run)
+            }
+            Truth::Classes(labels) if self.recipe.task == Some(TargetTask::Joint) => {
+                self.against::<Joint>(data, labels, &[], Methods::All, run)
+            }
+            Truth::Classes(labels) => {
+                self.against::<Classification>(data, labels, &[], Methods::All, run)
+            }
+            Truth::Numbers(values) => {
+                self.against::<Regression>(data, values, &[], Methods::All, run)
+            }
+        }
+    }
+
+    fn against<T: Catalogued>(
+        &self,
+        data: &Data,
+        target: &T::Target,
+        rivals: &[Rival<T>],
+        methods: Methods,
+        run: &Run,
+    ) -> Result<Comparison> {
+        let sample = data.sample::<T>(target)?;
+        let catalogue = Catalogue::standard();
+        let learners = self.recipe.learners(catalogue, &sample)?;
+        // Every member is scored beside the stack; whether those without weight are there does not change it.
+        let recipe = Recipe { keep_all: true, ..self.recipe.clone() };
+        let versus = &self.versus;
+        let tenth = if methods == Methods::Combined { 20 } else { (sample.rows() / 10).max(1) };
+        let options = CompareOptions {
+            repeats: versus.repeats.unwrap_or(if versus.outer_folds.is_some() { 10 } else { 50 }),
+            test_rows: versus.test_rows.unwrap_or(tenth),
+            outer_folds: versus.outer_folds,
+            folds: self.recipe.folds.unwrap_or(2),
+            methods: if versus.members_only { Methods::Members } else { methods },
+        };
+        let rivals = if versus.members_only { &[][..] } else { rivals };
+        let contender = OfRecipe { recipe, catalogue, learners };
+        compare(&contender, rivals, &sample, &options, run)
+    }
+}

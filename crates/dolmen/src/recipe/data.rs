@@ -1,0 +1,155 @@
+//! A table as a fit sees it: inputs, truth, weights, groups, times.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Recipe, TargetTask};
+use crate::error::{Error, Place, Result};
+use crate::learner::{Sample, Weights};
+use crate::plan::{PlanRequest, PlanSpec};
+use crate::run::Run;
+use crate::table::{
+    Assigned, Column, Conventions, Features, Roles, Schema, Table, possible_classes,
+};
+use crate::target::Labels;
+use crate::task::Task;
+
+/// What is to be predicted.
+#[derive(Debug, Clone)]
+pub enum Truth {
+    /// Nothing: the density of the rows.
+    None,
+    /// Classes.
+    Classes(Labels),
+    /// Numbers.
+    Numbers(Vec<f64>),
+}
+
+/// A table taken apart.
+#[derive(Debug, Clone)]
+pub struct Data {
+    /// The inputs.
+    pub features: Features,
+    /// What is to be predicted.
+    pub truth: Truth,
+    /// Row weights.
+    pub weights: Option<Weights>,
+    /// Each row's group.
+    pub groups: Option<Vec<u32>>,
+    /// Each row's time.
+    pub times: Option<Vec<f64>>,
+    /// The fold in which each row is held out, where a column gives it.
+    pub folds: Option<Vec<u32>>,
+    /// How the table was read, for new rows.
+    pub conventions: Conventions,
+    /// What the user should know about how the columns were used.
+    pub notes: Vec<String>,
+}
+
+impl Recipe {
+    /// Reads a file and takes it apart.
+    pub fn read_data(&self, path: &Path, run: &Run) -> Result<Data> {
+        let has_classes = self.task.is_some_and(TargetTask::has_classes);
+        let classes = self.target.as_deref().filter(|_| has_classes);
+        let plan = self.plan_request()?;
+        let keys = self.key_columns(plan.as_ref());
+        let always: Vec<&str> = keys.iter().map(String::as_str).collect();
+        let table = self.reading.read(path, &always, classes, run)?;
+        self.data(table).map_err(|error| error.in_file(path))
+    }
+
+    /// Takes a table apart.
+    pub fn data(&self, table: Table) -> Result<Data> {
+        let plan = self.plan_request()?;
+        let named = |own: &Option<String>, by_plan: fn(&PlanRequest) -> &Option<String>| {
+            own.clone().or_else(|| plan.as_ref().and_then(|plan| by_plan(plan).clone()))
+        };
+        let roles = Roles {
+            target: self.target.clone(),
+            weights: self.weights.clone(),
+            groups: named(&self.groups, |plan| &plan.groups),
+            time: named(&self.time, |plan| &plan.time),
+            folds: plan.as_ref().and_then(|plan| plan.folds.clone()),
+            ..self.reading.roles()
+        };
+        let Assigned { features, target, weights, groups, times, folds, dates, mut notes } =
+            roles.assign(table)?;
+        let truth = match (&self.target, target) {
+            (Some(name), Some(column)) => {
+                if self.task.is_none() && !roles.declared.contains(name) {
+                    notes.extend(classes_note(name, &column));
+                }
+                truth(name, column, self.task)?
+            }
+            _ => Truth::None,
+        };
+        let weights = weights.map(Weights::new).transpose()?;
+        let conventions = Conventions { dates, ..self.reading.conventions()? };
+        Ok(Data { features, truth, weights, groups, times, folds, conventions, notes })
+    }
+
+    /// The plan asked for, if one is.
+    pub(super) fn plan_request(&self) -> Result<Option<PlanRequest>> {
+        self.plan.as_ref().map(PlanSpec::from_spec).transpose()
+    }
+
+    /// The columns that are no inputs.
+    fn key_columns(&self, plan: Option<&PlanRequest>) -> Vec<String> {
+        let own = [&self.target, &self.weights, &self.groups, &self.time];
+        let by_plan = plan.map(|plan| [&plan.time, &plan.groups, &plan.folds]);
+        own.into_iter().chain(by_plan.into_iter().flatten()).flatten().cloned().collect()
+    }
+}
+
+impl Data {
+    /// The rows to learn from.
+    pub fn sample<'a, T: Task>(&'a self, target: &'a T::Target) -> Result<Sample<'a, T>> {
+        let mut sample = Sample::new(self.features.rows(), target)?;
+        if let Some(weights) = &self.weights {
+            sample = sample.weighted(weights)?;
+        }
+        if let Some(groups) = &self.groups {
+            sample = sample.grouped(groups)?;
+        }
+        if let Some(times) = &self.times {
+            sample = sample.timed(times)?;
+        }
+        Ok(sample)
+    }
+
+    /// The input columns.
+    pub fn schema(&self) -> &Arc<Schema> {
+        self.features.rows().schema()
+    }
+}
+
+/// What to say about a target of numbers that may well be classes.
+fn classes_note(name: &str, column: &Column) -> Option<String> {
+    let count = possible_classes(column)?;
+    Some(format!(
+        "the target '{name}' has only {count} different values, all whole, and is predicted as a number; \
+         if they are classes, add --task classify"
+    ))
+}
+
+fn truth(name: &str, column: Column, task: Option<TargetTask>) -> Result<Truth> {
+    match (task, column) {
+        (Some(TargetTask::Regress), column) => column.into_numbers(name).map(Truth::Numbers),
+        (None, Column::Numeric(values)) => Ok(Truth::Numbers(values)),
+        (Some(TargetTask::Classify | TargetTask::Joint), Column::Numeric(_)) => Err(Error::data(
+            Place::column(name),
+            "the target is declared numeric, but the task is to classify",
+        )),
+        (_, Column::Categorical(c)) => Labels::new(c.levels.to_vec(), c.codes).map(Truth::Classes),
+    }
+    .and_then(|truth| match &truth {
+        Truth::Classes(labels) if labels.codes().iter().all(|&c| c == labels.codes()[0]) => {
+            Err(Error::data(Place::column(name), "the target has only one class"))
+        }
+        Truth::Numbers(values) if values.iter().any(|v| v.is_infinite()) => {
+            let i = values.iter().position(|v| v.is_infinite()).unwrap_or_default();
+            Err(Error::data(Place::cell(i, name), "the target is infinite"))
+        }
+        _ => Ok(truth),
+    })
+}

@@ -1,0 +1,255 @@
+//! The way from data to a model: members, folds, combiners and check as the recipe asks for them, or as usual.
+
+use super::model::Anywhere;
+use super::{CheckPolicy, Data, FitReport, Matrix, Model, Recipe, TargetTask, Truth};
+use crate::catalogue::{Catalogue, Catalogued};
+use crate::combine::Combiner;
+use crate::ensemble::{Check, Ensemble, Failures, Stack};
+use crate::error::{Error, Place, Result};
+use crate::learner::{Learner, Sample};
+use crate::oos::{OnFailure, OutOfSample};
+use crate::plan::{Plan, PlanSpec, RowKeys};
+use crate::run::Run;
+use crate::spec::Spec;
+use crate::table::{Rows, Table};
+use crate::target::Target;
+use crate::task::{Classification, Density, Joint, Regression, Task};
+
+/// Rows up to which [`CheckPolicy::Auto`] is nested.
+const NESTED_ROWS: usize = 5000;
+/// Rows from which it is: two folds held out of fewer leave next to nothing to learn from.
+const FEWEST_NESTED_ROWS: usize = 15;
+/// Folds if the recipe names none: with a target, and for densities [SmythWolpert1999 section 2.3].
+const USUAL_FOLDS: (usize, usize) = (5, 10);
+
+/// What comes of a recipe.
+#[derive(Debug)]
+pub struct Fit {
+    /// The model, which carries recipe and report.
+    pub model: Model,
+    /// What there is to say about it.
+    pub report: FitReport,
+    /// What every member said about rows it had not seen; `None` without folds.
+    pub matrix: Option<Matrix>,
+}
+
+/// A stack as it was fitted, with what its report needs.
+pub(super) struct Stacked<T: Task> {
+    pub(super) ensemble: Ensemble<T>,
+    /// Folds of the out-of-sample matrix; 0 without one.
+    pub(super) folds: usize,
+    /// The first of the combiners asked for.
+    pub(super) combiner: String,
+    /// Of members as they are: those that could not be fitted.
+    pub(super) failures: Failures,
+    /// What the user should know of how it was made.
+    pub(super) notes: Vec<String>,
+}
+
+impl Recipe {
+    /// Fits a model to a table: the whole way.
+    pub fn fit(&self, table: &Table, run: &Run) -> Result<Fit> {
+        self.fit_data(&self.data(table.clone())?, run)
+    }
+
+    /// The same for a table that was taken apart already.
+    pub fn fit_data(&self, data: &Data, run: &Run) -> Result<Fit> {
+        self.fit_with(Catalogue::standard(), data, None, run)
+    }
+
+    /// The same with a program's own learners and combiners, and with columns of an earlier matrix of the same data and plan:
+    /// only members that are new to it are fitted on the folds.
+    pub fn fit_with(
+        &self,
+        catalogue: &Catalogue,
+        data: &Data,
+        earlier: Option<Matrix>,
+        run: &Run,
+    ) -> Result<Fit> {
+        let run = &run.seeded(self.seed);
+        match &data.truth {
+            Truth::None => self.fit_task::<Density>(catalogue, data, &(), earlier, run),
+            Truth::Classes(labels) if self.task == Some(TargetTask::Joint) => {
+                self.fit_task::<Joint>(catalogue, data, labels, earlier, run)
+            }
+            Truth::Classes(labels) => {
+                self.fit_task::<Classification>(catalogue, data, labels, earlier, run)
+            }
+            Truth::Numbers(values) => {
+                self.fit_task::<Regression>(catalogue, data, values, earlier, run)
+            }
+        }
+    }
+
+    fn fit_task<T: Anywhere>(
+        &self,
+        catalogue: &Catalogue,
+        data: &Data,
+        target: &T::Target,
+        earlier: Option<Matrix>,
+        run: &Run,
+    ) -> Result<Fit> {
+        let sample = data.sample::<T>(target)?;
+        let earlier = earlier.map(T::from_matrix).transpose()?;
+        let mut stacked = self.stack(catalogue, &sample, data.folds.as_deref(), earlier, run)?;
+        let mut report = FitReport::new(&stacked, sample.rows(), run)?;
+        report.add_notes(data.notes.iter().chain(&stacked.notes));
+        let matrix = stacked.ensemble.take_matrix().map(T::into_matrix);
+        let model = Model::new(
+            self,
+            data,
+            target.classes().to_vec(),
+            T::into_model(stacked.ensemble),
+            report.clone(),
+            matrix.clone().filter(|_| self.keep_matrix),
+        );
+        Ok(Fit { model, report, matrix })
+    }
+
+    /// The stack of this recipe on a sample: what `fit` keeps, `compare` judges and the demo shows.
+    pub(super) fn stack<T: Catalogued>(
+        &self,
+        catalogue: &Catalogue,
+        sample: &Sample<'_, T>,
+        folds: Option<&[u32]>,
+        earlier: Option<OutOfSample<T>>,
+        run: &Run,
+    ) -> Result<Stacked<T>> {
+        let mut notes = Vec::new();
+        let plan = match self.plan_for(sample, folds, &mut notes, run)? {
+            Some(plan) if !self.alone => plan,
+            _ => return self.without_folds(catalogue, sample, notes, run),
+        };
+        let folds = plan.splits().len();
+        let specs = self.combiner_specs::<T>(sample.x());
+        let combiners: Vec<Box<dyn Combiner<T>>> =
+            specs.iter().map(|spec| catalogue.combiner(spec)).collect::<Result<_>>()?;
+        let learners = self.learners(catalogue, sample)?;
+        let members = learners.iter().map(|learner| learner.members().len()).sum();
+        super::report::plan_report(sample.rows(), members, run);
+        let stack = self.configured(Stack::choosing(combiners), sample.rows(), &plan);
+        let stack = stack.members(learners);
+        let stack = match earlier {
+            Some(matrix) => stack.reusing(matrix),
+            None => stack,
+        };
+        let ensemble = stack.fit_on(sample, &plan, &run.stream("stack"))?;
+        let combiner = specs[0].kind.clone();
+        Ok(Stacked { ensemble, folds, combiner, failures: Vec::new(), notes })
+    }
+
+    /// The plan asked for, or the usual one; `None` where rows are too few to hold any out.
+    fn plan_for<T: Catalogued>(
+        &self,
+        sample: &Sample<'_, T>,
+        given: Option<&[u32]>,
+        notes: &mut Vec<String>,
+        run: &Run,
+    ) -> Result<Option<Plan>> {
+        let (keys, rows) = (RowKeys { folds: given, ..sample.keys() }, sample.rows());
+        let run = &run.stream("plan");
+        if let Some(request) = self.plan_request()?.filter(|_| !self.alone) {
+            return request.spec.build(rows, &keys, run).map(Some);
+        }
+        let usual = if sample.target().rows().is_some() { USUAL_FOLDS.0 } else { USUAL_FOLDS.1 };
+        let possible = PlanSpec::possible_folds(usual, rows, &keys);
+        let folds = self.folds.unwrap_or(possible);
+        if self.alone || folds == 0 || self.folds.is_none() && folds < 2 {
+            if !self.alone && rows < 2 {
+                let problem = "there is only 1 row: nothing can be learned from it";
+                return Err(Error::data(Place::default(), problem));
+            }
+            if !self.alone {
+                let note =
+                    "too few rows or groups for folds: the members weigh alike and are not checked";
+                notes.push(note.into());
+            }
+            return Ok(None);
+        }
+        if folds < usual && self.folds.is_none() {
+            notes.push(format!("too few rows or groups for {usual} folds: there are {folds}"));
+        }
+        PlanSpec::suited(folds, &keys).build(rows, &keys, run).map(Some)
+    }
+
+    /// The members as they are: no folds, no combiner.
+    fn without_folds<T: Catalogued>(
+        &self,
+        catalogue: &Catalogue,
+        sample: &Sample<'_, T>,
+        notes: Vec<String>,
+        run: &Run,
+    ) -> Result<Stacked<T>> {
+        let learners = self.learners(catalogue, sample)?;
+        let count: usize = learners.iter().map(|learner| learner.members().len()).sum();
+        if self.alone && count != 1 {
+            let got = format!("with {count}");
+            return Err(Error::param("alone", "given with exactly one member", got));
+        }
+        // The combiner is not asked: equal weights need none.
+        let stack = Stack::choosing(Vec::new()).on_failure(self.on_failure()).members(learners);
+        let (ensemble, failures) = stack.fit_without_folds(sample, &run.stream("stack"))?;
+        Ok(Stacked { ensemble, folds: 0, combiner: String::new(), failures, notes })
+    }
+
+    /// The combiners named, or the usual ones.
+    fn combiner_specs<T: Catalogued>(&self, x: Rows<'_>) -> Vec<Spec> {
+        if self.combiners.is_empty() { T::usual_combiners(x) } else { self.combiners.clone() }
+    }
+
+    /// The learners named, or the usual ones for a table of this size. No two members share a name: weights and reports go
+    /// by it.
+    pub(super) fn learners<T: Catalogued>(
+        &self,
+        catalogue: &Catalogue,
+        sample: &Sample<'_, T>,
+    ) -> Result<Vec<Box<dyn Learner<T>>>> {
+        let usual = if self.members.is_empty() { T::usual_members(sample.x()) } else { Vec::new() };
+        let specs = self.members.iter().chain(&usual);
+        let learner = |spec: &Spec| catalogue.learner_for(spec, sample.x().schema());
+        let learners = specs.map(learner).collect::<Result<Vec<_>>>()?;
+        unique_names(&learners)?;
+        Ok(learners)
+    }
+
+    /// A stack with everything but its members.
+    fn configured<T: Task>(&self, stack: Stack<T>, rows: usize, plan: &Plan) -> Stack<T> {
+        let few = T::HAS_TARGET
+            && (FEWEST_NESTED_ROWS..=NESTED_ROWS).contains(&rows)
+            && plan.splits().len() > 2
+            && plan.is_partition();
+        let check = match self.check {
+            CheckPolicy::Auto if few => Check::Nested,
+            CheckPolicy::Auto | CheckPolicy::Matrix => Check::Matrix,
+            CheckPolicy::Nested => Check::Nested,
+            CheckPolicy::None => Check::AsNeeded,
+        };
+        let stack = stack
+            .on_failure(self.on_failure())
+            .check(check)
+            .ending(self.ending)
+            .intervals(self.intervals)
+            .keep_all(self.keep_all)
+            .replaced_if_not_better(!self.keep_stack && check != Check::AsNeeded);
+        match self.calibration {
+            None => stack,
+            Some(calibration) => stack.calibrated(calibration),
+        }
+    }
+
+    /// The usual members may fail; those that the user has named stop the fit, unless he says otherwise.
+    fn on_failure(&self) -> OnFailure {
+        let may_fail = self.drop_failed || self.members.is_empty();
+        if may_fail { OnFailure::Drop } else { OnFailure::Stop }
+    }
+}
+
+fn unique_names<T: Task>(learners: &[Box<dyn Learner<T>>]) -> Result<()> {
+    let names: Vec<String> = learners.iter().flat_map(|learner| learner.members()).collect();
+    match names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+        None => Ok(()),
+        Some((_, name)) => {
+            Err(Error::param("members", "different from one another", format!("twice '{name}'")))
+        }
+    }
+}

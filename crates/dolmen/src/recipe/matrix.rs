@@ -1,0 +1,138 @@
+//! The out-of-sample matrix of any task.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::oos::{self, OutOfSample};
+use crate::run::Run;
+use crate::store::floats;
+use crate::target::{Labels, Target};
+use crate::task::{Classification, Density, Joint, Regression, Task};
+
+/// The out-of-sample matrix of any task.
+#[derive(Debug, Clone)]
+pub enum Matrix {
+    /// Log densities.
+    Density(OutOfSample<Density>),
+    /// Class probabilities.
+    Classification(OutOfSample<Classification>),
+    /// Log joint probabilities.
+    Joint(OutOfSample<Joint>),
+    /// Predicted numbers.
+    Regression(OutOfSample<Regression>),
+}
+
+/// Does the same with a matrix of whatever task.
+macro_rules! with_matrix {
+    ($matrix:expr, $name:ident => $body:expr) => {
+        match $matrix {
+            $crate::recipe::Matrix::Density($name) => $body,
+            $crate::recipe::Matrix::Classification($name) => $body,
+            $crate::recipe::Matrix::Joint($name) => $body,
+            $crate::recipe::Matrix::Regression($name) => $body,
+        }
+    };
+}
+pub(super) use with_matrix;
+
+impl Matrix {
+    /// The task's name.
+    pub fn task(&self) -> &'static str {
+        match self {
+            Self::Density(_) => Density::NAME,
+            Self::Classification(_) => Classification::NAME,
+            Self::Joint(_) => Joint::NAME,
+            Self::Regression(_) => Regression::NAME,
+        }
+    }
+
+    /// The members' names.
+    pub fn members(&self) -> &[String] {
+        with_matrix!(self, matrix => matrix.members())
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        with_matrix!(self, matrix => matrix.rows())
+    }
+
+    /// Writes the matrix as Parquet.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        with_matrix!(self, matrix => matrix.write(path))
+    }
+
+    /// Reads a matrix kept as Parquet; `None` if the file is none.
+    pub fn read(path: &Path, run: &Run) -> Result<Option<Self>> {
+        let is_parquet = path.extension().is_some_and(|e| e == "parquet" || e == "pq");
+        let task = if is_parquet { oos::task_of(path)? } else { None };
+        task.map(|task| match task.as_str() {
+            Density::NAME => OutOfSample::read(path, run).map(Self::Density),
+            Classification::NAME => OutOfSample::read(path, run).map(Self::Classification),
+            Joint::NAME => OutOfSample::read(path, run).map(Self::Joint),
+            Regression::NAME => OutOfSample::read(path, run).map(Self::Regression),
+            other => Err(Error::file(path, format!("a matrix of the unknown task {other}"))),
+        })
+        .transpose()
+    }
+}
+
+/// A matrix as it stands in a model file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct StoredMatrix {
+    task: String,
+    members: Vec<String>,
+    columns: Vec<Numbers>,
+    classes: Vec<String>,
+    codes: Vec<u32>,
+    numbers: Numbers,
+    weights: Option<Numbers>,
+    rows: Vec<usize>,
+}
+
+/// Numbers stored as their bytes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Numbers(#[serde(with = "floats")] Vec<f64>);
+
+impl StoredMatrix {
+    pub(super) fn of(matrix: &Matrix) -> Self {
+        with_matrix!(matrix, own => Self::of_task(matrix.task(), own))
+    }
+
+    fn of_task<T: Task>(task: &str, matrix: &OutOfSample<T>) -> Self {
+        let target = matrix.target();
+        let column = |m: usize| Numbers(matrix.column(m).to_vec());
+        Self {
+            task: task.into(),
+            members: matrix.members().to_vec(),
+            columns: (0..matrix.members().len()).map(column).collect(),
+            classes: target.classes().to_vec(),
+            codes: target.labels().map_or_else(Vec::new, |labels| labels.codes().to_vec()),
+            numbers: Numbers(target.numbers().map_or_else(Vec::new, <[f64]>::to_vec)),
+            weights: matrix.weights().map(|weights| Numbers(weights.to_vec())),
+            rows: matrix.table_rows().to_vec(),
+        }
+    }
+
+    pub(super) fn restore(&self) -> Result<Matrix> {
+        let labels = || Labels::new(self.classes.clone(), self.codes.clone());
+        match self.task.as_str() {
+            Density::NAME => self.with_target(()).map(Matrix::Density),
+            Classification::NAME => self.with_target(labels()?).map(Matrix::Classification),
+            Joint::NAME => self.with_target(labels()?).map(Matrix::Joint),
+            Regression::NAME => self.with_target(self.numbers.0.clone()).map(Matrix::Regression),
+            other => Err(Error::param("stored matrix", "of a known task", other)),
+        }
+    }
+
+    fn with_target<T: Task>(&self, target: T::Target) -> Result<OutOfSample<T>> {
+        if self.members.len() != self.columns.len() {
+            return Err(Error::shape("stored columns", self.members.len(), self.columns.len()));
+        }
+        let columns = self.columns.iter().map(|column| column.0.clone());
+        let members = self.members.iter().cloned().zip(columns).collect();
+        let weights = self.weights.as_ref().map(|weights| weights.0.clone());
+        OutOfSample::from_columns(members, target, weights)?.at_table_rows(self.rows.clone())
+    }
+}

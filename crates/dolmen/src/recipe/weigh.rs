@@ -1,0 +1,292 @@
+//! The best combination of predictions made anywhere: combiners, their check, calibration and intervals.
+
+use serde::{Deserialize, Serialize};
+
+use super::matrix::{Matrix, with_matrix};
+use super::model::class_columns;
+use super::{Combined, OtherCombination, Reading};
+use crate::catalogue::{Catalogue, Catalogued, weights_of};
+use crate::combine::Combiner;
+use crate::combine::weigh::{Errors, WeighOptions, weigh_found};
+use crate::ensemble::{Assessment, Blend, BlendOptions, Calibration, CalibrationKind};
+use crate::error::{Error, Result};
+use crate::oos::OutOfSample;
+use crate::run::Run;
+use crate::score::Measure;
+use crate::spec::Spec;
+use crate::table::{Column, Features, Table};
+use crate::target::Target;
+use crate::task::{Classification, Density, Joint, Regression};
+
+/// Everything that decides how predictions are combined.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WeighRecipe {
+    /// Seed of everything random.
+    pub seed: u64,
+    /// The column with the truth: classes or numbers.
+    pub target: Option<String>,
+    /// The column with row weights.
+    pub weights: Option<String>,
+    /// Whether the columns hold logarithms: of densities, or with a target of joint probabilities.
+    pub log: bool,
+    /// How the members are combined; of several the one that does best on rows it has not seen is used.
+    pub methods: Vec<Spec>,
+    /// Columns with inputs of the rows, for combiners that look at them.
+    pub inputs: Vec<String>,
+    /// How class probabilities are calibrated, if they are.
+    pub calibration: Option<CalibrationKind>,
+    /// The level of prediction intervals, of numbers.
+    pub interval: Option<f64>,
+    /// Dirichlet exponent of the weights, if a method does not name its own.
+    pub prior: Option<f64>,
+    /// What `greedy` measures, if it does not name it.
+    pub measure: Option<Measure>,
+    /// Rounds of `greedy`, if it does not name them.
+    pub rounds: Option<usize>,
+    /// How standard errors of the weights are found.
+    pub errors: Errors,
+    /// Bootstrap draws for them.
+    pub draws: usize,
+    /// How the file is read.
+    pub reading: Reading,
+}
+
+impl Default for WeighRecipe {
+    fn default() -> Self {
+        let WeighOptions { errors, draws, .. } = WeighOptions::default();
+        Self {
+            seed: 0,
+            target: None,
+            weights: None,
+            log: false,
+            methods: Vec::new(),
+            inputs: Vec::new(),
+            calibration: None,
+            interval: None,
+            prior: None,
+            measure: None,
+            rounds: None,
+            errors,
+            draws,
+            reading: Reading::default(),
+        }
+    }
+}
+
+/// What weighing says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WeighReport {
+    /// The combination.
+    #[serde(flatten)]
+    pub combined: Combined,
+    /// The combiner that is used, of a combination that is more than weights.
+    #[serde(default, rename = "method", skip_serializing_if = "Option::is_none")]
+    pub other_method: Option<String>,
+    /// How the candidates did on rows they had not seen, if that was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<Assessment>,
+    /// How class probabilities are calibrated, if they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
+}
+
+impl WeighReport {
+    /// Whether no search missed its tolerance.
+    pub fn converged(&self) -> bool {
+        match &self.combined {
+            Combined::Weighed(weighing) => weighing.converged,
+            Combined::Other(other) => other.converged != Some(false),
+        }
+    }
+}
+
+/// What came of it: the report, and the combined predictions if they were asked for.
+#[derive(Debug)]
+pub struct Weighed {
+    /// What there is to say.
+    pub report: WeighReport,
+    /// The combined predictions, of further rows if there were any.
+    pub predictions: Option<Table>,
+}
+
+/// Which predictions are to be combined.
+#[derive(Debug)]
+pub enum Apply {
+    /// None: the report alone.
+    Nothing,
+    /// Those the combination is learned from.
+    Same,
+    /// Those of further rows by the same members.
+    Further(Table),
+}
+
+impl WeighRecipe {
+    /// Combines the members of a matrix; `x` are the rows' inputs, for combiners that look at them.
+    pub fn weigh(
+        &self,
+        matrix: &Matrix,
+        x: Option<&Features>,
+        apply: Apply,
+        run: &Run,
+    ) -> Result<Weighed> {
+        let run = &run.seeded(self.seed);
+        with_matrix!(matrix, matrix => self.combine(matrix, x, apply, run))
+    }
+
+    fn combine<T: Written>(
+        &self,
+        matrix: &OutOfSample<T>,
+        x: Option<&Features>,
+        apply: Apply,
+        run: &Run,
+    ) -> Result<Weighed> {
+        if let (Some(level), false) = (self.interval, T::NUMBERS) {
+            return Err(Error::param("interval", "left out: it is for numbers", level));
+        }
+        let catalogue = Catalogue::standard();
+        let usual = [Spec::parse("simplex")?];
+        let methods = if self.methods.is_empty() { &usual[..] } else { &self.methods };
+        let combiners = methods.iter().map(|spec| catalogue.combiner(&self.completed(spec)?));
+        let combiners: Vec<Box<dyn Combiner<T>>> = combiners.collect::<Result<_>>()?;
+        let has_weights = methods.len() == 1 && weights_of(&methods[0])?.is_some();
+        let options = BlendOptions {
+            calibration: self.calibration,
+            check: !has_weights || self.calibration.is_some() || self.interval.is_some(),
+        };
+        let inputs = x.map(Features::rows);
+        let blend = Blend::fit(matrix, inputs, &combiners, options, &run.stream("blend"))?;
+        let combined = if let Some(found) = blend.combination().found() {
+            let options = WeighOptions {
+                weights: found.options.clone(),
+                errors: self.errors,
+                draws: self.draws,
+            };
+            Combined::Weighed(Box::new(weigh_found(matrix, found, &options, run)?))
+        } else {
+            let combination = blend.combination();
+            let (weights, diagnostics) = (combination.weights(), combination.diagnostics());
+            Combined::Other(OtherCombination::of(matrix, weights, diagnostics)?)
+        };
+        let is_other = matches!(combined, Combined::Other(_));
+        let report = WeighReport {
+            combined,
+            other_method: is_other.then(|| blend.name().to_string()),
+            check: blend.assessment().cloned(),
+            calibration: blend.calibration().cloned(),
+        };
+        Ok(Weighed { report, predictions: self.predictions(&blend, matrix, x, apply)? })
+    }
+
+    /// A spec with the options that stand beside it, where it names none of its own.
+    fn completed(&self, spec: &Spec) -> Result<Spec> {
+        let mut spec = spec.clone();
+        if weights_of(&spec)?.is_some() {
+            let options = [
+                ("prior", self.prior.map(serde_json::Value::from)),
+                ("rounds", self.rounds.map(serde_json::Value::from)),
+                ("measure", self.measure.and_then(|m| serde_json::to_value(m).ok())),
+            ];
+            for (name, value) in options {
+                spec.parameters.extend(value.map(|value| (name.to_string(), value)));
+            }
+        }
+        Ok(spec)
+    }
+
+    /// The combined predictions, of further rows if there are any.
+    fn predictions<T: Written>(
+        &self,
+        blend: &Blend<T>,
+        matrix: &OutOfSample<T>,
+        x: Option<&Features>,
+        apply: Apply,
+    ) -> Result<Option<Table>> {
+        let combined = match apply {
+            Apply::Nothing => return Ok(None),
+            Apply::Further(table) => {
+                let (members, x) = self.further(table, matrix, x)?;
+                let members: Vec<&[f64]> = members.iter().map(Vec::as_slice).collect();
+                blend.combine(&members, x.as_ref().map(Features::rows))?
+            }
+            Apply::Same => {
+                let members: Vec<&[f64]> =
+                    (0..matrix.members().len()).map(|m| matrix.column(m)).collect();
+                blend.combine(&members, x.map(Features::rows))?
+            }
+        };
+        Table::new(T::columns(self, blend, combined, matrix.target().classes())?).map(Some)
+    }
+}
+
+/// A task whose combined predictions can be written.
+trait Written: Catalogued {
+    /// Whether predictions are numbers, which have intervals.
+    const NUMBERS: bool = false;
+
+    fn columns(
+        recipe: &WeighRecipe,
+        blend: &Blend<Self>,
+        combined: Vec<f64>,
+        classes: &[String],
+    ) -> Result<Vec<(String, Column)>>;
+}
+
+impl Written for Density {
+    fn columns(
+        recipe: &WeighRecipe,
+        _blend: &Blend<Self>,
+        mut combined: Vec<f64>,
+        _classes: &[String],
+    ) -> Result<Vec<(String, Column)>> {
+        if recipe.log {
+            return Ok(vec![("log_density".into(), Column::Numeric(combined))]);
+        }
+        combined.iter_mut().for_each(|log| *log = log.exp());
+        Ok(vec![("density".into(), Column::Numeric(combined))])
+    }
+}
+
+impl Written for Classification {
+    fn columns(
+        _recipe: &WeighRecipe,
+        _blend: &Blend<Self>,
+        combined: Vec<f64>,
+        classes: &[String],
+    ) -> Result<Vec<(String, Column)>> {
+        Ok(class_columns(classes, &combined))
+    }
+}
+
+impl Written for Joint {
+    fn columns(
+        _recipe: &WeighRecipe,
+        _blend: &Blend<Self>,
+        combined: Vec<f64>,
+        classes: &[String],
+    ) -> Result<Vec<(String, Column)>> {
+        Ok(class_columns(classes, &Self::posteriors(&combined, classes.len())))
+    }
+}
+
+impl Written for Regression {
+    const NUMBERS: bool = true;
+
+    fn columns(
+        recipe: &WeighRecipe,
+        blend: &Blend<Self>,
+        combined: Vec<f64>,
+        _classes: &[String],
+    ) -> Result<Vec<(String, Column)>> {
+        let mut columns = Vec::new();
+        if let Some(level) = recipe.interval {
+            let intervals = blend.intervals(&combined, level)?;
+            let bound = |side: usize| {
+                Column::Numeric(intervals.iter().map(|bounds| bounds[side]).collect())
+            };
+            columns = vec![("lower".into(), bound(0)), ("upper".into(), bound(1))];
+        }
+        columns.insert(0, ("mean".into(), Column::Numeric(combined)));
+        Ok(columns)
+    }
+}
