@@ -48,7 +48,7 @@ pub struct ModelFile {
     pub report: Option<FitReport>,
     /// The out-of-sample matrix, if it is kept.
     #[serde(default)]
-    pub(super) matrix: Option<StoredMatrix>,
+    pub matrix: Option<StoredMatrix>,
     /// The model itself.
     pub model: Record,
 }

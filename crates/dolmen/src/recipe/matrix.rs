@@ -80,7 +80,7 @@ impl Matrix {
 
 /// A matrix as it stands in a model file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct StoredMatrix {
+pub struct StoredMatrix {
     task: String,
     members: Vec<String>,
     columns: Vec<Numbers>,

@@ -49,7 +49,7 @@ pub use compare::{CompareRecipe, Versus};
 pub use data::{Data, Truth};
 pub use file::{FORMAT, ModelFile};
 pub use fit::Fit;
-pub use matrix::Matrix;
+pub use matrix::{Matrix, StoredMatrix};
 pub use model::{AnyModel, Model, PredictOptions, Predicted};
 pub use report::{
     AloneMember, AloneReport, Combined, FitReport, OtherCombination, OtherMember, StackReport,

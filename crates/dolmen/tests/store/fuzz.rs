@@ -18,7 +18,7 @@ use dolmen::spec::Spec;
 use dolmen::store::Record;
 use dolmen::table::{Features, Field, Kind, Schema};
 use dolmen::target::{Labels, Target};
-use dolmen::task::{Classification, Density, Joint, Regression, Task};
+use dolmen::task::{Classification, Density, Joint, Regression};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

@@ -20,7 +20,7 @@ use dolmen::recipe::ModelFile;
 use dolmen::run::Run;
 use dolmen::spec::Spec;
 use dolmen::store::{Record, write_file};
-use dolmen::table::{Conventions, Features, Schema};
+use dolmen::table::{Features, Schema};
 use dolmen::task::{Classification, Density};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
