@@ -12,6 +12,7 @@ mod formats;
 mod help;
 mod joint;
 mod memory;
+mod old_models;
 mod outputs;
 mod stacks;
 mod tables;
