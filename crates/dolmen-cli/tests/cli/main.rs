@@ -14,6 +14,7 @@ mod joint;
 mod memory;
 mod old_models;
 mod outputs;
+mod recipes;
 mod stacks;
 mod tables;
 mod weigh;
