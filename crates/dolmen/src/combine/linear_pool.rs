@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Combination, StoredCombination, check_members, check_weights};
+use super::{Combination, StoredCombination, check_members, check_weights, chosen_weights};
 use crate::error::Result;
 use crate::learner::Diagnostics;
 use crate::solver::Solution;
@@ -70,6 +70,11 @@ impl<T: Task> Combination<T> for LinearPool {
 
     fn weights(&self) -> Option<&[f64]> {
         Some(&self.weights)
+    }
+
+    fn of_members(&self, members: &[usize]) -> Option<Box<dyn Combination<T>>> {
+        let weights = chosen_weights(&self.weights, members)?;
+        Some(Box::new(Self { weights, ..self.clone() }))
     }
 
     fn diagnostics(&self) -> Diagnostics {

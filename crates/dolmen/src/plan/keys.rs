@@ -139,7 +139,7 @@ impl<'a> RowKeys<'a> {
 impl Plan {
     /// The plan without the training rows whose group is predicted in the same split: groups that span times are never on
     /// both sides. Splits with nothing left to learn from go.
-    pub(super) fn without_shared_groups(self, groups: &[u32]) -> Result<Self> {
+    pub(crate) fn without_shared_groups(self, groups: &[u32]) -> Result<Self> {
         let rows = self.rows;
         let keep = |split: Split| {
             let predicted: HashSet<u32> = split.test.iter().map(|&i| groups[i]).collect();
