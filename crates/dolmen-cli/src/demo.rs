@@ -183,7 +183,7 @@ fn stacked<T: Catalogued>(
     let split = &plan.splits()[0];
     let (train, test) = (all.select(&split.train(all.rows())), all.select(split.test()));
     let learners = subject.members().iter().map(|spec| T::learner(&Spec::parse(spec)?));
-    let stack = Stack::default().members(learners.collect::<Result<Vec<_>>>()?);
+    let stack = Stack::default().members(learners.collect::<Result<Vec<_>>>()?).keep_all(true);
     let ensemble = stack.fit_ensemble(&train.borrow(), &run.child(1))?;
     let matrix = ensemble.matrix().ok_or_else(|| Error::shape("out-of-sample matrix", 1, 0))?;
     Ok(Report {

@@ -103,7 +103,7 @@ impl Report {
             Combined::Other(Other::new(ensemble, matrix, check.as_ref())?)
         };
         let combiner = check.as_ref().map_or(combiner, |check| check.chosen.clone());
-        let alone = ensemble.combination().weights().filter(|_| ensemble.is_replaced());
+        let alone = ensemble.all_weights().filter(|_| ensemble.is_replaced());
         let kept = match (alone, check.as_ref().map(|check| check.verdict.kept)) {
             (Some(weights), _) => matrix.members()[first_largest(weights)].clone(),
             (None, Some(Kept::Uniform)) => Method::Uniform.name().into(),
@@ -191,7 +191,7 @@ impl Other {
         check: Option<&Assessment>,
     ) -> Result<Self> {
         let Diagnostics { converged, notes, series, .. } = ensemble.combination().diagnostics();
-        let weights = ensemble.combination().weights();
+        let weights = ensemble.all_weights();
         let scores: Vec<f64> = (0..matrix.members().len())
             .map(|m| Ok(Estimate::of(&matrix.scores(m), &matrix.shares()?).mean))
             .collect::<Result<_>>()?;

@@ -327,8 +327,7 @@ impl<T: Task> HeldOut<T> {
         for v in 0..trials.len() {
             trials.held_out(v).iter().for_each(|&i| fold_of_row[i] = Some(v));
         }
-        let rows: Vec<usize> =
-            (0..matrix.rows()).filter(|&i| fold_of_row[i].is_some()).collect();
+        let rows: Vec<usize> = (0..matrix.rows()).filter(|&i| fold_of_row[i].is_some()).collect();
         let shares = match matrix.weights() {
             Some(weights) => {
                 let weights: Vec<f64> = rows.iter().map(|&i| weights[i]).collect();

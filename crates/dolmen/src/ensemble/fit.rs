@@ -43,6 +43,17 @@ impl<T: Task> Stack<T> {
 
     /// Fits the stack on a plan made elsewhere (folds given by the user, any other scheme).
     pub fn fit_on(&self, sample: &Sample<'_, T>, plan: &Plan, run: &Run) -> Result<Ensemble<T>> {
+        self.fit_keeping(self.keep_all, sample, plan, run)
+    }
+
+    /// The same, keeping all members or only those with weight, whatever the stack says.
+    pub(crate) fn fit_keeping(
+        &self,
+        keep_all: bool,
+        sample: &Sample<'_, T>,
+        plan: &Plan,
+        run: &Run,
+    ) -> Result<Ensemble<T>> {
         if self.learners.is_empty() {
             return Err(Error::shape("members of the stack", 1, 0));
         }
@@ -54,7 +65,7 @@ impl<T: Task> Stack<T> {
         let mut refitted: Models<T> = Vec::new();
         loop {
             let mut decision = self.decide(sample, &trials, &combiners, equal, run)?;
-            let kept = self.reduce(&mut decision, &trials.matrix);
+            let kept = self.reduce(keep_all, &mut decision, &trials.matrix);
             let names: Vec<String> =
                 kept.members.iter().map(|&m| trials.matrix.members()[m].clone()).collect();
             match self.ending {
@@ -115,7 +126,12 @@ impl<T: Task> Stack<T> {
 
     /// Leaves out the members that have no weight in the combination, nor in those of the folds where these are used:
     /// with fold averages of numbers, whose intervals ask each fold for what it said.
-    fn reduce(&self, decision: &mut Decision<T>, matrix: &OutOfSample<T>) -> Reduced {
+    fn reduce(
+        &self,
+        keep_all: bool,
+        decision: &mut Decision<T>,
+        matrix: &OutOfSample<T>,
+    ) -> Reduced {
         let all_weights = decision.combination.weights().map(<[f64]>::to_vec);
         let asks_folds = self.ending == Ending::Average && matrix.target().numbers().is_some();
         if let Some(assessed) = decision.assessed.as_mut().filter(|_| !asks_folds) {
@@ -124,14 +140,13 @@ impl<T: Task> Stack<T> {
         let all: Vec<usize> = (0..matrix.members().len()).collect();
         let of_folds = || decision.assessed.iter().flat_map(|assessed| &assessed.combinations);
         let used = || std::iter::once(&decision.combination).chain(of_folds());
-        let has_weight = |m: usize| {
-            used().any(|c| c.weights().is_none_or(|weights| weights[m] != 0.0))
-        };
+        let has_weight =
+            |m: usize| used().any(|c| c.weights().is_none_or(|weights| weights[m] != 0.0));
         let members: Vec<usize> = all.iter().copied().filter(|&m| has_weight(m)).collect();
         // Of two members with one name it could not be told which is left out.
         let names = matrix.members();
         let is_shared = (1..names.len()).any(|m| names[..m].contains(&names[m]));
-        if self.keep_all || is_shared || members.is_empty() || members.len() == all.len() {
+        if keep_all || is_shared || members.is_empty() || members.len() == all.len() {
             return Reduced { members: all, all_weights };
         }
         let reduced: Option<Vec<_>> = used().map(|c| c.of_members(&members)).collect();
@@ -183,7 +198,9 @@ impl<T: Task> Stack<T> {
         oos::plan_fits(&learners, 1, run);
         let (mut members, mut failures) = (Vec::new(), Vec::new());
         let names = self.learners.iter().flat_map(|learner| learner.members()).collect::<Vec<_>>();
-        for (learner, models) in self.learners.iter().zip(self.refit_each(sample, &names, &run.stream("refit"))) {
+        for (learner, models) in
+            self.learners.iter().zip(self.refit_each(sample, &names, &run.stream("refit")))
+        {
             match models {
                 Ok(models) => members.extend(models),
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
@@ -243,7 +260,8 @@ impl<T: Task> Stack<T> {
             combiners.push(equal);
         }
         let at = named.or((combiners.len() > self.combiners.len()).then_some(self.combiners.len()));
-        let before = |at: usize| combiners[..at].iter().map(|combiner| combiner.rungs().len()).sum();
+        let before =
+            |at: usize| combiners[..at].iter().map(|combiner| combiner.rungs().len()).sum();
         let equal = at.map(before);
         (combiners, equal)
     }
@@ -259,7 +277,8 @@ impl<T: Task> Stack<T> {
     ) -> Result<(Trials<T>, Vec<MemberFits<T>>)> {
         let learners = self.borrowed();
         let (on_failure, reused) = (self.on_failure, self.reused.as_ref());
-        let collector = Collector { learners: &learners, sample: *sample, plan, on_failure, reused };
+        let collector =
+            Collector { learners: &learners, sample: *sample, plan, on_failure, reused };
         let members = run.stream("members");
         let (matrix, fits) = match self.ending {
             Ending::Refit => (collector.matrix(&members)?, Vec::new()),
@@ -443,8 +462,7 @@ fn replace<T: Task>(
     let pool = LinearPool::new(unit(matrix.members().len(), best));
     let notes = combination.diagnostics().notes;
     let alone = notes.iter().fold(pool, |pool, note| pool.noting(note));
-    assessed.predicted =
-        assessed.rows.iter().flat_map(|&i| matrix.row(best, i)).copied().collect();
+    assessed.predicted = assessed.rows.iter().flat_map(|&i| matrix.row(best, i)).copied().collect();
     assessed.combinations.iter_mut().for_each(|of_fold| *of_fold = Box::new(alone.clone()));
     Ok(Box::new(alone))
 }

@@ -101,8 +101,7 @@ impl Errors {
 
     /// Leaves out the first fold; `units` go with their rows.
     pub(super) fn drop_first_fold(&mut self, units: &mut Vec<f64>) {
-        let later: Vec<usize> =
-            (0..self.rows()).filter(|&i| self.fold_of_row[i] > 0).collect();
+        let later: Vec<usize> = (0..self.rows()).filter(|&i| self.fold_of_row[i] > 0).collect();
         let chosen = |all: &[f64]| later.iter().map(|&i| all[i]).collect::<Vec<f64>>();
         *units = chosen(units);
         self.predicted = chosen(&self.predicted);

@@ -68,7 +68,8 @@ impl<T: Task> Learner<T> for Tuned<T> {
         let plan = sample.folds(self.folds.folds, &run.stream("plan"))?;
         let learners: Vec<&dyn Learner<T>> = self.candidates.iter().map(AsRef::as_ref).collect();
         let quiet = run.silent();
-        let matrix = oos::collect(&learners, sample, &plan, OnFailure::Drop, &quiet.stream("members"))?;
+        let matrix =
+            oos::collect(&learners, sample, &plan, OnFailure::Drop, &quiet.stream("members"))?;
         let best = &matrix.members()[best_member(&matrix)?];
         let streams = oos::streams(&learners, &quiet.stream("refit"));
         for (learner, stream) in learners.iter().zip(&streams) {

@@ -39,7 +39,8 @@ impl Block {
         let mut counts = vec![vec![0_u32; plan.rows()]; members];
         let mut before = vec![0.0; width];
         for (split, predicted) in plan.splits().iter().zip(self.splits) {
-            for ((column, counts), predicted) in columns.iter_mut().zip(&mut counts).zip(predicted) {
+            for ((column, counts), predicted) in columns.iter_mut().zip(&mut counts).zip(predicted)
+            {
                 for (&i, new) in split.test().iter().zip(predicted.chunks_exact(width)) {
                     let out = &mut column[i * width..(i + 1) * width];
                     counts[i] += 1;

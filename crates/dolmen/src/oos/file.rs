@@ -77,7 +77,8 @@ impl<T: Task> OutOfSample<T> {
         let mut columns = vec![(ROW.to_string(), Column::Numeric(rows))];
         columns.extend(self.target.to_column().map(|column| (TARGET.to_string(), column)));
         columns.extend(self.weights.clone().map(|w| (WEIGHT.to_string(), Column::Numeric(w))));
-        let groups = self.groups.as_ref().map(|g| g.iter().map(|&group| f64::from(group)).collect());
+        let groups =
+            self.groups.as_ref().map(|g| g.iter().map(|&group| f64::from(group)).collect());
         columns.extend(groups.map(|groups| (GROUP.to_string(), Column::Numeric(groups))));
         columns.extend(self.times.clone().map(|t| (TIME.to_string(), Column::Numeric(t))));
         let mut add = |name: &str, column: &[f64]| {
@@ -115,9 +116,8 @@ impl<T: Task> OutOfSample<T> {
         let Some(target) = T::Target::from_column(target_column, &description.classes) else {
             return Err(Error::file(path, "the target column does not fit the task"));
         };
-        let mut optional = |name: &str| {
-            table.column(name).is_ok().then(|| numbers(&mut table, name)).transpose()
-        };
+        let mut optional =
+            |name: &str| table.column(name).is_ok().then(|| numbers(&mut table, name)).transpose();
         let (weights, groups, times) = (optional(WEIGHT)?, optional(GROUP)?, optional(TIME)?);
         let rows = numbers(&mut table, ROW)?.into_iter().map(|i| i as usize).collect();
         let (width, classes) = (T::width(&target), &description.classes);

@@ -14,8 +14,8 @@ pub use collect::{OnFailure, collect};
 pub(crate) use collect::{name, none_left, plan_fits, streams};
 pub use data::data_fingerprint;
 pub use file::task_of;
-pub use fits::{MemberFits, collect_fits};
 pub(crate) use fits::fold_fits;
+pub use fits::{MemberFits, collect_fits};
 pub(crate) use reuse::Collector;
 pub use trials::{CheckKind, Trial, Trials};
 
@@ -193,9 +193,7 @@ impl<T: Task> OutOfSample<T> {
         }
         Self {
             members: self.members.clone(),
-            columns: (0..self.members.len())
-                .map(|m| cells(column(m), rows, self.width))
-                .collect(),
+            columns: (0..self.members.len()).map(|m| cells(column(m), rows, self.width)).collect(),
             target: self.target.select(rows),
             weights: chosen(self.weights.as_ref(), rows),
             groups: chosen(self.groups.as_ref(), rows),

@@ -132,7 +132,8 @@ impl<T: Task> OutOfSample<T> {
             return refused("it does not say which rows it is about", elsewhere);
         };
         if *data != data_fingerprint(sample) {
-            let cure = "fit it to the same file with the same columns, target, weights, groups and times";
+            let cure =
+                "fit it to the same file with the same columns, target, weights, groups and times";
             return refused("it is about other data", cure);
         }
         if self.width != T::width(sample.target()) {

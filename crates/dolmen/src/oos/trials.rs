@@ -88,9 +88,8 @@ impl<T: Task> Trials<T> {
             asked.then(|| pairs.fill(*learner, &matrix, sample, on_failure, stream)).transpose()
         };
         let streams = streams(learners, run);
-        let filled: Vec<Result<Option<Vec<Without>>>> = run.install(|| {
-            learners.par_iter().zip(&streams).zip(&asked).map(ask).collect()
-        });
+        let filled: Vec<Result<Option<Vec<Without>>>> =
+            run.install(|| learners.par_iter().zip(&streams).zip(&asked).map(ask).collect());
         for (learner, filled) in learners.iter().zip(filled) {
             for (name, without) in learner.members().into_iter().zip(filled?.unwrap_or_default()) {
                 matrix.take_pairs(name, without, on_failure)?;
@@ -141,9 +140,7 @@ impl<T: Task> Trials<T> {
         let rows = matrix.rows();
         let (plan, kind) = match (matrix.times(), matrix.groups()) {
             (Some(times), groups) => (in_blocks(times, groups, folds), CheckKind::Forward),
-            (None, Some(groups)) => {
-                (Some(Plan::groups_in_turn(groups, folds)), CheckKind::Matrix)
-            }
+            (None, Some(groups)) => (Some(Plan::groups_in_turn(groups, folds)), CheckKind::Matrix),
             (None, None) => (Some(Plan::in_turn(rows, folds.min(rows))), CheckKind::Matrix),
         };
         let fold = |split: &crate::plan::Split| Fold {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::time::moments;
-use super::{HoldOut, Plan, PlanSpec, Portion, Split};
+use super::{HoldOut, Plan, PlanSpec, Portion, Split, check_enough};
 use crate::error::{Error, Place, Result};
 use crate::run::Run;
 
@@ -84,7 +84,8 @@ impl<'a> RowKeys<'a> {
     /// class its share. An error if one side would be empty.
     pub fn hold_out(&self, rows: usize, share: f64, run: &Run) -> Result<Split> {
         self.check(rows)?;
-        let test = Portion::Fraction(share);
+        check_enough(rows, "rows")?;
+        let test = Portion::Rows(((share * rows as f64).round() as usize).clamp(1, rows - 1));
         let plan = match (self.times, self.groups) {
             (Some(times), groups) => {
                 let plan = Plan::hold_out_last(times, test)?;

@@ -57,7 +57,8 @@ impl<T: Task> Contest<'_, T> {
             RowKeys { classes: train.target().strata(), groups: self.groups, ..RowKeys::default() };
         let spec = PlanSpec::suited(self.options.folds, &keys);
         let plan = spec.build(train.rows(), &keys, &quiet.child(0))?;
-        let ensemble = self.stack.fit_on(train, &plan, &quiet)?;
+        // All members are scored, those without weight too.
+        let ensemble = self.stack.fit_keeping(true, train, &plan, &quiet)?;
         let stacked = score(&predict(&ensemble, test.x(), &quiet)?, test);
         let predictions = ensemble
             .models()

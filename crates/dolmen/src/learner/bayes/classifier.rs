@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::learner::{Diagnostics, Fitted, Learner, Sample, Series};
+use crate::learner::{Diagnostics, Fitted, Learner, SMALL_BLOCK, Sample, Series};
 use crate::learner::{Stored, check_use};
 use crate::math::log_sum_exp;
 use crate::run::Run;

@@ -33,8 +33,8 @@ impl OneDependence {
     where
         Self: Learner<T>,
     {
-        let is_shared = plan.rows() == sample.rows()
-            && plan.splits().iter().all(Split::learns_from_all_others);
+        let is_shared =
+            plan.rows() == sample.rows() && plan.splits().iter().all(Split::learns_from_all_others);
         // Which columns are used depends on the rows learned from.
         if !(is_shared && is_fixed_on(sample)) || self.screens(sample.x().width())? {
             return learner::refit(self, sample, plan, run);

@@ -13,8 +13,8 @@ use super::points::Points;
 use super::tree::PairSums;
 use super::{KernelDensity, Scale, check_rows, models, weighted_rows};
 use crate::error::{Error, Result};
-use crate::learner::{self, Diagnostics, Fitted, Learner, Sample};
 use crate::learner::Block;
+use crate::learner::{self, Diagnostics, Fitted, Learner, Sample};
 use crate::plan::{Plan, Split};
 use crate::run::Run;
 use crate::task::Density;
@@ -57,7 +57,7 @@ struct FixedBandwidths {
 impl FixedBandwidths {
     fn of(learner: &KernelDensity, sample: &Sample<'_, Density>, run: &Run) -> Result<Self> {
         let rows = weighted_rows(sample)?;
-        let training = Training { x: sample.x(), rows: &rows, weights: sample.weights() };
+        let training = Training::new(sample, &rows);
         let (widths, _) = run.install(|| learner.widths(&training, run))?;
         let learner = learner.clone();
         Ok(Self { learner, widths })
@@ -75,7 +75,7 @@ impl Learner<Density> for FixedBandwidths {
         run: &Run,
     ) -> Result<Vec<Box<dyn Fitted<Density>>>> {
         let rows = weighted_rows(sample)?;
-        let training = Training { x: sample.x(), rows: &rows, weights: sample.weights() };
+        let training = Training::new(sample, &rows);
         let KernelDensity { shape, tolerance, .. } = self.learner;
         let found = Diagnostics::default();
         let models = run.install(|| models(shape, tolerance, &training, &self.widths, &found));
@@ -104,7 +104,7 @@ impl<'a> Pass<'a> {
         run: &Run,
     ) -> Result<Self> {
         let rows = weighted_rows(sample)?;
-        let training = Training { x: sample.x(), rows: &rows, weights: sample.weights() };
+        let training = Training::new(sample, &rows);
         let scale = match &fixed {
             Some(fixed) => fixed.widths.scale.clone(),
             // Only the order of the rows depends on it.
@@ -149,7 +149,7 @@ impl<'a> Pass<'a> {
         if rows.is_empty() {
             return Err(super::no_rows());
         }
-        let training = Training { x: self.sample.x(), rows: &rows, weights: self.sample.weights() };
+        let training = Training::new(self.sample, &rows);
         let widths = match &self.fixed {
             Some(fixed) => fixed.widths.clone(),
             None => self.learner.widths(&training, run)?.0,

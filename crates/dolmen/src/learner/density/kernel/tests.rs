@@ -12,6 +12,7 @@ use super::points::Points;
 use super::search::{Search, Searched};
 use super::shape::Shape;
 use super::sorted::Moments;
+use super::tile::Order;
 use crate::run::Run;
 
 fn golden() -> Json {
@@ -90,6 +91,7 @@ fn both_searches_reach_the_reference_value() {
         columns: &columns,
         weights: &[1.0; 20],
         folds: &folds,
+        order: Order::Any,
     };
     let run = Run::with_threads(0, 2).unwrap();
     let expected = golden["selected_cv_loglik"].as_f64().unwrap();
@@ -110,7 +112,7 @@ fn likelihood_equals_its_definition_for_every_shape_with_weights() {
     let by_row: Vec<u32> = (0..n as u32).collect();
     for folds in [by_fold, by_row] {
         for shape in Shape::ALL {
-            let likelihood = Likelihood::new(shape, &columns, &weights, &folds);
+            let likelihood = Likelihood::new(shape, &columns, &weights, (&folds, Order::Any));
             let h = [3.1, 2.7, 2.2];
             let at = |h: &[f64]| plain_likelihood(shape, &columns, &weights, &folds, h);
             let value = likelihood.at(&h, true);
@@ -176,8 +178,13 @@ fn the_default_search_is_at_least_as_good_as_the_papers() {
         }
         let folds: Vec<u32> = (0..n as u32).map(|i| i % 10).collect();
         for shape in [Shape::Gaussian, Shape::Triangular, Shape::Epanechnikov] {
-            let searched =
-                Searched { shape, columns: &columns, weights: &[1.0; 120], folds: &folds };
+            let searched = Searched {
+                shape,
+                columns: &columns,
+                weights: &[1.0; 120],
+                folds: &folds,
+                order: Order::Any,
+            };
             let ours = searched.search(Search::Climb, &run).unwrap();
             let paper = searched.search(Search::Sw99, &run).unwrap();
             assert!(ours.log_likelihood > paper.log_likelihood - 1e-6, "{shape:?}");
