@@ -41,7 +41,7 @@ pub(crate) fn race(
     let plan = Plan::in_turn(sample.rows(), FOLDS);
     let (both, cost) = timed(|| (learner.out_of_sample(&sample, &plan, run), fit()))?;
     let (block, fit) = (both.0?, both.1?);
-    let said = &block.columns[0];
+    let said = &block.averaged::<Classification>(&plan, classes)[0];
     let rows = || said.chunks(classes).enumerate();
     let count = labels.codes().len() as f64;
     let wrong = rows().filter(|(i, row)| first_largest(row) != labels.class(*i)).count() as f64;

@@ -52,10 +52,10 @@ pub(crate) fn race(
 fn say<T: Catalogued>(spec: &str, sample: &Sample<'_, T>, plan: &Plan, run: &Run) -> Value {
     let started = Instant::now();
     match Spec::parse(spec).and_then(|spec| T::learner(&spec)).and_then(|learner| {
-        let mut block = Learner::out_of_sample(learner.as_ref(), sample, plan, run)?;
-        match block.failures.into_iter().next() {
-            Some(failure) => Err(dolmen::Error::param("fit", "possible", failure.message)),
-            None => Ok(block.columns.swap_remove(0)),
+        let block = Learner::out_of_sample(learner.as_ref(), sample, plan, run)?;
+        match block.failures.first() {
+            Some(failure) => Err(dolmen::Error::param("fit", "possible", &failure.message)),
+            None => Ok(block.averaged::<T>(plan, T::width(sample.target())).swap_remove(0)),
         }
     }) {
         Ok(predictions) => {

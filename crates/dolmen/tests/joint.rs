@@ -300,13 +300,17 @@ fn counts_shared_by_folds_are_those_of_each_fold() {
     let (x, y) = features(true);
     let weights: Vec<f64> = (0..x.rows().rows()).map(|i| (i % 3) as f64).collect();
     let plain = Sample::<Joint>::new(x.rows(), &y).unwrap();
-    let plan = Plan::in_turn(plain.rows(), 4);
-    for sample in [plain, plain.counted(&weights).unwrap()] {
+    let folds = Plan::in_turn(plain.rows(), 4);
+    // Folds, and all pairs of them as one plan.
+    let plans = [folds.of_pairs(), folds];
+    for (sample, plan) in
+        plans.iter().flat_map(|plan| [(plain, plan), (plain.counted(&weights).unwrap(), plan)])
+    {
         for spec in ["naive-bayes", "ode", "aode(threshold=2)", "a2de", "bma-aode", "lmg-ode"] {
             let learner = learner(spec, &x);
-            let shared = learner.out_of_sample(&sample, &plan, &run()).unwrap();
-            let slow = refit(learner.as_ref(), &sample, &plan, &run()).unwrap();
-            for (a, b) in shared.columns.iter().zip(&slow.columns) {
+            let shared = learner.out_of_sample(&sample, plan, &run()).unwrap();
+            let slow = refit(learner.as_ref(), &sample, plan, &run()).unwrap();
+            for (a, b) in shared.splits.iter().flatten().zip(slow.splits.iter().flatten()) {
                 close(a, b, 1e-12);
             }
         }

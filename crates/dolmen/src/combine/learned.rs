@@ -89,6 +89,12 @@ impl<T: Task> Combiner<T> for Learned<T> {
         if let Some(weights) = &weights {
             sample = sample.weighted(weights)?;
         }
+        if let Some(groups) = oos.groups() {
+            sample = sample.grouped(groups)?;
+        }
+        if let Some(times) = oos.times() {
+            sample = sample.timed(times)?;
+        }
         let models = self.learner.fit(&sample, run)?.into_iter();
         Ok(models
             .map(|model| {

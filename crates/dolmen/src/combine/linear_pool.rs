@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Combination, FoundWeights, StoredCombination, check_members, check_weights};
+use super::{
+    Combination, FoundWeights, StoredCombination, check_members, check_weights, chosen_weights,
+};
 use crate::error::Result;
 use crate::learner::Diagnostics;
 use crate::solver::Solution;
@@ -84,6 +86,11 @@ impl<T: Task> Combination<T> for LinearPool {
 
     fn found(&self) -> Option<&FoundWeights> {
         self.found.as_ref()
+    }
+
+    fn of_members(&self, members: &[usize]) -> Option<Box<dyn Combination<T>>> {
+        let weights = chosen_weights(&self.weights, members)?;
+        Some(Box::new(Self { weights, ..self.clone() }))
     }
 
     fn diagnostics(&self) -> Diagnostics {

@@ -275,6 +275,11 @@ impl<T: Task> Combination<T> for LogPooling {
         Some(&self.powers)
     }
 
+    fn of_members(&self, members: &[usize]) -> Option<Box<dyn Combination<T>>> {
+        let powers = super::chosen_weights(&self.powers, members)?;
+        Some(Box::new(Self { powers, ..self.clone() }))
+    }
+
     fn diagnostics(&self) -> Diagnostics {
         Diagnostics { converged: self.converged, ..Diagnostics::default() }
     }

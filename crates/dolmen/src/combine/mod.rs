@@ -101,6 +101,12 @@ pub trait Combination<T: Task>: Debug + Send + Sync {
         None
     }
 
+    /// The same combination of chosen members alone, in that order, where all others have no weight in it; `None` if it needs
+    /// them all.
+    fn of_members(&self, _members: &[usize]) -> Option<Box<dyn Combination<T>>> {
+        None
+    }
+
     /// How the fit went, and what it found.
     fn diagnostics(&self) -> Diagnostics {
         Diagnostics::default()
@@ -146,6 +152,12 @@ fn check_member_count(expected: usize, members: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::shape("members to combine", expected, members))
+}
+
+/// The weights of chosen members; `None` if another has weight.
+fn chosen_weights(weights: &[f64], members: &[usize]) -> Option<Vec<f64>> {
+    let is_chosen = |m: usize| weights[m] == 0.0 || members.contains(&m);
+    (0..weights.len()).all(is_chosen).then(|| members.iter().map(|&m| weights[m]).collect())
 }
 
 /// Refuses stored weights that are not one finite number for each member.

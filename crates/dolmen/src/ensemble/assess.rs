@@ -2,7 +2,8 @@
 //! was learned from, had not seen; beside them the best member and equal weights.
 //!
 //! No row takes part in a choice that is applied to it: on each fold the stack is the combiner that did best on the other
-//! folds, and the best member the one that was best on what the combiner learned from. Equal weights need no choice; where
+//! folds (in order of time: on the earlier ones), and the best member the one that was best on what the combiner learned
+//! from. Equal weights need no choice; where
 //! the check may replace the stack they stand beside it, so that the doubt about few rows does not enter them.
 
 use std::ops::Range;
@@ -12,23 +13,30 @@ use serde::{Deserialize, Serialize};
 
 use super::equal::EqualWeights;
 use super::verdict::{Gains, Kept, Verdict};
-use crate::combine::{Combination, Combiner, Evidence, Method};
+use crate::combine::{Combination, Combiner, Evidence};
 use crate::error::{Error, Result};
 use crate::learner::Sample;
 use crate::math::{first_largest, weighted_mean};
-use crate::oos::{OutOfSample, Trial, Trials};
+use crate::oos::{CheckKind, OutOfSample, Trial, Trials};
 use crate::run::{Run, Work};
 use crate::score::Estimate;
 use crate::score::figures::Estimates;
+use crate::target::Target;
 use crate::task::Task;
 
 /// What the trials showed. Scores are means per row, higher is better.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Assessment {
-    /// Whether the members, too, had not seen the rows tried on when they said what the combiner learned from.
+    /// Whether pairs of folds were held out from the members, too: the kind is [`CheckKind::Nested`].
     pub nested: bool,
+    /// How the rows tried on were held out.
+    pub kind: CheckKind,
     /// Folds tried.
     pub folds: usize,
+    /// Rows that members predicted without having seen them: what the combination is learned from.
+    pub covered_rows: usize,
+    /// Rows that the candidates were tried on. In order of time the first block is learned from only.
+    pub checked_rows: usize,
     /// The stack, with the choice of its combiner: on each fold the combiner asked for that did best on the others.
     pub stack: Estimate,
     /// The member that was best on the rows learned from.
@@ -47,6 +55,8 @@ pub struct Assessment {
     pub asked_for: usize,
     /// The one that the stack uses: the best of the combiners asked for, or equal weights if these do better than the stack.
     pub chosen: String,
+    /// Its place among the candidates, which may share a name.
+    pub chosen_index: usize,
     /// What is kept, and how sure that is.
     pub verdict: Verdict,
 }
@@ -80,9 +90,11 @@ pub(super) struct Assessed<T: Task> {
     pub(super) figures: StackFigures,
     /// The number of the chosen candidate among all rungs of all combiners.
     pub(super) chosen: usize,
-    /// What it said about every row of the matrix, unseen.
+    /// The rows of the matrix that it was tried on, ascending.
+    pub(super) rows: Vec<usize>,
+    /// What it said about each of them, unseen.
     pub(super) predicted: Vec<f64>,
-    /// The fold in which each row of the matrix was held out.
+    /// The fold in which each of them was held out.
     pub(super) fold_of_row: Vec<usize>,
     /// The candidate as it was learned for each fold, if the folds are those the members were fitted on.
     pub(super) combinations: Vec<Box<dyn Combination<T>>>,
@@ -96,6 +108,8 @@ pub(super) struct Assessor<'a, T: Task> {
     pub(super) combiners: &'a [&'a dyn Combiner<T>],
     /// Of all candidates, how many the stack chooses among; others stand beside it.
     pub(super) asked_for: usize,
+    /// Which candidate is equal weights, if one is.
+    pub(super) equal: Option<usize>,
     /// Whether the stack gives way to equal weights or to the best member if they do better.
     pub(super) replace: bool,
     pub(super) sample: Sample<'a, T>,
@@ -144,7 +158,7 @@ impl<T: Task> Assessor<'_, T> {
         let inputs = self.sample.x().select(oos.table_rows());
         let asked = self.combiners[which.clone()].iter().any(|c| c.needs_evidence());
         let log_evidence = if asked {
-            Some((self.log_evidence)(oos.table_rows(), &run.child(u64::MAX))?)
+            Some((self.log_evidence)(oos.table_rows(), &run.stream("evidence"))?)
         } else {
             None
         };
@@ -159,16 +173,16 @@ impl<T: Task> Assessor<'_, T> {
 
     /// Tries all candidates; `None` without folds to try them on.
     pub(super) fn assess(&self, trials: &Trials<T>, run: &Run) -> Result<Option<Assessed<T>>> {
-        if trials.folds.is_empty() {
+        if trials.is_empty() {
             return Ok(None);
         }
-        plan_checks(trials.folds.len(), run);
-        let tried = |(v, trial): (usize, &Trial<T>)| {
+        plan_checks(trials.len(), run);
+        let tried = |v: usize| {
             run.check()?;
-            run.child(v as u64).step(CHECK, |run| self.try_on(trial, run))
+            run.child(v as u64).step(CHECK, |run| self.try_on(&trials.trial(v), run))
         };
         let folds: Vec<Tried<T>> = run
-            .install(|| trials.folds.par_iter().enumerate().map(tried).collect::<Vec<_>>())
+            .install(|| (0..trials.len()).into_par_iter().map(tried).collect::<Vec<_>>())
             .into_iter()
             .collect::<Result<_>>()?;
         self.judge(trials, folds).map(Some)
@@ -216,55 +230,21 @@ impl<T: Task> Assessor<'_, T> {
     }
 
     fn judge(&self, trials: &Trials<T>, folds: Vec<Tried<T>>) -> Result<Assessed<T>> {
-        let matrix = &trials.matrix;
-        let (names, fold_of_row) = (self.names(), fold_of_row(trials));
-        let shares = matrix.shares()?;
+        let held = HeldOut::new(trials)?;
+        let names = self.names();
         let gather = |part: &dyn Fn(usize, &Tried<T>) -> &[f64]| {
             let parts = folds.iter().enumerate().map(|(v, fold)| part(v, fold));
-            scatter(trials, &parts.collect::<Vec<_>>())
+            held.scatter(trials, &parts.collect::<Vec<_>>())
         };
         let predicted: Vec<Vec<f64>> =
             (0..names.len()).map(|c| gather(&|_, fold| &fold.predicted[c])).collect();
-        let candidates: Vec<Vec<f64>> = predicted.iter().map(|p| scores(matrix, p)).collect();
-        let asked_for = &candidates[..self.asked_for];
-        let elsewhere = chosen_elsewhere(asked_for, &shares, &fold_of_row, folds.len());
-        let stack = Part::new(matrix, &shares, &gather(&|v, fold| &fold.predicted[elsewhere[v]]));
-        let best = Part::new(matrix, &shares, &gather(&|_, fold| &fold.best));
-        let uniform = Part::new(matrix, &shares, &gather(&|_, fold| &fold.uniform));
-        let gains = Gains {
-            stack: stack.gain_over(&best, &shares),
-            uniform: uniform.gain_over(&best, &shares),
-            stack_over_uniform: stack.gain_over(&uniform, &shares),
-        };
-        let means: Vec<f64> = asked_for.iter().map(|s| weighted_mean(s, &shares)).collect();
-        let mut chosen = first_largest(&means);
-        let equal = names.iter().position(|name| name == Method::Uniform.name());
-        let verdict = if self.replace && matrix.members().len() > 1 {
-            gains.verdict(equal == Some(chosen))
-        } else {
-            gains.stack_as_asked()
-        };
-        if let (Kept::Uniform, Some(equal)) = (verdict.kept, equal) {
-            chosen = equal;
-        }
-        let candidate = |(name, scores): (&String, &Vec<f64>)| Candidate {
-            name: name.clone(),
-            score: Estimate::of(scores, &shares),
-        };
-        let assessment = Assessment {
-            nested: trials.nested,
-            folds: folds.len(),
-            stack: Estimate::of(&stack.scores, &shares),
-            best_member: Estimate::of(&best.scores, &shares),
-            uniform: Estimate::of(&uniform.scores, &shares),
-            gain_over_best: gains.stack,
-            gain_over_uniform: gains.stack_over_uniform,
-            uniform_over_best: gains.uniform,
-            candidates: names.iter().zip(&candidates).map(candidate).collect(),
-            asked_for: self.asked_for,
-            chosen: names[chosen].clone(),
-            verdict,
-        };
+        let candidates: Vec<Vec<f64>> = predicted.iter().map(|p| held.scores(p)).collect();
+        let elsewhere = held.chosen_elsewhere(&candidates[..self.asked_for], trials);
+        let stack = held.part(&gather(&|v, fold| &fold.predicted[elsewhere[v]]));
+        let best = held.part(&gather(&|_, fold| &fold.best));
+        let uniform = held.part(&gather(&|_, fold| &fold.uniform));
+        let (chosen, assessment) =
+            self.verdict(trials, &held, &names, &candidates, [&stack, &best, &uniform]);
         let figures = StackFigures {
             held_out: true,
             stack: stack.figures,
@@ -273,48 +253,148 @@ impl<T: Task> Assessor<'_, T> {
         };
         let predicted = predicted.into_iter().nth(chosen).unwrap_or_default();
         let own = folds.into_iter().map(|mut fold| fold.combinations.swap_remove(chosen));
-        let combinations = own.filter(|_| trials.by_plan).collect();
-        Ok(Assessed { assessment, figures, chosen, predicted, fold_of_row, combinations })
+        let combinations = own.filter(|_| trials.by_plan()).collect();
+        let HeldOut { rows, fold_of_row, .. } = held;
+        Ok(Assessed { assessment, figures, chosen, rows, predicted, fold_of_row, combinations })
+    }
+
+    /// What is kept, and all that the trials showed; `compared` are the stack, the best member and equal weights.
+    fn verdict(
+        &self,
+        trials: &Trials<T>,
+        held: &HeldOut<T>,
+        names: &[String],
+        candidates: &[Vec<f64>],
+        compared: [&Part; 3],
+    ) -> (usize, Assessment) {
+        let ([stack, best, uniform], shares) = (compared, &held.shares);
+        let gains = Gains {
+            stack: stack.gain_over(best, shares),
+            uniform: uniform.gain_over(best, shares),
+            stack_over_uniform: stack.gain_over(uniform, shares),
+        };
+        let asked_for = candidates[..self.asked_for].iter();
+        let means: Vec<f64> = asked_for.map(|s| weighted_mean(s, shares)).collect();
+        let mut chosen = first_largest(&means);
+        let verdict = if self.replace && trials.matrix.members().len() > 1 {
+            gains.verdict(self.equal == Some(chosen))
+        } else {
+            gains.stack_as_asked()
+        };
+        if let (Kept::Uniform, Some(equal)) = (verdict.kept, self.equal) {
+            chosen = equal;
+        }
+        let candidate = |(name, scores): (&String, &Vec<f64>)| Candidate {
+            name: name.clone(),
+            score: Estimate::of(scores, shares),
+        };
+        let assessment = Assessment {
+            nested: trials.kind() == CheckKind::Nested,
+            kind: trials.kind(),
+            folds: trials.len(),
+            covered_rows: trials.matrix.rows(),
+            checked_rows: held.rows.len(),
+            stack: Estimate::of(&stack.scores, shares),
+            best_member: Estimate::of(&best.scores, shares),
+            uniform: Estimate::of(&uniform.scores, shares),
+            gain_over_best: gains.stack,
+            gain_over_uniform: gains.stack_over_uniform,
+            uniform_over_best: gains.uniform,
+            candidates: names.iter().zip(candidates).map(candidate).collect(),
+            asked_for: self.asked_for,
+            chosen: names[chosen].clone(),
+            chosen_index: chosen,
+            verdict,
+        };
+        (chosen, assessment)
     }
 }
 
-/// What one of those compared said about all rows: its rows' scores and its figures.
+/// The rows tried on, in the order of the matrix: all of them, but for the first block in order of time.
+struct HeldOut<T: Task> {
+    /// Where they stand in the matrix, ascending.
+    rows: Vec<usize>,
+    fold_of_row: Vec<usize>,
+    target: T::Target,
+    shares: Vec<f64>,
+    width: usize,
+}
+
+impl<T: Task> HeldOut<T> {
+    fn new(trials: &Trials<T>) -> Result<Self> {
+        let matrix = &trials.matrix;
+        let mut fold_of_row = vec![None; matrix.rows()];
+        for v in 0..trials.len() {
+            trials.held_out(v).iter().for_each(|&i| fold_of_row[i] = Some(v));
+        }
+        let rows: Vec<usize> = (0..matrix.rows()).filter(|&i| fold_of_row[i].is_some()).collect();
+        let shares = match matrix.weights() {
+            Some(weights) => {
+                let weights: Vec<f64> = rows.iter().map(|&i| weights[i]).collect();
+                crate::solver::shares(&weights, rows.len())?
+            }
+            None => vec![1.0 / rows.len() as f64; rows.len()],
+        };
+        Ok(Self {
+            target: matrix.target().select(&rows),
+            fold_of_row: fold_of_row.into_iter().flatten().collect(),
+            rows,
+            shares,
+            width: matrix.width(),
+        })
+    }
+
+    /// The folds' predictions in the order of the rows.
+    fn scatter(&self, trials: &Trials<T>, folds: &[&[f64]]) -> Vec<f64> {
+        let width = self.width;
+        let mut all = vec![f64::NAN; self.rows.len() * width];
+        for (v, predicted) in folds.iter().enumerate() {
+            for (place, row) in trials.held_out(v).iter().zip(predicted.chunks_exact(width)) {
+                let at = self.rows.partition_point(|i| i < place) * width;
+                all[at..at + width].copy_from_slice(row);
+            }
+        }
+        all
+    }
+
+    fn scores(&self, predicted: &[f64]) -> Vec<f64> {
+        let rows = predicted.chunks_exact(self.width).enumerate();
+        rows.map(|(i, row)| T::score(row, &self.target, i)).collect()
+    }
+
+    fn part(&self, predicted: &[f64]) -> Part {
+        let figures = T::estimates(predicted, &self.target, &self.shares);
+        Part { scores: self.scores(predicted), figures }
+    }
+
+    /// For each fold, the candidate that did best on the other folds, or on the earlier ones in order of time. The first fold
+    /// has none before it: there it is the first candidate.
+    fn chosen_elsewhere(&self, candidates: &[Vec<f64>], trials: &Trials<T>) -> Vec<usize> {
+        let is_forward = trials.kind() == CheckKind::Forward;
+        let counts = |own: usize, other: usize| if is_forward { other < own } else { other != own };
+        let choose = |v: usize| {
+            let mask = |(share, fold): (&f64, &usize)| if counts(v, *fold) { *share } else { 0.0 };
+            let others: Vec<f64> = self.shares.iter().zip(&self.fold_of_row).map(mask).collect();
+            if others.iter().all(|share| *share == 0.0) {
+                return 0;
+            }
+            let means: Vec<f64> = candidates.iter().map(|s| weighted_mean(s, &others)).collect();
+            first_largest(&means)
+        };
+        (0..trials.len()).map(choose).collect()
+    }
+}
+
+/// What one of those compared said about the rows tried on: its rows' scores and its figures.
 struct Part {
     scores: Vec<f64>,
     figures: Estimates,
 }
 
 impl Part {
-    fn new<T: Task>(matrix: &OutOfSample<T>, shares: &[f64], predicted: &[f64]) -> Self {
-        let figures = T::estimates(predicted, matrix.target(), shares);
-        Self { scores: scores(matrix, predicted), figures }
-    }
-
     fn gain_over(&self, other: &Self, shares: &[f64]) -> Estimate {
         Estimate::of_difference(&self.scores, &other.scores, shares)
     }
-}
-
-/// The scores of predictions of all rows.
-fn scores<T: Task>(matrix: &OutOfSample<T>, predicted: &[f64]) -> Vec<f64> {
-    let rows = predicted.chunks_exact(matrix.width()).enumerate();
-    rows.map(|(i, row)| T::score(row, matrix.target(), i)).collect()
-}
-
-/// For each fold, the candidate that did best on the other folds.
-fn chosen_elsewhere(
-    candidates: &[Vec<f64>],
-    shares: &[f64],
-    fold_of_row: &[usize],
-    folds: usize,
-) -> Vec<usize> {
-    let choose = |v: usize| {
-        let mask = |(i, share): (usize, &f64)| if fold_of_row[i] == v { 0.0 } else { *share };
-        let others: Vec<f64> = shares.iter().enumerate().map(mask).collect();
-        let means: Vec<f64> = candidates.iter().map(|s| weighted_mean(s, &others)).collect();
-        first_largest(&means)
-    };
-    (0..folds).map(choose).collect()
 }
 
 /// The name under which the folds of the check are told.
@@ -334,33 +414,4 @@ pub(super) fn best_member<T: Task>(oos: &OutOfSample<T>) -> Result<usize> {
         return Err(Error::shape("members to choose from", 1, 0));
     }
     Ok(first_largest(&scores))
-}
-
-/// Where the rows of a fold stand in the matrix.
-fn places<'a, T: Task>(
-    trials: &'a Trials<T>,
-    trial: &'a Trial<T>,
-) -> impl Iterator<Item = usize> + 'a {
-    let all = trials.matrix.table_rows();
-    trial.held_out.table_rows().iter().map(move |row| all.partition_point(|r| r < row))
-}
-
-fn fold_of_row<T: Task>(trials: &Trials<T>) -> Vec<usize> {
-    let mut folds = vec![0; trials.matrix.rows()];
-    for (v, trial) in trials.folds.iter().enumerate() {
-        places(trials, trial).for_each(|i| folds[i] = v);
-    }
-    folds
-}
-
-/// The folds' predictions in the order of the matrix.
-fn scatter<T: Task>(trials: &Trials<T>, folds: &[&[f64]]) -> Vec<f64> {
-    let width = trials.matrix.width();
-    let mut all = vec![f64::NAN; trials.matrix.rows() * width];
-    for (trial, predicted) in trials.folds.iter().zip(folds) {
-        for (i, row) in places(trials, trial).zip(predicted.chunks_exact(width)) {
-            all[i * width..(i + 1) * width].copy_from_slice(row);
-        }
-    }
-    all
 }

@@ -1,7 +1,7 @@
 //! Blending: combiners, their check, calibration and intervals for predictions that were made elsewhere.
 //!
 //! A stack without its learners: what the members said about rows they had not seen is given. Combiners are tried on folds
-//! over those rows, dealt in turn, and the one that does best on rows it has not seen is learned from all of them.
+//! over those rows, dealt in turn (groups together, or in order of time), and the one that does best on rows it has not seen is learned from all of them.
 
 use super::assess::{Assessed, Assessor};
 use super::intervals::check_level;
@@ -10,7 +10,6 @@ use crate::combine::{Combination, Combiner, LinearPool};
 use crate::error::{Error, Result};
 use crate::learner::Sample;
 use crate::oos::{OutOfSample, Trials};
-use crate::plan::Plan;
 use crate::run::Run;
 use crate::table::{Features, Rows};
 use crate::target::Target;
@@ -69,6 +68,7 @@ impl<T: Task> Blend<T> {
         let assessor = Assessor {
             combiners: &combiners,
             asked_for: combiners.iter().map(|combiner| combiner.rungs().len()).sum(),
+            equal: None,
             replace: false,
             sample,
             log_evidence: &no_evidence,
@@ -76,12 +76,11 @@ impl<T: Task> Blend<T> {
         let trials = if matrix.rows() < FEWEST || !options.check {
             Trials::none(matrix)
         } else {
-            let plan = Plan::in_turn(matrix.rows(), FOLDS);
-            Trials::of_matrix(matrix, &plan)
+            Trials::dealt(matrix, FOLDS)
         };
-        let assessed = assessor.assess(&trials, &run.child(0))?;
+        let assessed = assessor.assess(&trials, &run.stream("check"))?;
         let chosen = assessed.as_ref().map_or(0, |assessed| assessed.chosen);
-        let combination = assessor.fit(chosen, &trials.matrix, &run.child(1))?;
+        let combination = assessor.fit(chosen, &trials.matrix, &run.stream("combination"))?;
         let blend = Self {
             combination,
             name: assessor.names().swap_remove(chosen),
@@ -100,13 +99,12 @@ impl<T: Task> Blend<T> {
         matrix: &OutOfSample<T>,
         options: BlendOptions,
     ) -> Result<Self> {
-        let target = matrix.target();
-        let labels = target.labels().filter(|_| !T::LOG_SPACE);
-        if options.calibration.is_some() && labels.is_none() {
+        let is_classes = matrix.target().labels().is_some() && !T::LOG_SPACE;
+        if options.calibration.is_some() && !is_classes {
             let expected = "left out: it is for class probabilities";
             return Err(Error::param("calibration", expected, T::NAME));
         }
-        let Some(Assessed { assessment, predicted, fold_of_row, .. }) = assessed else {
+        let Some(Assessed { assessment, rows, predicted, fold_of_row, .. }) = assessed else {
             if options.calibration.is_some() {
                 let expected = format!("at least {FEWEST} for a calibration");
                 return Err(Error::param("rows", expected, matrix.rows()));
@@ -114,8 +112,13 @@ impl<T: Task> Blend<T> {
             return Ok(self);
         };
         self.assessment = Some(assessment);
-        if let (Some(kind), Some(labels)) = (options.calibration, labels) {
-            self.calibration = Some(Calibration::fit(kind, &predicted, labels, matrix.weights())?);
+        // Only the rows tried on: in order of time the first are learned from only.
+        let target = matrix.target().select(&rows);
+        let weights: Option<Vec<f64>> =
+            matrix.weights().map(|weights| rows.iter().map(|&i| weights[i]).collect());
+        if let (Some(kind), Some(labels)) = (options.calibration, target.labels()) {
+            let fitted = Calibration::fit(kind, &predicted, labels, weights.as_deref())?;
+            self.calibration = Some(fitted);
         }
         if let Some(numbers) = target.numbers() {
             self.residuals = Some(Residuals::new(&predicted, numbers, &fold_of_row));

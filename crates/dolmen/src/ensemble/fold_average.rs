@@ -1,10 +1,13 @@
 //! A member as the average of its fits on the folds [Himmetoglu2019, section 3].
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 
+use super::stacked::BLOCK_CELLS;
 use crate::error::{Error, Result};
-use crate::learner::Stored;
-use crate::learner::{Diagnostics, Fitted};
+use crate::learner::density::{DensityModel, FittedAverage};
+use crate::learner::{Diagnostics, Fitted, SMALL_BLOCK, Series, Stored};
 use crate::store::{Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Task;
@@ -13,6 +16,8 @@ use crate::task::Task;
 #[derive(Debug)]
 pub struct FoldAverage<T: Task> {
     fits: Vec<Box<dyn Fitted<T>>>,
+    /// The mixture of the fits, where they are densities: made when it is first asked for.
+    density: OnceLock<Option<Box<dyn DensityModel>>>,
 }
 
 impl<T: Task> FoldAverage<T> {
@@ -21,13 +26,20 @@ impl<T: Task> FoldAverage<T> {
         if fits.is_empty() {
             return Err(Error::shape("fits to average", 1, 0));
         }
-        Ok(Self { fits })
+        Ok(Self { fits, density: OnceLock::new() })
     }
 }
 
 impl<T: Task> Fitted<T> for FoldAverage<T> {
     fn width(&self) -> usize {
         self.fits[0].width()
+    }
+
+    /// The largest of its fits, as far as memory allows.
+    fn block(&self) -> usize {
+        let largest = self.fits.iter().map(|fit| fit.block()).max().unwrap_or(SMALL_BLOCK);
+        let most = BLOCK_CELLS / (self.fits.len() * self.width()).max(1);
+        largest.min(most.max(SMALL_BLOCK))
     }
 
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
@@ -56,14 +68,48 @@ impl<T: Task> Fitted<T> for FoldAverage<T> {
         Some(&self.fits)
     }
 
+    /// The mixture of the fits.
+    fn density(&self) -> Option<&dyn DensityModel> {
+        let mixture = || {
+            let part = |fit: &Box<dyn Fitted<T>>| fit.density().map(DensityModel::boxed);
+            let parts: Vec<_> = self.fits.iter().map(part).collect::<Option<_>>()?;
+            let weights = vec![1.0 / parts.len() as f64; parts.len()];
+            FittedAverage::mixture(weights, parts).map(|mixture| Box::new(mixture) as _)
+        };
+        self.density.get_or_init(mixture).as_deref()
+    }
+
+    /// Converged if all fits did; of numbers that all fits tell under one name and the same labels (importances,
+    /// coefficients) the mean.
     fn diagnostics(&self) -> Diagnostics {
         let fits: Vec<Diagnostics> = self.fits.iter().map(|fit| fit.diagnostics()).collect();
         let all = |yes: fn(&Diagnostics) -> Option<bool>| {
             fits.iter().map(yes).collect::<Option<Vec<bool>>>().map(|all| all.iter().all(|c| *c))
         };
         let note = format!("the average of {} fits, each without one fold", fits.len());
-        Diagnostics { converged: all(|d| d.converged), notes: vec![note], ..Diagnostics::default() }
+        let series = fits.first().map_or(&[][..], |first| &first.series);
+        Diagnostics {
+            converged: all(|d| d.converged),
+            notes: vec![note],
+            series: series.iter().filter_map(|series| mean_series(series, &fits)).collect(),
+            ..Diagnostics::default()
+        }
     }
+}
+
+/// The mean over the fits of what all of them tell; `None` if one tells it otherwise.
+fn mean_series(first: &Series, fits: &[Diagnostics]) -> Option<Series> {
+    let same = |fit: &Diagnostics| {
+        let alike = |s: &&Series| s.name == first.name && s.labels == first.labels;
+        fit.series.iter().find(alike).map(|series| series.values.clone())
+    };
+    let told: Vec<Vec<f64>> = fits.iter().map(same).collect::<Option<_>>()?;
+    if told.iter().any(|own| own.len() != first.values.len()) {
+        return None;
+    }
+    let mean = |k: usize| told.iter().map(|own| own[k]).sum::<f64>() / told.len() as f64;
+    let values = (0..first.values.len()).map(mean).collect();
+    Some(Series { values, ..first.clone() })
 }
 
 #[derive(Serialize, Deserialize)]

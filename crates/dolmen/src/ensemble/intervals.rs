@@ -67,37 +67,81 @@ fn rank(level: f64, rows: usize) -> Option<usize> {
     (rank <= rows).then_some(rank)
 }
 
-/// How often intervals about predictions hold the truth, each row's with errors from other folds than its own; `spread` is
-/// the error expected at each row.
-pub(super) fn held_out_coverage(
-    predicted: &[f64],
-    truth: &[f64],
-    spread: &[f64],
-    fold_of_row: &[usize],
-) -> Vec<Coverage> {
-    let folds = fold_of_row.iter().max().map_or(0, |last| last + 1);
-    let errors: Vec<f64> =
-        predicted.iter().zip(truth).zip(spread).map(|((p, y), s)| (y - p).abs() / s).collect();
-    let others = |fold: usize| {
-        let elsewhere = (0..errors.len()).filter(|&i| fold_of_row[i] != fold);
-        let mut others: Vec<f64> = elsewhere.map(|i| errors[i]).collect();
-        others.sort_by(f64::total_cmp);
-        others
-    };
-    let others: Vec<Vec<f64>> = (0..folds).map(others).collect();
-    let coverage = |level: f64| {
-        let bound = |others: &Vec<f64>| {
-            rank(level, others.len()).map_or(f64::INFINITY, |rank| others[rank - 1])
+/// What the stack said about rows it had not seen, beside the truth.
+pub(super) struct Errors {
+    pub(super) predicted: Vec<f64>,
+    pub(super) truth: Vec<f64>,
+    pub(super) fold_of_row: Vec<usize>,
+    /// Whether the folds are in order of time: then one is judged by the errors of the earlier ones only.
+    pub(super) is_forward: bool,
+}
+
+impl Errors {
+    pub(super) fn rows(&self) -> usize {
+        self.truth.len()
+    }
+
+    /// Absolute errors, row by row.
+    pub(super) fn absolute(&self) -> Vec<f64> {
+        self.predicted.iter().zip(&self.truth).map(|(p, y)| (y - p).abs()).collect()
+    }
+
+    pub(super) fn folds(&self) -> usize {
+        self.fold_of_row.iter().max().map_or(0, |last| last + 1)
+    }
+
+    /// Whether what is learned from one fold's errors may be used for another's.
+    pub(super) fn may_judge(&self, fold: usize, other: usize) -> bool {
+        if self.is_forward { fold < other } else { fold != other }
+    }
+
+    pub(super) fn in_first_fold(&self) -> usize {
+        self.fold_of_row.iter().filter(|fold| **fold == 0).count()
+    }
+
+    /// Leaves out the first fold; `units` go with their rows.
+    pub(super) fn drop_first_fold(&mut self, units: &mut Vec<f64>) {
+        let later: Vec<usize> = (0..self.rows()).filter(|&i| self.fold_of_row[i] > 0).collect();
+        let chosen = |all: &[f64]| later.iter().map(|&i| all[i]).collect::<Vec<f64>>();
+        *units = chosen(units);
+        self.predicted = chosen(&self.predicted);
+        self.truth = chosen(&self.truth);
+        self.fold_of_row = later.iter().map(|&i| self.fold_of_row[i] - 1).collect();
+    }
+
+    /// How often intervals about predictions hold the truth, each row's with errors from other folds than its own (earlier
+    /// ones, in order of time; the first has none and does not count); `spread` is the error expected at each row.
+    pub(super) fn held_out_coverage(&self, spread: &[f64]) -> Vec<Coverage> {
+        let errors: Vec<f64> =
+            self.absolute().iter().zip(spread).map(|(error, s)| error / s).collect();
+        let others = |fold: usize| {
+            let elsewhere =
+                (0..errors.len()).filter(|&i| self.may_judge(self.fold_of_row[i], fold));
+            let mut others: Vec<f64> = elsewhere.map(|i| errors[i]).collect();
+            others.sort_by(f64::total_cmp);
+            others
         };
-        let bounds: Vec<f64> = others.iter().map(bound).collect();
-        let interval = |i: usize| {
-            let half = bounds[fold_of_row[i]] * spread[i];
-            [predicted[i] - half, predicted[i] + half]
+        let others: Vec<Vec<f64>> = (0..self.folds()).map(others).collect();
+        let judged: Vec<usize> =
+            (0..errors.len()).filter(|&i| !others[self.fold_of_row[i]].is_empty()).collect();
+        if judged.is_empty() {
+            return Vec::new();
+        }
+        let truth: Vec<f64> = judged.iter().map(|&i| self.truth[i]).collect();
+        let coverage = |level: f64| {
+            let bound = |others: &Vec<f64>| {
+                rank(level, others.len()).map_or(f64::INFINITY, |rank| others[rank - 1])
+            };
+            let bounds: Vec<f64> = others.iter().map(bound).collect();
+            let interval = |&i: &usize| {
+                let half = bounds[self.fold_of_row[i]] * spread[i];
+                [self.predicted[i] - half, self.predicted[i] + half]
+            };
+            let intervals: Vec<[f64; 2]> = judged.iter().map(interval).collect();
+            Coverage::of(level, &intervals, &truth)
         };
-        let intervals: Vec<[f64; 2]> = (0..errors.len()).map(interval).collect();
-        Coverage::of(level, &intervals, truth)
-    };
-    LEVELS.into_iter().map(coverage).collect()
+        LEVELS.into_iter().map(coverage).collect()
+    }
 }
 
 /// Errors on rows that the stack had not seen, in units of the error expected at each.

@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `stack` | stacking: the way from learners to an [`Ensemble`] |
+//! | `stack`, `fit` | stacking: what a stack is made of, and the way from learners to an [`Ensemble`] |
 //! | `assess` | the trials of its combiners, and whether it is better than its best member |
 //! | `verdict` | which of stack, equal weights and best member is kept, and how sure that is |
 //! | `equal` | equal weights as a candidate |
@@ -22,6 +22,7 @@ mod blend;
 mod calibrate;
 mod equal;
 mod experts;
+mod fit;
 mod fold_average;
 mod intervals;
 mod spread;
@@ -35,9 +36,10 @@ pub use assess::{Assessment, Candidate, StackFigures};
 pub use blend::{Blend, BlendOptions};
 pub use calibrate::{Calibration, CalibrationKind};
 pub use experts::{Experts, FittedExperts, Routed};
+pub use fit::Failures;
 pub use fold_average::FoldAverage;
 pub use intervals::{Coverage, IntervalKind, IntervalReport, LEVELS as INTERVAL_LEVELS, Residuals};
-pub use stack::{Check, Ending, Failures, Stack};
+pub use stack::{Check, Ending, Stack};
 pub use stacked::Ensemble;
 pub use tuned::{Folds, Tuned};
 pub use verdict::{Kept, Surety, Verdict};

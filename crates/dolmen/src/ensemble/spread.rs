@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::intervals::Errors;
 use crate::error::{Error, Result};
 use crate::learner::tree::Forest;
 use crate::learner::{Fitted, Learner, Sample, predict};
@@ -42,41 +43,37 @@ pub(super) struct StoredSpread {
 }
 
 impl Spread {
-    /// Learns from absolute errors on unseen rows; also the expected ones of these rows, each by its own fold's forest.
-    pub(super) fn fit(
-        x: Rows<'_>,
-        predicted: &[f64],
-        errors: &[f64],
-        fold_of_row: &[usize],
-        run: &Run,
-    ) -> Result<(Self, Vec<f64>)> {
-        let folds = fold_of_row.iter().max().map_or(0, |last| last + 1);
-        let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+    /// Learns from absolute errors on unseen rows; also the expected ones of these rows, each by its own fold's forest. In
+    /// order of time a fold's forest is learned from the earlier folds, so that the first has none.
+    pub(super) fn fit(x: Rows<'_>, errors: &Errors, run: &Run) -> Result<(Self, Vec<f64>)> {
+        let absolute = errors.absolute();
+        let mean = absolute.iter().sum::<f64>() / absolute.len() as f64;
         let floor = (FLOOR * mean).max(f64::MIN_POSITIVE);
-        let inputs = inputs(x, predicted)?;
-        let rows_of = |fold: usize, own: bool| -> Vec<usize> {
-            (0..errors.len()).filter(|&i| (fold_of_row[i] == fold) == own).collect()
+        let inputs = inputs(x, &errors.predicted)?;
+        let rows_of = |is_wanted: &dyn Fn(usize) -> bool| -> Vec<usize> {
+            (0..absolute.len()).filter(|&i| is_wanted(errors.fold_of_row[i])).collect()
         };
         let forest = |fold: usize| {
-            let rows = rows_of(fold, false);
+            let rows = rows_of(&|other| errors.may_judge(other, fold));
             let min_leaf = Some((rows.len() as f64).sqrt().floor().max(1.0));
             let forest = Forest { trees: TREES, min_leaf, ..Forest::default() };
-            let target: Vec<f64> = rows.iter().map(|&i| errors[i]).collect();
+            let target: Vec<f64> = rows.iter().map(|&i| absolute[i]).collect();
             let features = inputs.rows().select(&rows);
             let sample = Sample::<Regression>::new(features.rows(), &target)?;
             let models = Learner::<Regression>::fit(&forest, &sample, &run.child(fold as u64))?;
             models.into_iter().next().ok_or_else(|| Error::shape("forests of the spread", 1, 0))
         };
+        let folds = usize::from(errors.is_forward)..errors.folds();
         let forests = run
-            .install(|| (0..folds).into_par_iter().map(forest).collect::<Vec<Result<_>>>())
+            .install(|| folds.clone().into_par_iter().map(forest).collect::<Vec<Result<_>>>())
             .into_iter()
             .collect::<Result<_>>()?;
         let spread = Self { forests, floor };
-        let mut expected = vec![floor; errors.len()];
-        for fold in 0..folds {
-            let rows = rows_of(fold, true);
+        let mut expected = vec![floor; absolute.len()];
+        for (number, fold) in folds.enumerate() {
+            let rows = rows_of(&|other| other == fold);
             let own = inputs.rows().select(&rows);
-            let found = spread.of_inputs(fold, own.rows(), run)?;
+            let found = spread.of_inputs(number, own.rows(), run)?;
             rows.iter().zip(found).for_each(|(&i, value)| expected[i] = value);
         }
         Ok((spread, expected))

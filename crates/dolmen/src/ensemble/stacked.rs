@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::assess::{Assessed, Assessment, StackFigures};
-use super::intervals::{check_level, held_out_coverage};
+use super::intervals::{Errors, check_level};
 use super::spread::{self, Spread, StoredSpread};
 use super::{
     Calibration, CalibrationKind, Coverage, INTERVAL_LEVELS, IntervalKind, IntervalReport,
@@ -14,10 +14,10 @@ use super::{
 };
 use crate::combine::{Combination, FoundWeights, LinearPool};
 use crate::error::{Error, Result};
-use crate::learner::Fitted;
 use crate::learner::density::{DensityModel, FittedAverage};
+use crate::learner::{Diagnostics, Fitted, SMALL_BLOCK};
 use crate::learner::{Stored, check_use};
-use crate::oos::OutOfSample;
+use crate::oos::{CheckKind, OutOfSample};
 use crate::run::Run;
 use crate::store::{Record, Registry};
 use crate::table::{Rows, Schema};
@@ -33,6 +33,8 @@ pub struct Ensemble<T: Task> {
     assessment: Option<Assessment>,
     figures: Option<StackFigures>,
     interval_report: Option<IntervalReport>,
+    /// The weights of all members of the matrix, where those without weight are not kept.
+    all_weights: Option<Vec<f64>>,
     /// Whether the best member took the stack's place.
     replaced: bool,
     calibration: Option<Calibration>,
@@ -79,20 +81,22 @@ struct StoredUnseen {
 }
 
 impl<T: Task> Ensemble<T> {
-    /// An ensemble of models in the order of the matrix's members.
+    /// An ensemble of named models, combined in their order; `all_weights` are those of all members of the matrix.
     pub(super) fn new(
-        models: Vec<Box<dyn Fitted<T>>>,
+        members: Vec<(String, Box<dyn Fitted<T>>)>,
         combination: Box<dyn Combination<T>>,
         matrix: OutOfSample<T>,
-        replaced: bool,
-    ) -> Result<Self> {
-        if models.len() != matrix.members().len() {
-            return Err(Error::shape("fitted members", matrix.members().len(), models.len()));
-        }
+        all_weights: Option<Vec<f64>>,
+    ) -> Self {
         let width = matrix.width();
-        let names = matrix.members().to_vec();
+        let (names, models) = members.into_iter().unzip();
         let ensemble = Self::assemble(names, models, combination, Some(matrix), width);
-        Ok(Self { replaced, ..ensemble })
+        Self { all_weights, ..ensemble }
+    }
+
+    /// Whether the best member takes the stack's place.
+    pub(super) fn replaced(self, replaced: bool) -> Self {
+        Self { replaced, ..self }
     }
 
     /// An ensemble of models that weigh alike; one is itself.
@@ -111,7 +115,7 @@ impl<T: Task> Ensemble<T> {
     }
 
     /// With what its check has shown: the assessment, calibration if it is wanted, the errors on unseen rows of numbers.
-    /// `x` are the inputs of the matrix's rows.
+    /// `x` are the inputs of the rows tried on.
     pub(super) fn assessed(
         mut self,
         assessed: Assessed<T>,
@@ -120,17 +124,20 @@ impl<T: Task> Ensemble<T> {
         x: Rows<'_>,
         run: &Run,
     ) -> Result<Self> {
-        let Assessed { assessment, predicted, fold_of_row, combinations, .. } = assessed;
+        let Assessed { assessment, predicted, rows, fold_of_row, combinations, .. } = assessed;
+        let is_forward = assessment.kind == CheckKind::Forward;
         self.assessment = Some(assessment);
         let Some(matrix) = &self.matrix else {
             return Ok(self);
         };
-        let target = matrix.target();
+        let target = matrix.target().select(&rows);
+        let weights: Option<Vec<f64>> =
+            matrix.weights().map(|weights| rows.iter().map(|&i| weights[i]).collect());
         if let Some(kind) = calibration {
             let labels = target.labels().filter(|_| !T::LOG_SPACE).ok_or_else(|| {
                 Error::param("calibration", "left out: it is for class probabilities", T::NAME)
             })?;
-            let fitted = Calibration::fit(kind, &predicted, labels, matrix.weights())?;
+            let fitted = Calibration::fit(kind, &predicted, labels, weights.as_deref())?;
             self.calibration = Some(fitted);
         }
         let Some(numbers) = target.numbers() else {
@@ -140,19 +147,23 @@ impl<T: Task> Ensemble<T> {
             }
             return Ok(self);
         };
-        let (spread, units) =
-            if intervals == IntervalKind::Local && numbers.len() >= spread::LEAST_ROWS {
-                let errors: Vec<f64> =
-                    predicted.iter().zip(numbers).map(|(p, y)| (y - p).abs()).collect();
-                let (spread, units) = Spread::fit(x, &predicted, &errors, &fold_of_row, run)?;
-                (Some(spread), units)
+        let mut errors = Errors { predicted, truth: numbers.to_vec(), fold_of_row, is_forward };
+        // In order of time the first fold has no errors before it that local widths could be learned from.
+        let learned = errors.rows() - if is_forward { errors.in_first_fold() } else { 0 };
+        let (kind, units, spread) =
+            if intervals == IntervalKind::Local && learned >= spread::LEAST_ROWS {
+                let (spread, mut units) = Spread::fit(x, &errors, run)?;
+                if is_forward {
+                    errors.drop_first_fold(&mut units);
+                }
+                (IntervalKind::Local, units, Some(spread))
             } else {
-                (None, vec![1.0; numbers.len()])
+                (IntervalKind::Constant, vec![1.0; errors.rows()], None)
             };
-        let kind = if spread.is_some() { IntervalKind::Local } else { IntervalKind::Constant };
-        let coverage = held_out_coverage(&predicted, numbers, &units, &fold_of_row);
+        let coverage = errors.held_out_coverage(&units);
         self.interval_report = Some(IntervalReport { kind, coverage });
-        let residuals = Residuals::in_units(&predicted, numbers, &fold_of_row, &units);
+        let Errors { predicted, truth, fold_of_row, .. } = errors;
+        let residuals = Residuals::in_units(&predicted, &truth, &fold_of_row, &units);
         self.unseen = Some(Unseen { residuals, combinations, spread });
         Ok(self)
     }
@@ -173,6 +184,7 @@ impl<T: Task> Ensemble<T> {
             assessment: None,
             figures: None,
             interval_report: None,
+            all_weights: None,
             replaced: false,
             calibration: None,
             unseen: None,
@@ -204,6 +216,12 @@ impl<T: Task> Ensemble<T> {
     /// How they are combined.
     pub fn combination(&self) -> &dyn Combination<T> {
         self.combination.as_ref()
+    }
+
+    /// The weights of all members of the [matrix](Ensemble::matrix), in its order, where members without weight are not
+    /// kept; else those of the combination, if it has any.
+    pub fn all_weights(&self) -> Option<&[f64]> {
+        self.all_weights.as_deref().or_else(|| self.combination.weights())
     }
 
     /// What the check of the stack has shown, if there was one; not stored with the model.
@@ -244,15 +262,29 @@ impl<T: Task> Ensemble<T> {
         self.matrix.take()
     }
 
-    /// The out-of-sample matrix the combination was learned from; not stored with the model.
+    /// The out-of-sample matrix the combination was learned from, of all members, also those that have no weight and are not
+    /// kept; not stored with the model.
     pub fn matrix(&self) -> Option<&OutOfSample<T>> {
         self.matrix.as_ref()
     }
 }
 
+/// Cells of the members' predictions that one block of rows may take: 64 MB.
+pub(super) const BLOCK_CELLS: usize = 1 << 23;
+
 impl<T: Task> Fitted<T> for Ensemble<T> {
     fn width(&self) -> usize {
         self.width
+    }
+
+    /// The largest of the members that are asked, so that each is asked as if alone; as far as memory allows.
+    fn block(&self) -> usize {
+        let weights = self.combination.weights();
+        let is_asked = |m: usize| weights.is_none_or(|weights| weights[m] != 0.0);
+        let asked = self.members.iter().enumerate().filter(|(m, _)| is_asked(*m));
+        let largest = asked.map(|(_, member)| member.model.block()).max().unwrap_or(SMALL_BLOCK);
+        let most = BLOCK_CELLS / (self.members.len() * self.width).max(1);
+        largest.min(most.max(SMALL_BLOCK))
     }
 
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
@@ -294,6 +326,26 @@ impl<T: Task> Fitted<T> for Ensemble<T> {
 
     fn density(&self) -> Option<&dyn DensityModel> {
         self.density.get_or_init(|| self.pooled()).as_deref()
+    }
+
+    /// How the search for the combination went, and what it found; of one member alone, what that member tells.
+    fn diagnostics(&self) -> Diagnostics {
+        let own = self.combination.diagnostics();
+        match &self.members[..] {
+            [alone] => {
+                let member = alone.model.diagnostics();
+                let notes = own.notes.into_iter().chain(member.notes).collect();
+                Diagnostics { notes, ..member }
+            }
+            _ => own,
+        }
+    }
+
+    fn free_parameters(&self) -> Option<usize> {
+        match &self.members[..] {
+            [alone] => alone.model.free_parameters(),
+            _ => None,
+        }
     }
 }
 

@@ -9,9 +9,7 @@ use super::assess::best_member;
 use crate::error::{Error, Result};
 use crate::learner::{Fitted, Learner, Sample};
 use crate::oos::{self, OnFailure};
-use crate::plan::{PlanSpec, RowKeys};
 use crate::run::Run;
-use crate::target::Target;
 use crate::task::Task;
 
 /// The best of several members by inner folds, fitted on all rows.
@@ -67,16 +65,16 @@ impl<T: Task> Learner<T> for Tuned<T> {
     }
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
-        let keys = RowKeys { classes: sample.target().strata(), ..RowKeys::default() };
-        let folds = self.folds.folds.min(sample.rows());
-        let plan = PlanSpec::suited(folds, &keys).build(sample.rows(), &keys, &run.child(0))?;
+        let plan = sample.folds(self.folds.folds, &run.stream("plan"))?;
         let learners: Vec<&dyn Learner<T>> = self.candidates.iter().map(AsRef::as_ref).collect();
         let quiet = run.silent();
-        let matrix = oos::collect(&learners, sample, &plan, OnFailure::Drop, &quiet.child(1))?;
+        let matrix =
+            oos::collect(&learners, sample, &plan, OnFailure::Drop, &quiet.stream("members"))?;
         let best = &matrix.members()[best_member(&matrix)?];
-        for (l, learner) in learners.iter().enumerate() {
+        let streams = oos::streams(&learners, &quiet.stream("refit"));
+        for (learner, stream) in learners.iter().zip(&streams) {
             if let Some(m) = learner.members().iter().position(|name| name == best) {
-                let fitted = learner.fit(sample, &quiet.child(2).child(l as u64));
+                let fitted = learner.fit(sample, stream);
                 let mut models = fitted.map_err(|source| match source {
                     Error::Cancelled => Error::Cancelled,
                     source => {

@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{Fitted, Learner, Sample, Weights, predict};
 use crate::error::{Error, Result};
-use crate::plan::Plan;
+use crate::plan::{Plan, Split};
 use crate::run::Run;
 use crate::store::Registry;
 use crate::table::Features;
@@ -158,13 +158,18 @@ fn out_of_sample<T: Task>(
         Ok(block) => block,
         Err(error) => return Some(format!("gives no out-of-sample block: {error}")),
     };
-    let cells = sample.rows() * T::width(sample.target());
-    if block.columns.len() != learner.members().len()
-        || block.columns.iter().any(|c| c.len() != cells)
+    let width = T::width(sample.target());
+    let fits = |(split, columns): (&Split, &Vec<Vec<f64>>)| {
+        let cells = split.test().len() * width;
+        columns.len() == learner.members().len()
+            && columns.iter().all(|c| c.len() == cells || !block.failures.is_empty())
+    };
+    if block.splits.len() != plan.splits().len()
+        || !plan.splits().iter().zip(&block.splits).all(fits)
     {
         return Some("the out-of-sample block has the wrong shape".into());
     }
-    let uncovered = block.columns.iter().any(|c| c.iter().any(|v| v.is_nan()));
+    let uncovered = block.splits.iter().flatten().any(|c| c.iter().any(|v| v.is_nan()));
     (uncovered && block.failures.is_empty())
         .then(|| "the out-of-sample block misses rows without naming a failure".into())
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::density::DensityModel;
 use super::{Diagnostics, Fitted, Learner, Sample};
 use crate::error::{Error, Result};
 use crate::learner::Stored;
@@ -81,6 +82,15 @@ struct Body {
 impl<T: Task> Fitted<T> for FittedEncoded<T> {
     fn width(&self) -> usize {
         self.model.width()
+    }
+
+    fn block(&self) -> usize {
+        self.model.block()
+    }
+
+    /// The density of the rows themselves, where the encoder leaves the columns as they are and fills gaps at most.
+    fn density(&self) -> Option<&dyn DensityModel> {
+        self.model.density().filter(|_| self.encoder.schema() == self.encoder.input())
     }
 
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {

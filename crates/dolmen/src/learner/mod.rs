@@ -65,7 +65,7 @@ pub trait Fitted<T: Task>: Debug + Send + Sync {
 
     /// Rows worth predicting in one piece of work: large enough to amortise a call, small enough for cores to share.
     fn block(&self) -> usize {
-        1024
+        SMALL_BLOCK
     }
 
     /// Predicts each row by itself into `out` (rows x width, row after row). Single-threaded: [`predict`] splits the rows.
@@ -136,11 +136,19 @@ impl Series {
     }
 }
 
+/// Rows predicted in one piece of work by a model that does not ask for more.
+pub(crate) const SMALL_BLOCK: usize = 1024;
+/// Pieces of work that each thread should have at least, where models ask for large blocks.
+const PIECES: usize = 4;
+
 /// Predicts all rows with a fitted model, in parallel over blocks of rows.
 pub fn predict<T: Task>(model: &dyn Fitted<T>, x: Rows<'_>, run: &Run) -> Result<Vec<f64>> {
     use rayon::prelude::*;
 
-    let (width, block) = (model.width(), model.block().max(1));
+    let width = model.width();
+    // Blocks as large as the model likes, but not so large that threads have nothing to do.
+    let share = x.rows().div_ceil(PIECES * run.threads()).max(SMALL_BLOCK);
+    let block = model.block().clamp(1, share);
     memory::claim(memory::size(&[x.rows(), width, size_of::<f64>()]), "the predictions")?;
     let mut out = vec![0.0; x.rows() * width];
     run.install(|| {

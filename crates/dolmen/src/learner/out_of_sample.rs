@@ -1,7 +1,5 @@
 //! What one learner's members say about rows they have not seen, split by split.
 
-use std::marker::PhantomData;
-
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -11,13 +9,54 @@ use crate::plan::{Plan, Split};
 use crate::run::Run;
 use crate::task::Task;
 
-/// What one learner's members said about rows they had not seen.
+/// What one learner's members said about rows they had not seen, split by split.
+///
+/// Splits stay apart, because not every use of them averages: a nested check asks for all pairs of folds as one plan, in
+/// which each row is predicted by several splits that must not be mixed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
-    /// One column per member: rows x width, row after row; NaN where the row was never predicted.
-    pub columns: Vec<Vec<f64>>,
+    /// Split after split, one column per member: the rows that the split holds out x width, in the split's order. Empty
+    /// where the fit failed.
+    pub splits: Vec<Vec<Vec<f64>>>,
     /// Fits that failed.
     pub failures: Vec<Failure>,
+}
+
+impl Block {
+    /// The block of a learner all of whose fits failed alike.
+    pub fn failed(members: usize, plan: &Plan, message: &str) -> Self {
+        let failure = |member| Failure { member, split: 0, message: message.to_string() };
+        let splits = vec![vec![Vec::new(); members]; plan.splits().len()];
+        Self { splits, failures: (0..members).map(failure).collect() }
+    }
+
+    /// Each member's column over all rows of the plan (rows x width, row after row). A row predicted by several splits
+    /// (repeated plans, bootstraps) gets the average prediction, which in log space is the logarithm of the average density;
+    /// NaN where it was never predicted.
+    pub fn averaged<T: Task>(self, plan: &Plan, width: usize) -> Vec<Vec<f64>> {
+        let members = self.splits.first().map_or(0, Vec::len);
+        let mut columns = vec![vec![f64::NAN; plan.rows() * width]; members];
+        let mut counts = vec![vec![0_u32; plan.rows()]; members];
+        let mut before = vec![0.0; width];
+        for (split, predicted) in plan.splits().iter().zip(self.splits) {
+            for ((column, counts), predicted) in columns.iter_mut().zip(&mut counts).zip(predicted)
+            {
+                for (&i, new) in split.test().iter().zip(predicted.chunks_exact(width)) {
+                    let out = &mut column[i * width..(i + 1) * width];
+                    counts[i] += 1;
+                    if counts[i] == 1 {
+                        out.copy_from_slice(new);
+                        continue;
+                    }
+                    let count = f64::from(counts[i]);
+                    before.copy_from_slice(out);
+                    let weights = [(count - 1.0) / count, 1.0 / count];
+                    T::mix(&weights, |m| if m == 0 { &before } else { new }, out);
+                }
+            }
+        }
+        columns
+    }
 }
 
 /// A fit that failed: data, not an error.
@@ -36,10 +75,8 @@ pub(crate) fn is_unusable<T: Task>(value: f64) -> bool {
     value.is_nan() || value == f64::INFINITY || (!T::LOG_SPACE && value.is_infinite())
 }
 
-/// A learner's out-of-sample block by plain refitting, in parallel over the splits.
-///
-/// A row predicted by several splits (repeated plans, bootstraps) gets the average prediction, which in log space is the
-/// logarithm of the average density. A failing fit is recorded, and leaves the rows of its split without a prediction.
+/// A learner's out-of-sample block by plain refitting, in parallel over the splits. A failing fit is recorded, and leaves
+/// the rows of its split without a prediction.
 pub fn refit<T: Task, L: Learner<T> + ?Sized>(
     learner: &L,
     sample: &Sample<'_, T>,
@@ -82,23 +119,28 @@ pub(crate) fn by_split_keeping<T: Task, K: Send>(
         };
         splits.map(fit).collect()
     });
-    let mut mean = Averages::<T>::new(members.len(), sample);
-    let (mut failures, mut kept) = (Vec::new(), Vec::new());
-    for (v, (split, predicted)) in plan.splits().iter().zip(predictions).enumerate() {
+    let mut block = Block { splits: Vec::with_capacity(predictions.len()), failures: Vec::new() };
+    let mut kept = Vec::new();
+    for (v, predicted) in predictions.into_iter().enumerate() {
         match predicted {
             Ok((columns, beside)) => {
-                mean.add(split.test(), &columns);
+                block.splits.push(columns);
                 kept.push(beside);
             }
             Err(Error::Cancelled) => return Err(Error::Cancelled),
-            Err(error) => failures.extend((0..members.len()).map(|member| Failure {
-                member,
-                split: v,
-                message: error.to_string(),
-            })),
+            Err(error) => block.fail(members.len(), v, &error),
         }
     }
-    Ok((Block { columns: mean.columns, failures }, kept))
+    Ok((block, kept))
+}
+
+impl Block {
+    /// Records that the next split failed for all members.
+    pub(crate) fn fail(&mut self, members: usize, split: usize, error: &Error) {
+        let failure = |member| Failure { member, split, message: error.to_string() };
+        self.failures.extend((0..members).map(failure));
+        self.splits.push(vec![Vec::new(); members]);
+    }
 }
 
 /// Fits one split and predicts its held-out rows: one column per member.
@@ -130,34 +172,4 @@ pub(crate) fn fit_split<T: Task, L: Learner<T> + ?Sized>(
     };
     let columns = models.iter().map(AsRef::as_ref).map(predict).collect::<Result<_>>()?;
     Ok((columns, models))
-}
-
-/// The running average of each row's predictions.
-struct Averages<T: Task> {
-    columns: Vec<Vec<f64>>,
-    counts: Vec<u32>,
-    width: usize,
-    task: PhantomData<T>,
-}
-
-impl<T: Task> Averages<T> {
-    fn new(members: usize, sample: &Sample<'_, T>) -> Self {
-        let width = T::width(sample.target());
-        let columns = vec![vec![f64::NAN; sample.rows() * width]; members];
-        Self { columns, counts: vec![0; sample.rows()], width, task: PhantomData }
-    }
-
-    fn add(&mut self, rows: &[usize], predicted: &[Vec<f64>]) {
-        for (t, &i) in rows.iter().enumerate() {
-            let before = f64::from(self.counts[i]);
-            self.counts[i] += 1;
-            let weights = [before / (before + 1.0), 1.0 / (before + 1.0)];
-            for (column, predicted) in self.columns.iter_mut().zip(predicted) {
-                let old = &mut column[i * self.width..(i + 1) * self.width];
-                let new = &predicted[t * self.width..(t + 1) * self.width];
-                let kept = old.to_vec();
-                T::mix(&weights, |m| if m == 0 { &kept } else { new }, old);
-            }
-        }
-    }
 }

@@ -134,6 +134,12 @@ impl<'a, T: Task> Sample<'a, T> {
         Ok(Sample { x, target, weights, groups, times })
     }
 
+    /// The same rows, weights and keys with the target of another task.
+    pub fn with_target<U: Task>(&self, target: &'a U::Target) -> Result<Sample<'a, U>> {
+        let Self { x, weights, groups, times, .. } = *self;
+        Ok(Sample { weights, groups, times, ..Sample::new(x, target)? })
+    }
+
     /// The inputs.
     pub fn x(&self) -> Rows<'a> {
         self.x

@@ -1,15 +1,13 @@
 //! Filling the matrix: fit on the rows learned from, predict the rows held out, split by split.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::OutOfSample;
+use super::{Collector, OutOfSample};
 use crate::error::{Error, Result};
 use crate::learner::{Block, Failure, is_unusable};
 use crate::learner::{Learner, Sample};
 use crate::plan::{Plan, Split};
 use crate::run::{Run, Work};
-use crate::target::Target;
 use crate::task::Task;
 
 /// What to do with a member whose fit failed in some split.
@@ -31,14 +29,9 @@ pub fn collect<T: Task>(
     on_failure: OnFailure,
     run: &Run,
 ) -> Result<OutOfSample<T>> {
+    let collector = Collector { learners, sample: *sample, plan, on_failure, reused: None };
     plan_fits(learners, plan.splits().len(), run);
-    let blocks: Vec<Result<Block>> = run.install(|| {
-        let fit = |(l, learner): (usize, &&dyn Learner<T>)| {
-            learner.out_of_sample(sample, plan, &run.child(l as u64).named(&name(*learner)))
-        };
-        learners.par_iter().enumerate().map(fit).collect()
-    });
-    assemble(learners, blocks, sample, plan, on_failure)
+    collector.matrix(run)
 }
 
 /// Plans so many fits of each learner.
@@ -53,48 +46,40 @@ pub(crate) fn name<T: Task>(learner: &dyn Learner<T>) -> String {
     learner.members().into_iter().next().unwrap_or_default()
 }
 
-/// The matrix from the learners' blocks.
-pub(super) fn assemble<T: Task>(
-    learners: &[&dyn Learner<T>],
-    blocks: Vec<Result<Block>>,
-    sample: &Sample<'_, T>,
-    plan: &Plan,
-    on_failure: OnFailure,
-) -> Result<OutOfSample<T>> {
-    let covered: Vec<usize> =
-        plan.coverage().iter().enumerate().filter(|(_, c)| **c > 0).map(|(i, _)| i).collect();
-    let mut members = Vec::new();
-    let mut failures: Vec<(String, Failure)> = Vec::new();
-    for (learner, block) in learners.iter().zip(blocks) {
-        let names = learner.members();
-        let block = tolerated(block, names.len(), on_failure)?;
-        for (m, (name, column)) in names.into_iter().zip(block.columns).enumerate() {
-            let mut own: Vec<Failure> =
-                block.failures.iter().filter(|f| f.member == m).cloned().collect();
-            let width = T::width(sample.target());
-            if own.is_empty() {
-                let column = select(&column, &covered, width);
-                let Some(at) = column.iter().position(|v| is_unusable::<T>(*v)) else {
-                    members.push((name, column));
-                    continue;
-                };
-                own.push(unusable(m, covered[at / width], column[at], plan));
+/// Each learner's random stream, by its name: a learner draws the same numbers whoever stands before it in the list. Of
+/// several with one name each has its own.
+pub(crate) fn streams<T: Task>(learners: &[&dyn Learner<T>], run: &Run) -> Vec<Run> {
+    let names: Vec<String> = learners.iter().map(|learner| name(*learner)).collect();
+    let stream = |(l, own): (usize, &String)| {
+        let before = names[..l].iter().filter(|name| *name == own).count();
+        run.stream(own).child(before as u64).named(own)
+    };
+    names.iter().enumerate().map(stream).collect()
+}
+
+/// One learner's columns over the rows that the plan covers.
+pub(super) struct Filled {
+    pub(super) columns: Vec<Vec<f64>>,
+    pub(super) failures: Vec<Failure>,
+}
+
+impl Filled {
+    /// Averages a block where rows were predicted several times. A member that was fitted everywhere but predicts no number
+    /// has failed, too.
+    pub(super) fn new<T: Task>(block: Block, plan: &Plan, covered: &[usize], width: usize) -> Self {
+        let mut failures = block.failures.clone();
+        let averaged = block.averaged::<T>(plan, width).into_iter();
+        let columns: Vec<Vec<f64>> =
+            averaged.map(|column| super::cells(&column, covered, width)).collect();
+        for (m, column) in columns.iter().enumerate() {
+            if failures.iter().all(|failure| failure.member != m)
+                && let Some(at) = column.iter().position(|v| is_unusable::<T>(*v))
+            {
+                failures.push(unusable(m, covered[at / width], column[at], plan));
             }
-            if on_failure == OnFailure::Stop {
-                return Err(stop(name, &own[0]));
-            }
-            failures.extend(own.into_iter().map(|failure| (name.clone(), failure)));
         }
+        Self { columns, failures }
     }
-    if members.is_empty() && !failures.is_empty() {
-        return Err(none_left(&failures));
-    }
-    let weights = sample.weights().map(|w| covered.iter().map(|&i| w[i]).collect());
-    let mut oos = OutOfSample::from_columns(members, sample.target().select(&covered), weights)?;
-    oos.rows = covered;
-    oos.fingerprint = Some(plan.fingerprint());
-    oos.failures = failures;
-    Ok(oos)
 }
 
 /// The failure of a member that was fitted, but whose prediction of a row is no number.
@@ -108,14 +93,12 @@ fn unusable(member: usize, row: usize, value: f64, plan: &Plan) -> Failure {
 pub(super) fn tolerated(
     block: Result<Block>,
     members: usize,
+    plan: &Plan,
     on_failure: OnFailure,
 ) -> Result<Block> {
     match (block, on_failure) {
         (Err(error), OnFailure::Drop) if !matches!(error, Error::Cancelled) => {
-            let message = error.to_string();
-            let failure = |member| Failure { member, split: 0, message: message.clone() };
-            let failures = (0..members).map(failure).collect();
-            Ok(Block { columns: vec![Vec::new(); members], failures })
+            Ok(Block::failed(members, plan, &error.to_string()))
         }
         (block, _) => block,
     }
@@ -140,9 +123,4 @@ pub(super) fn stop(member: String, failure: &Failure) -> Error {
     let source = Error::data(crate::error::Place::default(), failure.message.clone())
         .with_hint("mend the data or the member's parameters, or go on without it (--drop-failed)");
     Error::Member { member, split: Some(failure.split), source: Box::new(source) }
-}
-
-/// The rows of a column that were held out.
-fn select(column: &[f64], rows: &[usize], width: usize) -> Vec<f64> {
-    rows.iter().flat_map(|&i| &column[i * width..(i + 1) * width]).copied().collect()
 }

@@ -1,10 +1,11 @@
-//! The matrix as a Parquet file: one column per member (per member and class), the target, weights and table rows.
+//! The matrix as a Parquet file: one column per member (per member and class), the target, weights, keys and table rows; of
+//! members that were fitted without pairs of folds one more for each fold.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::OutOfSample;
+use super::{OutOfSample, check_column};
 use crate::error::{Error, Result};
 use crate::learner::Failure;
 use crate::run::Run;
@@ -19,6 +20,8 @@ const VERSION: u32 = 1;
 const TARGET: &str = "target";
 const WEIGHT: &str = "row weight";
 const ROW: &str = "table row";
+const GROUP: &str = "row group";
+const TIME: &str = "row time";
 
 /// What a file says of itself, beside its columns.
 #[derive(Debug, Serialize, Deserialize)]
@@ -29,6 +32,12 @@ struct Description {
     classes: Vec<String>,
     fingerprint: Option<String>,
     failures: Vec<(String, Failure)>,
+    /// The fingerprint of the data; files of earlier versions have none.
+    #[serde(default)]
+    data: Option<String>,
+    /// For each member, the folds of which there are columns without them; none in files of earlier versions.
+    #[serde(default)]
+    without_folds: Vec<usize>,
 }
 
 /// The task's name if a file holds an out-of-sample matrix.
@@ -61,16 +70,26 @@ impl<T: Task> OutOfSample<T> {
             classes: classes.clone(),
             fingerprint: self.fingerprint.clone(),
             failures: self.failures.clone(),
+            data: self.data.clone(),
+            without_folds: self.without.iter().map(Vec::len).collect(),
         };
         let rows = self.rows.iter().map(|&i| i as f64).collect();
         let mut columns = vec![(ROW.to_string(), Column::Numeric(rows))];
         columns.extend(self.target.to_column().map(|column| (TARGET.to_string(), column)));
         columns.extend(self.weights.clone().map(|w| (WEIGHT.to_string(), Column::Numeric(w))));
-        for (name, column) in self.members.iter().zip(&self.columns) {
+        let groups =
+            self.groups.as_ref().map(|g| g.iter().map(|&group| f64::from(group)).collect());
+        columns.extend(groups.map(|groups| (GROUP.to_string(), Column::Numeric(groups))));
+        columns.extend(self.times.clone().map(|t| (TIME.to_string(), Column::Numeric(t))));
+        let mut add = |name: &str, column: &[f64]| {
             for k in 0..self.width {
                 let values = column.iter().skip(k).step_by(self.width).copied().collect();
                 columns.push((column_name(name, &classes, k), Column::Numeric(values)));
             }
+        };
+        self.members.iter().zip(&self.columns).for_each(|(name, column)| add(name, column));
+        for (name, without) in self.members.iter().zip(&self.without) {
+            (1..).zip(without).for_each(|(fold, column)| add(&without_fold(name, fold), column));
         }
         let text = serde_json::to_string(&description)
             .map_err(|e| Error::file(path, format!("the matrix cannot be described: {e}")))?;
@@ -97,28 +116,43 @@ impl<T: Task> OutOfSample<T> {
         let Some(target) = T::Target::from_column(target_column, &description.classes) else {
             return Err(Error::file(path, "the target column does not fit the task"));
         };
-        let weights = match table.column(WEIGHT) {
-            Ok(_) => Some(numbers(&mut table, WEIGHT)?),
-            Err(_) => None,
-        };
+        let mut optional =
+            |name: &str| table.column(name).is_ok().then(|| numbers(&mut table, name)).transpose();
+        let (weights, groups, times) = (optional(WEIGHT)?, optional(GROUP)?, optional(TIME)?);
         let rows = numbers(&mut table, ROW)?.into_iter().map(|i| i as usize).collect();
-        let width = T::width(&target);
-        let mut members = Vec::new();
-        for name in description.members {
-            let classes = &description.classes;
+        let (width, classes) = (T::width(&target), &description.classes);
+        let mut column = |name: &str| -> Result<Vec<f64>> {
             let parts: Vec<Vec<f64>> = (0..width)
-                .map(|k| numbers(&mut table, &column_name(&name, classes, k)))
+                .map(|k| numbers(&mut table, &column_name(name, classes, k)))
                 .collect::<Result<_>>()?;
             let height = parts.first().map_or(0, Vec::len);
-            let column = (0..height * width).map(|at| parts[at % width][at / width]).collect();
-            members.push((name, column));
+            Ok((0..height * width).map(|at| parts[at % width][at / width]).collect())
+        };
+        let (mut members, mut without) = (Vec::new(), Vec::new());
+        let folds = description.without_folds.iter().copied().chain(std::iter::repeat(0));
+        for (name, folds) in description.members.into_iter().zip(folds) {
+            let of_folds = (1..=folds).map(|fold| column(&without_fold(&name, fold)));
+            let of_folds = of_folds.collect::<Result<Vec<_>>>()?;
+            let height = of_folds.first().map_or(0, |column| column.len() / width);
+            of_folds.iter().try_for_each(|own| check_column::<T>(&name, own, height, width))?;
+            without.push(of_folds);
+            members.push((name.clone(), column(&name)?));
         }
         let mut oos = Self::from_columns(members, target, weights)?;
         oos.rows = rows;
+        oos.groups = groups.map(|groups| groups.into_iter().map(|group| group as u32).collect());
+        oos.times = times;
+        oos.without = without;
         oos.fingerprint = description.fingerprint;
+        oos.data = description.data;
         oos.failures = description.failures;
         Ok(oos)
     }
+}
+
+/// The column of what a member said when it was fitted without a fold and that of the row; folds are counted from 1.
+fn without_fold(member: &str, fold: usize) -> String {
+    format!("{member} without fold {fold}")
 }
 
 /// The column of a member's k-th value: the member's name, and the class's where there are classes.

@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::OutOfSample;
-use super::collect::{OnFailure, assemble, name, plan_fits};
+use super::collect::{Filled, OnFailure, name, plan_fits, streams};
+use super::{Collector, OutOfSample};
 use crate::error::Result;
 use crate::learner::{Block, by_split_keeping, fit_split};
 use crate::learner::{Fitted, Learner, Sample};
@@ -28,26 +28,82 @@ pub fn collect_fits<T: Task>(
     run: &Run,
 ) -> Result<(OutOfSample<T>, Vec<MemberFits<T>>)> {
     plan_fits(learners, plan.splits().len(), run);
-    let results: Vec<Result<(Block, LearnerFits<T>)>> = run.install(|| {
-        let fit = |(l, learner): (usize, &&dyn Learner<T>)| {
-            let stream = run.child(l as u64).named(&name(*learner));
-            by_split_keeping(&learner.members(), sample, plan, &stream, |split: &Split, run| {
-                fit_split(*learner, sample, split, run)
-            })
-        };
-        learners.par_iter().enumerate().map(fit).collect()
-    });
-    let mut members = Vec::new();
-    let mut blocks = Vec::new();
-    for (learner, result) in learners.iter().zip(results) {
-        let (block, splits) = result?;
-        blocks.push(Ok(block));
-        let mut fits: Vec<MemberFits<T>> =
-            learner.members().into_iter().map(|name| (name, Vec::new())).collect();
-        for models in splits {
-            fits.iter_mut().zip(models).for_each(|((_, fits), model)| fits.push(model));
+    let collector = Collector { learners, sample: *sample, plan, on_failure, reused: None };
+    collector.matrix_with_fits(run)
+}
+
+impl<T: Task> Collector<'_, T> {
+    /// The matrix, and of every member that was fitted for it its fits.
+    pub(crate) fn matrix_with_fits(
+        &self,
+        run: &Run,
+    ) -> Result<(OutOfSample<T>, Vec<MemberFits<T>>)> {
+        self.check_plan()?;
+        let (covered, width) = (self.covered(), T::width(self.sample.target()));
+        let streams = streams(self.learners, run);
+        let results: Vec<Result<Option<(Filled, LearnerFits<T>)>>> = run.install(|| {
+            let fit = |(learner, stream): (&&dyn Learner<T>, &Run)| {
+                if self.knows(*learner) {
+                    return Ok(None);
+                }
+                let (block, fits) = fits_of(*learner, &self.sample, self.plan, stream)?;
+                Ok(Some((Filled::new::<T>(block, self.plan, &covered, width), fits)))
+            };
+            self.learners.par_iter().zip(&streams).map(fit).collect()
+        });
+        let (mut filled, mut members) = (Vec::new(), Vec::new());
+        for (learner, result) in self.learners.iter().zip(results) {
+            let (own, fits) = result?.unzip();
+            filled.push(Ok(own));
+            members.extend(by_member(*learner, fits.unwrap_or_default()));
         }
-        members.extend(fits);
+        Ok((self.assembled(filled, covered)?, members))
     }
-    Ok((assemble(learners, blocks, sample, plan, on_failure)?, members))
+}
+
+/// The fits on the splits of some members, which [`collect_fits`] would have kept: for members that are known from an
+/// earlier matrix. Those of `wanted`; a fit that fails is an error.
+pub(crate) fn fold_fits<T: Task>(
+    learners: &[&dyn Learner<T>],
+    wanted: &[String],
+    sample: &Sample<'_, T>,
+    plan: &Plan,
+    run: &Run,
+) -> Result<Vec<MemberFits<T>>> {
+    let streams = streams(learners, run);
+    let mut members = Vec::new();
+    for (learner, stream) in learners.iter().zip(&streams) {
+        if !learner.members().iter().any(|name| wanted.contains(name)) {
+            continue;
+        }
+        plan_fits(&[*learner], plan.splits().len(), run);
+        let (block, fits) = fits_of(*learner, sample, plan, stream)?;
+        if let Some(failure) = block.failures.first() {
+            return Err(super::collect::stop(name(*learner), failure));
+        }
+        members.extend(by_member(*learner, fits).into_iter().filter(|(n, _)| wanted.contains(n)));
+    }
+    Ok(members)
+}
+
+fn fits_of<T: Task>(
+    learner: &dyn Learner<T>,
+    sample: &Sample<'_, T>,
+    plan: &Plan,
+    run: &Run,
+) -> Result<(Block, LearnerFits<T>)> {
+    by_split_keeping(&learner.members(), sample, plan, run, |split: &Split, run| {
+        fit_split(learner, sample, split, run)
+    })
+}
+
+fn by_member<T: Task>(learner: &dyn Learner<T>, splits: LearnerFits<T>) -> Vec<MemberFits<T>> {
+    let mut fits: Vec<MemberFits<T>> =
+        learner.members().into_iter().map(|name| (name, Vec::new())).collect();
+    for models in splits {
+        fits.iter_mut().zip(models).for_each(|((_, fits), model)| fits.push(model));
+    }
+    // Members that are known from an earlier matrix have none yet.
+    fits.retain(|(_, fits)| !fits.is_empty());
+    fits
 }

@@ -4,15 +4,20 @@
 //! any other tool enter here too ([`OutOfSample::from_columns`]).
 
 mod collect;
+mod data;
 mod file;
 mod fits;
+mod reuse;
 mod trials;
 
 pub use collect::{OnFailure, collect};
-pub(crate) use collect::{name, none_left, plan_fits};
+pub(crate) use collect::{name, none_left, plan_fits, streams};
+pub use data::data_fingerprint;
 pub use file::task_of;
+pub(crate) use fits::fold_fits;
 pub use fits::{MemberFits, collect_fits};
-pub use trials::{Trial, Trials};
+pub(crate) use reuse::Collector;
+pub use trials::{CheckKind, Trial, Trials};
 
 use crate::error::{Error, Place, Result};
 use crate::learner::{Failure, is_unusable};
@@ -27,9 +32,15 @@ pub struct OutOfSample<T: Task> {
     columns: Vec<Vec<f64>>,
     target: T::Target,
     weights: Option<Vec<f64>>,
+    groups: Option<Vec<u32>>,
+    times: Option<Vec<f64>>,
     /// For each row here, its position in the table; rows never held out are not here.
     rows: Vec<usize>,
     fingerprint: Option<String>,
+    data: Option<String>,
+    /// Of members that were also fitted without pairs of folds: for each fold v, what they said about every row of another
+    /// fold w when fitted without v and w. Of the rows of fold v itself, what they said when fitted without it alone.
+    without: Vec<Vec<Vec<f64>>>,
     failures: Vec<(String, Failure)>,
     width: usize,
 }
@@ -57,14 +68,18 @@ impl<T: Task> OutOfSample<T> {
         if let Some(weights) = &weights {
             crate::solver::shares(weights, rows)?;
         }
-        let (members, columns) = members.into_iter().unzip();
+        let (members, columns): (Vec<String>, Vec<Vec<f64>>) = members.into_iter().unzip();
         Ok(Self {
+            without: vec![Vec::new(); members.len()],
             members,
             columns,
             target,
             weights,
+            groups: None,
+            times: None,
             rows: (0..rows).collect(),
             fingerprint: None,
+            data: None,
             failures: Vec::new(),
             width,
         })
@@ -119,6 +134,32 @@ impl<T: Task> OutOfSample<T> {
         self.weights.as_deref()
     }
 
+    /// Each row's group, if rows belong together.
+    pub fn groups(&self) -> Option<&[u32]> {
+        self.groups.as_deref()
+    }
+
+    /// Each row's time, if the rows have any.
+    pub fn times(&self) -> Option<&[f64]> {
+        self.times.as_deref()
+    }
+
+    /// The same matrix with each row's group, for predictions from elsewhere.
+    pub fn grouped(self, groups: Vec<u32>) -> Result<Self> {
+        if groups.len() != self.rows() {
+            return Err(Error::shape("groups of the rows", self.rows(), groups.len()));
+        }
+        Ok(Self { groups: Some(groups), ..self })
+    }
+
+    /// The same matrix with each row's time, for predictions from elsewhere.
+    pub fn timed(self, times: Vec<f64>) -> Result<Self> {
+        if times.len() != self.rows() {
+            return Err(Error::shape("times of the rows", self.rows(), times.len()));
+        }
+        Ok(Self { times: Some(times), ..self })
+    }
+
     /// The rows' weights as shares that sum to 1.
     pub fn shares(&self) -> Result<Vec<f64>> {
         let rows = self.rows();
@@ -133,6 +174,11 @@ impl<T: Task> OutOfSample<T> {
         self.fingerprint.as_deref()
     }
 
+    /// Identifies the rows that it is about ([`data_fingerprint`]); `None` for predictions from elsewhere.
+    pub fn data_fingerprint(&self) -> Option<&str> {
+        self.data.as_deref()
+    }
+
     /// Fits that failed, with the names of the members they belong to (which may have been dropped).
     pub fn failures(&self) -> &[(String, Failure)] {
         &self.failures
@@ -143,10 +189,51 @@ impl<T: Task> OutOfSample<T> {
         Self { rows: (0..self.rows()).collect(), ..self.clone() }
     }
 
+    /// The matrix of chosen rows, in that order; without what is known of pairs of folds.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        self.select_of(rows, |m| &self.columns[m])
+    }
+
+    /// The same with other columns for the members.
+    fn select_of<'a>(&'a self, rows: &[usize], column: impl Fn(usize) -> &'a [f64]) -> Self {
+        fn chosen<V: Copy>(all: Option<&Vec<V>>, rows: &[usize]) -> Option<Vec<V>> {
+            all.map(|all| rows.iter().map(|&i| all[i]).collect())
+        }
+        Self {
+            members: self.members.clone(),
+            columns: (0..self.members.len()).map(|m| cells(column(m), rows, self.width)).collect(),
+            target: self.target.select(rows),
+            weights: chosen(self.weights.as_ref(), rows),
+            groups: chosen(self.groups.as_ref(), rows),
+            times: chosen(self.times.as_ref(), rows),
+            rows: rows.iter().map(|&i| self.rows[i]).collect(),
+            fingerprint: self.fingerprint.clone(),
+            data: self.data.clone(),
+            without: vec![Vec::new(); self.members.len()],
+            failures: self.failures.clone(),
+            width: self.width,
+        }
+    }
+
+    /// Goes on without a member that failed.
+    pub(crate) fn drop_member(&mut self, name: &str, failure: &Failure) {
+        if let Some(m) = self.members.iter().position(|member| member == name) {
+            self.columns.remove(m);
+            self.without.remove(m);
+            self.failures.push((self.members.remove(m), failure.clone()));
+        }
+    }
+
     /// Each row's score by one member alone.
     pub fn scores(&self, member: usize) -> Vec<f64> {
         (0..self.rows()).map(|i| T::score(self.row(member, i), &self.target, i)).collect()
     }
+}
+
+/// The values of chosen rows of a column.
+fn cells(column: &[f64], rows: &[usize], width: usize) -> Vec<f64> {
+    rows.iter().flat_map(|&i| &column[i * width..(i + 1) * width]).copied().collect()
 }
 
 fn check_column<T: Task>(name: &str, column: &[f64], rows: usize, width: usize) -> Result<()> {

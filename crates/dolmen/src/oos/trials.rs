@@ -4,26 +4,43 @@
 //! rows that neither the members nor the combiner have seen [Himmetoglu2019]. For each fold v, the members fitted without
 //! the folds {v, w} say what the combiner learns from about every other fold w (X_OOS), and the members fitted without
 //! fold v what it is tried on (X_HO). A pair {v, w} serves both its folds, so V(V-1)/2 + V fits per member make it all.
+//!
+//! In order of time no further fits are needed: the members that predicted the earlier blocks have not seen a later one, so
+//! the combiner learned from the earlier blocks is tried on the next. The first block is learned from only.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
-use super::collect::{name, none_left, plan_fits, stop, tolerated};
+use super::collect::{none_left, stop, streams, tolerated};
 use super::{OnFailure, OutOfSample};
 use crate::error::{Error, Result};
-use crate::learner::{Failure, is_unusable};
+use crate::learner::{Block, Failure, is_unusable};
 use crate::learner::{Learner, Sample};
-use crate::plan::{Plan, Split};
+use crate::memory;
+use crate::plan::{Plan, TimeOrdered};
 use crate::run::Run;
-use crate::target::Target;
 use crate::task::Task;
 
 /// Folds to which the rows of a matrix are dealt where its plan has none.
 const DEALT: usize = 5;
 
+/// How the rows that a combiner is tried on were held out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckKind {
+    /// From the combiner: members that said what it learned from may have seen them, which flatters a little.
+    Matrix,
+    /// From combiner and members alike, by fits without pairs of folds.
+    Nested,
+    /// In order of time: the combiner learned from earlier rows. Members that were fitted in order of time have not seen them
+    /// either.
+    Forward,
+}
+
 /// What a combiner learns from, and rows to try it on.
 #[derive(Debug, Clone)]
 pub struct Trial<T: Task> {
-    /// X_OOS: what the members said about the rows of all other folds.
+    /// X_OOS: what the members said about the rows of all other folds, or of all earlier ones.
     pub learned_from: OutOfSample<T>,
     /// X_HO: what they said about the rows of this fold.
     pub held_out: OutOfSample<T>,
@@ -34,25 +51,24 @@ pub struct Trial<T: Task> {
 pub struct Trials<T: Task> {
     /// What every member said about rows it had not seen: the rows held out, fold by fold, in their order in the table.
     pub matrix: OutOfSample<T>,
-    /// One trial per fold.
-    pub folds: Vec<Trial<T>>,
-    /// Whether members, too, had not seen the fold tried on when they said what the combiner learns from.
-    pub nested: bool,
-    /// Whether the folds are the splits by which the matrix was made.
-    pub by_plan: bool,
+    folds: Vec<Fold>,
+    kind: CheckKind,
+    by_plan: bool,
 }
 
-/// What one learner's members said about the rows of two folds, fitted without both: one column per member.
-struct Pair {
-    columns: Vec<Vec<f64>>,
-    failures: Vec<Failure>,
+/// The rows of one trial, as they stand in the matrix.
+#[derive(Debug, Clone)]
+struct Fold {
+    learned_from: Vec<usize>,
+    held_out: Vec<usize>,
 }
 
 impl<T: Task> Trials<T> {
     /// The trials of a plan that is a partition into at least three folds, filled in parallel on the run's pool; `matrix`
-    /// is what the same learners said on the plan itself.
+    /// is what the same learners said on the plan itself. Each learner is asked once for all pairs of folds, so that it can
+    /// share work between them; a member whose predictions without pairs are in the matrix is not asked again.
     pub fn nested(
-        matrix: OutOfSample<T>,
+        mut matrix: OutOfSample<T>,
         learners: &[&dyn Learner<T>],
         sample: &Sample<'_, T>,
         plan: &Plan,
@@ -64,189 +80,237 @@ impl<T: Task> Trials<T> {
             let expected = "a partition of the rows into at least 3 folds for a nested check";
             Error::param("the plan", expected, format!("one of {folds} splits"))
         })?;
-        let pairs: Vec<(usize, usize)> =
-            (0..folds).flat_map(|v| (0..v).map(move |w| (w, v))).collect();
-        plan_fits(learners, pairs.len(), run);
-        let without = run.child(u64::MAX);
-        let fit = |(l, p): (usize, usize)| {
-            let stream = without.child(l as u64).child(p as u64).named(&name(learners[l]));
-            let (first, second) = pairs[p];
-            let plan = plan.without_both(first, second);
-            pair(learners[l], sample, &plan, on_failure, &stream)
+        let cells = [matrix.members.len(), folds, matrix.rows(), matrix.width, size_of::<f64>()];
+        memory::claim(memory::size(&cells), "the predictions without pairs of folds")?;
+        let pairs = Pairs { plan: plan.of_pairs(), names: plan.pairs(), fold_of_row, folds };
+        let asked: Vec<bool> = learners.iter().map(|l| matrix.lacks_pairs(*l)).collect();
+        let ask = |((learner, stream), asked): ((&&dyn Learner<T>, &Run), &bool)| {
+            asked.then(|| pairs.fill(*learner, &matrix, sample, on_failure, stream)).transpose()
         };
-        let cells: Vec<(usize, usize)> =
-            (0..learners.len()).flat_map(|l| (0..pairs.len()).map(move |p| (l, p))).collect();
-        let filled: Vec<Pair> = run
-            .install(|| cells.into_par_iter().map(fit).collect::<Vec<_>>())
-            .into_iter()
-            .collect::<Result<_>>()?;
-        let table = PairTable { pairs: &pairs, plan, fold_of_row: &fold_of_row };
-        table.trials(learners, filled, matrix, on_failure)
-    }
-
-    /// A matrix without trials.
-    pub fn none(matrix: OutOfSample<T>) -> Self {
-        Self { folds: Vec::new(), matrix, nested: false, by_plan: false }
-    }
-
-    /// Goes on without a member that failed elsewhere.
-    pub(crate) fn drop_member(&mut self, name: &str, failure: &Failure) {
-        self.matrix.drop_member(name, failure);
-        for Trial { learned_from, held_out } in &mut self.folds {
-            learned_from.drop_member(name, failure);
-            held_out.drop_member(name, failure);
-        }
-    }
-
-    /// Trials of a matrix alone: the members that said what the combiner learns from did see the rows it is tried on, which
-    /// flatters a little; but they cost no further fits.
-    ///
-    /// The folds are those of the plan, which keep groups together; of a plan that is no partition the rows are dealt in
-    /// turn.
-    pub fn of_matrix(matrix: OutOfSample<T>, plan: &Plan) -> Self {
-        let by_plan = plan.is_partition();
-        let dealt = Plan::in_turn(matrix.rows(), DEALT.min(matrix.rows()));
-        let folds = if by_plan { plan } else { &dealt };
-        let trial = |split: &Split| Trial {
-            learned_from: matrix.select(&split.train(matrix.rows())),
-            held_out: matrix.select(split.test()),
-        };
-        let trials = folds.splits().iter().map(trial).collect();
-        Self { folds: trials, matrix, nested: false, by_plan }
-    }
-}
-
-/// Fits without two folds and predicts both.
-fn pair<T: Task>(
-    learner: &dyn Learner<T>,
-    sample: &Sample<'_, T>,
-    plan: &Plan,
-    on_failure: OnFailure,
-    run: &Run,
-) -> Result<Pair> {
-    let width = T::width(sample.target());
-    let block = learner.out_of_sample(sample, plan, run);
-    let mut block = tolerated(block, learner.members().len(), on_failure)?;
-    let held_out = plan.splits()[0].test();
-    for (member, column) in block.columns.iter().enumerate() {
-        let has_failed = block.failures.iter().any(|failure| failure.member == member);
-        let mut rows = held_out.iter().filter(|_| !has_failed);
-        let row = |i: usize| &column[i * width..(i + 1) * width];
-        if let Some(i) = rows.find(|&&i| row(i).iter().any(|v| is_unusable::<T>(*v))) {
-            let message = format!("its prediction of row {} is no number", i + 1);
-            block.failures.push(Failure { member, split: 0, message });
-        }
-    }
-    let only = |column: Vec<f64>| {
-        let rows = held_out.iter().filter(|_| !column.is_empty());
-        rows.flat_map(|&i| &column[i * width..(i + 1) * width]).copied().collect()
-    };
-    Ok(Pair { columns: block.columns.into_iter().map(only).collect(), failures: block.failures })
-}
-
-/// Which pair of folds stands where.
-struct PairTable<'a> {
-    pairs: &'a [(usize, usize)],
-    plan: &'a Plan,
-    fold_of_row: &'a [u32],
-}
-
-impl PairTable<'_> {
-    fn trials<T: Task>(
-        &self,
-        learners: &[&dyn Learner<T>],
-        filled: Vec<Pair>,
-        mut matrix: OutOfSample<T>,
-        on_failure: OnFailure,
-    ) -> Result<Trials<T>> {
-        // Member after member, in the order of the matrix: its column for every pair.
-        let mut members: Vec<Vec<Vec<f64>>> = Vec::new();
-        let mut filled = filled.into_iter();
-        for learner in learners {
-            let pairs: Vec<Pair> = filled.by_ref().take(self.pairs.len()).collect();
-            let failures: Vec<Failure> = pairs.iter().flat_map(|p| p.failures.clone()).collect();
-            let mut columns: Vec<Vec<Vec<f64>>> = vec![Vec::new(); learner.members().len()];
-            for pair in pairs {
-                columns.iter_mut().zip(pair.columns).for_each(|(all, column)| all.push(column));
-            }
-            for (m, (name, column)) in learner.members().into_iter().zip(columns).enumerate() {
-                let failure = failures.iter().find(|failure| failure.member == m);
-                match (failure, on_failure) {
-                    _ if !matrix.members().contains(&name) => {}
-                    (None, _) => members.push(column),
-                    (Some(failure), OnFailure::Stop) => return Err(stop(name, failure)),
-                    (Some(failure), OnFailure::Drop) => matrix.drop_member(&name, failure),
-                }
+        let streams = streams(learners, run);
+        let filled: Vec<Result<Option<Vec<Without>>>> =
+            run.install(|| learners.par_iter().zip(&streams).zip(&asked).map(ask).collect());
+        for (learner, filled) in learners.iter().zip(filled) {
+            for (name, without) in learner.members().into_iter().zip(filled?.unwrap_or_default()) {
+                matrix.take_pairs(name, without, on_failure)?;
             }
         }
         if matrix.members().is_empty() {
             return Err(none_left(matrix.failures()));
         }
-        let trial = |fold: usize| Trial {
-            learned_from: self.learned_from(fold, &matrix, &members),
-            held_out: matrix.select(self.plan.splits()[fold].test()),
-        };
-        let folds = (0..self.plan.splits().len()).map(trial).collect();
-        Ok(Trials { folds, matrix, nested: true, by_plan: true })
+        let folds = all_other_folds(&matrix, plan);
+        Ok(Self { folds, matrix, kind: CheckKind::Nested, by_plan: true })
     }
 
-    /// Every row of another fold w as the members fitted without {fold, w} saw it.
-    fn learned_from<T: Task>(
+    /// A matrix without trials.
+    pub fn none(matrix: OutOfSample<T>) -> Self {
+        Self { folds: Vec::new(), matrix, kind: CheckKind::Matrix, by_plan: false }
+    }
+
+    /// Trials of a matrix alone, which cost no further fits.
+    ///
+    /// Where each split of the plan learned only from what no later split predicts (time-ordered plans), the combiner learns
+    /// from the earlier splits and is tried on the next. Otherwise the folds are those of the plan, which keep groups
+    /// together, and the members that said what the combiner learns from did see the rows it is tried on. Of a plan that
+    /// predicts rows several times they are [dealt](Trials::dealt).
+    pub fn of_matrix(matrix: OutOfSample<T>, plan: &Plan) -> Self {
+        if plan.splits().len() < 2 || !plan.predicts_once() {
+            return Self::dealt(matrix, DEALT);
+        }
+        if !plan.is_forward() {
+            let folds = all_other_folds(&matrix, plan);
+            return Self { folds, matrix, kind: CheckKind::Matrix, by_plan: true };
+        }
+        let mut earlier: Vec<usize> = Vec::new();
+        let mut folds = Vec::new();
+        for split in plan.splits() {
+            let held_out = places(&matrix, split.test());
+            if !earlier.is_empty() {
+                folds.push(Fold { learned_from: earlier.clone(), held_out: held_out.clone() });
+            }
+            earlier.extend(held_out);
+            earlier.sort_unstable();
+        }
+        Self { folds, matrix, kind: CheckKind::Forward, by_plan: false }
+    }
+
+    /// Trials of a matrix that no plan is known of: blocks of time, one after another, if its rows have times; else the rows
+    /// are dealt in turn to so many folds, whole groups if they have groups.
+    pub fn dealt(matrix: OutOfSample<T>, folds: usize) -> Self {
+        let rows = matrix.rows();
+        let (plan, kind) = match (matrix.times(), matrix.groups()) {
+            (Some(times), groups) => (in_blocks(times, groups, folds), CheckKind::Forward),
+            (None, Some(groups)) => (Some(Plan::groups_in_turn(groups, folds)), CheckKind::Matrix),
+            (None, None) => (Some(Plan::in_turn(rows, folds.min(rows))), CheckKind::Matrix),
+        };
+        let fold = |split: &crate::plan::Split| Fold {
+            learned_from: split.train(rows).into_owned(),
+            held_out: split.test().to_vec(),
+        };
+        let mut folds: Vec<Fold> =
+            plan.iter().flat_map(|plan| plan.splits().iter().map(fold)).collect();
+        // Of fewer groups than folds some are empty, and of one group nothing is left to learn from.
+        folds.retain(|fold| !(fold.held_out.is_empty() || fold.learned_from.is_empty()));
+        Self { folds, matrix, kind, by_plan: false }
+    }
+
+    /// Number of trials.
+    pub fn len(&self) -> usize {
+        self.folds.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.folds.is_empty()
+    }
+
+    /// How the rows tried on were held out.
+    pub fn kind(&self) -> CheckKind {
+        self.kind
+    }
+
+    /// Whether the folds are the splits by which the matrix was made.
+    pub fn by_plan(&self) -> bool {
+        self.by_plan
+    }
+
+    /// The rows that a trial holds out, as they stand in the matrix.
+    pub fn held_out(&self, trial: usize) -> &[usize] {
+        &self.folds[trial].held_out
+    }
+
+    /// One trial. It is made when it is asked for, because all of them are as large as the matrix times their number.
+    pub fn trial(&self, trial: usize) -> Trial<T> {
+        let Fold { learned_from, held_out } = &self.folds[trial];
+        let matrix = &self.matrix;
+        let learned_from = if self.kind == CheckKind::Nested {
+            matrix.select_of(learned_from, |m| &matrix.without[m][trial])
+        } else {
+            matrix.select(learned_from)
+        };
+        Trial { learned_from, held_out: matrix.select(held_out) }
+    }
+
+    /// Goes on without a member that failed elsewhere.
+    pub(crate) fn drop_member(&mut self, name: &str, failure: &Failure) {
+        self.matrix.drop_member(name, failure);
+    }
+}
+
+/// Where rows of the table stand in the matrix.
+fn places<T: Task>(matrix: &OutOfSample<T>, rows: &[usize]) -> Vec<usize> {
+    rows.iter().map(|row| matrix.rows.partition_point(|r| r < row)).collect()
+}
+
+/// For each split the rows that it holds out, and those that others do.
+fn all_other_folds<T: Task>(matrix: &OutOfSample<T>, plan: &Plan) -> Vec<Fold> {
+    let fold = |split: &crate::plan::Split| {
+        let held_out = places(matrix, split.test());
+        let mut is_other = vec![true; matrix.rows()];
+        held_out.iter().for_each(|&i| is_other[i] = false);
+        let learned_from = (0..matrix.rows()).filter(|&i| is_other[i]).collect();
+        Fold { learned_from, held_out }
+    };
+    plan.splits().iter().map(fold).collect()
+}
+
+/// Blocks of time; `None` if there is nothing before the first.
+fn in_blocks(times: &[f64], groups: Option<&[u32]>, folds: usize) -> Option<Plan> {
+    let mut moments = times.to_vec();
+    moments.sort_by(f64::total_cmp);
+    moments.dedup();
+    let splits = folds.min(moments.len().saturating_sub(1));
+    let plan = Plan::time_ordered(times, TimeOrdered { splits, ..TimeOrdered::default() }).ok()?;
+    match groups {
+        Some(groups) => plan.without_shared_groups(groups).ok(),
+        None => Some(plan),
+    }
+}
+
+/// One member without pairs of folds: for each fold v a column over all rows.
+struct Without {
+    columns: Vec<Vec<f64>>,
+    failure: Option<Failure>,
+}
+
+/// All pairs of folds as one plan.
+struct Pairs {
+    plan: Plan,
+    /// The folds of each split.
+    names: Vec<(usize, usize)>,
+    fold_of_row: Vec<u32>,
+    folds: usize,
+}
+
+impl Pairs {
+    /// Fits without every pair of folds: one column per fold, for each member.
+    fn fill<T: Task>(
         &self,
-        fold: usize,
+        learner: &dyn Learner<T>,
         matrix: &OutOfSample<T>,
-        members: &[Vec<Vec<f64>>],
-    ) -> OutOfSample<T> {
-        let (width, folds) = (matrix.width(), self.plan.splits().len());
-        let tests: Vec<Option<(usize, Vec<usize>)>> =
-            (0..folds).map(|other| self.both(fold, other)).collect();
-        let rows: Vec<usize> =
-            (0..matrix.rows()).filter(|&i| self.fold_of_row[i] as usize != fold).collect();
-        let mut part = matrix.select(&rows);
-        for (column, pairs) in part.columns.iter_mut().zip(members) {
-            for (out, &i) in column.chunks_exact_mut(width).zip(&rows) {
-                if let Some((pair, test)) = &tests[self.fold_of_row[i] as usize] {
-                    let at = test.partition_point(|&row| row < i) * width;
-                    out.copy_from_slice(&pairs[*pair][at..at + width]);
+        sample: &Sample<'_, T>,
+        on_failure: OnFailure,
+        run: &Run,
+    ) -> Result<Vec<Without>> {
+        let members = learner.members();
+        let block = learner.out_of_sample(sample, &self.plan, run);
+        let block = tolerated(block, members.len(), &self.plan, on_failure)?;
+        Ok((0..members.len()).map(|m| self.member(m, &members[m], &block, matrix)).collect())
+    }
+
+    fn member<T: Task>(
+        &self,
+        m: usize,
+        name: &str,
+        block: &Block,
+        matrix: &OutOfSample<T>,
+    ) -> Without {
+        let width = matrix.width;
+        let failure = block.failures.iter().find(|failure| failure.member == m).cloned();
+        let own = matrix.members.iter().position(|member| member == name);
+        let (None, Some(own)) = (&failure, own) else {
+            return Without { columns: Vec::new(), failure };
+        };
+        let mut columns = vec![matrix.columns[own].clone(); self.folds];
+        for ((split, predicted), &(first, second)) in
+            self.plan.splits().iter().zip(&block.splits).zip(&self.names)
+        {
+            for (&i, row) in split.test().iter().zip(predicted[m].chunks_exact(width)) {
+                if row.iter().any(|v| is_unusable::<T>(*v)) {
+                    let message = format!("its prediction of row {} is no number", i + 1);
+                    let failure = Some(Failure { member: m, split: first, message });
+                    return Without { columns: Vec::new(), failure };
                 }
+                // A row of one fold is what the other's combiner learns from.
+                let v = if self.fold_of_row[i] as usize == first { second } else { first };
+                columns[v][i * width..(i + 1) * width].copy_from_slice(row);
             }
         }
-        part
-    }
-
-    /// The number of a pair and its rows, ascending.
-    fn both(&self, fold: usize, other: usize) -> Option<(usize, Vec<usize>)> {
-        let pair = (fold.min(other), fold.max(other));
-        let number = self.pairs.iter().position(|p| *p == pair)?;
-        Some((number, self.plan.without_both(fold, other).splits()[0].test().to_vec()))
+        Without { columns, failure: None }
     }
 }
 
 impl<T: Task> OutOfSample<T> {
-    /// The matrix of chosen rows, in that order.
-    #[must_use]
-    pub fn select(&self, rows: &[usize]) -> Self {
-        let width = self.width;
-        let cells = |column: &Vec<f64>| {
-            rows.iter().flat_map(|&i| &column[i * width..(i + 1) * width]).copied().collect()
+    /// Whether some member of a learner is here, but not what it said without pairs of folds.
+    pub(crate) fn lacks_pairs(&self, learner: &dyn Learner<T>) -> bool {
+        let lacks = |name: &String| {
+            let at = self.members.iter().position(|member| member == name);
+            at.is_some_and(|at| !self.has_pairs(at))
         };
-        Self {
-            members: self.members.clone(),
-            columns: self.columns.iter().map(cells).collect(),
-            target: self.target.select(rows),
-            weights: self.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect()),
-            rows: rows.iter().map(|&i| self.rows[i]).collect(),
-            fingerprint: self.fingerprint.clone(),
-            failures: self.failures.clone(),
-            width,
-        }
+        learner.members().iter().any(lacks)
     }
 
-    /// Goes on without a member that failed.
-    fn drop_member(&mut self, name: &str, failure: &Failure) {
-        if let Some(m) = self.members.iter().position(|member| member == name) {
-            self.columns.remove(m);
-            self.failures.push((self.members.remove(m), failure.clone()));
+    /// Takes in what a member said without pairs of folds; one that failed leaves, if failures are borne.
+    fn take_pairs(&mut self, name: String, without: Without, on_failure: OnFailure) -> Result<()> {
+        let Some(at) = self.members.iter().position(|member| *member == name) else {
+            return Ok(());
+        };
+        match (without.failure, on_failure) {
+            _ if self.has_pairs(at) => {}
+            (None, _) => self.without[at] = without.columns,
+            (Some(failure), OnFailure::Stop) => return Err(stop(name, &failure)),
+            (Some(failure), OnFailure::Drop) => self.drop_member(&name, &failure),
         }
+        Ok(())
     }
 }

@@ -34,14 +34,14 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 /// lists that differ in one row never collide. Nor do lists that differ in two neighbouring rows, as when two rows swap
 /// folds: the golden ratio is so badly approximated by fractions that multiplying two words below 2^31 by it drives them
 /// apart by more than the next word, below 2^31 again, could make good.
-struct Digest(u64);
+pub(crate) struct Digest(u64);
 
 impl Digest {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(GOLDEN)
     }
 
-    fn word(&mut self, word: u64) {
+    pub(crate) fn word(&mut self, word: u64) {
         let product = (self.0 ^ word).wrapping_mul(GOLDEN);
         self.0 = product ^ (product >> 32);
     }
@@ -54,8 +54,17 @@ impl Digest {
         }
     }
 
+    /// A text, its length first.
+    pub(crate) fn text(&mut self, text: &str) {
+        self.word(text.len() as u64);
+        for bytes in text.as_bytes().chunks(8) {
+            let word = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+            self.word(word);
+        }
+    }
+
     /// Two more steps spread the last words over all digits.
-    fn finish(mut self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         self.word(0);
         self.word(0);
         format!("{:016x}", self.0)

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::time::moments;
-use super::{HoldOut, Plan, PlanSpec, Portion, Split};
+use super::{HoldOut, Plan, PlanSpec, Portion, Split, check_enough};
 use crate::error::{Error, Place, Result};
 use crate::run::Run;
 
@@ -84,7 +84,8 @@ impl<'a> RowKeys<'a> {
     /// class its share. An error if one side would be empty.
     pub fn hold_out(&self, rows: usize, share: f64, run: &Run) -> Result<Split> {
         self.check(rows)?;
-        let test = Portion::Fraction(share);
+        check_enough(rows, "rows")?;
+        let test = Portion::Rows(((share * rows as f64).round() as usize).clamp(1, rows - 1));
         let plan = match (self.times, self.groups) {
             (Some(times), groups) => {
                 let plan = Plan::hold_out_last(times, test)?;
@@ -139,7 +140,7 @@ impl<'a> RowKeys<'a> {
 impl Plan {
     /// The plan without the training rows whose group is predicted in the same split: groups that span times are never on
     /// both sides. Splits with nothing left to learn from go.
-    pub(super) fn without_shared_groups(self, groups: &[u32]) -> Result<Self> {
+    pub(crate) fn without_shared_groups(self, groups: &[u32]) -> Result<Self> {
         let rows = self.rows;
         let keep = |split: Split| {
             let predicted: HashSet<u32> = split.test.iter().map(|&i| groups[i]).collect();

@@ -32,6 +32,7 @@ mod time;
 
 use std::borrow::Cow;
 
+pub(crate) use fingerprint::Digest;
 pub use given::Given;
 pub use grouped::{Grouped, StratifiedGrouped};
 pub use k_fold::{KFold, LeaveOneOut};
@@ -184,15 +185,6 @@ impl Plan {
             Split::others(test)
         };
         Self { rows: self.rows, splits: self.pairs().into_iter().map(both).collect() }
-    }
-
-    /// The plan of one split that predicts the rows of two others from all rows in neither.
-    #[must_use]
-    pub fn without_both(&self, first: usize, second: usize) -> Self {
-        let mut test = [self.splits[first].test(), self.splits[second].test()].concat();
-        test.sort_unstable();
-        test.dedup();
-        Self { rows: self.rows, splits: vec![Split::others(test)] }
     }
 
     /// Whether no split learns from rows that it or a later split predicts, and none is predicted twice: then what is

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use dolmen::catalogue::Catalogued;
 use dolmen::ensemble::{Check, Ending, Kept, Stack, Tuned};
 use dolmen::learner::{Fitted, Learner, Sample, predict};
-use dolmen::oos::{OnFailure, Trials, collect};
+use dolmen::oos::{CheckKind, OnFailure, Trials, collect};
 use dolmen::plan::Plan;
 use dolmen::run::Run;
 use dolmen::store::Record;
@@ -290,14 +290,15 @@ fn trials_of_a_matrix_keep_the_folds_of_its_plan() {
         collect(&[owned[0].as_ref()], &sample, plan, OnFailure::Stop, &run()).unwrap()
     };
     let trials = Trials::of_matrix(matrix(&plan), &plan);
-    assert!(trials.by_plan && !trials.nested);
-    for (trial, split) in trials.folds.iter().zip(plan.splits()) {
+    assert!(trials.by_plan() && trials.kind() == CheckKind::Matrix);
+    for (v, split) in plan.splits().iter().enumerate() {
+        let trial = trials.trial(v);
         assert_eq!(trial.held_out.table_rows(), split.test());
         assert_eq!(trial.learned_from.rows(), 8);
     }
     // A bootstrap is no partition: its rows are dealt in turn.
     let plan = Plan::bootstrap(12, 30, &run()).unwrap();
     let trials = Trials::of_matrix(matrix(&plan), &plan);
-    assert!(!trials.by_plan);
-    assert_eq!(trials.folds.iter().map(|trial| trial.held_out.rows()).sum::<usize>(), 12);
+    assert!(!trials.by_plan());
+    assert_eq!((0..trials.len()).map(|v| trials.held_out(v).len()).sum::<usize>(), 12);
 }

@@ -101,7 +101,8 @@ fn the_oos_ho_procedure_is_that_of_the_reference() {
             close(trials.matrix.row(m, i)[0], *expected, 1e-9, "X_HO");
         }
     }
-    for (fold, trial) in trials.folds.iter().enumerate() {
+    for fold in 0..trials.len() {
+        let trial = trials.trial(fold);
         let expected = golden["OOS_by_ho_fold"][fold].as_array().unwrap();
         assert_eq!(trial.learned_from.rows() + trial.held_out.rows(), 30);
         for (i, &row) in trial.learned_from.table_rows().iter().enumerate() {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::learner::{Diagnostics, Fitted, Learner, Sample, Series};
+use crate::learner::{Diagnostics, Fitted, Learner, SMALL_BLOCK, Sample, Series};
 use crate::learner::{Stored, check_use};
 use crate::math::log_sum_exp;
 use crate::run::Run;
@@ -49,14 +49,10 @@ impl BayesClassifier {
         for class in (0..classes).filter(|&c| weights[c] > 0.0) {
             let own: Vec<usize> =
                 (0..sample.rows()).filter(|&i| sample.target().class(i) == class).collect();
-            let x = sample.x().select(&own);
-            let own_weights: Option<Vec<f64>> =
-                sample.weights().map(|w| own.iter().map(|&i| w[i]).collect());
-            let rows = Sample::<Density>::new(x.rows(), &())?;
-            let rows = match &own_weights {
-                Some(weights) => rows.counted(weights)?,
-                None => rows,
-            };
+            let part = sample.select(&own);
+            let part = part.borrow();
+            // The same rows without their class: groups and times still bind inner splits.
+            let rows = part.with_target::<Density>(&())?;
             let name = &sample.target().classes()[class];
             let fitted = self.density.fit(&rows, &run.child(class as u64)).map_err(|source| {
                 Error::Member {
@@ -136,6 +132,12 @@ impl FittedBayes {
         Ok(())
     }
 
+    /// The largest block of the classes' densities.
+    fn largest_block(&self) -> usize {
+        let blocks = self.densities.iter().flatten().map(|density| density.block());
+        blocks.max().unwrap_or(SMALL_BLOCK)
+    }
+
     fn parameters(&self) -> Option<usize> {
         let of_densities = self.densities.iter().flatten().map(|density| density.free_parameters());
         Some(of_densities.sum::<Option<usize>>()? + self.log_priors.len() - 1)
@@ -191,6 +193,10 @@ impl Fitted<Joint> for FittedBayes {
         self.joint_into(x, out)
     }
 
+    fn block(&self) -> usize {
+        self.largest_block()
+    }
+
     fn free_parameters(&self) -> Option<usize> {
         self.parameters()
     }
@@ -224,6 +230,10 @@ impl Fitted<Classification> for FittedBayes {
             row.iter_mut().for_each(|log| *log = (*log - total).exp());
         }
         Ok(())
+    }
+
+    fn block(&self) -> usize {
+        self.largest_block()
     }
 
     fn free_parameters(&self) -> Option<usize> {

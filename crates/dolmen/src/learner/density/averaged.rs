@@ -105,8 +105,8 @@ impl Averaged {
                 self.learner.fit(&sample.select(&chosen).borrow(), &run)
             }
             Resample::Bootstrap => {
-                let (x, weights) = bootstrap(sample, &mut rng);
-                self.learner.fit(&Sample::new(x.rows(), &())?.counted(&weights)?, &run)
+                let (drawn, weights) = bootstrap(sample, &mut rng);
+                self.learner.fit(&sample.select(&drawn).borrow().counted(&weights)?, &run)
             }
         }
     }
@@ -114,15 +114,15 @@ impl Averaged {
 
 /// As many rows as there are, drawn with replacement: each row once, weighted by how often it was drawn. A row of weight w
 /// counts as w rows for every learner, so the fit is that of the repeated rows, on two thirds of the work.
-fn bootstrap(sample: &Sample<'_, Density>, rng: &mut ChaCha8Rng) -> (Features, Vec<f64>) {
+fn bootstrap(sample: &Sample<'_, Density>, rng: &mut ChaCha8Rng) -> (Vec<usize>, Vec<f64>) {
     let rows = sample.rows();
     let mut times = vec![0_u32; rows];
     for _ in 0..rows {
         times[rng.random_range(0..rows)] += 1;
     }
     let drawn: Vec<usize> = (0..rows).filter(|&i| times[i] > 0).collect();
-    let weights = drawn.iter().map(|&i| f64::from(times[i]) * sample.weight(i));
-    (sample.x().select(&drawn), weights.collect())
+    let weights = drawn.iter().map(|&i| f64::from(times[i]) * sample.weight(i)).collect();
+    (drawn, weights)
 }
 
 impl Learner<Density> for Averaged {

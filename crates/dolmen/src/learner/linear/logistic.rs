@@ -14,7 +14,6 @@ use crate::learner::{
     Diagnostics, Fitted, Learner, MOST_FOLDS, Sample, Series, Simple, SimpleModel,
 };
 use crate::math::quasi_newton::Minimum;
-use crate::plan::Plan;
 use crate::run::Run;
 use crate::table::Schema;
 use crate::target::Target;
@@ -152,22 +151,19 @@ impl Logistic {
 
     /// The penalty of least cross-validated log loss, and what to say of it.
     fn choose(&self, problem: &Problem<'_, Labelled<'_>>, run: &Run) -> Result<(f64, String)> {
-        let codes: Vec<u32> =
-            problem.data.rows.iter().map(|&i| problem.data.sample.target().codes()[i]).collect();
+        let Labelled { sample, rows, .. } = problem.data;
         let strongest = problem.weight().max(10.0 * WEAKEST);
-        let folds = self.folds.min(codes.len());
-        if folds < 2 {
+        let Ok(plan) = sample.folds_among(rows, self.folds, run) else {
             return Ok((strongest, "too few rows to choose lambda by cross-validation".into()));
-        }
-        let plan = Plan::stratified(&codes, folds, run)?;
+        };
         let all = |positions: &[usize]| -> Vec<usize> {
-            positions.iter().map(|&position| problem.data.rows[position]).collect()
+            positions.iter().map(|&position| rows[position]).collect()
         };
         let mut parts: Vec<Part> = plan
             .splits()
             .iter()
             .map(|split| Part {
-                train: all(&split.train(codes.len())),
+                train: all(&split.train(rows.len())),
                 test: all(split.test()),
                 last: None,
             })
@@ -188,7 +184,8 @@ impl Logistic {
                 break;
             }
         }
-        let mean = best.1 / problem.weight();
+        let held_out = parts.iter().flat_map(|part| &part.test).map(|&i| sample.weight(i));
+        let mean = best.1 / held_out.sum::<f64>();
         Ok((best.0, format!("lambda {:.4} chosen, cross-validated log loss {mean:.4}", best.0)))
     }
 

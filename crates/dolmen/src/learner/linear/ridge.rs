@@ -19,6 +19,9 @@ use crate::task::Regression;
 /// Penalties tried by `auto`, as multiples of the columns' mean spread: four per decade.
 const AUTO: (f64, f64, usize) = (1e-6, 1e3, 37);
 
+/// Folds by which a penalty is chosen where rows have groups or times.
+const FOLDS: usize = 10;
+
 /// Linear regression with a penalty on the squares of its coefficients.
 ///
 /// ```
@@ -80,7 +83,7 @@ impl Learner<Regression> for Ridge {
         }
         let all = run.install(|| NormalEquations::over(sample, &rows, &anchor(sample, &rows)));
         learner::by_split(&self.members(), sample, plan, run, |split, run| {
-            match self.fit_split(sample, split, &all)? {
+            match self.fit_split(sample, split, &all, run)? {
                 Some(models) => Ok(models.iter().map(|m| m.predict_rows(sample, split)).collect()),
                 None => learner::predict_split(self, sample, split, run),
             }
@@ -101,15 +104,19 @@ impl Ridge {
             return Err(Error::shape("rows to learn from", 1, 0));
         }
         run.install(|| {
-            let solutions = if sample.x().width() >= rows.len() {
-                Solutions::of_rows(&sample.select(&rows).borrow(), self.standardise)?
-            } else {
-                let equations = NormalEquations::over(sample, &rows, &anchor(sample, &rows));
-                Solutions::of_equations(&equations, self.standardise)?
-            };
+            let solutions = self.solutions(sample, &rows)?;
             run.check()?;
-            self.models(&solutions, sample, &rows)
+            self.models(&solutions, sample, &rows, run)
         })
+    }
+
+    /// What chosen rows say, for all penalties.
+    fn solutions(&self, sample: &Sample<'_, Regression>, rows: &[usize]) -> Result<Solutions> {
+        if sample.x().width() >= rows.len() {
+            return Solutions::of_rows(&sample.select(rows).borrow(), self.standardise);
+        }
+        let equations = NormalEquations::over(sample, rows, &anchor(sample, rows));
+        Solutions::of_equations(&equations, self.standardise)
     }
 
     /// The models of a split from the sums over all rows; `None` if those do not tell enough about the split's rows.
@@ -118,6 +125,7 @@ impl Ridge {
         sample: &Sample<'_, Regression>,
         split: &Split,
         all: &NormalEquations,
+        run: &Run,
     ) -> Result<Option<Vec<FittedRidge>>> {
         if !split.learns_from_all_others() {
             return Ok(None);
@@ -133,7 +141,7 @@ impl Ridge {
             Some(_) => Vec::new(),
             None => rows_that_count(sample, split.train(sample.rows()).iter().copied()),
         };
-        self.models(&solutions, sample, &rows).map(Some)
+        self.models(&solutions, sample, &rows, run).map(Some)
     }
 
     fn models(
@@ -141,8 +149,10 @@ impl Ridge {
         solutions: &Solutions,
         sample: &Sample<'_, Regression>,
         rows: &[usize],
+        run: &Run,
     ) -> Result<Vec<FittedRidge>> {
-        let model = |lambda: f64, leave_one_out: Option<f64>| {
+        let binds = sample.keys().bind();
+        let model = |lambda: f64, error: Option<f64>| {
             let fields = sample.x().schema().fields();
             let coefficients = solutions.coefficients(lambda);
             let model = FittedRidge {
@@ -150,7 +160,8 @@ impl Ridge {
                 at_centres: solutions.at_centres(&coefficients),
                 coefficients,
                 lambda,
-                leave_one_out,
+                leave_one_out: error.filter(|_| !binds),
+                held_out: error.filter(|_| binds),
                 columns: fields.iter().map(|field| field.name.clone()).collect(),
             };
             if model.coefficients.iter().all(|b| b.is_finite()) {
@@ -165,9 +176,46 @@ impl Ridge {
         let (first, last, count) = AUTO;
         let spread = Some(solutions.mean_spread()).filter(|s| *s > 0.0).unwrap_or(1.0);
         let lambdas = geometric(first * spread, last * spread, count);
-        let errors = solutions.leave_one_out(sample, rows, &lambdas);
+        // Leaving out single rows would learn from the rest of their groups, or from later rows.
+        let errors = if binds {
+            let Ok(plan) = sample.folds_among(rows, FOLDS, run) else {
+                return Ok(vec![model(spread, None)?]);
+            };
+            self.fold_errors(sample, rows, &plan, &lambdas)?
+        } else {
+            solutions.leave_one_out(sample, rows, &lambdas)
+        };
         let best = (0..count).min_by(|&a, &b| errors[a].total_cmp(&errors[b])).unwrap_or(0);
         Ok(vec![model(lambdas[best], Some(errors[best]))?])
+    }
+
+    /// The mean squared error on the folds of a plan over chosen rows, penalty by penalty.
+    fn fold_errors(
+        &self,
+        sample: &Sample<'_, Regression>,
+        rows: &[usize],
+        plan: &Plan,
+        lambdas: &[f64],
+    ) -> Result<Vec<f64>> {
+        let (mut errors, mut weight) = (vec![0.0; lambdas.len()], 0.0);
+        for split in plan.splits() {
+            let learned: Vec<usize> = split.train(rows.len()).iter().map(|&at| rows[at]).collect();
+            let solutions = self.solutions(sample, &learned)?;
+            weight += split.test().iter().map(|&at| sample.weight(rows[at])).sum::<f64>();
+            for (error, &lambda) in errors.iter_mut().zip(lambdas) {
+                let slopes = solutions.coefficients(lambda);
+                let at_centres = solutions.at_centres(&slopes);
+                for &at in split.test() {
+                    let row = sample.x().row(rows[at]);
+                    let terms = row.iter().zip(solutions.centres()).zip(&slopes);
+                    let said = at_centres + terms.map(|((x, c), b)| (x - c) * b).sum::<f64>();
+                    let off = sample.target()[rows[at]] - said;
+                    *error += sample.weight(rows[at]) * off * off;
+                }
+            }
+        }
+        errors.iter_mut().for_each(|error| *error /= weight);
+        Ok(errors)
     }
 
     fn validate(&self, sample: &Sample<'_, Regression>) -> Result<()> {
@@ -196,6 +244,9 @@ pub struct FittedRidge {
     coefficients: Vec<f64>,
     lambda: f64,
     leave_one_out: Option<f64>,
+    /// The same by folds, where rows have keys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    held_out: Option<f64>,
     columns: Vec<String>,
 }
 
@@ -253,12 +304,10 @@ impl SimpleModel<Regression> for FittedRidge {
     }
 
     fn diagnostics(&self) -> Diagnostics {
-        let chosen = self.leave_one_out.map(|error| {
-            format!(
-                "lambda {:.4} chosen, root mean squared leave-one-out error {:.4}",
-                self.lambda,
-                error.sqrt()
-            )
+        let by = if self.held_out.is_some() { "held-out" } else { "leave-one-out" };
+        let chosen = self.leave_one_out.or(self.held_out).map(|error| {
+            let (lambda, error) = (self.lambda, error.sqrt());
+            format!("lambda {lambda:.4} chosen, root mean squared {by} error {error:.4}")
         });
         let labels = std::iter::once("(intercept)".to_string()).chain(self.columns.iter().cloned());
         let values = std::iter::once(self.intercept()).chain(self.coefficients.iter().copied());

@@ -28,7 +28,6 @@ use super::scales::{Scales, require_moderate, require_numbers};
 use super::{Fitted, Learner, Sample};
 use crate::error::{Error, Place, Result, within};
 use crate::memory;
-use crate::plan::Plan;
 use crate::run::Run;
 use crate::target::Target;
 use crate::task::{Classification, Regression, Task};
@@ -118,22 +117,12 @@ impl TryFrom<Map<String, Value>> for DeepEnsemble {
 trait Learnable: Task {
     /// The target of some rows as the network sees it, and its mean and standard deviation.
     fn goal(sample: &Sample<'_, Self>, rows: &[usize]) -> Result<(Goal, (f64, f64))>;
-
-    /// Folds of the rows, of which the first is held out.
-    fn folds(goal: &Goal, folds: usize, run: &Run) -> Result<Plan>;
 }
 
 impl Learnable for Classification {
     fn goal(sample: &Sample<'_, Self>, rows: &[usize]) -> Result<(Goal, (f64, f64))> {
         let codes = rows.iter().map(|&i| sample.target().codes()[i]).collect();
         Ok((Goal::Classes { codes, count: sample.target().classes().len() }, (0.0, 1.0)))
-    }
-
-    fn folds(goal: &Goal, folds: usize, run: &Run) -> Result<Plan> {
-        match goal {
-            Goal::Classes { codes, .. } => Plan::stratified(codes, folds, run),
-            Goal::Numbers(target) => Plan::k_fold(target.len(), folds, run),
-        }
     }
 }
 
@@ -153,10 +142,6 @@ impl Learnable for Regression {
         let deviation = if deviation > 1e-12 * mean.abs() { deviation } else { 1.0 };
         let numbers = rows.iter().map(|&i| ((target[i] - mean) / deviation) as f32).collect();
         Ok((Goal::Numbers(numbers), (mean, deviation)))
-    }
-
-    fn folds(goal: &Goal, folds: usize, run: &Run) -> Result<Plan> {
-        Classification::folds(goal, folds, run)
     }
 }
 
@@ -218,7 +203,7 @@ impl Network {
         let training = Training { network: self, layers: &layers, data: &data };
         let trained: Vec<Result<Trained>> = run.install(|| {
             let fit =
-                |copy: usize| self.fit_copy::<T>(&training, rows.len(), &run.child(copy as u64));
+                |copy: usize| self.fit_copy(&training, sample, &rows, &run.child(copy as u64));
             (0..copies).into_par_iter().map(fit).collect()
         });
         let copies = trained.into_iter().map(|trained| {
@@ -230,21 +215,22 @@ impl Network {
         Ok(FittedNetwork::new(Body { scales, sizes, activation, copies, target }))
     }
 
-    /// One copy, with rows held out by its own random numbers. Too few rows are all learned from, and stop it too.
+    /// One copy, with rows held out by its own random numbers. Too few rows, or rows that cannot be split, are all learned
+    /// from, and stop it too.
     fn fit_copy<T: Learnable>(
         &self,
         training: &Training<'_>,
-        rows: usize,
+        sample: &Sample<'_, T>,
+        rows: &[usize],
         run: &Run,
     ) -> Result<Trained> {
-        let folds = (1.0 / self.validation).round() as usize;
-        if rows < 2 * folds {
-            let all: Vec<usize> = (0..rows).collect();
+        let is_enough = rows.len() as f64 * self.validation >= 2.0;
+        let split = sample.hold_out_among(rows, self.validation, run);
+        let Some(split) = split.ok().filter(|_| is_enough) else {
+            let all: Vec<usize> = (0..rows.len()).collect();
             return training.run(all.clone(), &all, run);
-        }
-        let plan = T::folds(&training.data.goal, folds, run)?;
-        let split = &plan.splits()[0];
-        training.run(split.train(rows).into_owned(), split.test(), run)
+        };
+        training.run(split.train(rows.len()).into_owned(), split.test(), run)
     }
 }
 

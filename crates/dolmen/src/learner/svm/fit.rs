@@ -1,6 +1,5 @@
 //! Machines from training rows: one for numbers, one for each pair of classes with its calibration.
 
-use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
 use super::Svm;
@@ -12,6 +11,7 @@ use super::solver::{Problem, Solution, solve};
 use crate::error::Result;
 use crate::learner::Diagnostics;
 use crate::learner::scales::Scales;
+use crate::plan::{OwnedKeys, Plan};
 use crate::run::Run;
 use crate::target::{Labels, Target};
 
@@ -22,6 +22,8 @@ const FOLDS: usize = 5;
 pub(super) struct Training {
     /// Their numbers in the sample.
     pub(super) rows: Vec<usize>,
+    /// Their classes, groups and times.
+    pub(super) keys: OwnedKeys,
     /// Their inputs, one after the other.
     pub(super) points: Vec<f64>,
     pub(super) weights: Vec<f64>,
@@ -202,36 +204,38 @@ fn pair(
     let mut cache = RowCache::new(&compared, memory);
     let solution = solve(&problem, vec![0.0; rows.len()], &mut cache, run)?;
     let mut pair = Pair { rows, firsts, solution, sigmoid: Sigmoid::default() };
-    let scores = held_out_scores(&pair, &problem, &mut cache, run)?;
-    let scored: Vec<Scored> = scores
-        .into_iter()
-        .enumerate()
-        .map(|(i, score)| (score, i < firsts, training.weights[pair.rows[i]]))
-        .collect();
-    pair.sigmoid = Sigmoid::fit(&scored);
+    let keys = OwnedKeys::select(&training.keys.borrow(), &pair.rows);
+    // Rows that cannot be set apart leave the machine uncalibrated.
+    if let Ok(plan) = keys.borrow().folds(pair.rows.len(), FOLDS, run) {
+        let scores = held_out_scores(&pair, &problem, &plan, &mut cache, run)?;
+        let scored: Vec<Scored> = scores
+            .into_iter()
+            .map(|(i, score)| (score, i < firsts, training.weights[pair.rows[i]]))
+            .collect();
+        pair.sigmoid = Sigmoid::fit(&scored);
+    }
     Ok(pair)
 }
 
-/// Each row's decision value by a machine that did not learn from it.
+/// Each held-out row with its decision value by a machine that did not learn from it.
 ///
-/// A fold's rows are held at 0: the kernel rows are then the same for all folds, and the decision values of the fold are
-/// its entries of the gradient. Each fold starts from the solution of all rows, mended to satisfy its constraints.
+/// Rows that a fold does not learn from are held at 0: the kernel rows are then the same for all folds, and the decision
+/// values of the fold are its entries of the gradient. Each fold starts from the solution of all rows, mended to satisfy its constraints.
 fn held_out_scores(
     pair: &Pair,
     problem: &Problem,
+    plan: &Plan,
     cache: &mut RowCache<'_>,
     run: &Run,
-) -> Result<Vec<f64>> {
+) -> Result<Vec<(usize, f64)>> {
     let rows = problem.target.len();
-    let mut order: Vec<usize> = (0..rows).collect();
-    let mut rng = run.rng();
-    order[..pair.firsts].shuffle(&mut rng);
-    order[pair.firsts..].shuffle(&mut rng);
-    let mut scores = vec![0.0; rows];
-    for fold in 0..FOLDS {
-        let held_out: Vec<usize> = order.iter().copied().skip(fold).step_by(FOLDS).collect();
+    let mut scores = Vec::with_capacity(rows);
+    for split in plan.splits() {
+        let mut is_learned = vec![false; rows];
+        split.train(rows).iter().for_each(|&i| is_learned[i] = true);
+        let left_out: Vec<usize> = (0..rows).filter(|&i| !is_learned[i]).collect();
         let mut without = problem.clone();
-        for &i in &held_out {
+        for &i in &left_out {
             (without.low[i], without.high[i]) = (0.0, 0.0);
         }
         let left = |range: std::ops::Range<usize>| {
@@ -245,15 +249,16 @@ fn held_out_scores(
             (false, false) => Some(0.0),
         };
         if let Some(score) = one_sided {
-            held_out.iter().for_each(|&i| scores[i] = score);
+            scores.extend(split.test().iter().map(|&i| (i, score)));
             continue;
         }
-        let start = mended(&pair.solution.b, &held_out);
+        let start = mended(&pair.solution.b, &left_out);
         let solution = solve(&without, start, cache, run)?;
-        for &i in &held_out {
-            scores[i] = solution.gradient[i] + problem.target[i] - solution.offset;
-        }
+        let score = |i: usize| solution.gradient[i] + problem.target[i] - solution.offset;
+        scores.extend(split.test().iter().map(|&i| (i, score(i))));
     }
+    // In the order of the rows, in which sums are formed.
+    scores.sort_unstable_by_key(|(i, _)| *i);
     Ok(scores)
 }
 

@@ -19,6 +19,7 @@ pub use model::FittedSvm;
 use super::scales::{Scales, require_moderate, require_numbers};
 use super::{Fitted, Learner, Sample};
 use crate::error::{Error, Result};
+use crate::plan::OwnedKeys;
 use crate::run::Run;
 use crate::task::{Classification, Regression, Task};
 use fit::Training;
@@ -152,7 +153,8 @@ impl Svm {
                 Likeness::Rbf { gamma: gamma_scale(&points, &weights) }
             }
         };
-        Ok(Training { rows, points, weights, scales, likeness })
+        let keys = OwnedKeys::select(&sample.keys(), &rows);
+        Ok(Training { rows, keys, points, weights, scales, likeness })
     }
 }
 

@@ -33,7 +33,8 @@ impl OneDependence {
     where
         Self: Learner<T>,
     {
-        let is_shared = plan.is_partition() && plan.rows() == sample.rows();
+        let is_shared =
+            plan.rows() == sample.rows() && plan.splits().iter().all(Split::learns_from_all_others);
         // Which columns are used depends on the rows learned from.
         if !(is_shared && is_fixed_on(sample)) || self.screens(sample.x().width())? {
             return learner::refit(self, sample, plan, run);
@@ -91,18 +92,19 @@ pub(super) struct SpareCounts<'a, R> {
 }
 
 impl<'a, R: ReadRow> SpareCounts<'a, R> {
-    /// Begins with one table. The splits are a partition; `read` reads any row.
+    /// Begins with one table. The splits learn from all rows that they do not hold out; `read` reads any row.
     pub(super) fn new(plan: &'a Plan, layout: &'a Layout, read: R) -> Self {
         let count = |rows: &[usize]| Self::count(layout, rows, &read);
         let additions = plan.rows() * layout.attributes() * layout.attributes() / 2;
         let is_small = plan.splits().len() * Counts::cells(layout) <= additions.min(KEPT_CELLS);
         let splits = if is_small { plan.splits() } else { &[] };
         let held_out: Vec<Counts> = splits.par_iter().map(|split| count(split.test())).collect();
-        let whole = match held_out.split_first() {
+        let whole = match held_out.split_first().filter(|_| plan.is_partition()) {
             Some((first, others)) => others.iter().fold(first.clone(), |mut sum, part| {
                 sum.add(1.0, part);
                 sum
             }),
+            // Pairs of folds hold rows out several times, and their sum is not the whole.
             None => Counts::of_rows(layout, plan.rows(), &read),
         };
         Self { plan, layout, held_out, tables: Mutex::new(vec![whole]), read }

@@ -6,9 +6,11 @@ use rayon::prelude::*;
 
 use super::learners::Counted;
 use super::mixing::{Desk, total};
+use super::tables::Tables;
 use crate::error::Result;
 use crate::learner::Sample;
 use crate::math::{first_largest, log_sum_exp};
+use crate::plan::Split;
 use crate::run::Run;
 use crate::solver::simplex::{JointScore, LmgOptions, LogScore, SimplexOptions};
 use crate::target::Labels;
@@ -17,7 +19,22 @@ use crate::task::Task;
 /// Rows left out in one piece of work.
 const BLOCK: usize = 512;
 
+/// Folds of rows with groups or times, which are not left out one by one.
+const FOLDS: usize = 10;
+
+/// What every root says about rows that it has not counted.
+struct LeftOut {
+    own: Vec<Vec<f64>>,
+    all: Vec<Vec<f64>>,
+    weights: Option<Vec<f64>>,
+}
+
 impl Counted {
+    fn equal_weights(&self) -> Vec<f64> {
+        let roots = self.tables.layout().attributes();
+        vec![1.0 / roots as f64; roots]
+    }
+
     /// Weights proportional to the evidence of each root.
     pub(super) fn evidence_weights(&self, notes: &mut Vec<String>) -> Vec<f64> {
         let evidence = self.tables.log_evidence();
@@ -51,21 +68,57 @@ impl Counted {
         found
     }
 
-    /// For every root a column of log p_u(c_i, x_i), and one of log p_u(x_i).
+    /// The rows of folds, in their order, with the same as if nothing of their fold, nor anything later, had been counted:
+    /// leaving out single rows would count the rest of their groups. `None` if there can be no folds.
+    fn folds_left_out<T: Task<Target = Labels>>(
+        &self,
+        sample: &Sample<'_, T>,
+        run: &Run,
+    ) -> Option<(Vec<usize>, Vec<Vec<(f64, f64)>>)> {
+        let plan = sample.folds(FOLDS, run).ok()?;
+        let layout = self.tables.layout();
+        let fold = |split: &Split| {
+            let train = sample.select(&split.train(sample.rows()));
+            let tables = Tables::new(self.discretiser.count(layout, &train.borrow()));
+            let (mut slots, mut desk) = (vec![None; layout.attributes()], Desk::default());
+            let mut found = Vec::with_capacity(split.test().len() * layout.attributes());
+            for &i in split.test() {
+                self.discretiser.read(layout, sample.x().row(i), &mut slots);
+                let class = sample.target().class(i);
+                // The row is not counted here, so nothing of it is taken away.
+                desk.put_roots_without(&tables, &slots, (class, 0.0));
+                let (scale, joints) = desk.joints(layout.classes());
+                let logs = |joint: &[f64]| (scale.ln(joint[class]), scale.ln(total(scale, joint)));
+                found.extend(joints.map(logs));
+            }
+            found
+        };
+        let rows = plan.splits().iter().flat_map(|split| split.test().iter().copied()).collect();
+        Some((rows, plan.splits().par_iter().map(fold).collect()))
+    }
+
+    /// The rows that are predicted without having been counted; for every root a column of log p_u(c_i, x_i), and one of
+    /// log p_u(x_i). None where rows with keys cannot be split.
     fn left_out_columns<T: Task<Target = Labels>>(
         &self,
         sample: &Sample<'_, T>,
-    ) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+        run: &Run,
+    ) -> Option<LeftOut> {
         let roots = self.tables.layout().attributes();
-        let block = |b: usize| b * BLOCK..((b + 1) * BLOCK).min(sample.rows());
-        let blocks: Vec<Vec<(f64, f64)>> = (0..sample.rows().div_ceil(BLOCK))
-            .into_par_iter()
-            .map(|b| self.left_out(sample, block(b)))
-            .collect();
+        let (rows, blocks) = if sample.keys().bind() {
+            self.folds_left_out(sample, run)?
+        } else {
+            let block = |b: usize| b * BLOCK..((b + 1) * BLOCK).min(sample.rows());
+            let blocks = (0..sample.rows().div_ceil(BLOCK)).into_par_iter();
+            let found = blocks.map(|b| self.left_out(sample, block(b))).collect();
+            ((0..sample.rows()).collect(), found)
+        };
+        let weights = sample.weights().map(|all| rows.iter().map(|&i| all[i]).collect());
         let root = |u: usize| blocks.iter().flat_map(move |block| block[u..].iter().step_by(roots));
         let own = |u: usize| root(u).map(|(own, _)| *own).collect();
         let all = |u: usize| root(u).map(|(_, all)| *all).collect();
-        ((0..roots).map(own).collect(), (0..roots).map(all).collect())
+        let (own, all) = ((0..roots).map(own).collect(), (0..roots).map(all).collect());
+        Some(LeftOut { own, all, weights })
     }
 
     pub(super) fn posterior_weights<T: Task<Target = Labels>>(
@@ -74,13 +127,16 @@ impl Counted {
         prior: f64,
         run: &Run,
     ) -> Result<Vec<f64>> {
-        let (mut own, all) = run.install(|| self.left_out_columns(sample));
+        let Some(left_out) = run.install(|| self.left_out_columns(sample, run)) else {
+            return Ok(self.equal_weights());
+        };
+        let LeftOut { mut own, all, weights } = left_out;
         for (own, all) in own.iter_mut().zip(&all) {
             own.iter_mut().zip(all).for_each(|(own, all)| *own -= all);
         }
         let roots = own.len();
         let problem = LogScore::from_log(own)?;
-        let problem = match sample.weights() {
+        let problem = match &weights {
             Some(weights) => problem.weighted(weights)?,
             None => problem,
         };
@@ -95,10 +151,14 @@ impl Counted {
         notes: &mut Vec<String>,
         run: &Run,
     ) -> Result<Vec<f64>> {
-        let (own, all) = run.install(|| self.left_out_columns(sample));
+        let Some(left_out) = run.install(|| self.left_out_columns(sample, run)) else {
+            notes.push("the rows cannot be split, so all roots weigh alike".into());
+            return Ok(self.equal_weights());
+        };
+        let LeftOut { own, all, weights } = left_out;
         let roots = own.len();
         let problem = JointScore::from_log(own, all)?;
-        let problem = match sample.weights() {
+        let problem = match &weights {
             Some(weights) => problem.weighted(weights)?,
             None => problem,
         };

@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::points::Points;
 use super::shape::Shape;
 use crate::error::{Error, Place, Result};
+use crate::learner::Sample;
+use crate::plan::RowKeys;
 use crate::table::Rows;
+use crate::task::Density;
 
 /// How the bandwidth of each column is found.
 ///
@@ -126,6 +129,15 @@ pub(super) struct Training<'a> {
     pub(super) rows: &'a [usize],
     /// The weights of all rows of `x`, chosen or not.
     pub(super) weights: Option<&'a [f64]>,
+    /// The keys of all rows of `x`.
+    pub(super) keys: RowKeys<'a>,
+}
+
+impl<'a> Training<'a> {
+    /// Chosen rows of a sample.
+    pub(super) fn new(sample: &Sample<'a, Density>, rows: &'a [usize]) -> Self {
+        Self { x: sample.x(), rows, weights: sample.weights(), keys: sample.keys() }
+    }
 }
 
 impl Training<'_> {

@@ -3,7 +3,7 @@
 //! The density of row i without its fold v is a sum over the rows of the other folds. All rows are put in order once; for
 //! fold v its rows get weight 0, and the rows of the fold are evaluated at every bandwidth together: differences are
 //! formed once for a ladder, and the cost does not grow with the number of folds. What is computed is exactly what
-//! refitting fold by fold gives; plans that are not partitions of the rows are refitted.
+//! refitting fold by fold gives; plans whose splits do not learn from all other rows are refitted.
 
 use rayon::prelude::*;
 
@@ -13,9 +13,9 @@ use super::points::Points;
 use super::tree::PairSums;
 use super::{KernelDensity, Scale, check_rows, models, weighted_rows};
 use crate::error::{Error, Result};
+use crate::learner::Block;
 use crate::learner::{self, Diagnostics, Fitted, Learner, Sample};
-use crate::learner::{Block, Failure};
-use crate::plan::Plan;
+use crate::plan::{Plan, Split};
 use crate::run::Run;
 use crate::task::Density;
 
@@ -38,11 +38,12 @@ pub(super) fn out_of_sample(
         Scale::Training => None,
     };
     let searches = matches!(learner.bandwidth, Bandwidth::Rule(Rule::Cv | Rule::Loo));
-    match (plan.fold_of_row(), &fixed) {
-        (Some(folds), Some(_)) => Pass::new(learner, sample, folds, fixed, run)?.run(run),
-        (Some(folds), None) if !searches => Pass::new(learner, sample, folds, None, run)?.run(run),
-        (None, Some(fixed)) => learner::refit(fixed, sample, plan, run),
-        (_, None) => learner::refit(learner, sample, plan, run),
+    let shares = plan.splits().iter().all(Split::learns_from_all_others);
+    match &fixed {
+        Some(_) if shares => Pass::new(learner, sample, plan, fixed, run)?.run(run),
+        None if shares && !searches => Pass::new(learner, sample, plan, None, run)?.run(run),
+        Some(fixed) => learner::refit(fixed, sample, plan, run),
+        None => learner::refit(learner, sample, plan, run),
     }
 }
 
@@ -56,7 +57,7 @@ struct FixedBandwidths {
 impl FixedBandwidths {
     fn of(learner: &KernelDensity, sample: &Sample<'_, Density>, run: &Run) -> Result<Self> {
         let rows = weighted_rows(sample)?;
-        let training = Training { x: sample.x(), rows: &rows, weights: sample.weights() };
+        let training = Training::new(sample, &rows);
         let (widths, _) = run.install(|| learner.widths(&training, run))?;
         let learner = learner.clone();
         Ok(Self { learner, widths })
@@ -74,7 +75,7 @@ impl Learner<Density> for FixedBandwidths {
         run: &Run,
     ) -> Result<Vec<Box<dyn Fitted<Density>>>> {
         let rows = weighted_rows(sample)?;
-        let training = Training { x: sample.x(), rows: &rows, weights: sample.weights() };
+        let training = Training::new(sample, &rows);
         let KernelDensity { shape, tolerance, .. } = self.learner;
         let found = Diagnostics::default();
         let models = run.install(|| models(shape, tolerance, &training, &self.widths, &found));
@@ -86,8 +87,8 @@ impl Learner<Density> for FixedBandwidths {
 struct Pass<'a> {
     learner: &'a KernelDensity,
     sample: &'a Sample<'a, Density>,
-    /// Each row's fold.
-    folds: Vec<u32>,
+    /// Its splits learn from all rows that they do not hold out.
+    plan: &'a Plan,
     fixed: Option<FixedBandwidths>,
     points: Points,
     /// The rows as they stand in `points`.
@@ -98,12 +99,12 @@ impl<'a> Pass<'a> {
     fn new(
         learner: &'a KernelDensity,
         sample: &'a Sample<'a, Density>,
-        folds: Vec<u32>,
+        plan: &'a Plan,
         fixed: Option<FixedBandwidths>,
         run: &Run,
     ) -> Result<Self> {
         let rows = weighted_rows(sample)?;
-        let training = Training { x: sample.x(), rows: &rows, weights: sample.weights() };
+        let training = Training::new(sample, &rows);
         let scale = match &fixed {
             Some(fixed) => fixed.widths.scale.clone(),
             // Only the order of the rows depends on it.
@@ -113,57 +114,42 @@ impl<'a> Pass<'a> {
         };
         let (points, order) = run.install(|| training.points(&scale));
         let order = order.into_iter().map(|i| rows[i]).collect();
-        Ok(Self { learner, sample, folds, fixed, points, order })
+        Ok(Self { learner, sample, plan, fixed, points, order })
     }
 
     fn run(&self, run: &Run) -> Result<Block> {
         let names = self.learner.members();
-        let splits = self.folds.iter().max().map_or(0, |&fold| fold as usize + 1);
-        let mut held_out = vec![Vec::new(); splits];
-        for (i, &fold) in self.folds.iter().enumerate() {
-            held_out[fold as usize].push(i);
-        }
         let predicted: Vec<Result<Vec<f64>>> = run.install(|| {
-            let fold = |(v, rows): (usize, &Vec<usize>)| {
+            let fold = |(v, split): (usize, &Split)| {
                 run.check()?;
-                run.child(v as u64).step(&names[0], |run| self.fold(v as u32, rows, run))
+                run.child(v as u64).step(&names[0], |run| self.fold(split.test(), run))
             };
-            held_out.par_iter().enumerate().map(fold).collect()
+            self.plan.splits().par_iter().enumerate().map(fold).collect()
         });
-        let mut block = Block {
-            columns: vec![vec![f64::NAN; self.sample.rows()]; names.len()],
-            failures: Vec::new(),
-        };
-        for (split, (rows, predicted)) in held_out.iter().zip(predicted).enumerate() {
+        let mut block = Block { splits: Vec::new(), failures: Vec::new() };
+        for (split, predicted) in predicted.into_iter().enumerate() {
             match predicted {
                 Ok(values) => {
-                    for (&i, values) in rows.iter().zip(values.chunks_exact(names.len())) {
-                        block
-                            .columns
-                            .iter_mut()
-                            .zip(values)
-                            .for_each(|(column, value)| column[i] = *value);
-                    }
+                    let member = |m| values.iter().skip(m).step_by(names.len()).copied().collect();
+                    block.splits.push((0..names.len()).map(member).collect());
                 }
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
-                Err(error) => block.failures.extend((0..names.len()).map(|member| Failure {
-                    member,
-                    split,
-                    message: error.to_string(),
-                })),
+                Err(error) => block.fail(names.len(), split, &error),
             }
         }
         Ok(block)
     }
 
-    /// The densities of a fold's rows without it: one value per member, row after row.
-    fn fold(&self, fold: u32, held_out: &[usize], run: &Run) -> Result<Vec<f64>> {
-        let learned = |i: &usize| self.folds[*i] != fold && self.sample.weight(*i) > 0.0;
+    /// The densities of held-out rows without them: one value per member, row after row.
+    fn fold(&self, held_out: &[usize], run: &Run) -> Result<Vec<f64>> {
+        let mut is_held_out = vec![false; self.sample.rows()];
+        held_out.iter().for_each(|&i| is_held_out[i] = true);
+        let learned = |i: &usize| !is_held_out[*i] && self.sample.weight(*i) > 0.0;
         let rows: Vec<usize> = (0..self.sample.rows()).filter(learned).collect();
         if rows.is_empty() {
             return Err(super::no_rows());
         }
-        let training = Training { x: self.sample.x(), rows: &rows, weights: self.sample.weights() };
+        let training = Training::new(self.sample, &rows);
         let widths = match &self.fixed {
             Some(fixed) => fixed.widths.clone(),
             None => self.learner.widths(&training, run)?.0,

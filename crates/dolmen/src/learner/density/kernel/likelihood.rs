@@ -1,7 +1,8 @@
 //! The cross-validated log-likelihood of a bandwidth vector, and its gradient.
 //!
 //! l(h) = sum_i w_i ln( 1/(W_i prod_k h_k) sum_j w_j prod_k K((x_ik - x_jk)/h_k) ), the inner sum and the weight W_i over
-//! the rows j of other folds than row i's; leave-one-out is a fold per row \[SmythWolpert1999, appendix B\]. With
+//! the rows j of other folds than row i's; leave-one-out is a fold per row \[SmythWolpert1999, appendix B\]. In order of
+//! time they are over the rows of earlier folds, and the rows i of the first fold, which has none, are not in the sum. With
 //! r_k = -u_k K'(u_k) / K(u_k), the derivative with respect to ln h_k is
 //! sum_i w_i ( sum_j w_j K_ij r_k(u_ij) / sum_j w_j K_ij - 1 ).
 //!
@@ -12,7 +13,7 @@
 use rayon::prelude::*;
 
 use super::shape::Shape;
-use super::tile::{BLOCK, Block, Lanes, Sums, tile};
+use super::tile::{BLOCK, Block, Lanes, Order, Sums, tile};
 
 /// Below this a sum of exponentials may have lost terms to underflow.
 const TINY: f64 = 1e-250;
@@ -25,7 +26,9 @@ pub(super) struct Likelihood {
     blocks: Vec<Block>,
     /// sum_i w_i ln W_i.
     log_others: f64,
+    /// The weight of the rows i.
     total: f64,
+    order: Order,
 }
 
 /// A value of the log-likelihood.
@@ -38,8 +41,13 @@ pub(super) struct Value {
 }
 
 impl Likelihood {
-    /// `columns`: column after column; `folds`: each row's fold.
-    pub(super) fn new(shape: Shape, columns: &[Vec<f64>], weights: &[f64], folds: &[u32]) -> Self {
+    /// `columns`: column after column; `folds`: each row's fold, and which others count for it.
+    pub(super) fn new(
+        shape: Shape,
+        columns: &[Vec<f64>],
+        weights: &[f64],
+        (folds, forward): (&[u32], Order),
+    ) -> Self {
         let mut order: Vec<usize> = (0..weights.len()).collect();
         order.sort_by_key(|&i| folds[i]);
         let block = |rows: &[usize]| {
@@ -59,16 +67,23 @@ impl Likelihood {
         let total: f64 = weights.iter().sum();
         let mut in_fold = vec![0.0; folds.iter().max().map_or(0, |&f| f as usize + 1)];
         folds.iter().zip(weights).for_each(|(&f, w)| in_fold[f as usize] += w);
+        let others = |fold: usize| match forward {
+            Order::Any => total - in_fold[fold],
+            Order::Forward => in_fold[..fold].iter().sum(),
+        };
+        let others: Vec<f64> = (0..in_fold.len()).map(others).collect();
+        let asked = || folds.iter().zip(weights).filter(|(f, _)| forward == Order::Any || **f > 0);
         let log_others = |(&f, &w): (&u32, &f64)| {
-            if w > 0.0 { w * (total - in_fold[f as usize]).ln() } else { 0.0 }
+            if w > 0.0 { w * others[f as usize].ln() } else { 0.0 }
         };
         Self {
             shape,
             rows: weights.len(),
             dimension: columns.len(),
             blocks: order.chunks(BLOCK).map(block).collect(),
-            log_others: folds.iter().zip(weights).map(log_others).sum(),
-            total,
+            log_others: asked().map(log_others).sum(),
+            total: asked().map(|(_, w)| w).sum(),
+            order: forward,
         }
     }
 
@@ -93,13 +108,13 @@ impl Likelihood {
         for i in 0..self.rows {
             let (b, l) = (i / BLOCK, i % BLOCK);
             let weight = blocks[b].weights[l];
-            if weight == 0.0 {
+            if weight == 0.0 || (self.order == Order::Forward && blocks[b].folds[l] == 0.0) {
                 continue;
             }
             let weighted = sums[b].of(0, l);
             let sum = weighted / weight;
             if sum < TINY && self.shape == Shape::Gaussian {
-                add_far_row(&blocks, (b, l), &mut value);
+                add_far_row(&blocks, self.order, (b, l), &mut value);
                 continue;
             }
             value.log_likelihood += weight * sum.ln();
@@ -121,7 +136,7 @@ impl Likelihood {
             .par_iter()
             .map(|block| {
                 let (mut own, mut unused) = (Sums::new(slopes), Sums::new(slopes));
-                tile(profile, block, block, &mut own, &mut unused);
+                tile(profile, self.order, (block, block), &mut own, &mut unused);
                 own
             })
             .collect();
@@ -130,7 +145,7 @@ impl Likelihood {
                 .map(|(a, b)| (a, b, std::mem::take(&mut sums[a]), std::mem::take(&mut sums[b])))
                 .collect();
             tiles.par_iter_mut().for_each(|(a, b, first, second)| {
-                tile(profile, &blocks[*a], &blocks[*b], first, second);
+                tile(profile, self.order, (&blocks[*a], &blocks[*b]), first, second);
             });
             for (a, b, first, second) in tiles {
                 (sums[a], sums[b]) = (first, second);
@@ -141,15 +156,19 @@ impl Likelihood {
 }
 
 /// Adds a row whose kernels underflow, relative to its nearest row in another fold.
-fn add_far_row(blocks: &[Block], (b, l): (usize, usize), value: &mut Value) {
+fn add_far_row(blocks: &[Block], order: Order, (b, l): (usize, usize), value: &mut Value) {
     let own = &blocks[b];
+    let counts = |other: &Block, m: usize| match order {
+        Order::Any => own.separates(l, other, m),
+        Order::Forward => other.folds[m] < own.folds[l],
+    };
     let squares = |other: &Block, m: usize| -> f64 {
         let square = |(x, y): (&Lanes, &Lanes)| (x[l] - y[m]).powi(2);
         own.columns.iter().zip(&other.columns).map(square).sum()
     };
     let others = || {
         let all = blocks.iter().flat_map(|block| (0..BLOCK).map(move |m| (block, m)));
-        all.filter(|(other, m)| other.weights[*m] > 0.0 && own.separates(l, other, *m))
+        all.filter(|(other, m)| other.weights[*m] > 0.0 && counts(other, *m))
     };
     let nearest = others().map(|(o, m)| squares(o, m)).fold(f64::INFINITY, f64::min);
     let mut sum = 0.0;

@@ -22,6 +22,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use rand::seq::SliceRandom;
@@ -36,12 +37,13 @@ use crate::error::{Error, Place, Result, within};
 use crate::learner::Block;
 use crate::learner::density::DensityModel;
 use crate::learner::{Diagnostics, Fitted, Learner, MOST_FOLDS, Sample};
-use crate::plan::Plan;
+use crate::plan::{OwnedKeys, Plan};
 use crate::run::Run;
 use crate::table::{Kind, Rows};
 use crate::task::Density;
 use bandwidth::{Training, Widths, rule_of_thumb};
 use search::Searched;
+use tile::Order;
 
 /// A product-kernel density of numeric columns.
 ///
@@ -117,7 +119,7 @@ impl Learner<Density> for KernelDensity {
         self.validate()?;
         check_rows(sample.x())?;
         let rows = weighted_rows(sample)?;
-        let training = Training { x: sample.x(), rows: &rows, weights: sample.weights() };
+        let training = Training::new(sample, &rows);
         let models = run.install(|| {
             let (widths, diagnostics) = self.widths(&training, run)?;
             Ok(models(self.shape, self.tolerance, &training, &widths, &diagnostics))
@@ -181,19 +183,21 @@ impl KernelDensity {
         let mut rows = training.rows.to_vec();
         rows.shuffle(&mut run.rng());
         rows.truncate(self.search_rows);
-        let folds = if leave_one_out { rows.len() } else { self.folds };
-        if folds > rows.len() {
-            let expected = format!("at most the number of rows, {}", rows.len());
-            return Err(Error::param("folds", expected, folds));
-        }
+        let Some((folds, order)) = self.search_folds(training, &mut rows, leave_one_out, run)?
+        else {
+            let factor = rule_of_thumb(false, self.shape, training.total_weight(), scale.len());
+            let note = "the rows cannot be split to search for a bandwidth: Scott's rule is used";
+            let notes = vec![note.into()];
+            let widths = Widths { scale, factors: vec![factor] };
+            return Ok((widths, Diagnostics { notes, ..Diagnostics::default() }));
+        };
         let first = training.x.row(rows[0]);
         let column =
             |k: usize| rows.iter().map(|&i| (training.x.row(i)[k] - first[k]) / scale[k]).collect();
         let columns: Vec<Vec<f64>> = (0..scale.len()).map(column).collect();
         let weights: Vec<f64> = rows.iter().map(|&i| training.weight(i)).collect();
-        let folds: Vec<u32> = (0..rows.len()).map(|i| (i % folds) as u32).collect();
-        let searched =
-            Searched { shape: self.shape, columns: &columns, weights: &weights, folds: &folds };
+        let (columns, weights, folds) = (&columns, &weights, &folds);
+        let searched = Searched { shape: self.shape, columns, weights, folds, order };
         let peak = searched.search(self.search, run)?;
         let drawn: f64 = weights.iter().sum();
         let log_scale: f64 = scale.iter().map(|s| s.ln()).sum();
@@ -208,6 +212,58 @@ impl KernelDensity {
         let shrink = (drawn / training.total_weight()).powf(1.0 / (scale.len() as f64 + 4.0));
         scale.iter_mut().zip(&peak.bandwidth).for_each(|(s, h)| *s *= h * shrink);
         Ok((Widths::single(scale), diagnostics))
+    }
+}
+
+impl KernelDensity {
+    /// The folds of the rows that bandwidths are searched on: dealt in turn, groups together, or in order of time. `None` if
+    /// rows with keys cannot be split.
+    fn search_folds(
+        &self,
+        training: &Training<'_>,
+        rows: &mut Vec<usize>,
+        leave_one_out: bool,
+        run: &Run,
+    ) -> Result<Option<(Vec<u32>, Order)>> {
+        let wanted = if leave_one_out { rows.len() } else { self.folds };
+        if !training.keys.bind() {
+            if wanted > rows.len() {
+                let expected = format!("at most the number of rows, {}", rows.len());
+                return Err(Error::param("folds", expected, wanted));
+            }
+            return Ok(Some(((0..rows.len()).map(|i| (i % wanted) as u32).collect(), Order::Any)));
+        }
+        // One fold for each time would make most of them predict from very little.
+        let is_timed = training.keys.times.is_some();
+        let wanted = if is_timed { self.folds } else { wanted };
+        let keys = OwnedKeys::select(&training.keys, rows);
+        let Ok(plan) = keys.borrow().folds(rows.len(), wanted, run) else {
+            return Ok(None);
+        };
+        // In order of time the rows before the first block are fold 0, which is learned from only.
+        let mut folds = vec![0; rows.len()];
+        for (fold, split) in (u32::from(is_timed)..).zip(plan.splits()) {
+            split.test().iter().for_each(|&at| folds[at] = fold);
+        }
+        if let (true, Some(groups)) = (is_timed, keys.borrow().groups) {
+            // A group that spans several blocks would be on both sides.
+            let mut fold_of_group = HashMap::new();
+            let mut torn = HashSet::new();
+            for (group, &fold) in groups.iter().zip(&folds) {
+                if *fold_of_group.entry(*group).or_insert(fold) != fold {
+                    torn.insert(*group);
+                }
+            }
+            let whole: Vec<bool> = groups.iter().map(|group| !torn.contains(group)).collect();
+            let mut is_whole = whole.iter();
+            rows.retain(|_| *is_whole.next().unwrap_or(&false));
+            let mut is_whole = whole.iter();
+            folds.retain(|_| *is_whole.next().unwrap_or(&false));
+            if folds.iter().max() == folds.iter().min() || !folds.contains(&0) {
+                return Ok(None);
+            }
+        }
+        Ok(Some((folds, if is_timed { Order::Forward } else { Order::Any })))
     }
 }
 

@@ -10,6 +10,7 @@ use super::bandwidth::rule_of_thumb;
 use super::climb::{Ascent, Metric, NO_GAIN, Peak, climb, climb_columns};
 use super::likelihood::Likelihood;
 use super::shape::Shape;
+use super::tile::Order;
 use crate::error::Result;
 use crate::run::Run;
 
@@ -34,6 +35,7 @@ pub(super) struct Searched<'a> {
     pub(super) columns: &'a [Vec<f64>],
     pub(super) weights: &'a [f64],
     pub(super) folds: &'a [u32],
+    pub(super) order: Order,
 }
 
 /// Climbs of Gaussian kernels start from those on one row in so many.
@@ -59,7 +61,7 @@ impl Searched<'_> {
 
     /// The likelihood of these columns.
     pub(super) fn likelihood(&self, columns: &[Vec<f64>]) -> Likelihood {
-        Likelihood::new(self.shape, columns, self.weights, self.folds)
+        Likelihood::new(self.shape, columns, self.weights, (self.folds, self.order))
     }
 
     /// Gaussian kernels: a climb from the best of several starts.
@@ -124,6 +126,7 @@ impl Searched<'_> {
             columns: &columns,
             weights: &self.weights[..rows],
             folds: &self.folds[..rows],
+            order: self.order,
             ..*self
         })
     }

@@ -3,7 +3,7 @@
 #![expect(clippy::inline_always, reason = "the lanes take the instruction set of their caller")]
 
 use std::f64::consts::LOG2_E;
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
@@ -102,9 +102,16 @@ impl Sums {
     "x86_64+avx2+fma",
     "aarch64+neon"
 ))]
-pub(super) fn tile(profile: Profile, a: &Block, b: &Block, of_a: &mut Sums, of_b: &mut Sums) {
+pub(super) fn tile(
+    profile: Profile,
+    order: Order,
+    (a, b): (&Block, &Block),
+    of_a: &mut Sums,
+    of_b: &mut Sums,
+) {
     const FMA: bool = target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"));
     let folds_meet = a.shares_folds(b);
+    let mut unused = (order == Order::Forward).then(|| Sums::new(of_a.whole.len() - 1));
     let mut kernels = [Lanes([0.0; BLOCK]); TOGETHER];
     for first in (0..BLOCK).step_by(TOGETHER) {
         let rows = first..first + TOGETHER;
@@ -112,16 +119,57 @@ pub(super) fn tile(profile: Profile, a: &Block, b: &Block, of_a: &mut Sums, of_b
             continue;
         }
         row_kernels::<FMA>(profile, a, b, first, &mut kernels);
+        if let Some(unused) = &mut unused {
+            // Each pair serves the later row only: once for the rows of one block, once for those of the other.
+            let mut of_later = kernels;
+            for (i, kernel) in rows.clone().zip(&mut of_later) {
+                keep(kernel, |l| b.folds[l] < a.folds[i]);
+            }
+            let tiles = Tile { profile, a, b, rows: rows.clone() };
+            tiles.add::<FMA>(&of_later, of_a, unused);
+            for (i, kernel) in rows.clone().zip(&mut kernels) {
+                keep(kernel, |l| a.folds[i] < b.folds[l]);
+            }
+            tiles.add::<FMA>(&kernels, unused, of_b);
+            continue;
+        }
         if folds_meet {
             for (i, kernel) in rows.clone().zip(&mut kernels) {
-                leave_folds_out(a, b, i, kernel);
+                keep(kernel, |l| a.separates(i, b, l));
             }
         }
-        add::<FMA>(&kernels, &mut of_a.partial[0][rows.clone()], &mut of_b.whole[0], |_, _| 1.0);
+        Tile { profile, a, b, rows }.add::<FMA>(&kernels, of_a, of_b);
+    }
+}
+
+/// Which rows of other folds a row's density is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// All.
+    Any,
+    /// Those of earlier folds.
+    Forward,
+}
+
+/// Some rows of a block and all rows of another.
+struct Tile<'a> {
+    profile: Profile,
+    a: &'a Block,
+    b: &'a Block,
+    rows: Range<usize>,
+}
+
+impl Tile<'_> {
+    /// Adds their kernels to the sums of both, and the slopes that are asked for.
+    #[inline(always)]
+    fn add<const FMA: bool>(&self, kernels: &[Lanes; TOGETHER], of_a: &mut Sums, of_b: &mut Sums) {
+        let rows = || self.rows.clone();
+        add::<FMA>(kernels, &mut of_a.partial[0][rows()], &mut of_b.whole[0], |_, _| 1.0);
         let slopes_of = of_a.partial[1..].iter_mut().zip(&mut of_b.whole[1..]);
-        for ((of_a, of_b), (x, column)) in slopes_of.zip(a.columns.iter().zip(&b.columns)) {
-            let pairs = Pairs { x: &x[rows.clone()], column, kernels: &kernels };
-            pairs.add_slopes::<FMA>(profile, &mut of_a[rows.clone()], of_b);
+        for ((of_a, of_b), (x, column)) in slopes_of.zip(self.a.columns.iter().zip(&self.b.columns))
+        {
+            let pairs = Pairs { x: &x[rows()], column, kernels };
+            pairs.add_slopes::<FMA>(self.profile, &mut of_a[rows()], of_b);
         }
     }
 }
@@ -152,11 +200,11 @@ fn row_kernels<const FMA: bool>(
     }
 }
 
-/// Sets the kernels of row i of `a` with rows of its own fold to 0.
+/// Sets the kernels with rows that do not count to 0.
 #[inline(always)]
-fn leave_folds_out(a: &Block, b: &Block, i: usize, kernel: &mut Lanes) {
+fn keep(kernel: &mut Lanes, counts: impl Fn(usize) -> bool) {
     for (l, kernel) in kernel.iter_mut().enumerate() {
-        *kernel = f64::from_bits(kernel.to_bits() & mask(a.separates(i, b, l)));
+        *kernel = f64::from_bits(kernel.to_bits() & mask(counts(l)));
     }
 }
 

@@ -36,16 +36,12 @@ pub(crate) use model::singular;
 pub(crate) use prior::Prior;
 pub(crate) use start::overall;
 
-use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
 use super::super::{Fitted, Learner, OwnedSample, Sample};
 use crate::error::{Error, Place, Result};
 use crate::run::Run;
 use crate::task::Density;
-
-/// The random stream that chooses validation rows; starts use those of their number of components.
-const VALIDATION_STREAM: u64 = u64::MAX;
 
 impl Learner<Density> for GaussianMixture {
     fn members(&self) -> Vec<String> {
@@ -186,20 +182,16 @@ struct Validation {
 }
 
 impl Validation {
-    /// A random share of the rows is held out.
+    /// A share of the rows is held out: at random, as whole groups, or the latest.
     fn new(sample: &Sample<'_, Density>, share: f64, run: &Run) -> Result<Self> {
         let rows = sample.rows();
         if rows < 2 {
             let problem = "choosing beta needs at least 2 rows";
             return Err(Error::data(Place::default(), problem).with_hint("give one beta"));
         }
-        let mut order: Vec<usize> = (0..rows).collect();
-        order.shuffle(&mut run.child(VALIDATION_STREAM).rng());
-        let held_out = ((share * rows as f64).round() as usize).clamp(1, rows - 1);
-        let (held_out, train) = order.split_at_mut(held_out);
-        held_out.sort_unstable();
-        train.sort_unstable();
-        Ok(Self { train: sample.select(train), held_out: sample.select(held_out) })
+        let split = sample.hold_out(share, &run.stream("validation"))?;
+        let train = sample.select(&split.train(rows));
+        Ok(Self { train, held_out: sample.select(split.test()) })
     }
 
     /// The mean log density of the rows held out.

@@ -17,6 +17,7 @@ use super::model::{Body, FittedBoost};
 use super::{Boost, FEW_ROUNDS, MOST_ROUNDS, PATIENCE};
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::plan::{OwnedKeys, RowKeys};
 use crate::run::Run;
 use crate::table::{Kind, Rows};
 
@@ -24,8 +25,6 @@ use crate::table::{Kind, Rows};
 const BLOCK: usize = 4096;
 /// Rows held out at least; of fewer, nothing can be learned about when to stop.
 const LEAST_HELD_OUT: usize = 50;
-/// The random streams of the held-out rows and of the rounds.
-const HELD_OUT_STREAM: u64 = u64::MAX;
 
 /// Units that a mean gradient must have for narrow cells to be exact enough, and means that the largest may have.
 const NARROW: (f64, f64) = (256.0, 4096.0);
@@ -66,9 +65,11 @@ pub(super) fn fit(
     x: Rows<'_>,
     targets: &[f64],
     weights: Option<&[f64]>,
+    keys: &RowKeys<'_>,
     run: &Run,
 ) -> Result<FittedBoost> {
-    let mut booster = Booster::new(parameters, loss, x, targets, weights, run)?;
+    let held_out = parameters.hold_out(x.rows(), weights, keys, run)?;
+    let mut booster = Booster::new(parameters, loss, x, targets, weights, held_out)?;
     let outputs = loss.outputs();
     let stops = !booster.held_out.is_empty();
     let usual = if stops { MOST_ROUNDS } else { FEW_ROUNDS };
@@ -111,14 +112,8 @@ impl<'a> Booster<'a> {
         x: Rows<'_>,
         targets: &'a [f64],
         weights: Option<&'a [f64]>,
-        run: &Run,
+        (learned, held_out): (Vec<u32>, Vec<u32>),
     ) -> Result<Self> {
-        let counts = |row: &u32| weights.is_none_or(|w| w[*row as usize] > 0.0);
-        let mut learned: Vec<u32> = (0..x.rows() as u32).filter(counts).collect();
-        if learned.is_empty() {
-            return Err(Error::shape("rows to learn from", 1, 0));
-        }
-        let held_out = parameters.hold_out(&mut learned, &mut run.child(HELD_OUT_STREAM).rng());
         let bins = Bins::learn(x, weights, parameters.bins)?;
         let codes = bins.encode(x)?;
         let cells = x.rows().saturating_mul(loss.outputs());
@@ -350,19 +345,32 @@ impl Totals {
 }
 
 impl Boost {
-    /// Takes held-out rows from the others, if the rounds are to be chosen by them and there are enough.
-    fn hold_out(&self, learned: &mut Vec<u32>, rng: &mut impl Rng) -> Vec<u32> {
-        let wanted = (self.held_out * learned.len() as f64) as usize;
+    /// The rows learned from, and those held out, if the rounds are to be chosen by them and there are enough that can be set
+    /// apart.
+    fn hold_out(
+        &self,
+        rows: usize,
+        weights: Option<&[f64]>,
+        keys: &RowKeys<'_>,
+        run: &Run,
+    ) -> Result<(Vec<u32>, Vec<u32>)> {
+        let counts = |row: &usize| weights.is_none_or(|w| w[*row] > 0.0);
+        let rows: Vec<usize> = (0..rows).filter(counts).collect();
+        if rows.is_empty() {
+            return Err(Error::shape("rows to learn from", 1, 0));
+        }
+        let wanted = (self.held_out * rows.len() as f64) as usize;
         let is_wanted = self.patience.is_some_and(|p| p > 0)
             || (self.rounds.is_none() && self.patience.is_none());
-        if !is_wanted || wanted < LEAST_HELD_OUT {
-            return Vec::new();
+        let chosen = |at: &[usize]| at.iter().map(|&at| rows[at] as u32).collect::<Vec<u32>>();
+        let draw = || {
+            let (own, stream) = (OwnedKeys::select(keys, &rows), run.stream("held-out rows"));
+            own.borrow().hold_out(rows.len(), self.held_out, &stream).ok()
+        };
+        match (is_wanted && wanted >= LEAST_HELD_OUT).then(draw).flatten() {
+            Some(split) => Ok((chosen(&split.train(rows.len())), chosen(split.test()))),
+            None => Ok((rows.iter().map(|&row| row as u32).collect(), Vec::new())),
         }
-        learned.shuffle(rng);
-        let mut held_out = learned.split_off(learned.len() - wanted);
-        learned.sort_unstable();
-        held_out.sort_unstable();
-        held_out
     }
 
     /// The constraint of every column; none if no column has one.

@@ -21,6 +21,7 @@ pub use model::FittedBoost;
 
 use crate::error::{Error, Place, Result, within};
 use crate::learner::{Fitted, Learner, Sample};
+use crate::plan::RowKeys;
 use crate::run::Run;
 use crate::target::Target;
 use crate::task::{Classification, Regression};
@@ -166,6 +167,19 @@ impl Boost {
         weights: Option<&[f64]>,
         run: &Run,
     ) -> Result<FittedBoost> {
+        self.fit_keyed(loss, x, targets, weights, &RowKeys::default(), run)
+    }
+
+    /// The same for rows with keys, which the rows held out honour.
+    fn fit_keyed(
+        &self,
+        loss: &dyn Loss,
+        x: crate::table::Rows<'_>,
+        targets: &[f64],
+        weights: Option<&[f64]>,
+        keys: &RowKeys<'_>,
+        run: &Run,
+    ) -> Result<FittedBoost> {
         self.validate()?;
         loss.check(targets)?;
         if targets.len() != x.rows() {
@@ -174,7 +188,7 @@ impl Boost {
         if let Some(row) = targets.iter().position(|y| !y.is_finite()) {
             return Err(Error::data(Place::row(row), "the target is not a finite number"));
         }
-        run.install(|| fit::fit(self, loss, x, targets, weights, run))
+        run.install(|| fit::fit(self, loss, x, targets, weights, keys, run))
     }
 
     fn regression_loss(&self, y: &[f64], weights: Option<&[f64]>) -> Result<Arc<dyn Loss>> {
@@ -219,7 +233,7 @@ impl Learner<Regression> for Boost {
     ) -> Result<Vec<Box<dyn Fitted<Regression>>>> {
         let loss = self.regression_loss(sample.target(), sample.weights())?;
         let (x, y, weights) = (sample.x(), sample.target(), sample.weights());
-        Ok(vec![Box::new(self.fit_loss(loss.as_ref(), x, y, weights, run)?)])
+        Ok(vec![Box::new(self.fit_keyed(loss.as_ref(), x, y, weights, &sample.keys(), run)?)])
     }
 }
 
@@ -236,7 +250,8 @@ impl Learner<Classification> for Boost {
         let loss = self.class_loss(sample.target().classes().len())?;
         let targets: Vec<f64> = sample.target().codes().iter().map(|&c| f64::from(c)).collect();
         let (x, weights) = (sample.x(), sample.weights());
-        Ok(vec![Box::new(self.fit_loss(loss.as_ref(), x, &targets, weights, run)?)])
+        let keys = sample.keys();
+        Ok(vec![Box::new(self.fit_keyed(loss.as_ref(), x, &targets, weights, &keys, run)?)])
     }
 }
 

@@ -1,6 +1,5 @@
 //! Growing and pruning one tree, for numbers and for classes.
 
-use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
 use super::super::bins::Bins;
@@ -14,12 +13,11 @@ use super::model::FittedTree;
 use super::prune::Annotated;
 use super::{Alpha, DecisionTree};
 use crate::error::{Error, Result};
+use crate::learner::Sample;
+use crate::plan::Split;
 use crate::run::Run;
-use crate::table::Rows;
 use crate::target::{Labels, Target};
-
-/// The random stream of the folds.
-const FOLDS_STREAM: u64 = 1;
+use crate::task::Task;
 
 /// What a tree is grown towards: numbers or classes.
 pub(super) trait Goal: Sync {
@@ -35,8 +33,6 @@ pub(super) trait Goal: Sync {
     fn value(&self, sums: &[f64], out: &mut Vec<f64>);
     /// How wrong that is for a row.
     fn error(&self, sums: &[f64], row: usize) -> f64;
-    /// Groups of rows that folds share evenly.
-    fn stratum(&self, row: usize) -> u32;
 }
 
 /// Everything trees are grown from but the target.
@@ -76,13 +72,13 @@ impl Trunk<'_> {
 }
 
 /// Fits a tree, on the thread pool it is called in.
-pub(super) fn fit<G: Goal>(
+pub(super) fn fit<T: Task, G: Goal>(
     parameters: &DecisionTree,
     goal: &G,
-    x: Rows<'_>,
-    weights: Option<&[f64]>,
+    sample: &Sample<'_, T>,
     run: &Run,
 ) -> Result<FittedTree> {
+    let (x, weights) = (sample.x(), sample.weights());
     let counts = |row: &u32| weights.is_none_or(|w| w[*row as usize] > 0.0);
     let rows: Vec<u32> = (0..x.rows() as u32).filter(counts).collect();
     if rows.is_empty() {
@@ -110,7 +106,7 @@ pub(super) fn fit<G: Goal>(
     let path = tree.path();
     let alpha = match parameters.alpha {
         Alpha::Given(alpha) => alpha,
-        Alpha::Rule(_) => choose(parameters, goal, &trunk, x, rows, &path, run)?,
+        Alpha::Rule(_) => choose(parameters, goal, &trunk, sample, &rows, &path, run)?,
     };
     // Splits that gain nothing go at a price of 0; nothing goes where no price is asked.
     let price = if alpha > 0.0 { alpha } else { f64::NEG_INFINITY };
@@ -122,12 +118,12 @@ pub(super) fn fit<G: Goal>(
 
 /// The alpha that predicts held-out folds best: the error of the trees of the folds at each price between those where the
 /// full tree changes (Breiman et al. 1984, section 3.4.2).
-fn choose<G: Goal>(
+fn choose<T: Task, G: Goal>(
     parameters: &DecisionTree,
     goal: &G,
     trunk: &Trunk<'_>,
-    x: Rows<'_>,
-    mut rows: Vec<u32>,
+    sample: &Sample<'_, T>,
+    rows: &[u32],
     path: &[f64],
     run: &Run,
 ) -> Result<f64> {
@@ -135,27 +131,23 @@ fn choose<G: Goal>(
     let mut prices: Vec<f64> =
         path.windows(2).map(|pair| pair[0].sqrt() * pair[1].sqrt()).collect();
     prices.extend(path.last());
-    let folds = parameters.folds.min(rows.len());
-    if folds < 2 || prices.len() < 2 {
+    let own: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
+    let plan = sample.folds_among(&own, parameters.folds, &run.stream("folds"));
+    let Some(plan) = plan.ok().filter(|_| prices.len() > 1) else {
         return Ok(0.0);
-    }
-    rows.shuffle(&mut run.child(FOLDS_STREAM).rng());
-    rows.sort_by_key(|&row| goal.stratum(row as usize));
-    let of_fold = |fold: usize| -> Result<Vec<(f64, Vec<f64>)>> {
+    };
+    let of_fold = |split: &Split| -> Result<Vec<(f64, Vec<f64>)>> {
         run.check()?;
-        let parts = rows.iter().enumerate();
-        let (held, learned): (Vec<_>, Vec<_>) = parts.partition(|(at, _)| at % folds == fold);
-        let mut learned: Vec<u32> = learned.into_iter().map(|(_, &row)| row).collect();
-        learned.sort_unstable();
+        let learned = split.train(rows.len()).iter().map(|&at| rows[at]).collect();
         let (tree, _) = trunk.annotated(goal, learned);
-        let errors = |&(_, &row): &(usize, &u32)| {
-            let errors = errors(&tree, goal, x.row(row as usize), row as usize, &prices);
-            (trunk.weight(row as usize), errors)
+        let errors = |&at: &usize| {
+            let row = own[at];
+            (trunk.weight(row), errors(&tree, goal, sample.x().row(row), row, &prices))
         };
-        Ok(held.iter().map(errors).collect())
+        Ok(split.test().iter().map(errors).collect())
     };
     let found: Vec<Vec<(f64, Vec<f64>)>> =
-        (0..folds).into_par_iter().map(of_fold).collect::<Result<_>>()?;
+        plan.splits().par_iter().map(of_fold).collect::<Result<_>>()?;
     let rows: Vec<(f64, Vec<f64>)> = found.into_iter().flatten().collect();
     Ok(prices[best_price(&rows, prices.len(), parameters.one_se)])
 }
@@ -254,10 +246,6 @@ impl Goal for Numbers<'_> {
     fn error(&self, sums: &[f64], row: usize) -> f64 {
         (self.y[row] - self.middle - sums[1] / sums[0]).powi(2)
     }
-
-    fn stratum(&self, _row: usize) -> u32 {
-        0
-    }
 }
 
 /// Classes: nodes hold the weight of each.
@@ -304,9 +292,5 @@ impl Goal for Classes<'_> {
             (n / total - f64::from(u8::from(class == self.labels.class(row)))).powi(2)
         };
         sums.iter().enumerate().map(share).sum()
-    }
-
-    fn stratum(&self, row: usize) -> u32 {
-        self.labels.codes()[row]
     }
 }

@@ -146,7 +146,7 @@ impl DecisionTree {
             return Err(Error::param("criterion", "variance for numbers", given));
         }
         let target = fit::Numbers::new(sample.target());
-        run.install(|| fit::fit(self, &target, sample.x(), sample.weights(), run))
+        run.install(|| fit::fit(self, &target, sample, run))
     }
 
     /// Fits a classification tree.
@@ -157,7 +157,7 @@ impl DecisionTree {
     ) -> Result<FittedTree> {
         self.validate()?;
         let target = fit::Classes::new(sample.target(), self.impurity()?, self.pseudo_count);
-        run.install(|| fit::fit(self, &target, sample.x(), sample.weights(), run))
+        run.install(|| fit::fit(self, &target, sample, run))
     }
 }
 

@@ -1,0 +1,474 @@
+//! The way of a stack: the out-of-sample matrix, its trials, the combination, and the members that have a say in it.
+
+use super::assess::{Assessed, Assessor, best_member, plan_checks};
+use super::equal::EqualWeights;
+use super::verdict::Kept;
+use super::{Check, Ending, Ensemble, FoldAverage, IntervalKind, Stack, StackFigures};
+use crate::combine::{Combination, Combiner, LinearPool, log_evidence};
+use crate::error::{Error, Result};
+use crate::learner::Failure;
+use crate::learner::{Fitted, Learner, Sample};
+use crate::oos::{self, Collector, MemberFits, OnFailure, OutOfSample, Trials};
+use crate::plan::Plan;
+use crate::run::{Run, Work};
+use crate::solver::problem::unit;
+use crate::target::Target;
+use crate::task::Task;
+
+/// Members that could not be fitted, with what they said.
+pub type Failures = Vec<(String, Failure)>;
+
+/// The combination that is kept, and what its check has shown.
+struct Decision<T: Task> {
+    combination: Box<dyn Combination<T>>,
+    assessed: Option<Assessed<T>>,
+    figures: StackFigures,
+    replaced: bool,
+}
+
+/// Models for new rows, by the names of their members.
+type Models<T> = Vec<(String, Box<dyn Fitted<T>>)>;
+
+impl<T: Task> Stack<T> {
+    /// Fits the stack: the out-of-sample matrix, the combination, and the members for new rows. Without a plan of its own the
+    /// rows are split as their keys ask ([`Sample::folds`]).
+    pub fn fit_ensemble(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Ensemble<T>> {
+        let stream = run.stream("plan");
+        let plan = match &self.plan {
+            Some(spec) => spec.build(sample.rows(), &sample.keys(), &stream)?,
+            None => sample.folds(self.folds, &stream)?,
+        };
+        self.fit_on(sample, &plan, run)
+    }
+
+    /// Fits the stack on a plan made elsewhere (folds given by the user, any other scheme).
+    pub fn fit_on(&self, sample: &Sample<'_, T>, plan: &Plan, run: &Run) -> Result<Ensemble<T>> {
+        self.fit_keeping(self.keep_all, sample, plan, run)
+    }
+
+    /// The same, keeping all members or only those with weight, whatever the stack says.
+    pub(crate) fn fit_keeping(
+        &self,
+        keep_all: bool,
+        sample: &Sample<'_, T>,
+        plan: &Plan,
+        run: &Run,
+    ) -> Result<Ensemble<T>> {
+        if self.learners.is_empty() {
+            return Err(Error::shape("members of the stack", 1, 0));
+        }
+        let (combiners, equal) = self.candidates();
+        let rungs: usize = combiners.iter().map(|combiner| combiner.rungs().len()).sum();
+        self.plan_work(plan, rungs, run);
+        let run = &run.planned();
+        let (mut trials, mut fits) = self.trials(sample, plan, rungs, run)?;
+        let mut refitted: Models<T> = Vec::new();
+        loop {
+            let mut decision = self.decide(sample, &trials, &combiners, equal, run)?;
+            let kept = self.reduce(keep_all, &mut decision, &trials.matrix);
+            let names: Vec<String> =
+                kept.members.iter().map(|&m| trials.matrix.members()[m].clone()).collect();
+            match self.ending {
+                Ending::Refit => {
+                    let failed = self.refit_missing(sample, &names, &mut refitted, run)?;
+                    if !failed.is_empty() {
+                        // The weights are found again without those that cannot be fitted to all rows.
+                        self.drop_failed(failed, plan, &mut trials)?;
+                        continue;
+                    }
+                }
+                Ending::Average => {
+                    self.fit_missing_folds(sample, plan, &names, &mut fits, run)?;
+                    refitted = averages(std::mem::take(&mut fits))?;
+                }
+            }
+            self.pass_over_refits(&names, run);
+            let models = in_order(&names, refitted)?;
+            return self.ensemble(sample, trials, decision, kept.all_weights, models, run);
+        }
+    }
+
+    /// The combination of all members that the trials speak for.
+    fn decide(
+        &self,
+        sample: &Sample<'_, T>,
+        trials: &Trials<T>,
+        combiners: &[&dyn Combiner<T>],
+        equal: Option<usize>,
+        run: &Run,
+    ) -> Result<Decision<T>> {
+        let matrix = &trials.matrix;
+        let evidence = |rows: &[usize], run: &Run| self.log_evidence(sample, rows, matrix, run);
+        let assessor = Assessor {
+            combiners,
+            asked_for: self.combiners.iter().map(|combiner| combiner.rungs().len()).sum(),
+            equal,
+            replace: self.replace,
+            sample: *sample,
+            log_evidence: &evidence,
+        };
+        let mut assessed = assessor.assess(trials, &run.stream("check"))?;
+        let chosen = assessed.as_ref().map_or(0, |assessed| assessed.chosen);
+        let mut combination = assessor.fit(chosen, matrix, &run.stream("combination"))?;
+        let mut replaced = false;
+        if let Some(assessed) = assessed.as_mut()
+            && assessed.assessment.verdict.kept == Kept::BestMember
+        {
+            replaced = true;
+            combination = replace(combination.as_ref(), assessed, matrix)?;
+        }
+        let figures = match &assessed {
+            Some(assessed) => assessed.figures.clone(),
+            None => assessor.unchecked_figures(combination.as_ref(), matrix)?,
+        };
+        Ok(Decision { combination, assessed, figures, replaced })
+    }
+
+    /// Leaves out the members that have no weight in the combination, nor in those of the folds where these are used:
+    /// with fold averages of numbers, whose intervals ask each fold for what it said.
+    fn reduce(
+        &self,
+        keep_all: bool,
+        decision: &mut Decision<T>,
+        matrix: &OutOfSample<T>,
+    ) -> Reduced {
+        let all_weights = decision.combination.weights().map(<[f64]>::to_vec);
+        let asks_folds = self.ending == Ending::Average && matrix.target().numbers().is_some();
+        if let Some(assessed) = decision.assessed.as_mut().filter(|_| !asks_folds) {
+            assessed.combinations.clear();
+        }
+        let all: Vec<usize> = (0..matrix.members().len()).collect();
+        let of_folds = || decision.assessed.iter().flat_map(|assessed| &assessed.combinations);
+        let used = || std::iter::once(&decision.combination).chain(of_folds());
+        let has_weight =
+            |m: usize| used().any(|c| c.weights().is_none_or(|weights| weights[m] != 0.0));
+        let members: Vec<usize> = all.iter().copied().filter(|&m| has_weight(m)).collect();
+        // Of two members with one name it could not be told which is left out.
+        let names = matrix.members();
+        let is_shared = (1..names.len()).any(|m| names[..m].contains(&names[m]));
+        if keep_all || is_shared || members.is_empty() || members.len() == all.len() {
+            return Reduced { members: all, all_weights };
+        }
+        let reduced: Option<Vec<_>> = used().map(|c| c.of_members(&members)).collect();
+        let Some(mut reduced) = reduced else {
+            return Reduced { members: all, all_weights };
+        };
+        decision.combination = reduced.remove(0);
+        if let Some(assessed) = &mut decision.assessed {
+            assessed.combinations = reduced;
+        }
+        Reduced { members, all_weights }
+    }
+
+    /// The ensemble of what was decided and fitted.
+    fn ensemble(
+        &self,
+        sample: &Sample<'_, T>,
+        trials: Trials<T>,
+        decision: Decision<T>,
+        all_weights: Option<Vec<f64>>,
+        models: Models<T>,
+        run: &Run,
+    ) -> Result<Ensemble<T>> {
+        let Decision { combination, assessed, figures, replaced } = decision;
+        let table_rows = trials.matrix.table_rows().to_vec();
+        let ensemble = Ensemble::new(models, combination, trials.matrix, all_weights)
+            .with_figures(figures)
+            .replaced(replaced);
+        match assessed {
+            Some(assessed) => {
+                let rows: Vec<usize> = assessed.rows.iter().map(|&i| table_rows[i]).collect();
+                let x = sample.x().select(&rows);
+                let (calibration, intervals) = (self.calibration, self.intervals);
+                let stream = run.stream("intervals");
+                ensemble.assessed(assessed, calibration, intervals, x.rows(), &stream)
+            }
+            None => Ok(ensemble),
+        }
+    }
+
+    /// The members as they are, fitted on all rows: no folds, no combiner, no check. One member is that model itself;
+    /// several weigh alike. Also the members that could not be fitted, if failures are borne.
+    pub fn fit_without_folds(
+        &self,
+        sample: &Sample<'_, T>,
+        run: &Run,
+    ) -> Result<(Ensemble<T>, Failures)> {
+        let learners: Vec<&dyn Learner<T>> = self.learners.iter().map(AsRef::as_ref).collect();
+        oos::plan_fits(&learners, 1, run);
+        let (mut members, mut failures) = (Vec::new(), Vec::new());
+        let names = self.learners.iter().flat_map(|learner| learner.members()).collect::<Vec<_>>();
+        for (learner, models) in
+            self.learners.iter().zip(self.refit_each(sample, &names, &run.stream("refit")))
+        {
+            match models {
+                Ok(models) => members.extend(models),
+                Err(Error::Cancelled) => return Err(Error::Cancelled),
+                Err(error) if self.on_failure == OnFailure::Stop => return Err(error),
+                Err(error) => failures.extend(
+                    learner
+                        .members()
+                        .into_iter()
+                        .map(|name| (name, Failure { member: 0, split: 0, message: said(&error) })),
+                ),
+            }
+        }
+        if members.is_empty() && !failures.is_empty() {
+            return Err(oos::none_left(&failures));
+        }
+        Ok((Ensemble::with_equal_weights(members)?, failures))
+    }
+
+    /// Plans the whole work: every fit, those of pairs of folds and of the ending included, and the folds of the check.
+    fn plan_work(&self, plan: &Plan, candidates: usize, run: &Run) {
+        let folds = plan.splits().len();
+        let is_nested = self.check == Check::Nested && plan.is_partition();
+        let ending = usize::from(self.ending == Ending::Refit);
+        for learner in self.borrowed() {
+            let reused = self.reused.as_ref();
+            let is_known = |name: &String| reused.is_some_and(|r| r.members().contains(name));
+            let is_new = !learner.members().iter().all(is_known);
+            let lacks_pairs = is_new || reused.is_some_and(|reused| reused.lacks_pairs(learner));
+            let pairs = if is_nested && lacks_pairs { folds * (folds - 1) / 2 } else { 0 };
+            let fits = if is_new { folds } else { 0 };
+            let steps = (fits + pairs + ending) as u64;
+            run.progress().plan_work(&Work { what: &oos::name(learner), steps, guess: 1.0 });
+        }
+        if self.is_checked(candidates) {
+            plan_checks(folds, run);
+        }
+    }
+
+    fn borrowed(&self) -> Vec<&dyn Learner<T>> {
+        self.learners.iter().map(AsRef::as_ref).collect()
+    }
+
+    /// Whether there is a check: it was asked for, or is needed to choose or to calibrate.
+    fn is_checked(&self, candidates: usize) -> bool {
+        let is_needed = self.calibration.is_some() || self.intervals == IntervalKind::Local;
+        self.check != Check::AsNeeded || candidates > 1 || is_needed
+    }
+
+    /// The combiners, and equal weights if they may take the place of what is learned; also which candidate is equal weights.
+    fn candidates(&self) -> (Vec<&dyn Combiner<T>>, Option<usize>) {
+        let mut combiners: Vec<&dyn Combiner<T>> =
+            self.combiners.iter().map(AsRef::as_ref).collect();
+        let equal: &dyn Combiner<T> = &EqualWeights;
+        let named = combiners.iter().position(|combiner| combiner.rungs() == equal.rungs());
+        let members: usize = self.learners.iter().map(|learner| learner.members().len()).sum();
+        if self.replace && members > 1 && named.is_none() {
+            combiners.push(equal);
+        }
+        let at = named.or((combiners.len() > self.combiners.len()).then_some(self.combiners.len()));
+        let before =
+            |at: usize| combiners[..at].iter().map(|combiner| combiner.rungs().len()).sum();
+        let equal = at.map(before);
+        (combiners, equal)
+    }
+
+    /// The out-of-sample matrix with the trials that are asked for or needed, and the fits that made it where they are to
+    /// be averaged.
+    fn trials(
+        &self,
+        sample: &Sample<'_, T>,
+        plan: &Plan,
+        candidates: usize,
+        run: &Run,
+    ) -> Result<(Trials<T>, Vec<MemberFits<T>>)> {
+        let learners = self.borrowed();
+        let (on_failure, reused) = (self.on_failure, self.reused.as_ref());
+        let collector =
+            Collector { learners: &learners, sample: *sample, plan, on_failure, reused };
+        let members = run.stream("members");
+        let (matrix, fits) = match self.ending {
+            Ending::Refit => (collector.matrix(&members)?, Vec::new()),
+            Ending::Average => collector.matrix_with_fits(&members)?,
+        };
+        let trials = match self.check {
+            Check::Nested if plan.is_partition() => {
+                let stream = run.stream("pairs");
+                Trials::nested(matrix, &learners, sample, plan, on_failure, &stream)?
+            }
+            Check::AsNeeded if !self.is_checked(candidates) => Trials::none(matrix),
+            Check::AsNeeded | Check::Matrix | Check::Nested => Trials::of_matrix(matrix, plan),
+        };
+        Ok((trials, fits))
+    }
+
+    /// Each member's log evidence on chosen rows, to which it is fitted for this.
+    fn log_evidence(
+        &self,
+        sample: &Sample<'_, T>,
+        rows: &[usize],
+        matrix: &OutOfSample<T>,
+        run: &Run,
+    ) -> Result<Vec<f64>> {
+        let part = sample.select(rows);
+        let part = part.borrow();
+        let models = self.refit(&part, matrix, run)?;
+        models.iter().map(|model| log_evidence(model.as_ref(), &part, run)).collect()
+    }
+
+    /// Fits the members of these names that are not among the models yet on all rows. Also those that cannot be, learner by
+    /// learner, if failures are borne.
+    fn refit_missing(
+        &self,
+        sample: &Sample<'_, T>,
+        names: &[String],
+        models: &mut Models<T>,
+        run: &Run,
+    ) -> Result<Vec<(Vec<String>, Error)>> {
+        let is_missing = |name: &&String| models.iter().all(|(other, _)| other != *name);
+        let missing: Vec<String> = names.iter().filter(is_missing).cloned().collect();
+        let mut failed = Vec::new();
+        let fitted = self.refit_each(sample, &missing, &run.stream("refit"));
+        for (learner, fitted) in self.learners.iter().zip(fitted) {
+            match fitted {
+                Ok(fitted) => models.extend(fitted),
+                Err(Error::Cancelled) => return Err(Error::Cancelled),
+                Err(error) if self.on_failure == OnFailure::Stop => return Err(error),
+                Err(error) => failed.push((learner.members(), error)),
+            }
+        }
+        Ok(failed)
+    }
+
+    /// Goes on without learners that cannot be fitted to all rows.
+    fn drop_failed(
+        &self,
+        failed: Vec<(Vec<String>, Error)>,
+        plan: &Plan,
+        trials: &mut Trials<T>,
+    ) -> Result<()> {
+        for (names, error) in failed {
+            let message = format!("on all rows: {}", said(&error));
+            for (member, name) in names.iter().enumerate() {
+                let split = plan.splits().len();
+                trials.drop_member(name, &Failure { member, split, message: message.clone() });
+            }
+        }
+        if trials.matrix.members().is_empty() {
+            return Err(oos::none_left(trials.matrix.failures()));
+        }
+        Ok(())
+    }
+
+    /// The fits on the folds of members that are known from an earlier matrix, which has no models.
+    fn fit_missing_folds(
+        &self,
+        sample: &Sample<'_, T>,
+        plan: &Plan,
+        names: &[String],
+        fits: &mut Vec<MemberFits<T>>,
+        run: &Run,
+    ) -> Result<()> {
+        let is_missing = |name: &&String| fits.iter().all(|(other, _)| other != *name);
+        let missing: Vec<String> = names.iter().filter(is_missing).cloned().collect();
+        let stream = run.stream("members");
+        fits.extend(oos::fold_fits(&self.borrowed(), &missing, sample, plan, &stream)?);
+        Ok(())
+    }
+
+    /// Tells that the fits on all rows of learners without weight are done, as they need none.
+    fn pass_over_refits(&self, names: &[String], run: &Run) {
+        let unused = |learner: &&dyn Learner<T>| {
+            self.ending == Ending::Refit
+                && !learner.members().iter().any(|name| names.contains(name))
+        };
+        for learner in self.borrowed().into_iter().filter(unused) {
+            run.step(&oos::name(learner), |_| ());
+        }
+    }
+
+    /// Fits every member that is in the matrix on all rows of a sample.
+    fn refit(
+        &self,
+        sample: &Sample<'_, T>,
+        matrix: &OutOfSample<T>,
+        run: &Run,
+    ) -> Result<Vec<Box<dyn Fitted<T>>>> {
+        let fitted = self.refit_each(sample, matrix.members(), run).into_iter();
+        let fitted: Vec<_> = fitted.collect::<Result<_>>()?;
+        in_order(matrix.members(), fitted.into_iter().flatten().collect())
+            .map(|models| models.into_iter().map(|(_, model)| model).collect())
+    }
+
+    /// The wanted members fitted on all rows of a sample, learner by learner.
+    fn refit_each(
+        &self,
+        sample: &Sample<'_, T>,
+        wanted: &[String],
+        run: &Run,
+    ) -> Vec<Result<Models<T>>> {
+        use rayon::prelude::*;
+
+        let learners = self.borrowed();
+        let streams = oos::streams(&learners, run);
+        run.install(|| {
+            let fit = |(learner, stream): (&&dyn Learner<T>, &Run)| {
+                run.check()?;
+                if !learner.members().iter().any(|name| wanted.contains(name)) {
+                    // None of its members is wanted: whether it could be fitted does not matter.
+                    return Ok(Vec::new());
+                }
+                let name = || learner.members().first().cloned().unwrap_or_default();
+                let fit = |run: &Run| learner.fit(sample, run);
+                let models = stream.step(&oos::name(*learner), fit);
+                let models = models.map_err(|source| match source {
+                    Error::Cancelled => Error::Cancelled,
+                    source => {
+                        Error::Member { member: name(), split: None, source: Box::new(source) }
+                    }
+                })?;
+                let named = learner.members().into_iter().zip(models);
+                Ok(named.filter(|(name, _)| wanted.contains(name)).collect())
+            };
+            learners.par_iter().zip(&streams).map(fit).collect()
+        })
+    }
+}
+
+/// Which members are kept, and the weights of all.
+struct Reduced {
+    members: Vec<usize>,
+    all_weights: Option<Vec<f64>>,
+}
+
+/// The models of these members, in this order.
+fn in_order<T: Task>(names: &[String], mut models: Models<T>) -> Result<Models<T>> {
+    let take = |name: &String| {
+        let at = models.iter().position(|(other, _)| other == name);
+        at.map(|at| models.remove(at))
+            .ok_or_else(|| Error::shape(format!("fits of '{name}'"), 1, 0))
+    };
+    names.iter().map(take).collect()
+}
+
+/// What a member said when it failed.
+fn said(error: &Error) -> String {
+    match error {
+        Error::Member { source, .. } => source.to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// The best member in the place of a combination, also in what was found about it; the combination's notes stay.
+fn replace<T: Task>(
+    combination: &dyn Combination<T>,
+    assessed: &mut Assessed<T>,
+    matrix: &OutOfSample<T>,
+) -> Result<Box<dyn Combination<T>>> {
+    let best = best_member(matrix)?;
+    let pool = LinearPool::new(unit(matrix.members().len(), best)).in_place_of(combination.found());
+    let notes = combination.diagnostics().notes;
+    let alone = notes.iter().fold(pool, |pool, note| pool.noting(note));
+    assessed.predicted = assessed.rows.iter().flat_map(|&i| matrix.row(best, i)).copied().collect();
+    assessed.combinations.iter_mut().for_each(|of_fold| *of_fold = Box::new(alone.clone()));
+    Ok(Box::new(alone))
+}
+
+/// Members as averages of their fits on the folds.
+fn averages<T: Task>(fits: Vec<MemberFits<T>>) -> Result<Models<T>> {
+    let average = |(name, fits)| Ok((name, Box::new(FoldAverage::new(fits)?) as _));
+    fits.into_iter().map(average).collect()
+}
