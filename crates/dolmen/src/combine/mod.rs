@@ -30,6 +30,7 @@ use std::fmt::Debug;
 
 pub use bma::{Bma, log_evidence};
 pub use gate::{Gate, Gated};
+pub(crate) use learned::Seen;
 pub use learned::{Learned, LearnedCombination, Scale};
 pub use linear_pool::LinearPool;
 pub use log_pool::{LogPool, LogPooling};

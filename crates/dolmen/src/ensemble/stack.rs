@@ -1,5 +1,6 @@
 //! Stacking: fit unlike learners, keep what each said about rows it had not seen, learn how to combine them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::assess::{Assessed, Assessor, best_member, plan_checks};
@@ -47,7 +48,7 @@ pub enum Check {
 }
 
 /// What members predict new rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
     /// Every member fitted once more, on all rows [SmythWolpert1999 section 2.3 step 4].

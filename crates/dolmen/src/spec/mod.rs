@@ -4,13 +4,27 @@
 //! ```text
 //! kernel                                   all parameters at their defaults
 //! mixture(components=[2,4,8], beta=0.01)   a list makes one member per value
-//! averaged(of=mixture(components=4), copies=20)
+//! averaged(of=mixture(components=4), fits=20)
+//! ode(root='petal length')                 quotes around what is not one word; a quote within is written twice
+//! kernel(bandwidth={absolute=[0.5, 2]})    braces around parts that have names
 //! ```
+//!
+//! A member's name is such a text, too: its kind and what differs from the default ([`Spec::of`]).
+
+mod form;
+mod name;
+mod parse;
+mod write;
 
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
+
+pub(crate) use form::MODEL;
+pub(crate) use name::same;
+pub use write::{number, value};
 
 use crate::error::{Error, Result};
+use parse::Parser;
 
 /// A learner's kind and its parameters.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,24 +37,16 @@ pub struct Spec {
 
 /// The key that holds the kind where a spec is written as an object (files, nested specs).
 const KIND: &str = "kind";
-/// Specs nest, but not deeper than anyone writes: the parser must not run out of stack on hostile input.
-const DEEPEST: usize = 16;
 
 impl Spec {
     /// Reads `kind` or `kind(name=value, ...)`.
     pub fn parse(text: &str) -> Result<Self> {
-        let mut parser = Parser { text, at: 0 };
-        let spec = parser.spec(0)?;
-        parser.skip_space();
-        if parser.at < text.len() {
-            return Err(parser.unexpected("the end of the spec"));
-        }
-        Ok(spec)
+        Parser::new(text).whole()
     }
 
     /// Reads an object with the key `kind`.
     pub fn from_object(mut object: Map<String, Value>) -> Result<Self> {
-        match object.remove(KIND) {
+        match object.shift_remove(KIND) {
             Some(Value::String(kind)) => Ok(Self { kind, parameters: object }),
             Some(other) => Err(Error::param("kind", "the name of a learner", other)),
             None => Err(Error::param("a model", "an object with the key 'kind'", "without one")),
@@ -96,132 +102,6 @@ impl Spec {
     }
 }
 
-struct Parser<'a> {
-    text: &'a str,
-    at: usize,
-}
-
-impl Parser<'_> {
-    fn rest(&self) -> &str {
-        &self.text[self.at..]
-    }
-
-    fn skip_space(&mut self) {
-        self.at = self.text.len() - self.rest().trim_start().len();
-    }
-
-    /// Takes the next character if it is this one.
-    fn take(&mut self, expected: char) -> bool {
-        self.skip_space();
-        let found = self.rest().starts_with(expected);
-        self.at += if found { expected.len_utf8() } else { 0 };
-        found
-    }
-
-    fn unexpected(&self, expected: &str) -> Error {
-        let found = match self.rest().chars().next() {
-            Some(c) => format!("'{c}' at character {}", self.text[..self.at].chars().count() + 1),
-            None => "its end".into(),
-        };
-        Error::param(
-            &format!("the spec '{}'", self.text),
-            format!("continued by {expected}"),
-            found,
-        )
-    }
-
-    /// Letters, digits and the marks that names, numbers and plain words are made of.
-    fn word(&mut self, expected: &str) -> Result<String> {
-        self.skip_space();
-        let is_part = |c: char| c.is_alphanumeric() || "_-+.".contains(c);
-        let length = self.rest().find(|c| !is_part(c)).unwrap_or(self.rest().len());
-        if length == 0 {
-            return Err(self.unexpected(expected));
-        }
-        let word = self.rest()[..length].to_string();
-        self.at += length;
-        Ok(word)
-    }
-
-    fn spec(&mut self, depth: usize) -> Result<Spec> {
-        let kind = self.word("the name of a learner")?;
-        let mut parameters = Map::new();
-        if self.take('(') {
-            self.parameters(&mut parameters, depth)?;
-        }
-        Ok(Spec { kind, parameters })
-    }
-
-    /// `name=value, ...)`; the opening parenthesis is taken.
-    fn parameters(&mut self, parameters: &mut Map<String, Value>, depth: usize) -> Result<()> {
-        while !self.take(')') {
-            let name = self.word("a parameter's name or ')'")?;
-            if !self.take('=') {
-                return Err(self.unexpected("'='"));
-            }
-            let value = self.value(depth + 1)?;
-            if parameters.insert(name.clone(), value).is_some() {
-                return Err(Error::param(&name, "given once", "given twice"));
-            }
-            if !self.take(',') && !self.rest().starts_with(')') {
-                return Err(self.unexpected("',' or ')'"));
-            }
-        }
-        Ok(())
-    }
-
-    fn value(&mut self, depth: usize) -> Result<Value> {
-        if depth > DEEPEST {
-            return Err(self.unexpected("fewer nested parts"));
-        }
-        if self.take('[') {
-            let mut list = Vec::new();
-            while !self.take(']') {
-                list.push(self.value(depth + 1)?);
-                if !self.take(',') && !self.rest().starts_with(']') {
-                    return Err(self.unexpected("',' or ']'"));
-                }
-            }
-            return Ok(Value::Array(list));
-        }
-        for quote in ['"', '\''] {
-            if self.take(quote) {
-                return self.quoted(quote);
-            }
-        }
-        let word = self.word("a value")?;
-        if self.take('(') {
-            let mut parameters = Map::new();
-            self.parameters(&mut parameters, depth + 1)?;
-            return Ok(Value::Object(Spec { kind: word, parameters }.to_object()));
-        }
-        Ok(plain(word))
-    }
-
-    fn quoted(&mut self, quote: char) -> Result<Value> {
-        let Some(length) = self.rest().find(quote) else {
-            self.at = self.text.len();
-            return Err(self.unexpected("a closing quote"));
-        };
-        let text = self.rest()[..length].to_string();
-        self.at += length + quote.len_utf8();
-        Ok(Value::String(text))
-    }
-}
-
-/// A word as what it looks like: true, false, a number, or text.
-fn plain(word: String) -> Value {
-    if let Ok(whole) = word.parse::<i64>() {
-        return Value::Number(whole.into());
-    }
-    match (word.as_str(), word.parse::<f64>().ok().and_then(Number::from_f64)) {
-        ("true", _) => Value::Bool(true),
-        ("false", _) => Value::Bool(false),
-        (_, Some(number)) => Value::Number(number),
-        _ => Value::String(word),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -256,7 +136,59 @@ mod tests {
         assert!(message(&format!("a(b={}", "[".repeat(100_000))).contains("nested"));
     }
 
+    #[test]
+    fn specs_are_written_as_they_are_read() {
+        for text in [
+            "kernel",
+            "kernel(bandwidth=[0.1, 4, 1e-10], shape=triangular)",
+            "averaged(of=mixture(components=4), fits=20)",
+            "ode(root='petal length')",
+            "ode(root=\"it's\")",
+            "ode(root='both '' and \"')",
+            "ode(root='12')",
+            "kernel(bandwidth={absolute=[0.5, 2]})",
+            "stack(members=[gaussian, kernel(bandwidth=cv)], combiner=pseudo-bma+)",
+        ] {
+            let spec = Spec::parse(text).unwrap();
+            assert_eq!(spec.to_string(), text);
+            let stored = serde_json::to_value(&spec).unwrap();
+            assert_eq!(stored, json!(text));
+            assert_eq!(serde_json::from_value::<Spec>(stored).unwrap(), spec);
+            let object = Value::Object(spec.to_object());
+            assert_eq!(serde_json::from_value::<Spec>(object).unwrap(), spec);
+        }
+        assert!(serde_json::from_value::<Spec>(json!({"components": 2})).is_err());
+        assert!(serde_json::from_value::<Spec>(json!("mixture(")).is_err());
+    }
+
+    /// Whatever a parameter may be.
+    fn any_value() -> impl Strategy<Value = Value> {
+        let one = prop_oneof![
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<u64>().prop_map(Value::from),
+            proptest::num::f64::NORMAL.prop_map(Value::from),
+            "\\PC{0,12}".prop_map(Value::from),
+            "[a-z0-9'\" ]{0,5}".prop_map(Value::from),
+        ];
+        one.prop_recursive(3, 24, 4, |inner| {
+            let fields = proptest::collection::btree_map("[a-j]{1,3}", inner.clone(), 0..4);
+            prop_oneof![
+                proptest::collection::vec(inner, 0..4).prop_map(Value::from),
+                fields.prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            ]
+        })
+    }
+
     proptest! {
+        #[test]
+        fn any_spec_comes_back_from_its_text(value in any_value()) {
+            let mut spec = Spec::new("some-kind");
+            spec.parameters.insert("a".into(), value.clone());
+            let read = Spec::parse(&spec.to_string()).unwrap();
+            prop_assert!(name::same(&read.parameters["a"], &value), "{spec}");
+        }
+
         #[test]
         fn any_text_is_read_or_refused(text in "\\PC{0,40}") {
             let _ = Spec::parse(&text);
