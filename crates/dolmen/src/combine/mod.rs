@@ -14,6 +14,7 @@
 //! it all for predictions from anywhere.
 
 mod bma;
+pub mod check;
 mod copies;
 mod gate;
 mod greedy;
