@@ -3,16 +3,17 @@
 use std::io::Write;
 
 use clap::Args;
-use dolmen::catalogue::{Catalogue, Catalogued, Entry};
+use dolmen::catalogue::{Catalogue, Catalogued, Choice, Entry, Parameter, Range};
 use dolmen::error::Error;
+use dolmen::spec;
 use dolmen::task::{Classification, Density, Joint, Regression};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::args::{Common, Format};
-use crate::output::{self, Done, columns};
+use crate::output::{self, Done, left_columns};
 
-/// List the learners and combiners with their parameters and defaults.
+/// List the learners and combiners; of one, its parameters with meaning, default and allowed values.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   dolmen learners
@@ -30,7 +31,26 @@ struct Shown {
     name: &'static str,
     task: &'static str,
     about: &'static str,
+    /// The defaults by name.
     parameters: Map<String, Value>,
+    documented: Vec<Documented>,
+    example: String,
+}
+
+/// All there is to say about a parameter.
+#[derive(Debug, Serialize)]
+struct Documented {
+    name: String,
+    about: String,
+    /// What it can be, in words.
+    kind: String,
+    /// The same with the numbers that are allowed.
+    allowed: String,
+    default: Value,
+    required: bool,
+    range: Option<Range>,
+    /// The words it can be, with their meaning.
+    values: Vec<Choice>,
 }
 
 pub(crate) fn run(arguments: &Learners, common: &Common, out: &mut dyn Write) -> Done {
@@ -56,7 +76,7 @@ pub(crate) fn run(arguments: &Learners, common: &Common, out: &mut dyn Write) ->
     }
     let row =
         |learner: &Shown| vec![learner.name.into(), learner.task.into(), learner.about.into()];
-    columns(&["learner", "task", "what it is"], learners.iter().map(row), out)
+    left_columns(&["learner", "task", "what it is"], learners.iter().map(row), out)
 }
 
 fn listed<T: Catalogued>() -> Vec<Shown> {
@@ -65,13 +85,66 @@ fn listed<T: Catalogued>() -> Vec<Shown> {
 }
 
 fn shown<W: ?Sized>(entry: &Entry<W>, task: &'static str) -> Shown {
-    let parameters = entry.parameters().iter();
-    let parameters = parameters.map(|p| (p.name.clone(), p.default.clone())).collect();
-    Shown { name: entry.kind(), task, about: entry.about(), parameters }
+    let parameters = entry.parameters();
+    let optional = parameters.iter().filter(|parameter| !parameter.required);
+    Shown {
+        name: entry.kind(),
+        task,
+        about: entry.about(),
+        parameters: optional.map(|p| (p.name.clone(), p.default.clone())).collect(),
+        documented: parameters.iter().map(documented).collect(),
+        example: entry.example().into(),
+    }
+}
+
+fn documented(parameter: &Parameter) -> Documented {
+    let Parameter { name, about, kind, range, default, required } = parameter.clone();
+    Documented {
+        name,
+        about,
+        kind: kind.to_string(),
+        allowed: parameter.allowed(),
+        default,
+        required,
+        range,
+        values: parameter.choices().to_vec(),
+    }
 }
 
 fn describe(learner: &Shown, out: &mut dyn Write) -> Done {
     writeln!(out, "{} ({}): {}\n", learner.name, learner.task, learner.about)?;
-    let row = |(name, default): (&String, &Value)| vec![name.clone(), default.to_string()];
-    columns(&["parameter", "default"], learner.parameters.iter().map(row), out)
+    let option = if learner.task == COMBINER { "--combiner" } else { "--model" };
+    writeln!(out, "Example: {option} '{}'", learner.example)?;
+    if learner.documented.is_empty() {
+        writeln!(out, "It has no parameters.")?;
+    } else {
+        writeln!(out)?;
+        let header = ["parameter", "default", "value", "meaning"];
+        left_columns(&header, learner.documented.iter().map(row), out)?;
+    }
+    let values: Vec<Vec<String>> = learner.documented.iter().flat_map(words).collect();
+    if !values.is_empty() {
+        writeln!(out)?;
+        left_columns(&["value", "meaning"], values, out)?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+fn row(parameter: &Documented) -> Vec<String> {
+    let default = match &parameter.default {
+        Value::Null if parameter.required => "required".into(),
+        Value::Null => "none".into(),
+        default => spec::value(default),
+    };
+    let Documented { name, allowed, about, .. } = parameter;
+    vec![name.clone(), default, allowed.clone(), about.clone()]
+}
+
+/// The words a parameter can be, where they are explained.
+fn words(parameter: &Documented) -> Vec<Vec<String>> {
+    let explained = parameter.values.iter().filter(|choice| !choice.about.is_empty());
+    let row =
+        |choice: &Choice| vec![format!("{}={}", parameter.name, choice.name), choice.about.clone()];
+    explained.map(row).collect()
 }

@@ -109,8 +109,21 @@ pub(crate) fn columns(
     rows: impl IntoIterator<Item = Vec<String>>,
     out: &mut dyn Write,
 ) -> Done {
-    let width = terminal_size_of(io::stdout()).map(|(Width(width), _)| width);
-    columns_within(width, header, rows, out)
+    columns_within(terminal_width(), CellAlignment::Right, header, rows, out)
+}
+
+/// The same with all columns to the left: words, not numbers.
+pub(crate) fn left_columns(
+    header: &[&str],
+    rows: impl IntoIterator<Item = Vec<String>>,
+    out: &mut dyn Write,
+) -> Done {
+    columns_within(terminal_width(), CellAlignment::Left, header, rows, out)
+}
+
+/// The width of the terminal, if it is one.
+fn terminal_width() -> Option<u16> {
+    terminal_size_of(io::stdout()).map(|(Width(width), _)| width)
 }
 
 /// Columns of cells up to this length are not broken while others can be.
@@ -118,6 +131,7 @@ const UNBROKEN: usize = 20;
 
 fn columns_within(
     width: Option<u16>,
+    others: CellAlignment,
     header: &[&str],
     rows: impl IntoIterator<Item = Vec<String>>,
     out: &mut dyn Write,
@@ -139,7 +153,7 @@ fn columns_within(
     }
     for (i, column) in table.column_iter_mut().enumerate() {
         column.set_padding((u16::from(i != 0), 1));
-        let side = if i == 0 { CellAlignment::Left } else { CellAlignment::Right };
+        let side = if i == 0 { CellAlignment::Left } else { others };
         column.set_cell_alignment(side);
         if broken.is_some() && longest[i] <= UNBROKEN {
             column.set_constraint(ColumnConstraint::ContentWidth);
@@ -199,7 +213,8 @@ mod tests {
         let rows =
             [long, "gaussian"].map(|name| vec![name.into(), "0.5000".into(), "-1.2345".into()]);
         let mut out = Vec::new();
-        columns_within(width, &["member", "weight", "score"], rows, &mut out).unwrap();
+        columns_within(width, CellAlignment::Right, &["member", "weight", "score"], rows, &mut out)
+            .unwrap();
         String::from_utf8(out).unwrap().lines().map(String::from).collect()
     }
 

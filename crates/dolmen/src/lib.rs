@@ -51,6 +51,8 @@ pub mod task;
 
 pub use error::{Error, Result};
 pub use run::Run;
+// For parameter structs of one's own: `#[derive(JsonSchema)] #[schemars(crate = "dolmen::schemars")]`.
+pub use schemars;
 
 /// The README's example is compiled and run with the documentation tests.
 #[cfg(doctest)]

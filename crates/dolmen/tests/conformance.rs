@@ -178,6 +178,98 @@ fn every_regression() {
     conform::<Regression>(&specs, &y);
 }
 
+/// What a stricter check says of each spec.
+fn complaints_of<T: Catalogued>(
+    specs: &[&str],
+    target: &T::Target,
+    check: fn(&dyn Learner<T>, &Sample<'_, T>) -> Option<String>,
+) -> Vec<String> {
+    let x = rows();
+    let sample = Sample::<T>::new(x.rows(), target).unwrap();
+    let complaint = |text: &&str| {
+        let learner = T::learner(&Spec::parse(text).unwrap()).unwrap();
+        check(learner.as_ref(), &sample).map(|complaint| format!("{text}: {complaint}"))
+    };
+    specs.iter().filter_map(complaint).collect()
+}
+
+fn three_classes() -> Labels {
+    let classes = ["a", "b", "c"].map(String::from);
+    Labels::new(classes, (0..ROWS as u32).map(|i| i % 3).collect()).unwrap()
+}
+
+#[test]
+fn a_row_counted_twice_is_that_row_twice() {
+    let densities = ["gaussian", "gaussian(covariance=diagonal, beta=1)", "mixture(components=1)"];
+    let kernels =
+        ["kernel", "kernel(shape=triangular, bandwidth=[0.4, 1.5])", "kernel(bandwidth=scott)"];
+    let densities = [&densities[..], &kernels].concat();
+    assert_eq!(complaints_of::<Density>(&densities, &(), check::counted), [""; 0]);
+    let classes = [
+        "class-frequencies",
+        "bayes(density=gaussian)",
+        "neighbours(k=[1, 5])",
+        "tree(alpha=0)",
+        "naive-bayes",
+        "ode(root=[x1, x2])",
+        "aode",
+        "a2de",
+        "bma-aode",
+        "logistic(lambda=[0.1, 10], tolerance=1e-10)",
+        "adaboost(rounds=5)",
+        "boost(rounds=5, min_leaf=3)",
+        "encoded(of=bayes(density=gaussian), standardise=true)",
+    ];
+    assert_eq!(
+        complaints_of::<Classification>(&classes, &three_classes(), check::counted),
+        [""; 0]
+    );
+    let numbers = [
+        "mean",
+        "ridge",
+        "ridge(lambda=[0.1, 10])",
+        "neighbours(k=[1, 5], weights=distance)",
+        "tree(alpha=0, depth=3)",
+        "boost(rounds=5, min_leaf=3)",
+        "svm(tolerance=1e-9)",
+    ];
+    let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
+    assert_eq!(complaints_of::<Regression>(&numbers, &y, check::counted), [""; 0]);
+}
+
+#[test]
+fn fits_that_take_long_stop_when_they_are_cancelled() {
+    let densities = [
+        "kernel(bandwidth=cv)",
+        "mixture(components=[2, 3])",
+        "averaged(of=gaussian)",
+        "averaged(of=mixture(components=2), resample=subsample)",
+        "encoded(of=mixture(components=2))",
+        "stack(members=[gaussian, kernel])",
+        "tuned(of=[gaussian, kernel])",
+    ];
+    assert_eq!(complaints_of::<Density>(&densities, &(), check::stops), [""; 0]);
+    let classes = [
+        "logistic",
+        "network",
+        "deep-ensemble(copies=2)",
+        "forest(trees=10)",
+        "extra-trees(trees=10)",
+        "boost(rounds=10)",
+        "adaboost(rounds=10)",
+        "adaboost(of=tree)",
+        "svm",
+        "experts(count=2)",
+        "bayes(density=mixture(components=2))",
+        "stack(members=[tree, naive-bayes])",
+        "tuned(of=[tree, naive-bayes])",
+    ];
+    assert_eq!(complaints_of::<Classification>(&classes, &three_classes(), check::stops), [""; 0]);
+    let numbers = ["network", "forest(trees=10)", "boost(rounds=10)", "svm", "experts(count=2)"];
+    let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
+    assert_eq!(complaints_of::<Regression>(&numbers, &y, check::stops), [""; 0]);
+}
+
 /// What the members of a spec say of the rows they learned from.
 fn said<T: Catalogued>(text: &str, x: Rows<'_>, target: &T::Target) -> Result<Vec<f64>> {
     let learner = T::learner(&Spec::parse(text).unwrap()).unwrap();
@@ -594,6 +686,39 @@ fn names_that_do_not_tell_members_apart_are_noticed() {
     assert_eq!(complaints(vec!["one", "two"]), "");
     assert_one(&complaints(vec!["same", "same"]), "'same' is empty or used twice");
     assert!(complaints(vec!["one"]).contains("names 1 members but fits 2"));
+}
+
+/// A constant whose shortcut says something else, and that does not hear of cancelling.
+#[derive(Debug)]
+struct Hasty;
+
+impl Learner<Regression> for Hasty {
+    fn members(&self) -> Vec<String> {
+        vec!["hasty".into()]
+    }
+    fn fit(
+        &self,
+        _sample: &Sample<'_, Regression>,
+        _run: &Run,
+    ) -> Result<Vec<Box<dyn Fitted<Regression>>>> {
+        Ok(vec![Box::new(Simple(Constant::default()))])
+    }
+    fn out_of_sample(
+        &self,
+        sample: &Sample<'_, Regression>,
+        _plan: &dolmen::plan::Plan,
+        _run: &Run,
+    ) -> Result<dolmen::learner::Block> {
+        let columns = vec![vec![1.0; sample.rows()]];
+        Ok(dolmen::learner::Block { columns, failures: Vec::new() })
+    }
+}
+
+#[test]
+fn shortcuts_that_are_none_are_noticed() {
+    let complaints = complaints_on::<Simple<Constant>>(&Hasty);
+    assert!(complaints.contains("is not what refitting gives"), "{complaints}");
+    assert!(complaints.contains("goes on through all splits"), "{complaints}");
 }
 
 /// Class probabilities that do not sum to 1.

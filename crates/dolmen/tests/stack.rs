@@ -116,7 +116,7 @@ fn stacks_nest() {
     let inner = stack(&["gaussian", "kernel(bandwidth=0.4)"]).named("inner");
     let outer = stack(&["mixture(components=2)"]).member(inner);
     let ensemble = outer.fit_ensemble(&sample, &run()).unwrap();
-    assert_eq!(ensemble.names().collect::<Vec<_>>(), ["mixture(k=2)", "inner"]);
+    assert_eq!(ensemble.names().collect::<Vec<_>>(), ["mixture(components=2)", "inner"]);
     assert!((weights(&ensemble).iter().sum::<f64>() - 1.0).abs() < 1e-12);
     assert_eq!(ensemble.matrix().unwrap().rows(), 80);
     let logs = predict(&ensemble, x.rows(), &run()).unwrap();

@@ -110,7 +110,7 @@ fn an_unseen_category_is_none_of_the_known_ones() {
             "--model",
             "bayes(density=gaussian)",
         ],
-        &["bayes(gaussian)", "column 'colour'"],
+        &["bayes(density=gaussian)", "column 'colour'"],
     );
 }
 

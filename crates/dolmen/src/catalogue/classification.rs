@@ -2,7 +2,7 @@
 
 use super::wrappers::{self, nested};
 use super::{
-    Catalogue, Catalogued, FEW_ROWS, LearnerEntry, Section, VERY_WIDE, WIDE, combiners,
+    Catalogue, Catalogued, FEW_ROWS, LearnerEntry, Parameter, Section, VERY_WIDE, WIDE, combiners,
     complete_numbers, generative, on_numbers, section_of, specs, supervised,
 };
 use crate::ensemble::{AdaBoost, Rounds};
@@ -31,19 +31,22 @@ pub(super) fn section() -> Section<Classification> {
         on_numbers::<_, Logistic>(
             "logistic",
             "logistic regression; a list of lambdas is a ladder, auto chooses by cross-validation",
-        ),
+        )
+        .with_example("logistic(lambda=[0.1, 1, 10])"),
         LearnerEntry::new::<Rounds>(
             "adaboost",
             "AdaBoost (SAMME) of stumps, or of another learner: of=SPEC",
             adaboost,
-        ),
+        )
+        .of(Parameter::model("of", "What is boosted: its first member.").or("tree(depth=1)"))
+        .with_example("adaboost(of=tree(depth=2), rounds=100)"),
     ];
     learners.extend(generative::entries());
     let about = "MAP mixture of one-dependence posteriors";
     learners.push(generative::one_dependence::<_, LmdOde>("lmd-ode", about));
     learners.extend(supervised::entries());
-    learners.extend(wrappers::entries());
-    Section { learners, combiners: combiners::entries() }
+    learners.extend(wrappers::entries(["logistic", "forest"]));
+    Section { learners, combiners: combiners::entries("logistic") }
 }
 
 impl Catalogued for Classification {

@@ -1,31 +1,26 @@
 //! The combiners by name.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::wrappers::nested;
-use super::{Catalogue, Catalogued, CombinerEntry, Parameter};
-use crate::combine::{Bma, Gate, Learned, LogPool, Method, Scale, Weights};
+use super::{Catalogue, Catalogued, CombinerEntry, Parameter, Parameters};
+use crate::combine::{Bma, Gate, Learned, LogPool, Method, Seen, Weights};
 use crate::error::Result;
+use crate::learner::linear::{Logistic, Ridge};
 use crate::spec::Spec;
 
 /// The penalties of a stacker if none are named; the stack chooses.
 const LADDER: [f64; 7] = [1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3];
 
-/// How a learner sees the members' predictions.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Seen {
-    on: Scale,
-    inputs: bool,
-}
-
-/// All combiners, in the order they are shown.
-pub(super) fn entries<T: Catalogued>() -> Vec<CombinerEntry<T>> {
+/// All combiners, in the order they are shown; `first` is a learner of the task, for an example.
+pub(super) fn entries<T: Catalogued>(first: &str) -> Vec<CombinerEntry<T>> {
     let mut entries: Vec<CombinerEntry<T>> = Method::ALL.into_iter().map(weights).collect();
     entries.extend([
-        stacker("ridge", "ridge regression on the members' predictions (numbers)"),
-        stacker("logistic", "logistic regression on the members' predictions (classes)"),
+        stacker::<T, Ridge>("ridge", "ridge regression on the members' predictions (numbers)"),
+        stacker::<T, Logistic>(
+            "logistic",
+            "logistic regression on the members' predictions (classes)",
+        ),
         CombinerEntry::new::<Seen>(
             "learner",
             "any learner on the members' predictions: of=SPEC; inputs=true shows it the inputs too",
@@ -34,15 +29,19 @@ pub(super) fn entries<T: Catalogued>() -> Vec<CombinerEntry<T>> {
                 let Seen { on, inputs } = rest.read()?;
                 Ok(Box::new(Learned::new(catalogue.learner::<T>(&of)?).on(on).with_inputs(inputs)))
             },
-        ),
+        )
+        .of(Parameter::model("of", "The learner; each rung of a ladder by itself."))
+        .with_example(&format!("learner(of={first}, inputs=true)")),
         CombinerEntry::new::<LogPool>(
             "log-pool",
             "product of the members' probabilities, each to a power (classes)",
             |spec, _| Ok(Box::new(spec.read::<LogPool>()?)),
-        ),
+        )
+        .with_example("log-pool(lambda=0.01)"),
         CombinerEntry::new::<Gate>("gate", "weights that depend on the inputs", |spec, _| {
             Ok(Box::new(spec.read::<Gate>()?))
-        }),
+        })
+        .with_example("gate(lambda=[1, 0.1])"),
         CombinerEntry::new::<Bma>(
             "bma",
             "Bayesian model averaging by BIC: selects rather than combines",
@@ -56,10 +55,16 @@ pub(super) fn entries<T: Catalogued>() -> Vec<CombinerEntry<T>> {
 fn weights<T: Catalogued>(method: Method) -> CombinerEntry<T> {
     let own = |parameter: &Parameter| method.parameters().contains(&parameter.name.as_str());
     let parameters = Parameter::of::<Weights>().into_iter().filter(own).collect();
-    CombinerEntry::new::<Weights>(method.name(), method.about(), move |spec, _| {
+    let example = match method {
+        Method::Simplex | Method::Em => format!("{method}(prior=2)"),
+        Method::Greedy => format!("{method}(rounds=100)"),
+        Method::PseudoBmaPlus => format!("{method}(draws=2000)"),
+        other => other.name().into(),
+    };
+    CombinerEntry::by_hand(method.name(), method.about(), parameters, move |spec, _| {
         Ok(Box::new(weights_of(spec)?.unwrap_or_else(|| method.into())))
     })
-    .with_parameters(parameters)
+    .with_example(&example)
 }
 
 /// The options of a spec that names a method of weighing; `None` of another combiner's.
@@ -73,14 +78,18 @@ pub fn weights_of(spec: &Spec) -> Result<Option<Weights>> {
 }
 
 /// The learner of this name on the members' predictions, with a ladder of penalties unless one is named.
-fn stacker<T: Catalogued>(kind: &'static str, about: &'static str) -> CombinerEntry<T> {
-    let mut parameters = Parameter::of::<Seen>();
-    let default = Value::from(LADDER.to_vec());
-    parameters.push(Parameter { name: "lambda".into(), default });
-    CombinerEntry::new::<Seen>(kind, about, |spec, catalogue| {
+fn stacker<T: Catalogued, P: Parameters>(
+    kind: &'static str,
+    about: &'static str,
+) -> CombinerEntry<T> {
+    let mut parameters = Parameter::of::<P>();
+    let lambda = parameters.iter_mut().filter(|parameter| parameter.name == "lambda");
+    lambda.for_each(|lambda| lambda.default = LADDER.to_vec().into());
+    parameters.extend(Parameter::of::<Seen>());
+    CombinerEntry::by_hand(kind, about, parameters, |spec, catalogue| {
         Ok(Box::new(stacked::<T>(spec, catalogue)?))
     })
-    .with_parameters(parameters)
+    .with_example(&format!("{kind}(lambda=[0.1, 1, 10])"))
 }
 
 fn stacked<T: Catalogued>(spec: &Spec, catalogue: &Catalogue) -> Result<Learned<T>> {

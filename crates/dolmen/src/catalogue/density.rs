@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::wrappers::{self, nested};
 use super::{
-    Catalogue, Catalogued, LearnerEntry, Section, WIDE, combiners, has_missing, plain, section_of,
-    specs,
+    Catalogue, Catalogued, LearnerEntry, Parameter, Section, WIDE, combiners, has_missing, plain,
+    section_of, specs,
 };
 use crate::learner::Learner;
 use crate::learner::density::averaged::{Averaged, Averaging};
@@ -23,11 +23,13 @@ pub(super) fn section() -> Section<Density> {
         plain::<_, KernelDensity>(
             "kernel",
             "product-kernel density; a list of bandwidths is a ladder",
-        ),
+        )
+        .with_example("kernel(bandwidth=[0.1, 0.2, 0.4])"),
         plain::<_, GaussianMixture>(
             "mixture",
             "Gaussian mixture by MAP-EM; a list of components is a ladder",
-        ),
+        )
+        .with_example("mixture(components=[2, 4, 8], covariance=diagonal)"),
         LearnerEntry::new::<Averaging>(
             "averaged",
             "the average of several fits of another density: of=SPEC",
@@ -36,10 +38,15 @@ pub(super) fn section() -> Section<Density> {
                 let of: Arc<dyn Learner<Density>> = catalogue.learner::<Density>(&of)?.into();
                 Ok(Box::new(Averaged::of(of, spec.read()?)))
             },
-        ),
+        )
+        .of(Parameter::model(
+            "of",
+            "The density whose fits are averaged; each rung of a ladder by itself.",
+        ))
+        .with_example("averaged(of=mixture(components=4), fits=20)"),
     ];
-    learners.extend(wrappers::entries());
-    Section { learners, combiners: combiners::entries() }
+    learners.extend(wrappers::entries(["gaussian", "mixture(components=[2, 4])"]));
+    Section { learners, combiners: combiners::entries("gaussian") }
 }
 
 impl Catalogued for Density {

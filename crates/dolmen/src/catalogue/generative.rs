@@ -1,11 +1,11 @@
 //! The learners that model p(x, c), for both tasks they serve: joint probabilities, and the posterior that follows.
 
-use serde::de::DeserializeOwned;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::LearnerEntry;
 use super::wrappers::{nested, spec_of};
+use super::{LearnerEntry, Parameter, Parameters};
 use crate::error::Error;
 use crate::learner::Learner;
 use crate::learner::bayes::BayesClassifier;
@@ -31,7 +31,9 @@ where
                 rest.read::<NoParameters>()?;
                 Ok(Box::new(BayesClassifier::new(catalogue.learner::<Density>(&density)?)))
             },
-        ),
+        )
+        .of(Parameter::model("density", "The density that each class has one of."))
+        .with_example("bayes(density=mixture(components=2))"),
         one_dependence::<_, NaiveBayes>("naive-bayes", "attributes independent given the class"),
         LearnerEntry::new::<Ode>(
             ODE,
@@ -50,8 +52,10 @@ where
                 }
                 Ok(Box::new(OneDependence::from(ode)))
             },
-        ),
-        one_dependence::<_, Aode>("aode", "the average of one-dependence estimators"),
+        )
+        .with_example("ode(root=[x1, x2])"),
+        one_dependence::<_, Aode>("aode", "the average of one-dependence estimators")
+            .with_example("aode(threshold=30)"),
         one_dependence::<_, A2de>("a2de", "the average of two-dependence estimators"),
         one_dependence::<_, BmaAode>(
             "bma-aode",
@@ -62,14 +66,14 @@ where
 }
 
 /// For learners whose only parameters are other learners.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NoParameters {}
 
 /// An entry of the one-dependence family.
 pub(super) fn one_dependence<T: Task, P>(kind: &'static str, about: &'static str) -> LearnerEntry<T>
 where
-    P: Default + Serialize + DeserializeOwned + Into<OneDependence>,
+    P: Parameters + Into<OneDependence>,
     OneDependence: Learner<T>,
 {
     LearnerEntry::new::<P>(kind, about, |spec, _| Ok(Box::new(spec.read::<P>()?.into())))

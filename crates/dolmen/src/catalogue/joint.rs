@@ -15,8 +15,8 @@ use crate::task::Joint;
 /// The learners and combiners of joint probabilities.
 pub(super) fn section() -> Section<Joint> {
     let mut learners = generative::entries();
-    learners.extend(wrappers::entries());
-    Section { learners, combiners: combiners::entries() }
+    learners.extend(wrappers::entries(["naive-bayes", "aode"]));
+    Section { learners, combiners: combiners::entries("naive-bayes") }
 }
 
 impl Catalogued for Joint {

@@ -1,6 +1,7 @@
 //! Learners, combiners and stored models by name: from a [`Spec`] to a learner or a combiner, and from a stored record to a
 //! model. A catalogue is a value: programs add their own to it.
 
+mod canonical;
 mod classification;
 mod combiners;
 mod density;
@@ -9,17 +10,19 @@ mod joint;
 mod parameter;
 mod readers;
 mod regression;
+mod schema;
 mod supervised;
 mod wrappers;
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use combiners::weights_of;
-pub use parameter::Parameter;
+pub use parameter::{Bound, Choice, Kind, Parameter, Range};
 
 use crate::combine::{Combiner, Method, StoredCombination, Weighable};
 use crate::error::{Error, Result};
@@ -27,8 +30,7 @@ use crate::learner::encoded::Encoded;
 use crate::learner::{Learner, Stored};
 use crate::spec::Spec;
 use crate::store::Registry;
-use crate::table::encode::EncoderSpec;
-use crate::table::{Kind, Rows, Schema};
+use crate::table::{self, Rows, Schema};
 use crate::task::{Classification, Density, Joint, Regression, Task};
 
 /// What makes a learner or a combiner of a spec; nested specs are made by the same catalogue.
@@ -39,6 +41,7 @@ pub struct Entry<W: ?Sized> {
     kind: &'static str,
     about: &'static str,
     parameters: Vec<Parameter>,
+    example: String,
     build: Arc<Build<W>>,
 }
 
@@ -48,19 +51,37 @@ pub type LearnerEntry<T> = Entry<dyn Learner<T>>;
 pub type CombinerEntry<T> = Entry<dyn Combiner<T>>;
 
 impl<W: ?Sized> Entry<W> {
-    /// An entry whose parameters are the fields of `P`; `build` reads them out of the spec ([`Spec::read`]).
-    pub fn new<P: Default + Serialize>(
+    /// An entry whose parameters are the fields of `P`, documented there; `build` reads them out of the spec
+    /// ([`Spec::read`]).
+    pub fn new<P: Default + Serialize + JsonSchema>(
         kind: &'static str,
         about: &'static str,
         build: impl Fn(&Spec, &Catalogue) -> Result<Box<W>> + Send + Sync + 'static,
     ) -> Self {
-        Self { kind, about, parameters: Parameter::of::<P>(), build: Arc::new(build) }
+        Self::by_hand(kind, about, Parameter::of::<P>(), build)
     }
 
-    /// With other parameters than the fields of one struct.
+    /// An entry with parameters that are no struct.
+    pub fn by_hand(
+        kind: &'static str,
+        about: &'static str,
+        parameters: Vec<Parameter>,
+        build: impl Fn(&Spec, &Catalogue) -> Result<Box<W>> + Send + Sync + 'static,
+    ) -> Self {
+        Self { kind, about, parameters, example: kind.into(), build: Arc::new(build) }
+    }
+
+    /// With one more parameter, before the others: the models that a wrapper is made of.
     #[must_use]
-    fn with_parameters(mut self, parameters: Vec<Parameter>) -> Self {
-        self.parameters = parameters;
+    pub fn of(mut self, parameter: Parameter) -> Self {
+        self.parameters.insert(0, parameter);
+        self
+    }
+
+    /// With an example that can be run; without one it is the kind alone.
+    #[must_use]
+    pub fn with_example(mut self, example: &str) -> Self {
+        self.example = example.into();
         self
     }
 
@@ -78,11 +99,17 @@ impl<W: ?Sized> Entry<W> {
     pub fn parameters(&self) -> &[Parameter] {
         &self.parameters
     }
+
+    /// A spec to begin with.
+    pub fn example(&self) -> &str {
+        &self.example
+    }
 }
 
 impl<W: ?Sized> Clone for Entry<W> {
     fn clone(&self) -> Self {
-        Self { parameters: self.parameters.clone(), build: Arc::clone(&self.build), ..*self }
+        let (parameters, example) = (self.parameters.clone(), self.example.clone());
+        Self { parameters, example, build: Arc::clone(&self.build), ..*self }
     }
 }
 
@@ -267,8 +294,13 @@ macro_rules! section_of {
 }
 use section_of;
 
+/// A parameter struct: what specs are read into, with its documentation.
+trait Parameters: Default + Serialize + DeserializeOwned + JsonSchema {}
+
+impl<P: Default + Serialize + DeserializeOwned + JsonSchema> Parameters for P {}
+
 /// An entry of a learner that is its own parameter struct.
-fn plain<T: Task, P: Learner<T> + Default + Serialize + DeserializeOwned + 'static>(
+fn plain<T: Task, P: Learner<T> + Parameters + 'static>(
     kind: &'static str,
     about: &'static str,
 ) -> LearnerEntry<T> {
@@ -277,13 +309,13 @@ fn plain<T: Task, P: Learner<T> + Default + Serialize + DeserializeOwned + 'stat
 
 /// An entry of a learner that works on complete numbers: its inputs go through an encoder that makes indicators of
 /// categories and fills in missing values, learned in the fold.
-fn on_numbers<T: Task, P: Learner<T> + Default + Serialize + DeserializeOwned + 'static>(
+fn on_numbers<T: Task, P: Learner<T> + Parameters + 'static>(
     kind: &'static str,
     about: &'static str,
 ) -> LearnerEntry<T> {
     LearnerEntry::new::<P>(kind, about, |spec, _| {
         let learner: Box<dyn Learner<T>> = Box::new(spec.read::<P>()?);
-        Ok(Box::new(Encoded::new(EncoderSpec::complete(), learner)))
+        Ok(Box::new(Encoded::of_numbers(learner)))
     })
 }
 
@@ -304,7 +336,7 @@ const VERY_WIDE: usize = 256;
 
 /// Whether the rows are complete numbers.
 fn complete_numbers(x: Rows<'_>) -> bool {
-    let numeric = x.schema().fields().iter().all(|field| field.kind == Kind::Numeric);
+    let numeric = x.schema().fields().iter().all(|field| field.kind == table::Kind::Numeric);
     numeric && !has_missing(x)
 }
 

@@ -22,11 +22,12 @@ pub(super) fn section() -> Section<Regression> {
         on_numbers::<_, Ridge>(
             "ridge",
             "ridge regression; a list of lambdas is a ladder, auto the least leave-one-out error",
-        ),
+        )
+        .with_example("ridge(lambda=[0.1, 1, 10])"),
     ];
     learners.extend(supervised::entries());
-    learners.extend(wrappers::entries());
-    Section { learners, combiners: combiners::entries() }
+    learners.extend(wrappers::entries(["ridge", "forest"]));
+    Section { learners, combiners: combiners::entries("ridge") }
 }
 
 impl Catalogued for Regression {

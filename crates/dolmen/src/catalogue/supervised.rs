@@ -26,17 +26,26 @@ where
         on_numbers::<_, Neighbours>(
             "neighbours",
             "the k nearest neighbours; a list of k is a ladder",
-        ),
-        on_numbers::<_, Svm>("svm", "support vector machine, kernel linear or rbf"),
-        on_numbers::<_, Network>("network", "a small multilayer perceptron"),
-        on_numbers::<_, DeepEnsemble>("deep-ensemble", "several networks, averaged"),
-        plain::<_, DecisionTree>("tree", "a decision tree, pruned"),
-        plain::<_, Forest>("forest", "random forest: trees on bootstrap samples, averaged"),
-        plain::<_, ExtraTrees>("extra-trees", "extremely randomised trees, averaged"),
-        plain::<_, Boost>("boost", "gradient boosted trees"),
+        )
+        .with_example("neighbours(k=[5, 25], weights=distance)"),
+        on_numbers::<_, Svm>("svm", "support vector machine, kernel linear or rbf")
+            .with_example("svm(c=10)"),
+        on_numbers::<_, Network>("network", "a small multilayer perceptron")
+            .with_example("network(hidden=[64, 32], decay=0.1)"),
+        on_numbers::<_, DeepEnsemble>("deep-ensemble", "several networks, averaged")
+            .with_example("deep-ensemble(copies=10)"),
+        plain::<_, DecisionTree>("tree", "a decision tree, pruned")
+            .with_example("tree(depth=4, alpha=0)"),
+        plain::<_, Forest>("forest", "random forest: trees on bootstrap samples, averaged")
+            .with_example("forest(trees=500, importance=permutation)"),
+        plain::<_, ExtraTrees>("extra-trees", "extremely randomised trees, averaged")
+            .with_example("extra-trees(trees=500)"),
+        plain::<_, Boost>("boost", "gradient boosted trees")
+            .with_example("boost(rounds=500, rate=0.05)"),
         on_numbers::<_, Experts>(
             "experts",
             "linear experts behind a softmax gate, by EM; a list of counts is a ladder",
-        ),
+        )
+        .with_example("experts(count=[2, 4], top=1)"),
     ]
 }

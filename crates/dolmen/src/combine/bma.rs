@@ -3,6 +3,7 @@
 //! It asks which *one* of the members made the data. With many rows all weight goes to one member, even if a mixture of
 //! them would predict better: it selects rather than combines [Minka2000; the chapter on combining models, section 14.1].
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Combination, Combiner, Evidence, LinearPool};
@@ -18,7 +19,7 @@ const CAUTION: &str =
     "BMA asks which one member made the data: with many rows it selects rather than combines";
 
 /// Weights by evidence; all members are equally likely beforehand.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bma {}
 

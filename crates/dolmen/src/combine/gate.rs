@@ -5,16 +5,20 @@
 //! the objective (mean log score, or squared error in units of the target's variance, less lambda/2 |b|^2) is raised by
 //! L-BFGS.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{
     Combination, Combiner, Evidence, LinearPool, StoredCombination, Weighable, Weights,
     check_member_count, check_members, check_weights,
 };
 use crate::error::{Error, Result};
+use crate::learner::density::mixture::OneOrMany;
 use crate::learner::{Diagnostics, Series};
 use crate::math::quasi_newton::{Stop, minimise};
 use crate::run::Run;
+use crate::spec::Spec;
 use crate::stats::{Accumulator, accumulate};
 use crate::store::{Record, Registry};
 use crate::table::encode::{Encoder, EncoderSpec};
@@ -28,10 +32,12 @@ const PART: usize = 1024;
 const START: f64 = 1e-2;
 
 /// Learns weights as a function of the inputs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Gate {
     /// How strongly the weights are held to constants: one combination each, and one with constant weights.
+    #[schemars(extend("minimum" = 0.0))]
+    #[serde(deserialize_with = "OneOrMany::read")]
     pub lambda: Vec<f64>,
     /// Iterations at most.
     pub iterations: usize,
@@ -47,8 +53,10 @@ impl Default for Gate {
 
 impl<T: Weighable> Combiner<T> for Gate {
     fn rungs(&self) -> Vec<String> {
-        let gated = self.lambda.iter().map(|lambda| format!("gate(lambda={lambda})"));
-        std::iter::once("gate(constant)".to_string()).chain(gated).collect()
+        let rung = |lambda: Value| Spec::rung("gate", self, "lambda", lambda).to_string();
+        // Without any strength there are the constant weights alone.
+        let constant = std::iter::once(rung(Vec::<f64>::new().into()));
+        constant.chain(self.lambda.iter().map(|&lambda| rung(lambda.into()))).collect()
     }
 
     fn fit(&self, evidence: &Evidence<'_, T>, run: &Run) -> Result<Vec<Box<dyn Combination<T>>>> {

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::log_pool::centred_logarithms;
@@ -14,13 +15,14 @@ use super::{
 use crate::error::{Error, Place, Result};
 use crate::learner::{Diagnostics, Fitted, Learner, Sample, Weights};
 use crate::run::Run;
+use crate::spec::Spec;
 use crate::store::{Record, Registry};
 use crate::table::{Features, Field, Kind, Rows, Schema};
 use crate::target::Target;
 use crate::task::Task;
 
 /// The scale on which a stacker sees class probabilities.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
     /// As they are.
@@ -28,6 +30,35 @@ pub enum Scale {
     Probabilities,
     /// Their logarithms, centred: for two classes the logit.
     Logits,
+}
+
+/// How a learner sees the members' predictions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Seen {
+    /// The scale on which it sees class probabilities.
+    pub(crate) on: Scale,
+    /// Whether it sees the rows' own inputs beside the members' predictions.
+    pub(crate) inputs: bool,
+}
+
+/// The name of a combination by this member of a learner. `ridge` and `logistic` are combiners by themselves, which have a
+/// ladder of penalties unless one is named; any other learner is `learner(of=..)`.
+fn stacker(member: &str, seen: &Seen) -> Spec {
+    let Ok(own) = Spec::parse(member) else {
+        return Spec::around("learner", seen, "of", member);
+    };
+    if !["ridge", "logistic"].contains(&own.kind.as_str()) {
+        return Spec::around("learner", seen, "of", own);
+    }
+    let mut parameters = own.parameters;
+    if !parameters.contains_key("lambda") {
+        let rest = std::mem::take(&mut parameters);
+        parameters.insert("lambda".into(), "auto".into());
+        parameters.extend(rest);
+    }
+    parameters.extend(Spec::of(&own.kind, seen).parameters);
+    Spec { kind: own.kind, parameters }
 }
 
 /// Combines by a learner whose inputs are the members' predictions.
@@ -61,9 +92,8 @@ impl<T: Task> Learned<T> {
 
 impl<T: Task> Combiner<T> for Learned<T> {
     fn rungs(&self) -> Vec<String> {
-        let scale = if self.scale == Scale::Logits { " on logits" } else { "" };
-        let inputs = if self.inputs { " with inputs" } else { "" };
-        let name = |name: String| format!("{name}{scale}{inputs}");
+        let seen = Seen { on: self.scale, inputs: self.inputs };
+        let name = |member: String| stacker(&member, &seen).to_string();
         self.learner.members().into_iter().map(name).collect()
     }
 

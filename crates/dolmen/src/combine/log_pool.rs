@@ -4,6 +4,7 @@
 //! suits members that are each too timid. Its log score is concave in the powers (a conditional logit model), and Newton's
 //! method over the non-negative numbers finds the optimum.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Combination, Combiner, Evidence, StoredCombination, check_members, check_weights};
@@ -12,6 +13,7 @@ use crate::learner::Diagnostics;
 use crate::math::{Gram, nonnegative};
 use crate::oos::OutOfSample;
 use crate::run::Run;
+use crate::spec::Spec;
 use crate::stats::{Accumulator, accumulate};
 use crate::store::{Record, Registry};
 use crate::table::{Rows, Schema};
@@ -33,10 +35,11 @@ pub(super) fn centred_logarithms(row: &[f64], out: &mut [f64]) {
 }
 
 /// Finds the powers of a logarithmic pool.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogPool {
     /// The penalty on the squared distance of the powers from equal shares of 1, per row.
+    #[schemars(range(min = 0.0))]
     pub lambda: f64,
     /// The largest violation of the optimality conditions of the mean score.
     pub tolerance: f64,
@@ -59,7 +62,7 @@ pub struct LogPooling {
 
 impl<T: Task> Combiner<T> for LogPool {
     fn rungs(&self) -> Vec<String> {
-        vec!["log-pool".into()]
+        vec![Spec::of("log-pool", self).to_string()]
     }
 
     fn fit(&self, evidence: &Evidence<'_, T>, run: &Run) -> Result<Vec<Box<dyn Combination<T>>>> {

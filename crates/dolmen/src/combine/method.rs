@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::copies::Copies;
@@ -15,9 +16,10 @@ use crate::score::Measure;
 use crate::solver::Solution;
 use crate::solver::problem::{self, WeightProblem};
 use crate::solver::simplex::{EmOptions, SimplexOptions};
+use crate::spec::Spec;
 
 /// How weights are found.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// The exact optimum on the simplex: of the log score, or of the squared error for numbers. For joint probabilities it
@@ -115,20 +117,24 @@ impl FromStr for Method {
 }
 
 /// The combiner that gives each member one weight.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Weights {
     /// How they are found.
     pub method: Method,
     /// Dirichlet exponent of each weight: 1 is none, CM05 uses 2 (`simplex` and `em` on log scores).
+    #[schemars(range(min = 1.0))]
     pub prior: f64,
     /// The certified gap `simplex` reaches; `em` stops at a total change of 0.001 as its paper does.
+    #[schemars(range(min = 0.0))]
     pub tolerance: f64,
     /// Rounds of `greedy`, 1 to 1 000 000.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub rounds: usize,
     /// What `greedy` measures; the task's own score if not given.
     pub measure: Option<Measure>,
     /// Bayesian bootstraps of `pseudo-bma+`, 1 to 1 000 000.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub draws: usize,
 }
 
@@ -312,8 +318,9 @@ impl Weights {
 
 impl<T: Weighable> Combiner<T> for Weights {
     fn rungs(&self) -> Vec<String> {
-        let name = self.method.name();
-        vec![if self.prior == 1.0 { name.into() } else { format!("{name}(prior={})", self.prior) }]
+        let mut spec = Spec::of(self.method.name(), self);
+        spec.parameters.retain(|name, _| self.method.parameters().contains(&name.as_str()));
+        vec![spec.to_string()]
     }
 
     fn fit(&self, evidence: &Evidence<'_, T>, run: &Run) -> Result<Vec<Box<dyn Combination<T>>>> {

@@ -14,6 +14,7 @@
 //! it all for predictions from anywhere.
 
 mod bma;
+pub mod check;
 mod copies;
 mod gate;
 mod greedy;
@@ -30,6 +31,7 @@ use std::fmt::Debug;
 
 pub use bma::{Bma, log_evidence};
 pub use gate::{Gate, Gated};
+pub(crate) use learned::Seen;
 pub use learned::{Learned, LearnedCombination, Scale};
 pub use linear_pool::LinearPool;
 pub use log_pool::{LogPool, LogPooling};

@@ -1,6 +1,7 @@
 //! Stacking: fit unlike learners, keep what each said about rows it had not seen, learn how to combine them. What a stack is
 //! made of; the way to the fitted ensemble is in `fit`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{CalibrationKind, IntervalKind};
@@ -47,7 +48,7 @@ pub enum Check {
 }
 
 /// What members predict new rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
     /// Every member fitted once more, on all rows [SmythWolpert1999 section 2.3 step 4].

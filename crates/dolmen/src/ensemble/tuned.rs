@@ -3,13 +3,15 @@
 //! In a stack the choice is made afresh in every fold, from that fold's training rows alone: the "trainable" models of
 //! [Himmetoglu2019, section 4].
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::assess::best_member;
 use crate::error::{Error, Result};
-use crate::learner::{Fitted, Learner, Sample};
+use crate::learner::{Fitted, Learner, MOST_FOLDS, Sample};
 use crate::oos::{self, OnFailure};
 use crate::run::Run;
+use crate::spec::Spec;
 use crate::task::Task;
 
 /// The best of several members by inner folds, fitted on all rows.
@@ -17,13 +19,15 @@ use crate::task::Task;
 pub struct Tuned<T: Task> {
     candidates: Vec<Box<dyn Learner<T>>>,
     folds: Folds,
+    name: Option<String>,
 }
 
 /// Inner folds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Folds {
-    /// How many.
+    /// Inner folds by which the best is found, 2 to 10 000.
+    #[schemars(range(min = 2, max = MOST_FOLDS))]
     pub folds: usize,
 }
 
@@ -39,7 +43,7 @@ impl<T: Task> Tuned<T> {
         if candidates.is_empty() {
             return Err(Error::shape("learners to choose from", 1, 0));
         }
-        Ok(Self { candidates, folds: Folds::default() })
+        Ok(Self { candidates, folds: Folds::default(), name: None })
     }
 
     /// With another number of folds.
@@ -48,20 +52,23 @@ impl<T: Task> Tuned<T> {
         self.folds = Folds { folds };
         self
     }
+
+    /// With its own name.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        self.name = Some(name.into());
+        self
+    }
 }
 
 impl<T: Task> Learner<T> for Tuned<T> {
-    /// What the candidates have in common: their kind.
     fn members(&self) -> Vec<String> {
-        let kind = |name: &String| name.split('(').next().unwrap_or_default().to_string();
-        let mut kinds: Vec<String> = self
-            .candidates
-            .iter()
-            .flat_map(|learner| learner.members())
-            .map(|n| kind(&n))
-            .collect();
-        kinds.dedup();
-        vec![format!("tuned({})", kinds.join(", "))]
+        let named = self.name.clone();
+        vec![named.unwrap_or_else(|| {
+            let members = self.candidates.iter().flat_map(|learner| learner.members());
+            let names: Vec<_> = members.map(|name| Spec::nested(&name)).collect();
+            Spec::around("tuned", &self.folds, "of", names).to_string()
+        })]
     }
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {

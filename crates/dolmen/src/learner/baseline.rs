@@ -1,16 +1,18 @@
 //! The simplest learners with a target: what any model must beat. (The simplest density is a single Gaussian,
 //! [`super::density::gaussian`].)
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Sample, SimpleLearner, SimpleModel};
 use crate::error::{Error, Result};
 use crate::run::Run;
+use crate::spec::Spec;
 use crate::target::Target;
 use crate::task::{Classification, Regression};
 
 /// Predicts the mean of the target, whatever the inputs.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mean {}
 
@@ -22,7 +24,7 @@ impl SimpleLearner<Regression> for Mean {
     type Model = FittedMean;
 
     fn name(&self) -> String {
-        "mean".into()
+        Spec::of("mean", self).to_string()
     }
 
     fn fit(&self, sample: &Sample<'_, Regression>, _run: &Run) -> Result<FittedMean> {
@@ -52,10 +54,11 @@ impl SimpleModel<Regression> for FittedMean {
 }
 
 /// Predicts the classes' frequencies, whatever the inputs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClassFrequencies {
     /// Rows imagined in each class, so that a class not seen gets a positive probability: 1 is Laplace's rule.
+    #[schemars(range(min = 0.0))]
     pub pseudo_count: f64,
 }
 
@@ -73,7 +76,7 @@ impl SimpleLearner<Classification> for ClassFrequencies {
     type Model = FittedFrequencies;
 
     fn name(&self) -> String {
-        "class-frequencies".into()
+        Spec::of("class-frequencies", self).to_string()
     }
 
     fn fit(&self, sample: &Sample<'_, Classification>, _run: &Run) -> Result<FittedFrequencies> {

@@ -7,14 +7,14 @@
 //! let x = Features::numeric(vec![0.0, 1.0, 2.0, 3.0, 5.0, 8.0], 1)?;
 //! let y = vec![1.0, 2.0, 2.5, 4.0, 5.5, 9.0];
 //! let sample = Sample::<Regression>::new(x.rows(), &y)?;
-//! let registry = Registry::default().with::<Simple<FittedMean>>();
+//! let registry = Registry::default().with_model::<Regression, Simple<FittedMean>>();
 //! assert_eq!(check::learner(&Simple(Mean {}), &sample, &registry), Vec::<String>::new());
 //! # Ok::<(), dolmen::Error>(())
 //! ```
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::{Fitted, Learner, Sample, Weights, predict};
+use super::{Block, Fitted, Learner, Sample, Weights, predict, refit};
 use crate::error::{Error, Result};
 use crate::plan::{Plan, Split};
 use crate::run::Run;
@@ -27,7 +27,8 @@ use crate::task::Task;
 /// Checked: names and number of members; same seed, same bits, on one thread and two; rows predicted one by one or in
 /// another order come out the same; a model read back from its record predicts the same bits; densities are not NaN
 /// and probabilities sum to 1; the out-of-sample block has its shape and covers the plan's rows; no panic on one
-/// row, no rows, equal rows or missing values; all row weights times a constant change nothing.
+/// row, no rows, equal rows or missing values; all row weights times a constant change nothing; what the learner shares
+/// between splits gives what plain refitting gives; a cancelled run says nothing but that it was cancelled.
 #[expect(clippy::missing_panics_doc, reason = "one and two threads can always be had")]
 pub fn learner<T: Task>(
     learner: &dyn Learner<T>,
@@ -47,6 +48,8 @@ pub fn learner<T: Task>(
                 complaints.extend(found.into_iter().map(|c| format!("{name}: {c}")));
             }
             complaints.extend(out_of_sample(learner, sample, &two));
+            complaints.extend(shortcut(learner, sample, &one));
+            complaints.extend(bears_cancelling(learner, sample));
             complaints.extend(scale_of_weights(learner, sample, &one));
         }
     }
@@ -139,7 +142,7 @@ fn model_complaints<T: Task>(
 }
 
 /// Whether a prediction row can be what its task says it is.
-fn is_sound<T: Task>(row: &[f64]) -> bool {
+pub(crate) fn is_sound<T: Task>(row: &[f64]) -> bool {
     let no_nonsense = row.iter().all(|v| !v.is_nan() && *v != f64::INFINITY);
     if T::LOG_SPACE || row.len() == 1 {
         return no_nonsense && (T::LOG_SPACE || row[0].is_finite());
@@ -174,6 +177,87 @@ fn out_of_sample<T: Task>(
         .then(|| "the out-of-sample block misses rows without naming a failure".into())
 }
 
+/// What a learner shares between splits must give what refitting split by split gives; rounding apart.
+fn shortcut<T: Task>(
+    learner: &dyn Learner<T>,
+    sample: &Sample<'_, T>,
+    run: &Run,
+) -> Option<String> {
+    let plan = Plan::k_fold(sample.rows(), 4.min(sample.rows()), run).ok()?;
+    let shared = learner.out_of_sample(sample, &plan, run);
+    let refitted = refit(learner, sample, &plan, run);
+    let agree = |shared: &Block, refitted: &Block| {
+        let (a, b) = (shared.columns.concat(), refitted.columns.concat());
+        let failed = |block: &Block| block.failures.iter().map(|f| (f.member, f.split)).collect();
+        let (a_failed, b_failed): (Vec<_>, Vec<_>) = (failed(shared), failed(refitted));
+        a_failed == b_failed && all_alike(&a, &b)
+    };
+    match (shared, refitted) {
+        (Ok(shared), Ok(refitted)) if agree(&shared, &refitted) => None,
+        (Err(_), Err(_)) => None,
+        _ => Some("what it shares between splits is not what refitting gives".into()),
+    }
+}
+
+/// A run that was cancelled may end at once or, where there is little to do, be done; out-of-sample predictions are always
+/// work to be stopped.
+fn bears_cancelling<T: Task>(learner: &dyn Learner<T>, sample: &Sample<'_, T>) -> Option<String> {
+    let run = cancelled_run();
+    match learner.fit(sample, &run) {
+        Ok(_) | Err(Error::Cancelled) => {}
+        Err(other) => return Some(format!("a cancelled run says: {other}")),
+    }
+    let plan = Plan::in_turn(sample.rows(), 3.min(sample.rows()));
+    match learner.out_of_sample(sample, &plan, &run) {
+        Err(Error::Cancelled) => None,
+        Err(other) => Some(format!("a cancelled run says: {other}")),
+        Ok(_) => Some("a cancelled run goes on through all splits".into()),
+    }
+}
+
+/// The stricter form, for learners whose fits take long: one in a cancelled run must not be made. Says what is wrong.
+pub fn stops<T: Task>(learner: &dyn Learner<T>, sample: &Sample<'_, T>) -> Option<String> {
+    match learner.fit(sample, &cancelled_run()) {
+        Err(Error::Cancelled) => None,
+        Err(other) => Some(format!("a cancelled run says: {other}")),
+        Ok(_) => Some("a cancelled run fits all the same".into()),
+    }
+}
+
+fn cancelled_run() -> Run {
+    let run = Run::with_threads(1, 1).expect("one thread can be had");
+    run.cancel();
+    run
+}
+
+/// For learners that draw nothing row by row: a row counted twice must be the same as that row twice. Says what is wrong.
+#[expect(clippy::missing_panics_doc, reason = "one thread can always be had")]
+pub fn counted<T: Task>(learner: &dyn Learner<T>, sample: &Sample<'_, T>) -> Option<String> {
+    let run = Run::with_threads(1, 1).expect("one thread can be had");
+    let counts: Vec<f64> = (0..sample.rows()).map(|i| (1 + i % 2) as f64).collect();
+    let repeated: Vec<usize> =
+        (0..sample.rows()).flat_map(|i| std::iter::repeat_n(i, 1 + i % 2)).collect();
+    let predictions = |sample_of: &Sample<'_, T>| -> Result<Vec<f64>> {
+        let models = learner.fit(sample_of, &run)?;
+        let predict = |model: &Box<dyn Fitted<T>>| predict(model.as_ref(), sample.x(), &run);
+        Ok(models.iter().map(predict).collect::<Result<Vec<_>>>()?.concat())
+    };
+    let twice = sample.select(&repeated);
+    match (sample.counted(&counts).and_then(|s| predictions(&s)), predictions(&twice.borrow())) {
+        (Ok(counted), Ok(twice)) if all_alike(&counted, &twice) => None,
+        (Ok(_), Ok(_)) => Some("a row counted twice is not the same as that row twice".into()),
+        (Err(error), _) | (_, Err(error)) => Some(format!("does not fit counted rows: {error}")),
+    }
+}
+
+/// Equal but for rounding, which iterations may carry further.
+fn all_alike(a: &[f64], b: &[f64]) -> bool {
+    let alike = |(a, b): (&f64, &f64)| {
+        a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-6 * (1.0 + a.abs())
+    };
+    a.len() == b.len() && a.iter().zip(b).all(alike)
+}
+
 /// Only the ratios of row weights may matter; rounding apart, which iterations may carry further.
 fn scale_of_weights<T: Task>(
     learner: &dyn Learner<T>,
@@ -187,10 +271,9 @@ fn scale_of_weights<T: Task>(
         let predict = |model: &Box<dyn Fitted<T>>| predict(model.as_ref(), sample.x(), run);
         Ok(models.iter().map(predict).collect::<Result<Vec<_>>>()?.concat())
     };
-    let alike = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= 1e-6 * (1.0 + a.abs());
     let usual = predictions(1.0);
     [1e-6, 1e-3, 1e6].into_iter().find_map(|scale| match (&usual, predictions(scale)) {
-        (Ok(usual), Ok(scaled)) if usual.iter().zip(&scaled).all(alike) => None,
+        (Ok(usual), Ok(scaled)) if all_alike(usual, &scaled) => None,
         (Err(_), Err(_)) => None,
         _ => Some(format!("row weights times {scale:e} give other predictions")),
     })

@@ -11,6 +11,7 @@ use crate::learner::Stored;
 use crate::learner::{self, Block};
 use crate::plan::Plan;
 use crate::run::Run;
+use crate::spec::Spec;
 use crate::store::{Record, Registry};
 use crate::table::encode::{Encoder, EncoderSpec};
 use crate::table::{Rows, Schema};
@@ -23,18 +24,31 @@ use crate::task::{Density, Joint, Task};
 pub struct Encoded<T: Task> {
     spec: EncoderSpec,
     learner: Arc<dyn Learner<T>>,
+    /// Whether the encoder is a part of the learner, so that members are called as if there were none.
+    is_part: bool,
 }
 
 impl<T: Task> Encoded<T> {
     /// Encodes the inputs of `learner`.
     pub fn new(spec: EncoderSpec, learner: impl Into<Arc<dyn Learner<T>>>) -> Self {
-        Self { spec, learner: learner.into() }
+        Self { spec, learner: learner.into(), is_part: false }
+    }
+
+    /// For a learner that works on complete numbers: indicators in place of categories, means in place of missing values.
+    /// Members keep their names, because the learner is never without.
+    pub fn of_numbers(learner: impl Into<Arc<dyn Learner<T>>>) -> Self {
+        Self { spec: EncoderSpec::complete(), learner: learner.into(), is_part: true }
     }
 }
 
 impl<T: Task> Learner<T> for Encoded<T> {
     fn members(&self) -> Vec<String> {
-        self.learner.members()
+        let members = self.learner.members();
+        if self.is_part || self.spec == EncoderSpec::default() {
+            return members;
+        }
+        let name = |inner: String| Spec::around("encoded", &self.spec, "of", Spec::nested(&inner));
+        members.into_iter().map(|inner| name(inner).to_string()).collect()
     }
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {

@@ -103,7 +103,8 @@ pub trait Fitted<T: Task>: Debug + Send + Sync {
 }
 
 /// How a fit went. Not converging is data, not an error.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Diagnostics {
     /// Whether the method reached its tolerance; `None` for methods without iterations.
     pub converged: Option<bool>,

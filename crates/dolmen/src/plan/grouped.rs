@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use rand::seq::SliceRandom;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Plan, check_folds, stream};
@@ -12,10 +13,11 @@ use crate::run::Run;
 
 /// Each row is held out once, with all rows of its group. The largest groups are dealt first, each to the fold that is
 /// smallest so far; groups of one size in random order. As many folds as groups leaves one group out at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Grouped {
     /// Number of folds: from 2 to the number of groups.
+    #[schemars(range(min = 2))]
     pub folds: usize,
 }
 
@@ -27,10 +29,11 @@ impl Default for Grouped {
 
 /// Each row is held out once, with all rows of its group; each group, the largest first, goes to the fold that lacks its
 /// classes most. Classes are spread as evenly as the groups allow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StratifiedGrouped {
     /// Number of folds: from 2 to the number of groups.
+    #[schemars(range(min = 2))]
     pub folds: usize,
 }
 

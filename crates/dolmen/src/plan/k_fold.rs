@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::stratified::shuffled_by_class;
@@ -10,10 +11,11 @@ use crate::error::Result;
 use crate::run::Run;
 
 /// Each row is held out once, in one of `folds` folds whose sizes differ by at most one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct KFold {
     /// Number of folds: from 2 to the number of rows.
+    #[schemars(range(min = 2))]
     pub folds: usize,
     /// Whether rows are dealt to folds at random; otherwise the folds are consecutive stretches of rows.
     pub shuffle: bool,
@@ -26,7 +28,7 @@ impl Default for KFold {
 }
 
 /// Each row is held out by itself: as many splits as rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaveOneOut {}
 

@@ -2,15 +2,16 @@
 
 use rand::{Rng, RngExt};
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::stratified::shuffled_by_class;
-use super::{Plan, Split, check_enough, check_repeats, stream};
+use super::{MOST_REPEATS, Plan, Split, check_enough, check_repeats, stream};
 use crate::error::{Error, Result};
 use crate::run::Run;
 
 /// Some of the rows: a whole number counts rows, a fraction is a share of them.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "a number of rows (100) or a fraction of them (0.25)")]
 pub enum Portion {
     /// So many rows.
@@ -20,7 +21,7 @@ pub enum Portion {
 }
 
 /// One split: a draw of rows is held out, all others are learned from.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HoldOut {
     /// The rows held out.
@@ -36,12 +37,13 @@ impl Default for HoldOut {
 }
 
 /// Several splits: each learns from a draw of rows without replacement and holds out all others.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Subsample {
     /// The rows learned from.
     pub train: Portion,
     /// Number of draws. The first draws are the same however many follow.
+    #[schemars(range(min = 1, max = MOST_REPEATS))]
     pub repeats: usize,
     /// Whether every class has its share of the draw, to within one row.
     pub stratify: bool,
@@ -56,10 +58,11 @@ impl Default for Subsample {
 
 /// Several splits: each learns from as many draws with replacement as there are rows, and holds out the rows not drawn,
 /// about 37 %. A sample that misses no row, which can happen with few rows, is drawn anew.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bootstrap {
     /// Number of samples. The first samples are the same however many follow.
+    #[schemars(range(min = 1, max = MOST_REPEATS))]
     pub repeats: usize,
 }
 

@@ -1,10 +1,11 @@
 //! The choice of a scheme, as it stands in a file or on the command line, and what it may ask about the rows.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Bootstrap, Given, Grouped, HoldOut, KFold, LeaveOneOut, Plan, RowKeys, Stratified,
-    StratifiedGrouped, Subsample, TimeOrdered, check_repeats, stream,
+    Bootstrap, Given, Grouped, HoldOut, KFold, LeaveOneOut, MOST_REPEATS, Plan, RowKeys,
+    Stratified, StratifiedGrouped, Subsample, TimeOrdered, check_repeats, stream,
 };
 use crate::error::{Error, Place, Result};
 use crate::run::Run;
@@ -21,7 +22,7 @@ use crate::run::Run;
 /// assert_eq!(plan.splits().len(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum PlanSpec {
@@ -56,10 +57,11 @@ impl Default for PlanSpec {
 }
 
 /// A scheme that draws at random, several times with other draws; ten times ten folds if nothing else is said.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Repeated {
     /// How often. The first draws are the same however many follow.
+    #[schemars(range(min = 1, max = MOST_REPEATS))]
     pub repeats: usize,
     /// The scheme.
     pub of: Box<PlanSpec>,

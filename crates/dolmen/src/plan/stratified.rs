@@ -2,6 +2,7 @@
 
 use rand::Rng;
 use rand::seq::SliceRandom;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Plan, check_folds, stream};
@@ -10,10 +11,11 @@ use crate::run::Run;
 
 /// Each row is held out once; a class's rows are spread over the folds to within one row, and fold sizes differ by at
 /// most one. A class with fewer rows than folds is missing from some folds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stratified {
     /// Number of folds: from 2 to the number of rows.
+    #[schemars(range(min = 2))]
     pub folds: usize,
 }
 

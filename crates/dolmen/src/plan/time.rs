@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::k_fold::consecutive;
@@ -16,7 +17,7 @@ use crate::error::{Error, Place, Result};
 ///
 /// Without a time column the rows are taken to be in order of time. Earlier moments than the first block are never held
 /// out, except with [`Window::Around`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TimeOrdered {
     /// Number of blocks held out.
@@ -27,6 +28,7 @@ pub struct TimeOrdered {
     pub train: Option<usize>,
     /// Moments in a held-out block; if not given, the moments divided by `splits + 1`, rounded down. The blocks end with
     /// the last moment.
+    #[schemars(range(min = 1))]
     pub test: Option<usize>,
     /// Purge: moments between a held-out block and those learned from, left out because what is predicted there is
     /// not yet settled (the sum of the next five days) or not yet known.
@@ -43,7 +45,7 @@ impl Default for TimeOrdered {
 }
 
 /// Which moments are learned from.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Window {
     /// All before the held-out block and its gap.

@@ -14,10 +14,13 @@ use crate::made::{fit, kernel, log_density, normal, run};
 fn parameters_are_read_from_specs() {
     let read = |spec: Value| serde_json::from_value::<KernelDensity>(spec);
     let ladder = read(json!({"shape": "triangular", "bandwidth": [0.1, 1]})).unwrap();
-    assert_eq!(ladder.members(), ["kernel(triangular, h=0.1)", "kernel(triangular, h=1)"]);
+    assert_eq!(
+        ladder.members(),
+        ["kernel(shape=triangular, bandwidth=0.1)", "kernel(shape=triangular, bandwidth=1)"]
+    );
     assert_eq!(read(json!({"bandwidth": 2})).unwrap().bandwidth, Bandwidth::Fraction(2.0));
     let loo = read(json!({"bandwidth": "loo", "search": "sw99", "scale": "sample"})).unwrap();
-    assert_eq!(loo.members(), ["kernel(gaussian, loo)"]);
+    assert_eq!(loo.members(), ["kernel(bandwidth=loo)"]);
     let absolute = read(json!({"bandwidth": {"absolute": [1.0, 3.0]}})).unwrap();
     assert_eq!(absolute.bandwidth, Bandwidth::Absolute { absolute: vec![1.0, 3.0] });
     assert_eq!(read(json!({})).unwrap(), KernelDensity::default());

@@ -235,9 +235,9 @@ fn beta_is_chosen_on_rows_that_were_not_fitted() {
 fn the_ladder_has_a_member_per_rung_and_a_rung_alone_is_the_same() {
     let x = clusters(200, 2, 0.0, 9);
     let ladder = GaussianMixture { components: OneOrMany::Many(vec![1, 3]), ..Default::default() };
-    assert_eq!(ladder.members(), ["mixture(k=1)", "mixture(k=3)"]);
+    assert_eq!(ladder.members(), ["mixture(components=1)", "mixture(components=3)"]);
     let tied = GaussianMixture { covariance: Covariance::Tied, ..Default::default() };
-    assert_eq!(tied.members(), ["mixture(k=4, tied)"]);
+    assert_eq!(tied.members(), ["mixture(components=4, covariance=tied)"]);
     let models = ladder.fit_mixtures(&sample(&x), &one(1)).unwrap();
     let alone = GaussianMixture { components: OneOrMany::One(3), ..Default::default() };
     assert_eq!(models[1].parameters(), fit(&alone, &x).parameters());

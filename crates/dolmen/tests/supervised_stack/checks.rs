@@ -200,7 +200,7 @@ fn a_tuned_learner_is_the_best_rung_of_its_ladder() {
     let (x, y) = bent(120, 20);
     let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
     let tuned = Regression::learner(&spec("tuned(of=[neighbours(k=[1, 5, 100]), mean])")).unwrap();
-    assert_eq!(tuned.members(), ["tuned(neighbours, mean)"]);
+    assert_eq!(tuned.members(), ["tuned(of=[neighbours(k=[1, 5, 100]), mean])"]);
     let model = tuned.fit(&sample, &run()).unwrap().remove(0);
     let five = Regression::learner(&spec("neighbours(k=5)")).unwrap().fit(&sample, &run()).unwrap();
     let predictions = |model: &dyn Fitted<Regression>| predict(model, x.rows(), &run()).unwrap();

@@ -15,6 +15,7 @@ mod weak;
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use model::FittedAdaBoost;
@@ -22,15 +23,17 @@ pub use model::FittedAdaBoost;
 use crate::error::{Error, Place, Result, within};
 use crate::learner::{Fitted, Learner, Sample};
 use crate::run::Run;
+use crate::spec::Spec;
 use crate::task::{Classification, Task};
 use model::Members;
 use weak::{Guesses, Trees};
 
 /// How AdaBoost is run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rounds {
     /// Rounds at most, 1 to 100 000; fewer where a round guesses all rows right, or no better than chance.
+    #[schemars(range(min = 1, max = 100000))]
     pub rounds: usize,
 }
 
@@ -55,7 +58,7 @@ enum Weak {
 /// use dolmen::ensemble::AdaBoost;
 /// use dolmen::learner::Learner;
 ///
-/// assert_eq!(AdaBoost::stumps(200).members(), ["adaboost(200 stumps)"]);
+/// assert_eq!(AdaBoost::stumps(200).members(), ["adaboost(rounds=200)"]);
 /// ```
 #[derive(Debug, Clone)]
 pub struct AdaBoost {
@@ -90,15 +93,14 @@ impl AdaBoost {
 
 impl Learner<Classification> for AdaBoost {
     fn members(&self) -> Vec<String> {
-        let rounds = self.rounds;
-        vec![match &self.weak {
-            Weak::Trees(1) => format!("adaboost({rounds} stumps)"),
-            Weak::Trees(depth) => format!("adaboost({rounds} trees, depth={depth})"),
-            Weak::Learner(learner) => {
-                let name = learner.members().into_iter().next().unwrap_or_default();
-                format!("adaboost({name}, {rounds} rounds)")
-            }
-        }]
+        let rounds = Rounds { rounds: self.rounds };
+        let of = |name: &str| Spec::around("adaboost", &rounds, "of", Spec::nested(name));
+        let spec = match &self.weak {
+            Weak::Trees(1) => Spec::of("adaboost", &rounds),
+            Weak::Trees(depth) => of(&format!("tree(depth={depth})")),
+            Weak::Learner(learner) => of(learner.members().first().map_or("", String::as_str)),
+        };
+        vec![spec.to_string()]
     }
 
     fn fit(

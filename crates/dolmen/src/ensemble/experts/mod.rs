@@ -29,6 +29,7 @@ mod start;
 mod tests;
 
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use model::FittedExperts;
@@ -39,6 +40,7 @@ use crate::learner::scales::{require_finite, require_moderate, require_numbers};
 use crate::learner::{Fitted, Learner, Sample};
 use crate::memory;
 use crate::run::Run;
+use crate::spec::Spec;
 use crate::target::Target;
 use crate::task::{Classification, Regression, Task};
 use design::Design;
@@ -68,24 +70,32 @@ use model::{Fit, Says};
 /// assert!((slopes[0].abs() - 1.0).abs() < 0.01);
 /// # Ok::<(), dolmen::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Experts {
     /// Number of experts, 1 to 10 000; a list makes one member per number.
+    #[schemars(extend("minimum" = 1, "maximum" = 10_000))]
     pub count: OneOrMany<usize>,
     /// Starts of EM, 1 to 10 000, of which the best is followed to the end.
+    #[schemars(range(min = 1, max = 10_000))]
     pub restarts: usize,
     /// The penalty of the experts' coefficients, on standardised columns: that of `ridge` or `logistic`.
+    #[schemars(range(min = 0.0))]
     pub ridge: f64,
     /// The penalty of the gate's coefficients.
+    #[schemars(range(min = 0.0))]
     pub gate_ridge: f64,
     /// Rows imagined for the gate and for each expert at the centre of the inputs, above 0.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub prior: f64,
     /// Iterations of EM at most.
+    #[schemars(range(min = 1))]
     pub iterations: usize,
     /// EM ends once an iteration gains no more than this per row.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub tolerance: f64,
     /// Experts asked about each row when predicting, those with the largest shares; all by default.
+    #[schemars(range(min = 1))]
     pub top: Option<usize>,
 }
 
@@ -121,8 +131,8 @@ pub trait Routed: Task {
 
 impl<T: Routed> Learner<T> for Experts {
     fn members(&self) -> Vec<String> {
-        let top = self.top.map(|top| format!(", top={top}")).unwrap_or_default();
-        self.count.values().iter().map(|count| format!("experts(count={count}{top})")).collect()
+        let name = |&count: &usize| Spec::rung("experts", self, "count", count).to_string();
+        self.count.values().iter().map(name).collect()
     }
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {

@@ -11,6 +11,7 @@ use crate::learner::{Diagnostics, Fitted, Learner, SMALL_BLOCK, Sample, Series};
 use crate::learner::{Stored, check_use};
 use crate::math::log_sum_exp;
 use crate::run::Run;
+use crate::spec::Spec;
 use crate::store::{Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::target::{Labels, Target};
@@ -29,7 +30,8 @@ impl BayesClassifier {
     }
 
     fn names(&self) -> Vec<String> {
-        self.density.members().into_iter().map(|name| format!("bayes({name})")).collect()
+        let name = |density: String| Spec::new(KIND).with("density", Spec::nested(&density));
+        self.density.members().into_iter().map(|density| name(density).to_string()).collect()
     }
 
     /// Fits the classes one by one; one model per member of the density learner.

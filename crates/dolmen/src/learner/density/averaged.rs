@@ -6,6 +6,7 @@ use rand::RngExt;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DensityModel;
@@ -14,12 +15,13 @@ use crate::learner::Stored;
 use crate::learner::{Diagnostics, Fitted, Learner, Sample};
 use crate::math::log_sum_exp;
 use crate::run::Run;
+use crate::spec::Spec;
 use crate::store::{Record, Registry, are_shares};
 use crate::table::{Features, Rows, Schema};
 use crate::task::{Density, Task};
 
 /// What the fits of an average differ in.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Resample {
     /// Their random numbers only: the same rows, other starts.
@@ -32,14 +34,16 @@ pub enum Resample {
 }
 
 /// How densities are averaged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Averaging {
     /// Number of fits, 1 to 10 000.
+    #[schemars(range(min = 1, max = 10_000))]
     pub fits: usize,
     /// What they differ in.
     pub resample: Resample,
     /// Share of the rows in a subsample.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub fraction: f64,
 }
 
@@ -66,7 +70,7 @@ impl Averaging {
 /// use dolmen::learner::density::{Averaged, Averaging, GaussianMixture};
 ///
 /// let bagged = Averaged::new(GaussianMixture::default(), Averaging::default());
-/// assert_eq!(bagged.members(), ["averaged(mixture(k=4), 10 bootstraps)"]);
+/// assert_eq!(bagged.members(), ["averaged(of=mixture(components=4))"]);
 /// ```
 #[derive(Debug, Clone)]
 pub struct Averaged {
@@ -127,13 +131,9 @@ fn bootstrap(sample: &Sample<'_, Density>, rng: &mut ChaCha8Rng) -> (Vec<usize>,
 
 impl Learner<Density> for Averaged {
     fn members(&self) -> Vec<String> {
-        let how = match self.averaging.resample {
-            Resample::Starts => "starts",
-            Resample::Subsample => "subsamples",
-            Resample::Bootstrap => "bootstraps",
+        let name = |member: String| {
+            Spec::around("averaged", &self.averaging, "of", Spec::nested(&member)).to_string()
         };
-        let fits = self.averaging.fits;
-        let name = |member: String| format!("averaged({member}, {fits} {how})");
         self.learner.members().into_iter().map(name).collect()
     }
 

@@ -1,6 +1,7 @@
 //! A single Gaussian.
 
 use rand_chacha::ChaCha8Rng;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DensityModel;
@@ -9,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::learner::Stored;
 use crate::learner::{Diagnostics, Fitted, Learner, Sample};
 use crate::run::Run;
+use crate::spec::Spec;
 use crate::store::{Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Density;
@@ -16,12 +18,13 @@ use crate::task::Density;
 /// One Gaussian: by maximum likelihood (divisor N), or MAP with `beta` above 0.
 ///
 /// It is a mixture of one component: MAP is the M-step of OT95 eq. 7, and rows with missing values are fitted by EM.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Gaussian {
     /// Which covariance matrices are allowed: full, diagonal or spherical.
     pub covariance: Covariance,
     /// The prior's knob, `Sigma = (scatter + 2 beta I) / (N + 1)`; 0 is maximum likelihood.
+    #[schemars(range(min = 0.0))]
     pub beta: f64,
     /// Whether `beta` and `spherical` speak of the data in units of their mean and standard deviation (N-1).
     pub standardise: bool,
@@ -73,10 +76,7 @@ impl Gaussian {
 
 impl Learner<Density> for Gaussian {
     fn members(&self) -> Vec<String> {
-        vec![match self.covariance {
-            Covariance::Full => "gaussian".into(),
-            other => format!("gaussian({})", other.name()),
-        }]
+        vec![Spec::of("gaussian", self).to_string()]
     }
 
     fn fit(

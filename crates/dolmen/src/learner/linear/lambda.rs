@@ -1,13 +1,15 @@
 //! The strength of a penalty, as a parameter.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::spec::Spec;
 
 /// How strongly coefficients are shrunk.
 ///
 /// In specs a number, a list of numbers (a ladder: one member each), or `auto`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "lambda is a number, a list of numbers or 'auto'")]
 pub enum Lambda {
     /// This strong.
@@ -19,7 +21,7 @@ pub enum Lambda {
 }
 
 /// The word for a penalty that is chosen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Auto {
     /// By the errors on rows left out.
@@ -67,11 +69,14 @@ impl Lambda {
         }
     }
 
-    /// The members' names.
-    pub(super) fn members(&self, kind: &str) -> Vec<String> {
+    /// The members' names, of a learner with these parameters.
+    pub(super) fn members<P: Serialize + Default>(&self, kind: &str, learner: &P) -> Vec<String> {
         match self.given() {
-            None => vec![format!("{kind}(lambda=auto)")],
-            Some(lambdas) => lambdas.iter().map(|l| format!("{kind}(lambda={l})")).collect(),
+            None => vec![Spec::of(kind, learner).to_string()],
+            Some(lambdas) => {
+                let rung = |&lambda: &f64| Spec::rung(kind, learner, "lambda", lambda).to_string();
+                lambdas.iter().map(rung).collect()
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Logistic regression, binary and multinomial.
 
 use faer::Mat;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::coordinates::Coordinates;
@@ -40,18 +41,22 @@ const ROUGH: f64 = 1e-4;
 /// let ladder = Logistic { lambda: [0.1, 1.0, 10.0].into(), ..Logistic::default() };
 /// assert_eq!(ladder.members()[0], "logistic(lambda=0.1)");
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Logistic {
     /// The penalty: a number, a list (one member per value), or `auto`, the one of least cross-validated log loss.
+    #[schemars(extend("minimum" = 0.0))]
     pub lambda: Lambda,
     /// Whether the penalty is on coefficients of standardised columns (indicators keep their scale).
     pub standardise: bool,
     /// Folds of the cross-validation that chooses a penalty, 2 to 10 000.
+    #[schemars(range(min = 2, max = MOST_FOLDS))]
     pub folds: usize,
     /// The largest element that the gradient of the mean loss may have in the end.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub tolerance: f64,
     /// Iterations at most.
+    #[schemars(range(min = 1))]
     pub iterations: usize,
 }
 
@@ -69,7 +74,7 @@ impl Default for Logistic {
 
 impl Learner<Classification> for Logistic {
     fn members(&self) -> Vec<String> {
-        self.lambda.members("logistic")
+        self.lambda.members("logistic", self)
     }
 
     fn fit(

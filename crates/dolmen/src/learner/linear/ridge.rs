@@ -1,6 +1,7 @@
 //! Ridge regression in closed form.
 
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::lambda::{Lambda, geometric};
@@ -39,10 +40,11 @@ const FOLDS: usize = 10;
 /// assert!((models[0].intercept() - 1.0).abs() < 1e-12);
 /// # Ok::<(), dolmen::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ridge {
     /// The penalty: a number, a list (one member per value), or `auto`, the one of least leave-one-out error.
+    #[schemars(extend("minimum" = 0.0))]
     pub lambda: Lambda,
     /// Whether the penalty is on coefficients of standardised columns (indicators keep their scale).
     pub standardise: bool,
@@ -56,7 +58,7 @@ impl Default for Ridge {
 
 impl Learner<Regression> for Ridge {
     fn members(&self) -> Vec<String> {
-        self.lambda.members("ridge")
+        self.lambda.members("ridge", self)
     }
 
     fn fit(

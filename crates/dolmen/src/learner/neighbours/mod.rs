@@ -23,6 +23,7 @@ mod tree;
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use model::FittedNeighbours;
@@ -34,6 +35,7 @@ use crate::learner::Stored;
 use crate::learner::{self, Block};
 use crate::plan::Plan;
 use crate::run::Run;
+use crate::spec::Spec;
 use crate::target::{Labels, Target};
 use crate::task::{Classification, Regression, Task};
 use index::Index;
@@ -49,19 +51,21 @@ use model::{Answers, Known};
 /// let ladder = Neighbours { k: [5, 20].into(), weights: Shares::Distance, ..Neighbours::default() };
 /// assert_eq!(
 ///     Learner::<Regression>::members(&ladder),
-///     ["neighbours(k=5, distance)", "neighbours(k=20, distance)"]
+///     ["neighbours(k=5, weights=distance)", "neighbours(k=20, weights=distance)"]
 /// );
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Neighbours {
     /// Rows that are asked, all of them if there are fewer; a list makes one member per number.
+    #[schemars(extend("minimum" = 1))]
     pub k: Counts,
     /// How the neighbours share the prediction.
     pub weights: Shares,
     /// Whether columns are put on one scale, learned from the training rows: mean 0, deviation 1, indicators as they are.
     pub standardise: bool,
     /// Rows imagined in addition to the k, spread by the classes' frequencies; of no effect on numbers.
+    #[schemars(range(min = 0.0))]
     pub smoothing: f64,
 }
 
@@ -72,7 +76,7 @@ impl Default for Neighbours {
 }
 
 /// One number of neighbours, or several.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "k is a whole number or a list of whole numbers")]
 pub enum Counts {
     /// One member.
@@ -103,7 +107,7 @@ impl Counts {
 }
 
 /// How neighbours share a prediction.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shares {
     /// Equally.
@@ -143,8 +147,8 @@ where
     FittedNeighbours: Stored<T>,
 {
     fn members(&self) -> Vec<String> {
-        let shares = if self.weights == Shares::Distance { ", distance" } else { "" };
-        self.k.as_slice().iter().map(|k| format!("neighbours(k={k}{shares})")).collect()
+        let name = |&k: &usize| Spec::rung("neighbours", self, "k", k).to_string();
+        self.k.as_slice().iter().map(name).collect()
     }
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {

@@ -1,12 +1,13 @@
 //! A multilayer perceptron as a function of its parameters: what it says, and the gradient of a loss by backpropagation
 //! (Rumelhart, Hinton & Williams 1986).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::matrix::{Left, add_product, padded};
 
 /// What a hidden unit makes of its input.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Activation {
     /// The input if positive, else 0.

@@ -17,6 +17,7 @@ mod model;
 mod train;
 
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -29,6 +30,7 @@ use super::{Fitted, Learner, Sample};
 use crate::error::{Error, Place, Result, within};
 use crate::memory;
 use crate::run::Run;
+use crate::spec::Spec;
 use crate::target::Target;
 use crate::task::{Classification, Regression, Task};
 use layers::Layers;
@@ -45,26 +47,32 @@ use train::{Data, Goal, Trained, Training};
 /// use dolmen::task::Classification;
 ///
 /// let network = Network { hidden: vec![64, 32].into(), ..Network::default() };
-/// assert_eq!(Learner::<Classification>::members(&network), ["network(64-32)"]);
+/// assert_eq!(Learner::<Classification>::members(&network), ["network(hidden=[64, 32])"]);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Network {
     /// Units of each hidden layer, 1 to 100 000; 64 layers at most.
+    #[schemars(extend("minimum" = 1, "maximum" = 100_000))]
     pub hidden: OneOrMany<usize>,
     /// What hidden units make of their inputs: relu or tanh.
     pub activation: Activation,
     /// The learning rate of Adam.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub rate: f64,
     /// Rows in a batch; from 16 to 200 by the number of rows if absent.
+    #[schemars(range(min = 1))]
     pub batch: Option<usize>,
     /// Passes over the rows at most, 1 to 1 000 000 (but always a few thousand steps, however small the table).
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub epochs: usize,
     /// Passes without progress on the rows held out, after which training stops.
     pub patience: usize,
     /// Share of the rows held out to stop training; the parameters that were best on them are kept.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 0.5))]
     pub validation: f64,
     /// Decoupled weight decay: each step shrinks weights by `rate * decay`.
+    #[schemars(range(min = 0.0))]
     pub decay: f64,
 }
 
@@ -84,10 +92,11 @@ impl Default for Network {
 }
 
 /// Several networks that differ in their starts, batches and rows held out; their predictions are averaged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Map<String, Value>")]
 pub struct DeepEnsemble {
     /// Number of networks, 1 to 1000.
+    #[schemars(range(min = 1, max = 1000))]
     pub copies: usize,
     /// The network.
     #[serde(flatten)]
@@ -146,9 +155,15 @@ impl Learnable for Regression {
 }
 
 impl Network {
-    fn name(&self) -> String {
-        let sizes: Vec<String> = self.hidden.values().iter().map(usize::to_string).collect();
-        sizes.join("-")
+    /// The same network in the one form that is named: a single layer is a number, unless it is the usual one.
+    fn canonical(&self) -> Self {
+        let usual = Self::default().hidden;
+        let hidden = match self.hidden.values() {
+            values if values == usual.values() => usual,
+            [units] => OneOrMany::One(*units),
+            _ => self.hidden.clone(),
+        };
+        Self { hidden, ..self.clone() }
     }
 
     /// Rows in a batch, of so many.
@@ -259,7 +274,7 @@ where
     FittedNetwork: Fitted<T>,
 {
     fn members(&self) -> Vec<String> {
-        vec![format!("network({})", self.name())]
+        vec![Spec::of("network", &self.canonical()).to_string()]
     }
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
@@ -272,7 +287,8 @@ where
     FittedNetwork: Fitted<T>,
 {
     fn members(&self) -> Vec<String> {
-        vec![format!("deep-ensemble({} x {})", self.copies, self.network.name())]
+        let canonical = Self { copies: self.copies, network: self.network.canonical() };
+        vec![Spec::of("deep-ensemble", &canonical).to_string()]
     }
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {

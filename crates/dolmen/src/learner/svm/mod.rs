@@ -12,6 +12,7 @@ mod model;
 mod platt;
 mod solver;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use model::FittedSvm;
@@ -21,6 +22,7 @@ use super::{Fitted, Learner, Sample};
 use crate::error::{Error, Result};
 use crate::plan::OwnedKeys;
 use crate::run::Run;
+use crate::spec::Spec;
 use crate::task::{Classification, Regression, Task};
 use fit::Training;
 use kernel::Likeness;
@@ -36,25 +38,30 @@ use kernel::Likeness;
 /// use dolmen::task::Regression;
 ///
 /// let machine = Svm { c: 10.0, ..Svm::default() };
-/// assert_eq!(Learner::<Regression>::members(&machine), ["svm(rbf, c=10)"]);
+/// assert_eq!(Learner::<Regression>::members(&machine), ["svm(c=10)"]);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Svm {
     /// The kernel.
     pub kernel: Kernel,
     /// What a row beyond its margin costs: large values fit the rows closely.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub c: f64,
     /// The rate of the kernel `rbf`, exp(-gamma |x - y|^2).
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub gamma: Gamma,
     /// Half the width of the tube in which a number costs nothing; in standard deviations of the target if standardised.
+    #[schemars(range(min = 0.0))]
     pub epsilon: f64,
     /// Whether inputs (not indicators) and a numeric target are put on one scale, learned from the training rows: mean 0,
     /// deviation 1. `c` and `epsilon` are then in these units; with `false` all is as in the data.
     pub standardise: bool,
     /// By how much the conditions of the optimum may be violated.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub tolerance: f64,
     /// Memory for rows of the kernel matrix, in 10^6 bytes, all threads together.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub cache: f64,
 }
 
@@ -73,7 +80,7 @@ impl Default for Svm {
 }
 
 /// How alike two rows are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kernel {
     /// x'y: a plane.
@@ -84,7 +91,7 @@ pub enum Kernel {
 }
 
 /// The rate of the kernel `rbf`: `scale` or a number.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "gamma is 'scale' or a number")]
 pub enum Gamma {
     /// A rule.
@@ -94,7 +101,7 @@ pub enum Gamma {
 }
 
 /// Rates found from the rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum GammaRule {
     /// 1 / (d v), with d columns and v the variance of all values together, on the scale the machine sees.
@@ -103,12 +110,7 @@ pub enum GammaRule {
 
 impl Svm {
     fn name(&self) -> String {
-        let (kernel, c) = (self.kernel, self.c);
-        match (kernel, self.gamma) {
-            (Kernel::Linear, _) => format!("svm(linear, c={c})"),
-            (Kernel::Rbf, Gamma::Rule(_)) => format!("svm(rbf, c={c})"),
-            (Kernel::Rbf, Gamma::Number(gamma)) => format!("svm(rbf, c={c}, gamma={gamma})"),
-        }
+        Spec::of("svm", self).to_string()
     }
 
     fn validate(&self) -> Result<()> {

@@ -15,6 +15,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::coding::Coding;
@@ -24,7 +25,7 @@ use crate::error::{Error, Place, Result};
 pub use cuts::{bin, equal_frequency_cuts};
 
 /// What an encoder is to do; the default leaves rows as they are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EncoderSpec {
     /// Numbers minus their mean, divided by their standard deviation (N - 1). A constant column is divided by 1.
@@ -36,11 +37,12 @@ pub struct EncoderSpec {
     pub impute: Impute,
     /// Numbers become categories: that many intervals with equal numbers of rows, as far as ties allow. A column with no
     /// more different values than that keeps them as its levels. Missing values get a level of their own.
+    #[schemars(range(min = 2))]
     pub bins: Option<usize>,
 }
 
 /// What stands in for missing values.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Impute {
     /// In columns of numbers.
@@ -50,7 +52,7 @@ pub struct Impute {
 }
 
 /// What stands in for a missing number.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ImputeNumbers {
     /// Nothing.
@@ -63,7 +65,7 @@ pub enum ImputeNumbers {
 }
 
 /// What stands in for a missing category.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ImputeCategories {
     /// Nothing.

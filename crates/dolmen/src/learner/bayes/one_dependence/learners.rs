@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::counts::{Counts, Layout};
 use super::mixing::Mixing;
@@ -16,13 +17,14 @@ use crate::learner::density::mixture::OneOrMany;
 use crate::learner::{Fitted, Learner, Sample};
 use crate::plan::Plan;
 use crate::run::Run;
+use crate::spec::Spec;
 use crate::table::encode::EncoderSpec;
 use crate::table::{Kind, Rows};
 use crate::target::{Labels, Target};
 use crate::task::{Classification, Joint, Task};
 
 /// What a missing value counts as.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MissingValues {
     /// One more value of its attribute.
@@ -32,25 +34,23 @@ pub enum MissingValues {
     Ignore,
 }
 
-fn one_or_many<'d, D: Deserializer<'d>>(names: D) -> Result<Vec<String>, D::Error> {
-    Ok(OneOrMany::<String>::deserialize(names)?.values().to_vec())
-}
-
 /// Declares the parameter struct of one member of the family: the shared parameters, and its own.
 macro_rules! recipe {
-    ($(#[$about:meta])* $name:ident { $($(#[$field_about:meta])* $field:ident: $kind:ty = $default:expr,)* } => $rule:expr) => {
+    ($(#[$about:meta])* $kind:literal $name:ident { $($(#[$field_about:meta])* $field:ident: $type:ty = $default:expr,)* } => $rule:expr) => {
         $(#[$about])*
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields)]
         pub struct $name {
-            $($(#[$field_about])* pub $field: $kind,)*
+            $($(#[$field_about])* pub $field: $type,)*
             /// Bins of equal frequency that numbers are cut into.
+            #[schemars(range(min = 2))]
             pub bins: usize,
             /// What a missing value counts as.
             pub missing: MissingValues,
             /// Attributes at most, at least 1: of more, those are used that tell most of the class in the rows learned
             /// from (mutual information). Without it all for naive Bayes, 256 for the others, whose cost is the square of
             /// that (the cube for `a2de`). Roots that are named are always among them.
+            #[schemars(range(min = 1))]
             pub columns: Option<usize>,
         }
 
@@ -64,8 +64,16 @@ macro_rules! recipe {
         impl From<$name> for OneDependence {
             fn from(recipe: $name) -> Self {
                 let rule: fn(&$name) -> Rule = $rule;
+                let rule = rule(&recipe);
+                let names = match &rule {
+                    Rule::Roots(roots) => {
+                        let rung = |root: &String| Spec::rung($kind, &recipe, "root", root.as_str());
+                        roots.iter().map(|root| rung(root).to_string()).collect()
+                    }
+                    _ => vec![Spec::of($kind, &recipe).to_string()],
+                };
                 let $name { bins, missing, columns, .. } = recipe;
-                Self { rule: rule(&recipe), bins, missing, columns }
+                Self { rule, bins, missing, columns, names }
             }
         }
     };
@@ -73,26 +81,26 @@ macro_rules! recipe {
 
 recipe! {
     /// Naive Bayes: attributes independent given the class.
-    NaiveBayes {} => |_| Rule::Naive
+    "naive-bayes" NaiveBayes {} => |_| Rule::Naive
 }
 recipe! {
     /// One-dependence estimators: every attribute depends on the class and on one root. A ladder, one member per root.
-    Ode {
+    "ode" Ode {
         /// The columns that are roots, by name: one, or a list.
-        #[serde(deserialize_with = "one_or_many")]
+        #[serde(deserialize_with = "OneOrMany::read")]
         root: Vec<String> = Vec::new(),
     } => |recipe| Rule::Roots(recipe.root.clone())
 }
 recipe! {
     /// Averaged one-dependence estimators: the mean over roots.
-    Aode {
+    "aode" Aode {
         /// Roots are used whose value has more rows than this; without any the model is naive Bayes.
         threshold: f64 = 0.0,
     } => |recipe| Rule::Frequent(recipe.threshold)
 }
 recipe! {
     /// Averaged two-dependence estimators: the mean over pairs of roots.
-    A2de {
+    "a2de" A2de {
         /// Pairs are used whose values occur together in more rows than this; without any the model is `aode` with this
         /// threshold, and without its roots naive Bayes.
         threshold: f64 = 0.0,
@@ -101,18 +109,18 @@ recipe! {
 recipe! {
     /// Exact Bayesian model averaging over roots, weights by their evidence [Theorems 1 and 2]. With many rows it
     /// selects one root rather than combining them.
-    BmaAode {} => |_| Rule::Evidence
+    "bma-aode" BmaAode {} => |_| Rule::Evidence
 }
 recipe! {
     /// MAP weights of the roots' posteriors, on leave-one-out predictions: MAPLMDODE.
-    LmdOde {
+    "lmd-ode" LmdOde {
         /// Exponent of the Dirichlet prior on the weights, less 1.
         prior: f64 = 1.0,
     } => |recipe| Rule::Posterior(recipe.prior)
 }
 recipe! {
     /// MAP weights of the roots' joint probabilities, on leave-one-out predictions: MAPLMGODE.
-    LmgOde {
+    "lmg-ode" LmgOde {
         /// Exponent of the Dirichlet prior on the weights, less 1.
         prior: f64 = 1.0,
     } => |recipe| Rule::Joint(recipe.prior)
@@ -137,6 +145,8 @@ pub struct OneDependence {
     bins: usize,
     missing: MissingValues,
     columns: Option<usize>,
+    /// The members' names.
+    names: Vec<String>,
 }
 
 /// What all rules begin with, and every model keeps.
@@ -149,20 +159,6 @@ pub(super) struct Counted {
 }
 
 impl OneDependence {
-    fn names(&self) -> Vec<String> {
-        match &self.rule {
-            Rule::Naive => vec!["naive-bayes".into()],
-            Rule::Roots(roots) => roots.iter().map(|root| format!("ode(root={root})")).collect(),
-            Rule::Frequent(0.0) => vec!["aode".into()],
-            Rule::Frequent(threshold) => vec![format!("aode(threshold={threshold})")],
-            Rule::FrequentPairs(0.0) => vec!["a2de".into()],
-            Rule::FrequentPairs(threshold) => vec![format!("a2de(threshold={threshold})")],
-            Rule::Evidence => vec!["bma-aode".into()],
-            Rule::Posterior(_) => vec!["lmd-ode".into()],
-            Rule::Joint(_) => vec!["lmg-ode".into()],
-        }
-    }
-
     /// Posteriors are no joint probabilities.
     fn check_joint(&self) -> Result<()> {
         if matches!(self.rule, Rule::Posterior(_)) {
@@ -306,7 +302,7 @@ fn root_index(root: &str, x: Rows<'_>) -> Result<usize> {
 
 impl Learner<Classification> for OneDependence {
     fn members(&self) -> Vec<String> {
-        self.names()
+        self.names.clone()
     }
 
     fn fit(
@@ -330,7 +326,7 @@ impl Learner<Classification> for OneDependence {
 
 impl Learner<Joint> for OneDependence {
     fn members(&self) -> Vec<String> {
-        self.names()
+        self.names.clone()
     }
 
     fn fit(&self, sample: &Sample<'_, Joint>, run: &Run) -> Result<Vec<Box<dyn Fitted<Joint>>>> {

@@ -1,5 +1,6 @@
 //! How wide kernels are: as parameters, and as numbers for given rows.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::points::Points;
@@ -13,7 +14,7 @@ use crate::task::Density;
 /// How the bandwidth of each column is found.
 ///
 /// In specs a number, a list of numbers, `"scott"`, `"silverman"`, `"cv"`, `"loo"`, or `{absolute = [..]}`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
     deny_unknown_fields,
@@ -34,7 +35,7 @@ pub enum Bandwidth {
 }
 
 /// Bandwidths found from the rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Rule {
     /// s_j n^(-1/(d+4)), converted from the Gaussian to the kernel's shape by its canonical bandwidth.
@@ -85,19 +86,6 @@ impl Bandwidth {
         match values.iter().find(|h| !(**h > 0.0 && h.is_finite())) {
             Some(bad) => Err(Error::param("bandwidth", "above 0 and finite", bad)),
             None => Ok(()),
-        }
-    }
-
-    /// What distinguishes each member, for its name.
-    pub(super) fn labels(&self) -> Vec<String> {
-        match self {
-            Self::Fraction(h) => vec![format!("h={h}")],
-            Self::Ladder(fractions) => fractions.iter().map(|h| format!("h={h}")).collect(),
-            Self::Absolute { .. } => vec!["absolute".into()],
-            Self::Rule(Rule::Scott) => vec!["scott".into()],
-            Self::Rule(Rule::Silverman) => vec!["silverman".into()],
-            Self::Rule(Rule::Cv) => vec!["cv".into()],
-            Self::Rule(Rule::Loo) => vec!["loo".into()],
         }
     }
 }

@@ -26,6 +26,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use rand::seq::SliceRandom;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use bandwidth::{Bandwidth, Rule};
@@ -39,6 +40,7 @@ use crate::learner::density::DensityModel;
 use crate::learner::{Diagnostics, Fitted, Learner, MOST_FOLDS, Sample};
 use crate::plan::{OwnedKeys, Plan};
 use crate::run::Run;
+use crate::spec::Spec;
 use crate::table::{Kind, Rows};
 use crate::task::Density;
 use bandwidth::{Training, Widths, rule_of_thumb};
@@ -56,26 +58,30 @@ use tile::Order;
 ///     bandwidth: [0.1, 0.4, 1.5].into(),
 ///     ..KernelDensity::default()
 /// };
-/// assert_eq!(ladder.members()[1], "kernel(triangular, h=0.4)");
+/// assert_eq!(ladder.members()[1], "kernel(shape=triangular, bandwidth=0.4)");
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct KernelDensity {
     /// The kernel.
     pub shape: Shape,
     /// The bandwidths; a list makes one member per value.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub bandwidth: Bandwidth,
     /// Which rows the bandwidths are measured on when out-of-sample densities are made.
     pub scale: Scale,
     /// The greatest error of a density that fast evaluation may make, besides rounding, relative to the density at the
     /// same point, be it far out in the tails; 0 looks at every row.
+    #[schemars(extend("minimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub tolerance: f64,
     /// How the bandwidths of greatest likelihood are looked for (bandwidths `cv` and `loo`).
     pub search: Search,
     /// Folds of the likelihood `cv`, 2 to 10 000 and at most as many as rows.
+    #[schemars(range(min = 2, max = MOST_FOLDS))]
     pub folds: usize,
     /// The most rows on which `cv` and `loo` look for bandwidths, as the work grows with their square. Of more rows, so
     /// many are drawn, and the bandwidths found are multiplied by (drawn/all)^(1/(d+4)), as optimal ones shrink.
+    #[schemars(range(min = 2))]
     pub search_rows: usize,
 }
 
@@ -94,7 +100,7 @@ impl Default for KernelDensity {
 }
 
 /// Which rows the bandwidths are measured on when out-of-sample densities are made.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Scale {
     /// In each split the rows learned from: what is predicted has no say.
@@ -107,8 +113,14 @@ pub enum Scale {
 
 impl Learner<Density> for KernelDensity {
     fn members(&self) -> Vec<String> {
-        let name = |label| format!("kernel({}, {label})", self.shape.name());
-        self.bandwidth.labels().into_iter().map(name).collect()
+        let rung = |h: &f64| Spec::rung("kernel", self, "bandwidth", *h).to_string();
+        match &self.bandwidth {
+            Bandwidth::Fraction(fraction) => vec![rung(fraction)],
+            Bandwidth::Ladder(fractions) => fractions.iter().map(rung).collect(),
+            Bandwidth::Rule(_) | Bandwidth::Absolute { .. } => {
+                vec![Spec::of("kernel", self).to_string()]
+            }
+        }
     }
 
     fn fit(

@@ -4,6 +4,7 @@
 //! kinks and many maxima, and is 0 wherever a row has no neighbour within reach. Two searches are offered, see [`Search`].
 
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bandwidth::rule_of_thumb;
@@ -15,7 +16,7 @@ use crate::error::Result;
 use crate::run::Run;
 
 /// How the bandwidths of greatest likelihood are looked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Search {
     /// Quasi-Newton climbs from several starts, which for Gaussian kernels are tried out on a part of the rows. Kernels of

@@ -5,10 +5,11 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A one-dimensional kernel K; in several dimensions kernels are multiplied.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Shape {
     /// exp(-u^2/2) / sqrt(2 pi).

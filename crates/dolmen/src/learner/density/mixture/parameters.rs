@@ -1,15 +1,18 @@
 //! The mixture's parameters.
 
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::data::Data;
 use super::em::Stop;
 use super::prior::{self, Covariance, Prior};
 use super::start::Start;
 use crate::error::{Error, Result, within};
+use crate::spec::Spec;
 
 /// One value or several.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum OneOrMany<T> {
     /// One.
@@ -28,6 +31,13 @@ impl<T> OneOrMany<T> {
     }
 }
 
+impl<T: DeserializeOwned + Clone> OneOrMany<T> {
+    /// Reads a list that may be given as its only value.
+    pub(crate) fn read<'d, D: Deserializer<'d>>(values: D) -> Result<Vec<T>, D::Error> {
+        Ok(Self::deserialize(values)?.values().to_vec())
+    }
+}
+
 impl<T> From<Vec<T>> for OneOrMany<T> {
     fn from(values: Vec<T>) -> Self {
         Self::Many(values)
@@ -35,7 +45,7 @@ impl<T> From<Vec<T>> for OneOrMany<T> {
 }
 
 /// How many starts, and how long each is followed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Schedule {
     /// As `start`, `restarts`, `tolerance` and `iterations` say.
@@ -65,21 +75,26 @@ pub enum Schedule {
 /// assert!((models[0].parameters().weights[0] - 0.5).abs() < 1e-3);
 /// # Ok::<(), dolmen::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GaussianMixture {
     /// Number of components; a list makes one member per number.
+    #[schemars(extend("minimum" = 1, "maximum" = 100_000))]
     pub components: OneOrMany<usize>,
     /// Which covariance matrices the components may have.
     pub covariance: Covariance,
     /// The one knob of the prior, `B = beta I`: larger is smoother. A list is a choice, made by validation. With 0 nothing
     /// keeps a component from collapsing on a few rows; a start on which that happens counts as failed.
+    #[schemars(extend("minimum" = 0.0))]
     pub beta: OneOrMany<f64>,
     /// Share of the rows held out to choose beta; the chosen one is then fitted to all rows.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub validation: f64,
     /// Dirichlet parameter of the component weights; at least 1, which is neutral.
+    #[schemars(range(min = 1.0))]
     pub gamma: f64,
     /// Rows that the prior mean is worth; 0 is neutral.
+    #[schemars(range(min = 0.0))]
     pub eta: f64,
     /// The prior mean; the mean of the data if absent.
     pub mu0: Option<Vec<f64>>,
@@ -92,10 +107,13 @@ pub struct GaussianMixture {
     /// How EM is started.
     pub start: Start,
     /// Number of starts, 1 to 10 000; the highest log posterior is kept.
+    #[schemars(range(min = 1, max = 10_000))]
     pub restarts: usize,
     /// EM stops when an iteration gains less than this per row; 0 runs all iterations.
+    #[schemars(range(min = 0.0))]
     pub tolerance: f64,
     /// Iterations of EM at most.
+    #[schemars(range(min = 1))]
     pub iterations: usize,
     /// How many starts, and how long each is followed.
     pub schedule: Schedule,
@@ -151,10 +169,7 @@ impl GaussianMixture {
 
     /// The name of the member with so many components.
     pub(super) fn member_name(&self, components: usize) -> String {
-        match self.covariance {
-            Covariance::Full => format!("mixture(k={components})"),
-            other => format!("mixture(k={components}, {})", other.name()),
-        }
+        Spec::rung("mixture", self, "components", components).to_string()
     }
 
     /// The prior for these data.

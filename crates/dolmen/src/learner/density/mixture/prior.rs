@@ -14,6 +14,7 @@
 //! Tied, diagonal and spherical covariances maximise the same posterior over fewer matrices: the numerators and the
 //! denominators of eq. 7 are summed over what is shared, and off-diagonal entries are left out.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::normals::{Factors, Normals, Shape};
@@ -21,7 +22,7 @@ use super::pass::Sums;
 use crate::error::{Error, Result};
 
 /// Which covariance matrices the components may have.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Covariance {
     /// Any, for each component its own.
@@ -41,16 +42,6 @@ impl Covariance {
             Self::Full => Shape::Full,
             Self::Tied => Shape::Tied,
             Self::Diagonal | Self::Spherical => Shape::Diagonal,
-        }
-    }
-
-    /// The name in specifications.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Tied => "tied",
-            Self::Diagonal => "diagonal",
-            Self::Spherical => "spherical",
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Where EM starts.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::block::Block;
@@ -14,7 +15,7 @@ use crate::run::Run;
 use crate::stats;
 
 /// How EM is started.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Start {
     /// k-means++ seeds, a few of Lloyd's iterations, one M-step on the labels.
@@ -30,7 +31,7 @@ pub enum Start {
 }
 
 /// Components to start from, in the units of the data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Given {
     /// One weight per component; positive, summing to 1.

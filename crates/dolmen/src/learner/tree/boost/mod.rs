@@ -14,15 +14,18 @@ mod scorer;
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use loss::{Link, Loss};
 pub use model::FittedBoost;
 
+use super::bins::MOST_BINS;
 use crate::error::{Error, Place, Result, within};
 use crate::learner::{Fitted, Learner, Sample};
 use crate::plan::RowKeys;
 use crate::run::Run;
+use crate::spec::Spec;
 use crate::target::Target;
 use crate::task::{Classification, Regression};
 use scorer::MOST_LEAVES;
@@ -35,48 +38,61 @@ const PATIENCE: usize = 20;
 const FEW_ROUNDS: usize = 100;
 
 /// Gradient boosted trees.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Boost {
     /// The loss: by default `squared` for numbers, `logistic` for two classes and `multinomial` for more.
     pub loss: Option<LossName>,
     /// Rounds, 1 to 100 000. Without a number, as many as help on held-out rows.
+    #[schemars(range(min = 1, max = 100_000))]
     pub rounds: Option<usize>,
     /// Leaves of a tree at most.
+    #[schemars(range(min = 2, max = MOST_LEAVES))]
     pub leaves: usize,
     /// Splits on any way down at most.
+    #[schemars(range(min = 1))]
     pub depth: Option<usize>,
     /// How much of each tree's step is taken.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub rate: f64,
     /// The least weight of rows in a leaf.
+    #[schemars(range(min = 0.0))]
     pub min_leaf: f64,
     /// A split must gain more than this.
+    #[schemars(range(min = 0.0))]
     pub min_gain: f64,
     /// The penalty on squared leaf values.
+    #[schemars(range(min = 0.0))]
     pub l2: f64,
     /// The share of rows each tree is grown on.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub rows: f64,
     /// The share of columns each tree looks at.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub columns: f64,
     /// Bins of a column at most.
+    #[schemars(range(min = 2, max = MOST_BINS))]
     pub bins: usize,
     /// Stop after so many rounds without a better loss on held-out rows. Given with `rounds` too, or by itself.
     pub patience: Option<usize>,
     /// The share of rows held out for that.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 0.9))]
     pub held_out: f64,
     /// Numeric columns that scores may only rise with, by name.
     pub increasing: Vec<String>,
     /// Numeric columns that scores may only fall with.
     pub decreasing: Vec<String>,
     /// Which quantile the loss `quantile` fits.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub quantile: f64,
     /// Where the loss `huber` goes over from squares to absolute values; by default the error that nine tenths of the rows
     /// do not exceed at the start.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub delta: Option<f64>,
 }
 
 /// The losses by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LossName {
     /// Squared errors.
@@ -257,12 +273,6 @@ impl Learner<Classification> for Boost {
 
 impl Boost {
     fn name(&self) -> String {
-        let mut told = vec![];
-        told.extend(self.loss.map(|loss| format!("{loss:?}").to_lowercase()));
-        told.extend(self.rounds.map(|rounds| format!("rounds={rounds}")));
-        if self.leaves != 31 {
-            told.push(format!("leaves={}", self.leaves));
-        }
-        if told.is_empty() { "boost".into() } else { format!("boost({})", told.join(", ")) }
+        Spec::of("boost", self).to_string()
     }
 }

@@ -5,46 +5,58 @@ mod fit;
 mod model;
 mod prune;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use model::FittedTree;
 
+use super::bins::MOST_BINS;
 use super::counts::Impurity;
 use crate::error::{Error, Result, within};
 use crate::learner::{Fitted, Learner, MOST_FOLDS, Sample};
 use crate::run::Run;
+use crate::spec::Spec;
 use crate::task::{Classification, Regression};
 
 /// A single decision tree.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DecisionTree {
     /// What splits are judged by: `variance` for numbers, `gini` (the default) or `entropy` for classes.
     pub criterion: Option<SplitCriterion>,
     /// Splits on any way down at most.
+    #[schemars(range(min = 1))]
     pub depth: Option<usize>,
     /// Leaves at most.
+    #[schemars(range(min = 2))]
     pub leaves: Option<usize>,
     /// The least weight of rows in a leaf.
+    #[schemars(range(min = 0.0))]
     pub min_leaf: f64,
     /// The least weight of rows in a node that is split.
+    #[schemars(range(min = 0.0))]
     pub min_split: f64,
     /// By how much a split must lower the mean impurity of the sample.
+    #[schemars(range(min = 0.0))]
     pub min_gain: f64,
     /// The price of a leaf, in mean impurity: a number, or `cv` for the one that predicts held-out folds best.
+    #[schemars(extend("minimum" = 0.0))]
     pub alpha: Alpha,
     /// Folds by which alpha is chosen, 2 to 10 000.
+    #[schemars(range(min = 2, max = MOST_FOLDS))]
     pub folds: usize,
     /// Whether the largest alpha within one standard error of the best is taken.
     pub one_se: bool,
     /// Rows imagined in a leaf, shared evenly by the classes, so that none has probability 0.
+    #[schemars(range(min = 0.0))]
     pub pseudo_count: f64,
     /// Bins of a column at most; columns with no more distinct values are split exactly.
+    #[schemars(range(min = 2, max = MOST_BINS))]
     pub bins: usize,
 }
 
 /// What splits are judged by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SplitCriterion {
     /// The sum of squared errors.
@@ -56,7 +68,7 @@ pub enum SplitCriterion {
 }
 
 /// The price of a leaf.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Alpha {
     /// This price; 0 leaves the tree as it was grown.
@@ -66,7 +78,7 @@ pub enum Alpha {
 }
 
 /// How alpha is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Rule {
     /// By cross-validation.
@@ -126,14 +138,7 @@ impl DecisionTree {
     }
 
     fn name(&self) -> String {
-        let mut told = Vec::new();
-        told.extend(self.criterion.map(|criterion| format!("{criterion:?}").to_lowercase()));
-        told.extend(self.depth.map(|depth| format!("depth={depth}")));
-        told.extend(self.leaves.map(|leaves| format!("leaves={leaves}")));
-        if let Alpha::Given(alpha) = self.alpha {
-            told.push(format!("alpha={alpha}"));
-        }
-        if told.is_empty() { "tree".into() } else { format!("tree({})", told.join(", ")) }
+        Spec::of("tree", self).to_string()
     }
 
     /// Fits a regression tree.

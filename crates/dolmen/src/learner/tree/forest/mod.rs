@@ -15,6 +15,7 @@ mod tally;
 mod train;
 mod walk;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use model::FittedForest;
@@ -24,6 +25,7 @@ use super::bins::MOST_BINS;
 use crate::error::{Error, Result, within};
 use crate::learner::{Fitted, Learner, Sample};
 use crate::run::Run;
+use crate::spec::Spec;
 use crate::target::Target;
 use crate::task::{Classification, Regression, Task};
 
@@ -31,7 +33,7 @@ use crate::task::{Classification, Regression, Task};
 const MOST_TREES: usize = 100_000;
 
 /// How much the classes count.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ClassWeights {
     /// As much as they have rows.
@@ -42,7 +44,7 @@ pub enum ClassWeights {
 }
 
 /// What the importances of the columns are taken from.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Importance {
     /// What splits on them gained on the rows learned from.
@@ -60,27 +62,32 @@ pub enum Importance {
 /// use dolmen::task::Classification;
 ///
 /// let forest = Forest { trees: 50, ..Forest::default() };
-/// assert_eq!(Learner::<Classification>::members(&forest), ["forest(50 trees)"]);
+/// assert_eq!(Learner::<Classification>::members(&forest), ["forest(trees=50)"]);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Forest {
     /// Number of trees, 1 to 100 000.
+    #[schemars(range(min = 1, max = MOST_TREES))]
     pub trees: usize,
     /// Columns a node looks at; without it the square root of their number for classes, a third of them for numbers.
+    #[schemars(range(min = 1))]
     pub columns: Option<usize>,
     /// Splits on any way down at most.
     pub depth: Option<usize>,
     /// The least weight of rows in a leaf; without it 1, and 1 more for every 25 000 rows: large tables feed larger leaves,
     /// which then say more and are sooner found.
+    #[schemars(range(min = 0.0))]
     pub min_leaf: Option<f64>,
     /// Rows of the average class frequencies that every leaf has on top of its own, so that no chance is exactly 0.
+    #[schemars(range(min = 0.0))]
     pub smoothing: f64,
     /// How much the classes count.
     pub class_weights: ClassWeights,
     /// Whether each tree has rows of its own, drawn with replacement; without it forests do, extra-trees do not.
     pub bootstrap: Option<bool>,
     /// Bins of a column at most, 2 to 255.
+    #[schemars(range(min = 2, max = MOST_BINS))]
     pub bins: usize,
     /// What the importances are taken from.
     pub importance: Importance,
@@ -103,7 +110,7 @@ impl Default for Forest {
 }
 
 /// Extremely randomised trees: the parameters mean what they mean for [`Forest`], but numbers look at all columns.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct ExtraTrees(pub Forest);
 
@@ -202,7 +209,7 @@ impl ForestTask for Regression {
 
 impl<T: ForestTask> Learner<T> for Forest {
     fn members(&self) -> Vec<String> {
-        vec![format!("forest({} trees)", self.trees)]
+        vec![Spec::of("forest", self).to_string()]
     }
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
@@ -212,7 +219,7 @@ impl<T: ForestTask> Learner<T> for Forest {
 
 impl<T: ForestTask> Learner<T> for ExtraTrees {
     fn members(&self) -> Vec<String> {
-        vec![format!("extra-trees({} trees)", self.0.trees)]
+        vec![Spec::of("extra-trees", self).to_string()]
     }
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
