@@ -1,9 +1,6 @@
 //! The lanes of two classes: any learner of classes, named by its spec, on rows whose last column is the label 0 or 1.
 
 use std::error::Error;
-use std::fs::File;
-use std::io::{BufReader, Read};
-use std::path::Path;
 
 use dolmen::catalogue::Catalogued;
 use dolmen::learner::{Sample, predict};
@@ -34,31 +31,6 @@ pub(crate) fn race(
     let (seconds, processor_seconds) = prediction.seconds();
     let quality = json!({ "predict s": seconds, "predict CPU s": processor_seconds });
     Ok(cost.outcome(&quality, &answer))
-}
-
-/// Fits to a file's rows, held in memory once, for the sake of the peak memory; nothing is predicted.
-pub(crate) fn race_fit(
-    spec: &str,
-    file: &Path,
-    (rows, columns): (usize, usize),
-    run: &Run,
-) -> Result<Value, Box<dyn Error>> {
-    let learner = Classification::learner(&Spec::parse(spec)?)?;
-    let mut reader = BufReader::new(File::open(file)?);
-    let (mut row, inputs) = (vec![0; columns * 8], columns - 1);
-    let (mut values, mut codes) = (Vec::with_capacity(rows * inputs), Vec::with_capacity(rows));
-    for _ in 0..rows {
-        reader.read_exact(&mut row)?;
-        let numbers = row.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes));
-        values.extend(numbers.clone().take(inputs));
-        codes.extend(numbers.skip(inputs).map(|label| u32::from(label != 0.0)));
-    }
-    let labels = Labels::new(["0", "1"].map(String::from), codes)?;
-    let known = Features::numeric(values, inputs)?;
-    let sample = Sample::new(known.rows(), &labels)?;
-    let (models, cost) = timed(|| learner.fit(&sample, run))?;
-    models?;
-    Ok(cost.outcome(&json!({}), &[]))
 }
 
 /// The inputs, and the labels of the last column.

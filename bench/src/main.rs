@@ -10,6 +10,7 @@ mod folds;
 mod kernel;
 mod labelled;
 mod linear;
+mod memory;
 mod mixture;
 mod neighbours;
 mod outcome;
@@ -81,8 +82,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             let rows = Rows::read([file, rows, fresh, columns])?;
             aode::race([work, spec], &rows, [values.parse()?, classes.parse()?], &run)?
         }
-        ("fit", [spec, file, rows, _, columns]) => {
-            labelled::race_fit(spec, file.as_ref(), (rows.parse()?, columns.parse()?), &run)?
+        ("fit", [task, spec, file, rows, _, columns]) => {
+            let (rows, columns) = (rows.parse()?, columns.parse()?);
+            memory::race(task, spec, &memory::Source { file: file.as_ref(), rows, columns }, &run)?
         }
         ("folds", [task, table, schema, folds, specs @ ..]) => {
             folds::race([task, table, schema, folds], specs, &run)?
