@@ -82,6 +82,10 @@ pub(crate) fn climb(
     })
 }
 
+/// Rows from which on starts are tried one after the other: each pass has work for all threads then, and seeds and labels
+/// of several starts at a time would take a good part of the memory of the table.
+const MANY_ROWS: usize = 1 << 18;
+
 /// Runs EM from every start, in parallel, and keeps the highest log posterior (the first of equals). A start that fails
 /// is noted; it is an error only if all do.
 pub(super) fn best_of(
@@ -96,7 +100,11 @@ pub(super) fn best_of(
         let start = start::make(kind, data, prior, components, &run.child(number as u64))?;
         climb(data, prior, start, stop, run)
     };
-    let climbs: Vec<Result<Climb>> = starts.par_iter().enumerate().map(attempt).collect();
+    let climbs: Vec<Result<Climb>> = if data.x.rows() < MANY_ROWS {
+        starts.par_iter().enumerate().map(attempt).collect()
+    } else {
+        starts.iter().enumerate().map(attempt).collect()
+    };
     let mut best: Option<Climb> = None;
     let mut failure = None;
     let mut notes = Vec::new();

@@ -86,15 +86,17 @@ fn assign(data: &Data<'_>, centres: &[f64]) -> Assignment {
 pub(super) fn seeds(data: &Data<'_>, components: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
     let d = data.x.width();
     let candidates = 2 + (components as f64).ln() as usize;
-    let mut masses: Vec<f64> = (0..data.x.rows()).map(|i| data.weight(i)).collect();
-    let mut centres = centres_at(data, &[draw(&masses, rng)]);
-    let mut distances = vec![f64::INFINITY; masses.len()];
+    let rows = data.x.rows();
+    let mut centres = centres_at(data, &[draw(rows, |i| data.weight(i), rng)]);
+    if components == 1 {
+        return centres;
+    }
+    let mut distances = vec![f64::INFINITY; rows];
     for component in 1..components {
         approach(data, &centres[(component - 1) * d..], &mut distances);
-        for (i, (mass, distance)) in masses.iter_mut().zip(&distances).enumerate() {
-            *mass = data.weight(i) * distance;
-        }
-        let drawn: Vec<usize> = (0..candidates).map(|_| draw(&masses, rng)).collect();
+        // Masses are multiplied out as they are asked for: kept, they would take as much memory as a column.
+        let mass = |i: usize| data.weight(i) * distances[i];
+        let drawn: Vec<usize> = (0..candidates).map(|_| draw(rows, mass, rng)).collect();
         let drawn = centres_at(data, &drawn);
         let left = sums_of_distances(data, &drawn, &distances);
         let best = (1..candidates).fold(0, |best, c| if left[c] < left[best] { c } else { best });
@@ -162,14 +164,14 @@ impl Accumulator for Left {
 
 /// Draws an index with probability proportional to its mass; any index if there is no mass (fewer different rows than
 /// components).
-fn draw(masses: &[f64], rng: &mut ChaCha8Rng) -> usize {
-    let total: f64 = masses.iter().sum();
+fn draw(rows: usize, mass: impl Fn(usize) -> f64, rng: &mut ChaCha8Rng) -> usize {
+    let total: f64 = (0..rows).map(&mass).sum();
     if total <= 0.0 {
-        return rng.random_range(0..masses.len());
+        return rng.random_range(0..rows);
     }
     let mut left = rng.random::<f64>() * total;
     let mut last = 0;
-    for (i, mass) in masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
+    for (i, mass) in (0..rows).map(|i| (i, mass(i))).filter(|(_, mass)| *mass > 0.0) {
         last = i;
         left -= mass;
         if left < 0.0 {
