@@ -7,6 +7,7 @@
 //!
 //! Extra-trees draw one cut at random for each column a node looks at, and learn from all rows.
 
+mod counted;
 mod grow;
 mod model;
 mod out_of_bag;
@@ -137,7 +138,7 @@ impl Forest {
         if !self.draws_rows(random_cuts) {
             return Err(refused());
         }
-        let (forest, out_of_bag) = train::fit(self, random_cuts, sample, run)?;
+        let (forest, out_of_bag) = train::fit(self, random_cuts, sample, true, run)?;
         Ok((forest, out_of_bag.ok_or_else(refused)?))
     }
 
@@ -213,7 +214,7 @@ impl<T: ForestTask> Learner<T> for Forest {
     }
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
-        Ok(vec![Box::new(train::fit(self, false, sample, run)?.0)])
+        Ok(vec![Box::new(train::fit(self, false, sample, false, run)?.0)])
     }
 }
 
@@ -223,6 +224,6 @@ impl<T: ForestTask> Learner<T> for ExtraTrees {
     }
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
-        Ok(vec![Box::new(train::fit(&self.0, true, sample, run)?.0)])
+        Ok(vec![Box::new(train::fit(&self.0, true, sample, false, run)?.0)])
     }
 }

@@ -30,8 +30,8 @@ pub(super) struct RowSet(Vec<u64>);
 
 impl RowSet {
     /// The rows that were drawn no times.
-    pub(super) fn fresh(times: &[u32]) -> Self {
-        let word = |times: &[u32]| {
+    pub(super) fn fresh(times: &[u16]) -> Self {
+        let word = |times: &[u16]| {
             times.iter().rev().fold(0, |word, &times| word << 1 | u64::from(times == 0))
         };
         Self(times.chunks(64).map(word).collect())
@@ -59,7 +59,7 @@ pub(super) struct Hearing<'a> {
 
 impl<'a> Hearing<'a> {
     pub(super) fn new(plot: &'a Plot<'a>) -> Self {
-        let rows = plot.weights.len();
+        let rows = plot.weights.rows();
         let stride = match plot.truth {
             Truth::Classes(_, count) if count > 2 => count,
             _ => 1,
@@ -91,38 +91,43 @@ impl<'a> Hearing<'a> {
         });
     }
 
-    /// The averages.
-    pub(super) fn out_of_bag(self) -> OutOfBag {
-        let stride = self.said.len() / self.trees.len();
-        let width = match self.plot.truth {
+    fn width(&self) -> usize {
+        match self.plot.truth {
             Truth::Classes(_, count) => count,
             Truth::Numbers(_) => 1,
-        };
-        let mut predictions = vec![f64::NAN; self.trees.len() * width];
-        let rows = predictions.chunks_exact_mut(width).zip(self.said.chunks_exact(stride));
-        for ((out, said), &trees) in rows.zip(&self.trees).filter(|(_, trees)| **trees > 0) {
-            average(said, f64::from(trees), out);
         }
+    }
+
+    /// Calls with the averages of every row that was fresh to a tree.
+    fn for_rows(&self, mut call: impl FnMut(usize, &[f64])) {
+        let stride = self.said.len() / self.trees.len();
+        let mut out = vec![0.0; self.width()];
+        let rows = self.said.chunks_exact(stride).zip(&self.trees).enumerate();
+        for (row, (said, &trees)) in rows.filter(|(_, (_, trees))| **trees > 0) {
+            average(said, f64::from(trees), &mut out);
+            call(row, &out);
+        }
+    }
+
+    /// The averages, of numbers that are in this unit.
+    pub(super) fn out_of_bag(self, unit: Unit) -> OutOfBag {
+        let width = self.width();
+        let mut predictions = vec![f64::NAN; self.trees.len() * width];
+        self.for_rows(|row, said| {
+            let out = &mut predictions[row * width..(row + 1) * width];
+            for (out, said) in out.iter_mut().zip(said) {
+                *out = if unit == Unit::default() { *said } else { unit.restore(*said) };
+            }
+        });
         OutOfBag { predictions, trees: self.trees }
     }
-}
 
-impl OutOfBag {
-    /// The same predictions of numbers that were in this unit.
-    pub(super) fn restored(mut self, unit: Unit) -> Self {
-        if unit != Unit::default() {
-            self.predictions.iter_mut().for_each(|said| *said = unit.restore(*said));
-        }
-        self
-    }
-
-    /// How good the predictions are, weighted like the rows; `None` where no row was ever fresh.
-    pub(super) fn series(&self, plot: &Plot<'_>, unit: Unit) -> Option<Series> {
-        let width = self.predictions.len() / self.trees.len();
+    /// How good the averages are, weighted like the rows; `None` where no row was ever fresh.
+    pub(super) fn series(&self, unit: Unit) -> Option<Series> {
+        let plot = self.plot;
         let (mut first, mut second, mut total) = (0.0, 0.0, 0.0);
-        let rows = self.predictions.chunks_exact(width).enumerate();
-        for (row, said) in rows.filter(|(row, _)| self.trees[*row] > 0) {
-            let weight = plot.weights[row];
+        self.for_rows(|row, said| {
+            let weight = plot.weights.of(row);
             total += weight;
             match plot.truth {
                 Truth::Classes(classes, count) => {
@@ -136,7 +141,7 @@ impl OutOfBag {
                     second += weight * (y[row] - plot.average[0]).powi(2);
                 }
             }
-        }
+        });
         if total == 0.0 {
             return None;
         }
@@ -163,7 +168,7 @@ pub(super) fn permutation_loss(
     rng: &mut ChaCha8Rng,
 ) -> Vec<f64> {
     let rows: Vec<u32> =
-        planted.fresh.within(0, plot.weights.len()).map(|row| row as u32).collect();
+        planted.fresh.within(0, plot.weights.rows()).map(|row| row as u32).collect();
     let own = PackedRows::gather(plot.bins, plot.codes, &rows);
     let least = error(plot, planted, &own, &rows);
     let mut dealt = own.clone();
@@ -188,7 +193,7 @@ fn error(plot: &Plot<'_>, planted: &Planted, x: &PackedRows, rows: &[u32]) -> f6
             Truth::Classes(classes, 2) => f64::from(classes[row]) - f64::from(values[0]),
             Truth::Classes(classes, _) => 1.0 - f64::from(values[classes[row] as usize]),
         };
-        sum += plot.weights[row] * off * off;
+        sum += plot.weights.of(row) * off * off;
     });
     sum
 }

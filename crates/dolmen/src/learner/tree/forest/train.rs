@@ -1,16 +1,16 @@
 //! Growing the trees of a forest, and what is learned on the way: importances and out-of-bag predictions.
 
-use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::super::{Bins, Codes};
+use super::counted::{Times, Weights};
 use super::grow::{Habit, Sprout};
 use super::model::FittedForest;
 use super::out_of_bag::{Hearing, OutOfBag, RowSet, permutation_loss};
 use super::packed::{MOST_COLUMNS, Packed};
 use super::tally::{Classes, ClassesItem, Numbers, NumbersItem, Ones, OnesItem, Tally};
-use super::{ClassWeights, Forest, ForestTask, Importance, Truth};
+use super::{Forest, ForestTask, Importance, Truth};
 use crate::error::{Error, Place, Result};
 use crate::learner::unit::Unit;
 use crate::learner::{Sample, Series};
@@ -30,10 +30,7 @@ pub(super) struct Plot<'a> {
     pub(super) codes: &'a Codes,
     /// Numbers are in a unit of their own.
     pub(super) truth: Truth<'a>,
-    /// Row weights times class weights.
-    pub(super) weights: Vec<f64>,
-    /// Whether all weights are 1, so that sums are counts.
-    counted: bool,
+    pub(super) weights: Weights,
     /// The classes' shares; for numbers the mean.
     pub(super) average: Vec<f64>,
     /// Whether each tree has rows of its own.
@@ -50,11 +47,12 @@ pub(super) struct Planted {
     pub(super) fresh: RowSet,
 }
 
-/// Fits a forest; also says what it has to say of rows that trees had not drawn, if they draw rows.
+/// Fits a forest; also says, if asked, what it has to say of rows that trees had not drawn, where they draw rows.
 pub(super) fn fit<T: ForestTask>(
     forest: &Forest,
     random_cuts: bool,
     sample: &Sample<'_, T>,
+    is_asked: bool,
     run: &Run,
 ) -> Result<(FittedForest<T>, Option<OutOfBag>)> {
     forest.validate(random_cuts)?;
@@ -79,15 +77,15 @@ pub(super) fn fit<T: ForestTask>(
             classes @ Truth::Classes(..) => classes,
         };
         let plot = Plot::new(forest, random_cuts, sample, truth, &bins, &codes);
-        let (trees, importance, out_of_bag) = plot.grow_all(run)?;
+        let (trees, importance, hearing) = plot.grow_all(run)?;
         let fields = x.schema().fields().iter();
         let mut series = vec![Series {
             name: "importance".into(),
             labels: fields.map(|field| field.name.clone()).collect(),
             values: importance,
         }];
-        series.extend(out_of_bag.as_ref().and_then(|out_of_bag| out_of_bag.series(&plot, unit)));
-        let out_of_bag = out_of_bag.map(|out_of_bag| out_of_bag.restored(unit));
+        series.extend(hearing.as_ref().and_then(|hearing| hearing.series(unit)));
+        let out_of_bag = hearing.filter(|_| is_asked).map(|hearing| hearing.out_of_bag(unit));
         let forest = FittedForest::new(T::width(sample.target()), unit, bins, trees, series);
         Ok((forest, out_of_bag))
     })
@@ -109,14 +107,12 @@ impl<'a> Plot<'a> {
             Truth::Numbers(_) => width.div_ceil(3),
         };
         let usual_leaf = 1.0 + (sample.rows() / ROWS_PER_LEAF) as f64;
-        let weights = weights(forest, truth, sample);
+        let weights = Weights::new(forest.class_weights, truth, sample);
         Self {
             forest,
             bins,
             codes,
             truth,
-            counted: i32::try_from(weights.len()).is_ok()
-                && weights.iter().all(|weight| *weight == 1.0),
             average: average(truth, &weights),
             weights,
             draws_rows: forest.draws_rows(random_cuts),
@@ -130,7 +126,7 @@ impl<'a> Plot<'a> {
     }
 
     /// All trees, how much each column matters, and what trees say of rows they had not drawn.
-    fn grow_all(&self, run: &Run) -> Result<(Vec<Packed>, Vec<f64>, Option<OutOfBag>)> {
+    fn grow_all(&self, run: &Run) -> Result<(Vec<Packed>, Vec<f64>, Option<Hearing<'_>>)> {
         let mut hearing = self.draws_rows.then(|| Hearing::new(self));
         let mut importance = vec![0.0; self.bins.columns().len()];
         let mut trees = Vec::with_capacity(self.forest.trees);
@@ -160,42 +156,30 @@ impl<'a> Plot<'a> {
             }
             trees.extend(batch.into_iter().map(|planted| planted.tree));
         }
-        Ok((trees, shares(importance), hearing.map(Hearing::out_of_bag)))
+        Ok((trees, shares(importance), hearing))
     }
 
     /// One tree.
     fn plant(&self, number: usize, run: &Run) -> Result<Planted> {
         run.check()?;
         let mut rng = run.child(number as u64).rng();
-        let times = self.draw(&mut rng);
+        let rows = self.weights.rows();
+        let times = if self.draws_rows { Times::drawn(rows, &mut rng) } else { Times::once() };
         let (tree, gains) = self.grow(&times, rng);
         run.progress().advance(1, "tree");
-        Ok(Planted { tree, gains, fresh: RowSet::fresh(&times) })
-    }
-
-    /// How often each row is drawn.
-    fn draw(&self, rng: &mut ChaCha8Rng) -> Vec<u32> {
-        let rows = self.weights.len();
-        if !self.draws_rows {
-            return vec![1; rows];
-        }
-        let mut times = vec![0; rows];
-        for _ in 0..rows {
-            times[rng.random_range(0..rows as u32) as usize] += 1;
-        }
-        times
+        Ok(Planted { tree, gains, fresh: RowSet::fresh(times.values()) })
     }
 
     /// Grows a tree on the rows drawn; also says what splits on each column gained.
-    fn grow(&self, times: &[u32], rng: ChaCha8Rng) -> (Packed, Vec<f64>) {
+    fn grow(&self, times: &Times, rng: ChaCha8Rng) -> (Packed, Vec<f64>) {
         let smoothing = self.forest.smoothing;
-        let weight = |row: u32| f64::from(times[row as usize]) * self.weights[row as usize];
-        let drawn = (0..times.len() as u32).filter(|&row| weight(row) > 0.0);
+        let weight = |row: u32| f64::from(times.of(row as usize)) * self.weights.of(row as usize);
+        let drawn = (0..self.weights.rows() as u32).filter(|&row| weight(row) > 0.0);
         match self.truth {
-            Truth::Classes(classes, 2) if self.counted => {
+            Truth::Classes(classes, 2) if self.weights.are_counts() => {
                 let tally = Ones { smoothing, average: self.average[1] };
                 let item = |row: u32| {
-                    let times = times[row as usize] as u16;
+                    let times = times.of(row as usize);
                     OnesItem { row, times, ones: times * classes[row as usize] as u16 }
                 };
                 self.sprout(&tally, drawn.map(item).collect(), rng)
@@ -257,29 +241,21 @@ fn in_unit<T: ForestTask>(truth: Truth<'_>, sample: &Sample<'_, T>) -> Result<(U
     Ok((unit, y.iter().map(|&y| unit.express(y)).collect()))
 }
 
-/// Row weights times class weights.
-fn weights<T: ForestTask>(forest: &Forest, truth: Truth<'_>, sample: &Sample<'_, T>) -> Vec<f64> {
-    let mut weights: Vec<f64> = (0..sample.rows()).map(|row| sample.weight(row)).collect();
-    if let (Truth::Classes(classes, count), ClassWeights::Balanced) = (truth, forest.class_weights)
-    {
-        let shares = average(truth, &weights);
-        for (weight, &class) in weights.iter_mut().zip(classes) {
-            *weight /= count as f64 * shares[class as usize].max(f64::MIN_POSITIVE);
-        }
-    }
-    weights
-}
-
 /// The classes' shares, or the mean.
-fn average(truth: Truth<'_>, weights: &[f64]) -> Vec<f64> {
-    let total: f64 = weights.iter().sum();
+pub(super) fn average(truth: Truth<'_>, weights: &Weights) -> Vec<f64> {
+    let total: f64 = (0..weights.rows()).map(|row| weights.of(row)).sum();
     match truth {
         Truth::Classes(classes, count) => {
             let mut sums = vec![0.0; count];
-            classes.iter().zip(weights).for_each(|(&class, weight)| sums[class as usize] += weight);
+            for (row, &class) in classes.iter().enumerate() {
+                sums[class as usize] += weights.of(row);
+            }
             sums.into_iter().map(|sum| sum / total).collect()
         }
-        Truth::Numbers(y) => vec![y.iter().zip(weights).map(|(y, w)| y * w).sum::<f64>() / total],
+        Truth::Numbers(y) => {
+            let sum: f64 = y.iter().enumerate().map(|(row, y)| y * weights.of(row)).sum();
+            vec![sum / total]
+        }
     }
 }
 
