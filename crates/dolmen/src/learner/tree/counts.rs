@@ -61,7 +61,9 @@ impl Cell for Count {}
 #[derive(Debug)]
 pub struct Counts<'a> {
     classes: &'a [u32],
+    /// None where all are `one`.
     weights: Vec<Count>,
+    one: Count,
     unit: f64,
     width: usize,
     impurity: Impurity,
@@ -78,8 +80,13 @@ impl<'a> Counts<'a> {
         let rows = classes.len();
         let total: f64 = (0..rows).map(&weight).sum();
         let unit = ((1_u64 << 62) as f64 / (total + rows as f64)).log2().floor().exp2();
-        let count = |i| Count((weight(i) * unit).round_ties_even() as i64);
-        Self { classes, weights: (0..rows).map(count).collect(), unit, width, impurity }
+        let count = |weight: f64| Count((weight * unit).round_ties_even() as i64);
+        let weights = if (0..rows).all(|i| weight(i) == 1.0) {
+            Vec::new()
+        } else {
+            (0..rows).map(|i| count(weight(i))).collect()
+        };
+        Self { classes, weights, one: count(1.0), unit, width, impurity }
     }
 }
 
@@ -97,7 +104,7 @@ impl Criterion for Counts<'_> {
 
     #[inline]
     fn cell(&self, row: usize) -> Count {
-        self.weights[row]
+        self.weights.get(row).copied().unwrap_or(self.one)
     }
 
     fn width(&self) -> usize {

@@ -14,6 +14,13 @@ const FEW_ROWS: usize = 48;
 /// Rows times columns from which the work in a node is shared between threads.
 const SHARED_WORK: usize = 1 << 16;
 
+/// Nodes of more rows have their cells fetched piece by piece for every group of columns instead of once for all: they would
+/// take as much memory as a column of the table.
+const MANY_ROWS: usize = 1 << 20;
+
+/// Rows in such a piece.
+const PIECE: usize = 1024;
+
 /// Bytes of histograms kept at most; nodes beyond sum theirs anew.
 const KEPT_BYTES: usize = 1 << 28;
 
@@ -91,6 +98,11 @@ impl<C: Cell> Workspace<C> {
         self.ordered.clear();
         self.ordered.extend(rows.iter().map(|&row| criterion.cell(row as usize)));
     }
+
+    /// The same where histograms are summed, which do without the cells of many rows.
+    fn order_unless_many<K: Criterion<Cell = C>>(&mut self, criterion: &K, rows: &[u32]) {
+        if rows.len() <= MANY_ROWS { self.order(criterion, rows) } else { self.ordered.clear() }
+    }
 }
 
 /// The sums of rows, one for each layer.
@@ -120,17 +132,18 @@ impl<C: Criterion> Grower<'_, C> {
         workspace: &mut Workspace<C::Cell>,
     ) {
         let rows = &rows[open.range.clone()];
-        workspace.order(self.criterion, rows);
         let length = self.codes.width() * self.criterion.layers();
         if rows.len() >= FEW_ROWS
             && let Some(own) = workspace.take(length)
         {
+            workspace.order_unless_many(self.criterion, rows);
             let mut histogram = std::mem::take(&mut workspace.histograms[own]);
             let found =
                 self.by_histograms(&mut histogram, None, [Some(&open.node), None], rows, workspace);
             workspace.histograms[own] = histogram;
             (open.histogram, open.best) = (Some(own), found[0].clone());
         } else {
+            workspace.order(self.criterion, rows);
             open.best = self.by_columns(&open.node, rows, columns, workspace);
         }
         open.best = open.best.take().filter(|best| self.is_worth(best));
@@ -155,7 +168,7 @@ impl<C: Criterion> Grower<'_, C> {
             && let Some(own) = workspace.take(length)
         {
             let few = &rows[children[small].range.clone()];
-            workspace.order(self.criterion, few);
+            workspace.order_unless_many(self.criterion, few);
             let mut histogram = std::mem::take(&mut workspace.histograms[own]);
             let mut from = std::mem::take(&mut workspace.histograms[inherited]);
             let nodes = [open[small].then_some(&children[small].node), Some(&children[large].node)];
@@ -199,7 +212,17 @@ impl<C: Criterion> Grower<'_, C> {
                 return [None, None];
             }
             own.fill([C::Cell::default(); CODES]);
-            add_group(self.criterion, own, self.codes.words(group), rows, ordered);
+            let words = self.codes.words(group);
+            if rows.len() > MANY_ROWS {
+                let mut cells = Vec::with_capacity(PIECE);
+                for rows in rows.chunks(PIECE) {
+                    cells.clear();
+                    cells.extend(rows.iter().map(|&row| self.criterion.cell(row as usize)));
+                    add_group(self.criterion, own, words, rows, &cells);
+                }
+            } else {
+                add_group(self.criterion, own, words, rows, ordered);
+            }
             let mut best =
                 [nodes[0].and_then(|node| self.best_of(own, first, node, allowed, search)), None];
             if let Some(from) = from {

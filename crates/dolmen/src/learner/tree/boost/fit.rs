@@ -14,6 +14,7 @@ use super::super::grow::{Grower, Grown, Growth};
 use super::super::pairs::{Narrow, PairCell, Pairs, Units, Wide};
 use super::loss::Loss;
 use super::model::{Body, FittedBoost};
+use super::slopes::{BLOCK, Room, Targets, Totals};
 use super::{Boost, FEW_ROUNDS, MOST_ROUNDS, PATIENCE};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -21,8 +22,6 @@ use crate::plan::{OwnedKeys, RowKeys};
 use crate::run::Run;
 use crate::table::{Kind, Rows};
 
-/// Rows whose gradients are one piece of work.
-const BLOCK: usize = 4096;
 /// Rows held out at least; of fewer, nothing can be learned about when to stop.
 const LEAST_HELD_OUT: usize = 50;
 
@@ -33,7 +32,7 @@ const NARROW: (f64, f64) = (256.0, 4096.0);
 struct Booster<'a> {
     parameters: &'a Boost,
     loss: &'a dyn Loss,
-    targets: &'a [f64],
+    targets: Targets<'a>,
     weights: Option<&'a [f64]>,
     bins: Bins,
     codes: Codes,
@@ -43,6 +42,8 @@ struct Booster<'a> {
     learned: Vec<u32>,
     held_out: Vec<u32>,
     scores: Vec<f64>,
+    /// Of losses with several scores a row. Of others they are made block by block where they are needed: making them
+    /// twice takes no longer than writing them down, and they would take as much memory as two columns.
     gradients: Vec<f64>,
     curvatures: Vec<f64>,
     narrow: (Vec<Narrow>, Workspace<Narrow>),
@@ -50,20 +51,12 @@ struct Booster<'a> {
     rows: Vec<u32>,
 }
 
-/// Totals of the gradients of one output.
-#[derive(Clone, Copy, Default)]
-struct Totals {
-    gradients: f64,
-    curvatures: f64,
-    largest: f64,
-}
-
 /// Fits a boosted model, on the thread pool it is called in.
 pub(super) fn fit(
     parameters: &Boost,
     loss: &dyn Loss,
     x: Rows<'_>,
-    targets: &[f64],
+    targets: Targets<'_>,
     weights: Option<&[f64]>,
     keys: &RowKeys<'_>,
     run: &Run,
@@ -110,14 +103,16 @@ impl<'a> Booster<'a> {
         parameters: &'a Boost,
         loss: &'a dyn Loss,
         x: Rows<'_>,
-        targets: &'a [f64],
+        targets: Targets<'a>,
         weights: Option<&'a [f64]>,
         (learned, held_out): (Vec<u32>, Vec<u32>),
     ) -> Result<Self> {
         let bins = Bins::learn(x, weights, parameters.bins)?;
         let codes = bins.encode(x)?;
         let cells = x.rows().saturating_mul(loss.outputs());
-        memory::claim(memory::size(&[cells, 3 * size_of::<f64>()]), "the scores of boosting")?;
+        let kept = if loss.outputs() > 1 { cells } else { 0 };
+        let numbers = cells.saturating_add(kept.saturating_mul(2));
+        memory::claim(memory::size(&[numbers, size_of::<f64>()]), "the scores of boosting")?;
         let growth = Growth {
             leaves: Some(parameters.leaves),
             depth: parameters.depth,
@@ -139,8 +134,8 @@ impl<'a> Booster<'a> {
             learned,
             held_out,
             scores: vec![0.0; cells],
-            gradients: vec![0.0; cells],
-            curvatures: vec![0.0; cells],
+            gradients: vec![0.0; kept],
+            curvatures: vec![0.0; kept],
             narrow: (Vec::new(), Workspace::default()),
             wide: (Vec::new(), Workspace::default()),
         })
@@ -152,10 +147,10 @@ impl<'a> Booster<'a> {
 
     /// Sets all scores to the best constant.
     fn start(&mut self) -> Vec<f64> {
-        let targets: Vec<f64> =
-            self.learned.iter().map(|&row| self.targets[row as usize]).collect();
+        let targets: Vec<f64> = self.learned.iter().map(|&row| self.targets.at(row)).collect();
         let weights: Vec<f64> = self.learned.iter().map(|&row| self.weight(row)).collect();
         let start = self.loss.start(&targets, &weights);
+        drop((targets, weights));
         self.scores.chunks_exact_mut(start.len()).for_each(|scores| scores.copy_from_slice(&start));
         start
     }
@@ -167,7 +162,7 @@ impl<'a> Booster<'a> {
         let sampled = self.draw_rows(&mut rng);
         let columns = self.draw_columns(&mut rng);
         for (output, totals) in totals.into_iter().enumerate() {
-            self.rows.clone_from(&sampled);
+            self.rows.clone_from(sampled.as_ref().unwrap_or(&self.learned));
             let rows = self.targets.len();
             let units = Units::fitting::<Narrow>(rows, totals.gradients, totals.curvatures);
             let mean = totals.gradients / rows as f64;
@@ -191,30 +186,61 @@ impl<'a> Booster<'a> {
         }
     }
 
-    /// Gradients and curvatures of all rows, and their totals for each output.
+    /// Gradients and curvatures of all rows, kept if there are several to a row, and their totals for each output.
     fn slopes(&mut self) -> Vec<Totals> {
         let (loss, outputs, weights) = (self.loss, self.loss.outputs(), self.weights);
-        let blocks = (self.gradients.par_chunks_mut(BLOCK * outputs))
-            .zip(self.curvatures.par_chunks_mut(BLOCK * outputs))
-            .zip(self.scores.par_chunks(BLOCK * outputs))
-            .zip(self.targets.par_chunks(BLOCK));
-        let parts: Vec<Vec<Totals>> = blocks
-            .enumerate()
-            .map(|(block, (((gradients, curvatures), scores), targets))| {
+        let targets = self.targets;
+        let parts: Vec<Vec<Totals>> = if outputs == 1 {
+            let blocks = self.scores.par_chunks(BLOCK).enumerate();
+            let total = |room: &mut Room, (block, scores): (usize, &[f64])| {
+                let (gradients, curvatures) = room.slopes(loss, targets, block, scores);
+                Totals::of_block(block, gradients, curvatures, outputs, weights)
+            };
+            blocks.map_init(Room::default, total).collect()
+        } else {
+            let blocks = (self.gradients.par_chunks_mut(BLOCK * outputs))
+                .zip(self.curvatures.par_chunks_mut(BLOCK * outputs))
+                .zip(self.scores.par_chunks(BLOCK * outputs));
+            let blocks = blocks.enumerate().map_init(Vec::new, |room, (block, slopes)| {
+                let ((gradients, curvatures), scores) = slopes;
+                let targets = targets.block(block, scores.len() / outputs, room);
                 loss.gradients(targets, scores, gradients, curvatures);
-                let mut totals = vec![Totals::default(); outputs];
-                for (at, (g, h)) in gradients.iter().zip(curvatures).enumerate() {
-                    let weight = weights.map_or(1.0, |w| w[block * BLOCK + at / outputs]);
-                    totals[at % outputs].add(g.abs(), *h, weight);
-                }
-                totals
-            })
-            .collect();
+                Totals::of_block(block, gradients, curvatures, outputs, weights)
+            });
+            blocks.collect()
+        };
         let mut totals = vec![Totals::default(); outputs];
         for part in parts {
             totals.iter_mut().zip(part).for_each(|(total, part)| total.merge(part));
         }
         totals
+    }
+
+    /// The cells of all rows for one output.
+    fn pack<P: PairCell>(&self, output: usize, units: Units, cells: &mut [P]) {
+        let (loss, outputs, targets) = (self.loss, self.loss.outputs(), self.targets);
+        let pack = |block: usize, cells: &mut [P], gradients: &[f64], curvatures: &[f64]| {
+            let pairs = gradients.chunks_exact(outputs).zip(curvatures.chunks_exact(outputs));
+            for (i, (cell, (g, h))) in cells.iter_mut().zip(pairs).enumerate() {
+                let weight = self.weights.map_or(1.0, |w| w[block * BLOCK + i]);
+                *cell = units.pack(g[output], h[output], weight);
+            }
+        };
+        let cells = cells.par_chunks_mut(BLOCK);
+        if outputs == 1 {
+            let blocks = cells.zip(self.scores.par_chunks(BLOCK)).enumerate();
+            blocks.for_each_init(Room::default, |room, (block, (cells, scores))| {
+                let (gradients, curvatures) = room.slopes(loss, targets, block, scores);
+                pack(block, cells, gradients, curvatures);
+            });
+        } else {
+            let blocks = cells
+                .zip(self.gradients.par_chunks(BLOCK * outputs))
+                .zip(self.curvatures.par_chunks(BLOCK * outputs));
+            blocks.enumerate().for_each(|(block, ((cells, gradients), curvatures))| {
+                pack(block, cells, gradients, curvatures);
+            });
+        }
     }
 
     fn grow<P: PairCell>(
@@ -225,24 +251,14 @@ impl<'a> Booster<'a> {
         cells: &mut Vec<P>,
         workspace: &mut Workspace<P>,
     ) -> Grown {
-        let (outputs, weights) = (self.loss.outputs(), self.weights);
         cells.resize(self.targets.len(), P::default());
-        let blocks = (cells.par_chunks_mut(BLOCK))
-            .zip(self.gradients.par_chunks(BLOCK * outputs))
-            .zip(self.curvatures.par_chunks(BLOCK * outputs));
-        blocks.enumerate().for_each(|(block, ((cells, gradients), curvatures))| {
-            let pairs = gradients.chunks_exact(outputs).zip(curvatures.chunks_exact(outputs));
-            for (i, (cell, (g, h))) in cells.iter_mut().zip(pairs).enumerate() {
-                let weight = weights.map_or(1.0, |w| w[block * BLOCK + i]);
-                *cell = units.pack(g[output], h[output], weight);
-            }
-        });
+        self.pack(output, units, cells);
         let criterion = Pairs {
             cells,
             units,
             l2: self.parameters.l2,
             monotone: &self.monotone,
-            weights: Some(weights),
+            weights: Some(self.weights),
             targets: None,
         };
         let grower = Grower {
@@ -260,7 +276,7 @@ impl<'a> Booster<'a> {
         let (rate, outputs) = (self.parameters.rate, self.loss.outputs());
         let residual = |&row: &u32| {
             let score = self.scores[row as usize * outputs + output];
-            (self.targets[row as usize] - score, self.weight(row))
+            (self.targets.at(row) - score, self.weight(row))
         };
         let value = |(leaf, range): (usize, &Range<usize>)| {
             if !self.loss.refits() {
@@ -300,21 +316,20 @@ impl<'a> Booster<'a> {
         let outputs = self.loss.outputs();
         let loss = |&row: &u32| {
             let at = row as usize * outputs;
-            self.weight(row)
-                * self.loss.loss(self.targets[row as usize], &self.scores[at..at + outputs])
+            self.weight(row) * self.loss.loss(self.targets.at(row), &self.scores[at..at + outputs])
         };
         self.held_out.iter().map(loss).sum()
     }
 
-    /// The rows of one round, in ascending order.
-    fn draw_rows(&self, rng: &mut impl Rng) -> Vec<u32> {
+    /// The rows of one round, in ascending order; `None` for all that are learned from.
+    fn draw_rows(&self, rng: &mut impl Rng) -> Option<Vec<u32>> {
         let share = self.parameters.rows;
         if share >= 1.0 {
-            return self.learned.clone();
+            return None;
         }
         let drawn: Vec<u32> =
             self.learned.iter().copied().filter(|_| rng.random::<f64>() < share).collect();
-        if drawn.is_empty() { self.learned.clone() } else { drawn }
+        Some(drawn).filter(|drawn| !drawn.is_empty())
     }
 
     /// The columns of one round.
@@ -327,20 +342,6 @@ impl<'a> Booster<'a> {
             columns.sort_unstable();
         }
         columns
-    }
-}
-
-impl Totals {
-    fn add(&mut self, gradient: f64, curvature: f64, weight: f64) {
-        self.gradients += weight * gradient;
-        self.curvatures += weight * curvature;
-        self.largest = self.largest.max(gradient);
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.gradients += other.gradients;
-        self.curvatures += other.curvatures;
-        self.largest = self.largest.max(other.largest);
     }
 }
 

@@ -11,6 +11,7 @@ mod fit;
 pub mod loss;
 mod model;
 mod scorer;
+mod slopes;
 
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ use crate::spec::Spec;
 use crate::target::Target;
 use crate::task::{Classification, Regression};
 use scorer::MOST_LEAVES;
+use slopes::Targets;
 
 /// Rounds at most when the rounds are chosen by early stopping.
 const MOST_ROUNDS: usize = 1000;
@@ -204,6 +206,7 @@ impl Boost {
         if let Some(row) = targets.iter().position(|y| !y.is_finite()) {
             return Err(Error::data(Place::row(row), "the target is not a finite number"));
         }
+        let targets = Targets::Numbers(targets);
         run.install(|| fit::fit(self, loss, x, targets, weights, keys, run))
     }
 
@@ -264,10 +267,12 @@ impl Learner<Classification> for Boost {
         run: &Run,
     ) -> Result<Vec<Box<dyn Fitted<Classification>>>> {
         let loss = self.class_loss(sample.target().classes().len())?;
-        let targets: Vec<f64> = sample.target().codes().iter().map(|&c| f64::from(c)).collect();
+        self.validate()?;
         let (x, weights) = (sample.x(), sample.weights());
+        let targets = Targets::Classes(sample.target().codes());
         let keys = sample.keys();
-        Ok(vec![Box::new(self.fit_keyed(loss.as_ref(), x, &targets, weights, &keys, run)?)])
+        let model = run.install(|| fit::fit(self, loss.as_ref(), x, targets, weights, &keys, run))?;
+        Ok(vec![Box::new(model)])
     }
 }
 
