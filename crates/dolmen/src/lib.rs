@@ -54,5 +54,5 @@ pub use run::Run;
 
 /// The README's example is compiled and run with the documentation tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;
