@@ -40,7 +40,7 @@ pub(crate) struct Predict {
     cells: Cells,
 }
 
-/// What is told where the rows went to a file.
+/// What is printed where the rows went to a file.
 #[derive(Debug, Serialize)]
 struct Report {
     rows: usize,

@@ -12,6 +12,8 @@
 //! The modules stand in that order: [`table`], [`plan`], [`learner`], [`oos`], [`combine`], [`ensemble`], [`evaluate`].
 //! [`task`] says what one prediction row means; [`store`] saves models; [`generate`] draws data sets; [`stats`], [`math`] and [`memory`] are what it all stands on.
 //!
+//! Words have one meaning each ([`glossary`]); keys such as SmythWolpert1999 are cited works ([`references`]).
+//!
 //! Weights for predictions made anywhere, with their certificate:
 //!
 //! ```
@@ -48,6 +50,12 @@ pub mod suggest;
 pub mod table;
 pub mod target;
 pub mod task;
+
+#[doc = include_str!("../docs/glossary.md")]
+pub mod glossary {}
+
+#[doc = include_str!("../docs/references.md")]
+pub mod references {}
 
 pub use error::{Error, Result};
 pub use run::Run;

@@ -147,7 +147,7 @@ fn the_demo_in_both_forms() {
     let text = folder.succeeds(&["demo", "regress"]);
     assert!(text.starts_with("Houses") && text.contains("186 other rows"), "{text}");
     let text = folder.succeeds(&["demo", "density"]);
-    assert!(text.contains("mixture(k=4) && text.contains("30 other rows"), "{text}");
+    assert!(text.contains("mixture(k=4)") && text.contains("30 other rows"), "{text}");
     let report = folder.json(&["demo", "density"]);
     assert_eq!(report["members"].as_array().unwrap().len(), 6);
     assert!(report["gain_over_best"]["mean"].as_f64().unwrap() > 0.0);

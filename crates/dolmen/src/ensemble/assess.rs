@@ -317,7 +317,7 @@ fn chosen_elsewhere(
     (0..folds).map(choose).collect()
 }
 
-/// The name under which the folds of the check are told.
+/// The name under which the folds of the check are reported.
 const CHECK: &str = "check";
 
 /// Plans the check of so many folds.

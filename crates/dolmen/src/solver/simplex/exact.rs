@@ -4,7 +4,7 @@
 //! 2. Newton's method solves the problem restricted to a working set ([`super::newton`]), reading only those columns.
 //! 3. One pass prices every member: g_m = sum_i w_i L[i,m] / (L alpha)_i. Members with g_m > 1 would raise the objective;
 //!    those among them that suit some row best join the set. If there are none, max_m g_m - 1 bounds what any weights
-//!    could still gain: the certificate [Lindsay 1983]. Few members ever enter, so ten thousand cost little more
+//!    could still gain: the certificate [Lindsay1983]. Few members ever enter, so ten thousand cost little more
 //!    than a hundred.
 
 use serde::{Deserialize, Serialize};

@@ -345,7 +345,7 @@ impl<'a, T: Tally> Sprout<'a, T> {
         }
     }
 
-    /// Brings the items that go left to the front, each side in its old order; says how many there are.
+    /// Brings the items that go left to the front, each side in its old order; returns how many there are.
     fn partition(&self, items: &mut [T::Item], found: &Found, scratch: &mut [T::Item]) -> usize {
         let missing = self.bins.columns()[found.column].bins();
         let mut goes_left = [false; CODES];
