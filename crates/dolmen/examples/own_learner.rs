@@ -40,22 +40,20 @@ impl SimpleModel<Regression> for FittedDaily {
 }
 
 fn main() -> Result<()> {
-    let (name, about) = ("daily", "means of the hours of a day");
-    let entry =
-        LearnerEntry::new::<Daily>(name, about, |s, _| Ok(Box::new(Simple(s.read::<Daily>()?))));
+    let entry = LearnerEntry::new::<Daily>("daily", "means of the hours of a day", |spec, _| {
+        Ok(Box::new(Simple(spec.read::<Daily>()?)))
+    });
     let catalogue = Catalogue::standard().clone().with_learner::<Regression>(entry);
     let catalogue = catalogue.with_model::<Regression, Simple<FittedDaily>>();
 
     let hours: Vec<f64> = (0..240).map(f64::from).collect();
     let demand = hours.iter().map(|h| 0.01 * h + if h % 24.0 < 8.0 { 0.0 } else { 3.0 }).collect();
-    let columns =
-        [("hour", hours), ("demand", demand)].map(|(n, v)| (n.into(), Column::Numeric(v)));
-    let table = Table::new(columns.into())?;
-    let (recipe, run) =
-        (Recipe::from_toml("target = 'demand'\nmembers = ['ridge', 'daily']")?, Run::new(0));
-    let fit = recipe.fit_with(&catalogue, &recipe.data(table.clone())?, None, &run)?;
+    let columns = [("hour", hours), ("demand", demand)];
+    let table = Table::new(columns.map(|(name, v)| (name.into(), Column::Numeric(v))).into())?;
+    let recipe = Recipe::from_toml("target = 'demand'\nmembers = ['ridge', 'daily']")?;
+    let fit = recipe.fit_with(&catalogue, &recipe.data(table.clone())?, None, &Run::new(0))?;
     let bytes = fit.model.to_bytes_with(&catalogue)?;
     let model = Model::from_file(ModelFile::decode(&bytes)?, &catalogue)?;
-    println!("{:?}", model.score(model.rows_of(table)?, &run)?.figures);
+    println!("{:?}", model.score(model.rows_of(table)?, &Run::new(0))?.figures);
     Ok(())
 }

@@ -41,7 +41,7 @@ fn columns_that_tell_rows_apart_are_left_out() {
     assert!(folder.succeeds(&["inspect", "d.csv"]).contains("column 'id' is left out"));
     let columns = folder.json(&["inspect", "m.dolmen"])["columns"].to_string();
     assert!(columns.contains('x') && !columns.contains("name\":\"id"), "{columns}");
-    let said = notes(&folder, &[&fit[..], &["--keep-all"]].concat());
+    let said = notes(&folder, &[&fit[..], &["--all-columns"]].concat());
     assert!(!said.contains("left out"), "{said}");
     let said = notes(&folder, &[&fit[..], &["--schema", "id=numeric"]].concat());
     assert!(!said.contains("'id'") && said.contains("'name'"), "{said}");

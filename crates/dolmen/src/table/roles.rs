@@ -117,7 +117,9 @@ impl Roles {
                 dates.push(found);
             } else if left_out.contains(name) {
                 let reason = look.reason().unwrap_or_default();
-                notes.push(format!("column '{name}' is left out: {reason} (--keep-all keeps it)"));
+                notes.push(format!(
+                    "column '{name}' is left out: {reason} (--all-columns keeps it)"
+                ));
             }
         }
         let kept = table.into_columns().filter(|(name, _)| !left_out.contains(name)).collect();

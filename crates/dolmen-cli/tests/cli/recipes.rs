@@ -1,0 +1,181 @@
+//! One value decides a fit: the same recipe gives the same bytes by flags, by a file and by the library; models carry it.
+
+use std::fs;
+
+use dolmen::Run;
+use dolmen::recipe::{Model, Recipe};
+
+use crate::folder::{Folder, IRIS, keys};
+
+const RECIPE: &str = "
+seed = 3
+target = 'Species'
+members = ['logistic(lambda=1)', 'neighbours(k=[5, 9])', { kind = 'tree', depth = 2 }]
+combiners = ['simplex', 'uniform']
+folds = 4
+calibration = 'temperature'
+
+[reading]
+drop = ['Petal.Width']
+missing = ['-999']
+";
+
+const FLAGS: [&str; 21] = [
+    "fit",
+    IRIS,
+    "-q",
+    "--seed",
+    "3",
+    "--target",
+    "Species",
+    "--model",
+    "logistic(lambda=1)",
+    "--model",
+    "neighbours(k=[5, 9])",
+    "--model",
+    "tree(depth=2)",
+    "--combiner",
+    "simplex",
+    "--combiner",
+    "uniform",
+    "--folds",
+    "4",
+    "--calibrate",
+    "temperature",
+];
+
+#[test]
+fn flags_a_file_and_the_library_give_the_same_bytes() {
+    let folder = Folder::with("recipe.toml", RECIPE);
+    let reading = ["--drop", "Petal.Width", "--missing", "-999"];
+    folder.succeeds(&[&FLAGS[..], &reading, &["-o", "flags.dolmen"]].concat());
+    folder.succeeds(&["fit", IRIS, "-q", "--recipe", "recipe.toml", "-o", "file.dolmen"]);
+    folder.succeeds(&["fit", IRIS, "-q", "--spec", "recipe.toml", "-o", "alias.dolmen"]);
+    let recipe = Recipe::from_toml(RECIPE).unwrap();
+    let run = Run::with_threads(99, 1).unwrap();
+    let data = recipe.read_data(IRIS.as_ref(), &run).unwrap();
+    let bytes = recipe.fit_data(&data, &run).unwrap().model.to_bytes().unwrap();
+    for name in ["flags.dolmen", "file.dolmen", "alias.dolmen"] {
+        assert!(fs::read(folder.path(name)).unwrap() == bytes, "{name} differs");
+    }
+    // A flag counts more than the file.
+    folder.succeeds(&[
+        "fit",
+        IRIS,
+        "--recipe",
+        "recipe.toml",
+        "--seed",
+        "4",
+        "-q",
+        "-o",
+        "4.dolmen",
+    ]);
+    assert!(fs::read(folder.path("4.dolmen")).unwrap() != bytes);
+}
+
+#[test]
+fn a_model_prints_a_recipe_that_makes_it_again() {
+    let folder = Folder::new();
+    folder.succeeds(&[&FLAGS[..], &["-o", "a.dolmen"]].concat());
+    let toml = folder.succeeds(&["inspect", "a.dolmen", "--recipe"]);
+    folder.write("again.toml", toml);
+    folder.succeeds(&["fit", IRIS, "-q", "--recipe", "again.toml", "-o", "b.dolmen"]);
+    let read = |name: &str| fs::read(folder.path(name)).unwrap();
+    assert!(read("a.dolmen") == read("b.dolmen"));
+    let model = Model::read(&folder.path("a.dolmen")).unwrap();
+    assert_eq!(model.recipe().unwrap().seed, 3);
+    assert!(model.report().is_some() && model.matrix().is_none());
+    assert_eq!(model.writer(), env!("CARGO_PKG_VERSION"));
+    // The report is that of the fit.
+    let shown = folder.json(&FLAGS);
+    let stored = &folder.json(&["inspect", "a.dolmen"])["report"];
+    for key in ["members", "check", "kept", "figures"] {
+        assert_eq!(shown[key], stored[key], "{key}");
+    }
+}
+
+#[test]
+fn a_kept_matrix_stands_in_the_model() {
+    let folder = Folder::new();
+    folder.succeeds(&[&FLAGS[..], &["--keep-matrix", "-o", "m.dolmen"]].concat());
+    let model = Model::read(&folder.path("m.dolmen")).unwrap();
+    let matrix = model.matrix().unwrap();
+    assert_eq!((matrix.rows(), matrix.members().len()), (150, 4));
+}
+
+#[test]
+fn unknown_keys_of_a_recipe_are_refused() {
+    let folder = Folder::with("typo.toml", "tarjet = 'Species'");
+    folder.refuses_naming(&["fit", IRIS, "--recipe", "typo.toml"], &["typo.toml", "tarjet"]);
+    folder.write("typo.toml", "members = ['forrest']\ntarget = 'Species'");
+    folder.refuses_naming(&["fit", IRIS, "--recipe", "typo.toml"], &["forrest"]);
+    folder.write("typo.toml", "members = [3]");
+    folder.refuses_naming(&["fit", IRIS, "--recipe", "typo.toml"], &["typo.toml"]);
+}
+
+#[test]
+fn json_has_the_keys_it_always_had() {
+    let folder = Folder::new();
+    let fit = folder.json(&[&FLAGS[..], &["-o", "m.dolmen"]].concat());
+    let always = [
+        "best",
+        "calibration",
+        "check",
+        "combination_converged",
+        "combiner",
+        "converged",
+        "cross_validated",
+        "errors",
+        "failures",
+        "figures",
+        "folds",
+        "gain_over_best",
+        "gain_over_uniform",
+        "gap",
+        "interchangeable",
+        "intervals",
+        "iterations",
+        "kept",
+        "left_out",
+        "members",
+        "method",
+        "model",
+        "rows",
+        "score",
+        "task",
+        "uninformative_rows",
+    ];
+    for key in always {
+        assert!(keys(&fit).contains(&key), "fit: {key}");
+    }
+    let member = keys(&fit["members"][0]);
+    assert_eq!(
+        member,
+        ["beyond_resamples", "interval", "loo_loss", "name", "score", "se", "weight"]
+    );
+    let score = folder.json(&["score", "m.dolmen", IRIS]);
+    let always = [
+        "best",
+        "figures",
+        "gain_over_best",
+        "gain_over_uniform",
+        "members",
+        "rows",
+        "score",
+        "task",
+    ];
+    assert_eq!(keys(&score), always);
+    let inspect = folder.json(&["inspect", "m.dolmen"]);
+    for key in ["calibration", "classes", "columns", "combination", "members", "target", "task"] {
+        assert!(keys(&inspect).contains(&key), "inspect: {key}");
+    }
+    let alone =
+        folder.json(&["fit", IRIS, "--target", "Species", "--model", "tree", "--alone", "-q"]);
+    for key in ["failures", "folds", "members", "model", "rows", "task"] {
+        assert!(keys(&alone).contains(&key), "alone: {key}");
+    }
+    let demo = folder.json(&["demo", "density"]);
+    for key in ["held_out", "members", "gap", "method", "score"] {
+        assert!(keys(&demo).contains(&key), "demo: {key}");
+    }
+}
