@@ -16,7 +16,7 @@ pub(crate) struct Coordinates {
 }
 
 impl Coordinates {
-    /// Those of so many rows, which `write` writes; `None` where there are no more columns than rows.
+    /// Those of this many rows, which `write` writes; `None` where there are no more columns than rows.
     pub(crate) fn of_wide(
         rows: usize,
         columns: usize,

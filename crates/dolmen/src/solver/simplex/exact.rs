@@ -61,7 +61,7 @@ const STRIDE: usize = 16;
 const GROUP: usize = 8;
 /// A row whose mixture is below this share of its weight is not covered; a member that covers one is given as much.
 const BARE: f64 = 1e-3;
-/// A price of a sample is taken for certain if it is so many standard errors from zero.
+/// A price of a sample is taken for certain if it is this many standard errors from zero.
 const DOUBT: f64 = 3.0;
 
 /// Solves from a cold start.

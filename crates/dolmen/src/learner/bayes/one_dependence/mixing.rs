@@ -44,7 +44,7 @@ impl Default for Desk {
 }
 
 impl Desk {
-    /// Room for so many estimators.
+    /// Room for this many estimators.
     fn make_room(&mut self, estimators: usize, stride: usize, scale: Scale) {
         self.stride = stride;
         self.scale = scale;
@@ -68,7 +68,7 @@ impl Desk {
         tables.all_rooted_without(slots, own, &mut self.joints, &mut self.products);
     }
 
-    /// Room for the logarithms of one more estimator, after so many others.
+    /// Room for the logarithms of one more estimator, after this many others.
     pub(super) fn room_after(&mut self, others: usize, classes: usize) -> &mut [f64] {
         self.make_room(others + 1, classes, Scale::Log);
         &mut self.joints[others * classes..]

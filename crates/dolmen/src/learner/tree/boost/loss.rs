@@ -65,12 +65,12 @@ pub enum Link {
 }
 
 impl Link {
-    /// Values predicted from so many scores.
+    /// Values predicted from this many scores.
     pub fn width(self, outputs: usize) -> usize {
         if matches!(self, Self::Logistic(_)) { 2 } else { outputs }
     }
 
-    /// Whether so many scores a row are what it is for.
+    /// Whether this many scores a row are what it is for.
     pub fn takes(self, outputs: usize) -> bool {
         outputs == 1 || outputs > 0 && !matches!(self, Self::Logistic(_))
     }

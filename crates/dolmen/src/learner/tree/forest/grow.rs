@@ -19,7 +19,7 @@ use super::tally::{CODES, Cuts, Tally};
 /// Nodes of fewer rows mark the bins they touch; others look at all bins.
 const MANY_ROWS: usize = 512;
 
-/// Nodes of at most so many rows have their codes copied, with those of all nodes below them.
+/// Nodes of at most this many rows have their codes copied, with those of all nodes below them.
 const NEAR_ROWS: usize = 2048;
 
 /// Words fetched before their codes are put down: a loop that only fetches has many on their way.

@@ -131,7 +131,7 @@ impl Walker {
         mut rows: impl ExactSizeIterator<Item = usize>,
         mut visit: impl FnMut(usize, &[f32]),
     ) {
-        // Most rows need at least so many steps: the depth of a tree that is all even.
+        // Most rows need at least this many steps: the depth of a tree that is all even.
         let blind = tree.len().ilog2() as usize;
         // Squeezing is a pass over the nodes, worth while for a sixteenth as many rows.
         let many = 16 * rows.len() >= tree.len();
