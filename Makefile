@@ -2,9 +2,12 @@ BENCH_PYTHON := bench/.venv/bin/python
 
 .PHONY: test check demo bench
 
-# All tests: unit, property, golden values, documentation examples, and the built program.
+EXAMPLES := weights classifier own_learner
+
+# All tests: unit, property, golden values, documentation examples, the built program, and the example programs.
 test:
 	cargo test --workspace --locked
+	set -e; for example in $(EXAMPLES); do cargo run --quiet --locked -p dolmen --example $$example; done
 
 # What must be clean before a change is handed in.
 check:

@@ -11,7 +11,7 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Opens a file whose columns have so many rows.
+    /// Opens a file whose columns have this many rows.
     pub(crate) fn open(path: &Path, rows: usize) -> io::Result<Self> {
         let file = BufReader::with_capacity(1 << 18, File::open(path)?);
         Ok(Self { file, rows })

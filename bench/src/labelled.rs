@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 use crate::outcome::timed;
 use crate::rows;
 
-/// Times the fit and the prediction of the fresh rows; the answer is the chance of label 1 in the first `told` of these.
+/// Times the fit and the prediction of the fresh rows; the answer is the chance of label 1 in the first `shown` of these.
 pub(crate) fn race(
     spec: &str,
     rows: &rows::Rows,
-    told: usize,
+    shown: usize,
     run: &Run,
 ) -> Result<Value, Box<dyn Error>> {
     let learner = Classification::learner(&Spec::parse(spec)?)?;
@@ -27,7 +27,7 @@ pub(crate) fn race(
     let sample = Sample::new(known.rows(), &labels)?;
     let (models, cost) = timed(|| learner.fit(&sample, run))?;
     let (chances, prediction) = timed(|| predict(models?[0].as_ref(), fresh.rows(), run))?;
-    let answer: Vec<f64> = chances?.chunks(2).map(|row| row[1]).take(told).collect();
+    let answer: Vec<f64> = chances?.chunks(2).map(|row| row[1]).take(shown).collect();
     let (seconds, processor_seconds) = prediction.seconds();
     let quality = json!({ "predict s": seconds, "predict CPU s": processor_seconds });
     Ok(cost.outcome(&quality, &answer))

@@ -1,6 +1,6 @@
 //! Dolmen's side of the race: `dolmen-bench THREADS LANE ARGUMENTS..` runs one contest and prints one line of JSON.
 //!
-//! The harness in `race.py` says what the line means, and starts a process for every run, so that the peak memory told is
+//! The harness in `race.py` says what the line means, and starts a process for every run, so that the peak memory reported is
 //! that of the run alone.
 
 mod aode;
@@ -74,9 +74,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             let rows = Rows::read([file, rows, fresh, columns])?;
             linear::race_logistic(&rows, classes.parse()?, tolerance.parse()?, &run)?
         }
-        ("labelled", [spec, file, rows, fresh, columns, told]) => {
+        ("labelled", [spec, file, rows, fresh, columns, shown]) => {
             let rows = Rows::read([file, rows, fresh, columns])?;
-            labelled::race(spec, &rows, told.parse()?, &run)?
+            labelled::race(spec, &rows, shown.parse()?, &run)?
         }
         ("aode", [work, spec, file, rows, fresh, columns, values, classes]) => {
             let rows = Rows::read([file, rows, fresh, columns])?;

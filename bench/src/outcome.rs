@@ -1,4 +1,4 @@
-//! What a run says of itself.
+//! What a run reports.
 
 use std::time::{Duration, Instant};
 use std::{fs, io};
@@ -44,8 +44,8 @@ impl Cost {
 fn processor_time() -> io::Result<Duration> {
     let mut nanoseconds = 0;
     for task in fs::read_dir("/proc/self/task")? {
-        let told = fs::read_to_string(task?.path().join("schedstat"))?;
-        let first = told.split_whitespace().next().and_then(|word| word.parse::<u64>().ok());
+        let text = fs::read_to_string(task?.path().join("schedstat"))?;
+        let first = text.split_whitespace().next().and_then(|word| word.parse::<u64>().ok());
         nanoseconds += first.ok_or_else(|| io::Error::other("schedstat tells no time"))?;
     }
     Ok(Duration::from_nanos(nanoseconds))

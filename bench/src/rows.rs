@@ -30,7 +30,7 @@ impl Rows {
     }
 }
 
-/// Reads piece by piece, so that the peak memory told is not that of a second copy.
+/// Reads piece by piece, so that the peak memory reported is not that of a second copy.
 fn numbers(file: &Path) -> io::Result<Vec<f64>> {
     let file = File::open(file)?;
     let count = file.metadata()?.len() as usize / 8;

@@ -1,4 +1,4 @@
-//! The lane of the six models of Smyth and Wolpert (1999): three kernel densities and three mixtures, stacked.
+//! The lane of the six models of SmythWolpert1999: three kernel densities and three mixtures, stacked.
 
 use std::error::Error;
 

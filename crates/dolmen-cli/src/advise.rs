@@ -108,7 +108,7 @@ fn quoted(word: &str) -> String {
 fn show(Report { advice, command }: &Report, out: &mut dyn Write) -> Done {
     writeln!(out, "{}\n", advice.recommendation)?;
     for reason in &advice.reasons {
-        writeln!(out, "- {}", reason.says)?;
+        writeln!(out, "- {}", reason.answer)?;
     }
     writeln!(out)?;
     let row = |member: &dolmen::evaluate::advise::Probed| {

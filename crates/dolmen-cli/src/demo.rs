@@ -33,7 +33,7 @@ pub(crate) struct Demo {
 enum Subject {
     /// Which sex a penguin is of.
     Classify,
-    /// How much ozone is in the air of Los Angeles.
+    /// What a house in Sacramento costs.
     Regress,
     /// The six models of Smyth and Wolpert (1999) for iris.
     Density,
@@ -61,8 +61,8 @@ impl Subject {
                  weighed by the probability that each gives the sex of birds it has not seen.\n"
             ),
             Self::Regress => format!(
-                "Ozone in Los Angeles, twelve columns of {train} days with gaps: a linear model, neighbours, a tree, a forest\n\
-                 and boosting, weighed by their errors on days they have not seen.\n"
+                "Houses in Sacramento, eight columns of {train} sales: a linear model, neighbours, a tree, a forest and\n\
+                 boosting, weighed by their errors on prices of houses they have not seen.\n"
             ),
             Self::Density => format!(
                 "Iris, four measurements of {train} flowers: three kernel densities and three Gaussian mixtures,\n\
@@ -79,8 +79,8 @@ impl Subject {
                  dolmen fit penguins.csv --target sex -o penguins.dolmen"
             }
             Self::Regress => {
-                "next: dolmen generate example ozone -o ozone.csv\n      \
-                 dolmen fit ozone.csv --target ozone -o ozone.dolmen"
+                "next: dolmen generate example sacramento -o sacramento.csv\n      \
+                 dolmen fit sacramento.csv --target price -o sacramento.dolmen"
             }
             Self::Density => {
                 "next: dolmen generate example geyser -o geyser.csv\n      \
@@ -140,7 +140,7 @@ impl Subject {
     fn data(self, run: &Run) -> Result<(Table, Option<&'static str>)> {
         match self {
             Self::Classify => Ok((Example::Penguins.table(run)?, Some("sex"))),
-            Self::Regress => Ok((Example::Ozone.table(run)?, Some("ozone"))),
+            Self::Regress => Ok((Example::Sacramento.table(run)?, Some("price"))),
             Self::Density => {
                 let mut table = Example::Iris.table(run)?;
                 table.take("Species")?;

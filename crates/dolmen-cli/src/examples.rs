@@ -14,23 +14,20 @@ pub(crate) enum Example {
     Iris,
     /// 344 penguins with missing values, three species (`species`).
     Penguins,
-    /// 366 days of air in Los Angeles with missing values, the ozone in it (`ozone`).
-    Ozone,
-    /// 299 eruptions of a geyser: a density of two columns.
+    /// 932 houses sold in and around Sacramento, numbers and categories, what they cost (`price`).
+    Sacramento,
+    /// 272 eruptions of a geyser: a density of two columns.
     Geyser,
-    /// 145 patients, three measurements, three diagnoses (`class`).
-    Diabetes,
 }
 
 impl Example {
     /// The file as it is.
     pub(crate) fn text(self) -> &'static str {
         match self {
-            Self::Iris => include_str!("../../../data/iris.csv"),
-            Self::Penguins => include_str!("../../../data/penguins.csv"),
-            Self::Ozone => include_str!("../../../data/ozone.csv"),
-            Self::Geyser => include_str!("../../../data/geyser.csv"),
-            Self::Diabetes => include_str!("../../../data/reaven_miller_diabetes.csv"),
+            Self::Iris => include_str!("../data/iris.csv"),
+            Self::Penguins => include_str!("../data/penguins.csv"),
+            Self::Sacramento => include_str!("../data/sacramento.csv"),
+            Self::Geyser => include_str!("../data/geyser.csv"),
         }
     }
 

@@ -59,7 +59,7 @@ struct Network {
     /// Attributes, beside the class.
     #[arg(long, default_value_t = RandomNetwork::default().attributes)]
     attributes: usize,
-    /// The most values a variable has; each has between 2 and so many.
+    /// The most values a variable has; each has between 2 and this many.
     #[arg(long, default_value_t = RandomNetwork::default().values)]
     values: usize,
     /// The largest induced width of the graph.

@@ -17,7 +17,7 @@ use crate::output::{self, Done, note};
   dolmen predict geyser.dolmen new.csv > predicted.csv
   dolmen predict iris.dolmen flowers.csv -o classes.parquet
   dolmen predict iris.dolmen flowers.csv --with name --members -o classes.json
-  dolmen predict ozone.dolmen days.csv --interval 0.9")]
+  dolmen predict sacramento.dolmen sold.csv --interval 0.9")]
 pub(crate) struct Predict {
     /// A model file made by `dolmen fit`.
     model: PathBuf,
@@ -40,7 +40,7 @@ pub(crate) struct Predict {
     cells: Cells,
 }
 
-/// What is told where the rows went to a file.
+/// What is printed where the rows went to a file.
 #[derive(Debug, Serialize)]
 struct Report {
     rows: usize,

@@ -12,6 +12,8 @@
 //! The modules stand in that order: [`table`], [`plan`], [`learner`], [`oos`], [`combine`], [`ensemble`], [`evaluate`].
 //! [`task`] says what one prediction row means; [`store`] saves models; [`generate`] draws data sets; [`stats`], [`math`] and [`memory`] are what it all stands on.
 //!
+//! Words have one meaning each ([`glossary`]); keys such as SmythWolpert1999 are cited works ([`references`]).
+//!
 //! Weights for predictions made anywhere, with their certificate:
 //!
 //! ```
@@ -49,6 +51,12 @@ pub mod table;
 pub mod target;
 pub mod task;
 
+#[doc = include_str!("../docs/glossary.md")]
+pub mod glossary {}
+
+#[doc = include_str!("../docs/references.md")]
+pub mod references {}
+
 pub use error::{Error, Result};
 pub use run::Run;
 // For parameter structs of one's own: `#[derive(JsonSchema)] #[schemars(crate = "dolmen::schemars")]`.
@@ -56,5 +64,5 @@ pub use schemars;
 
 /// The README's example is compiled and run with the documentation tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

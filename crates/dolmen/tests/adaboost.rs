@@ -69,10 +69,10 @@ fn weights_and_errors_are_those_of_scikit_learn() {
         }
         let run = Run::with_threads(0, 1).unwrap();
         let model = AdaBoost::stumps(case.rounds).fit(&sample, &run).unwrap().remove(0);
-        let told = model.diagnostics();
-        assert_close(&series(&told, "alpha"), &case.alphas, &format!("{name}: alpha"));
-        assert_close(&series(&told, "error"), &case.errors, &format!("{name}: error"));
-        assert_eq!(told.iterations, Some(case.alphas.len()));
+        let diagnostics = model.diagnostics();
+        assert_close(&series(&diagnostics, "alpha"), &case.alphas, &format!("{name}: alpha"));
+        assert_close(&series(&diagnostics, "error"), &case.errors, &format!("{name}: error"));
+        assert_eq!(diagnostics.iterations, Some(case.alphas.len()));
     }
 }
 

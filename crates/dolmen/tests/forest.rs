@@ -58,7 +58,7 @@ fn fit_classes(
     FittedForest::restore(&model.record().unwrap(), Catalogue::standard().registry()).unwrap()
 }
 
-/// The regression tree of Breiman et al. (1984) by trying everything: what it says of its own rows.
+/// The regression tree of BreimanEtAl1984 by trying everything: what it predicts for its own rows.
 fn oracle(x: &Features, y: &[f64], rows: &[usize], min_leaf: usize, out: &mut [f64]) {
     let mean = |rows: &[usize]| rows.iter().map(|&i| y[i]).sum::<f64>() / rows.len() as f64;
     let worth = |rows: &[usize]| mean(rows).powi(2) * rows.len() as f64;
@@ -159,8 +159,8 @@ fn accuracies(seed: u64) -> [f64; 2] {
     let chances = predict(&fitted, x.rows().slice(12_000..24_000), &run).unwrap();
     let is_right = |(row, class): &(&[f64], &u32)| (row[1] > row[0]) == (**class == 1);
     let right = chances.chunks(2).zip(&labels.codes()[12_000..]).filter(is_right).count();
-    let told = fitted.diagnostics().series;
-    let own = told.iter().find(|series| series.name == "out-of-bag").unwrap();
+    let series = fitted.diagnostics().series;
+    let own = series.iter().find(|series| series.name == "out-of-bag").unwrap();
     assert_eq!(own.labels, ["log score", "accuracy"]);
     [own.values[1], right as f64 / 12_000.0]
 }

@@ -47,7 +47,7 @@ fn weights(ensemble: &Ensemble<Density>) -> Vec<f64> {
     ensemble.combination().weights().unwrap().to_vec()
 }
 
-/// Remembers its rows and is sure of them; of others it says what a broad Gaussian says.
+/// Remembers its rows and is sure of them; others it predicts by a broad Gaussian.
 #[derive(Debug)]
 struct Memoriser;
 
@@ -229,11 +229,11 @@ fn a_dropped_member_need_not_fit_all_rows_either() {
     assert!(Stack::<Density>::default().fit_ensemble(&sample, &run()).is_err());
 }
 
-/// Fits anything but so many rows, and predicts what it is told to.
+/// Fits anything but so many rows, and predicts a given number.
 #[derive(Debug)]
 struct Odd {
     refuses: usize,
-    says: f64,
+    predicts: f64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -248,7 +248,7 @@ impl SimpleLearner<Density> for Odd {
         if sample.rows() == self.refuses {
             return Err(Error::data(Place::default(), "just these are too many"));
         }
-        Ok(Same(self.says))
+        Ok(Same(self.predicts))
     }
 }
 
@@ -266,9 +266,9 @@ impl SimpleModel<Density> for Same {
 fn members_that_predict_no_number_or_fail_at_the_end_leave_too() {
     let x = rows(40);
     let sample = Sample::new(x.rows(), &()).unwrap();
-    let not_a_number = || Odd { refuses: 0, says: f64::NAN };
+    let not_a_number = || Odd { refuses: 0, predicts: f64::NAN };
     // All 40 rows are asked for at the end only; 36 and 32 are left in the folds and in the pairs of folds.
-    let at_the_end = || Odd { refuses: 40, says: -3.0 };
+    let at_the_end = || Odd { refuses: 40, predicts: -3.0 };
     for (odd, word) in [(not_a_number as fn() -> Odd, "is NaN"), (at_the_end, "too many")] {
         for check in [Check::AsNeeded, Check::Matrix, Check::Nested] {
             let stack = |on_failure| {
@@ -297,7 +297,7 @@ fn without_folds_members_are_as_they_are_and_weigh_alike() {
     let (one, _) = stack(&["gaussian"]).fit_without_folds(&sample, &run()).unwrap();
     let expected = predict(gaussian.as_ref(), x.rows(), &run()).unwrap();
     assert_eq!(predict(&one, x.rows(), &run()).unwrap(), expected);
-    let failing = stack(&["gaussian", "kernel"]).member(Simple(Odd { refuses: 40, says: 0.0 }));
+    let failing = stack(&["gaussian", "kernel"]).member(Simple(Odd { refuses: 40, predicts: 0.0 }));
     let failing = failing.on_failure(OnFailure::Drop);
     let (two, failures) = failing.fit_without_folds(&sample, &run()).unwrap();
     assert_eq!(weights(&two), [0.5, 0.5]);
@@ -341,7 +341,7 @@ impl Progress for Counter {
     }
 }
 
-/// The whole work is planned before it starts, and all of it is told as done: folds, pairs of folds, refits, the check.
+/// The whole work is planned before it starts, and all of it is reported as done: folds, pairs of folds, refits, the check.
 #[test]
 fn progress_is_told_and_comes_to_its_end() {
     let x = rows(40);

@@ -277,7 +277,7 @@ fn a_row_of_weight_two_counts_as_two_rows() {
     }
 }
 
-/// Gentle AdaBoost (Friedman, Hastie & Tibshirani 2000, algorithm 4): each stump is the weighted least-squares fit to the signs z
+/// Gentle AdaBoost (FriedmanHastieTibshirani2000, algorithm 4): each stump is the weighted least-squares fit to the signs z
 /// under the weights exp(-z F). That is what Newton's step on the exponential loss must be.
 #[test]
 fn exponential_loss_on_stumps_is_gentle_adaboost() {

@@ -41,7 +41,7 @@ fn choice(check: &Assessment) -> String {
     }
 }
 
-/// What is told beside a candidate: that it is used, or would be if a stack were kept, and why.
+/// What is noted beside a candidate: that it is used, or would be if a stack were kept, and why.
 fn mark(check: &Assessment, name: &str) -> &'static str {
     let kept = check.verdict.kept;
     if name != check.chosen {

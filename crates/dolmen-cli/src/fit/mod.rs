@@ -31,8 +31,8 @@ pub(crate) use show::{show_calibration, show_other};
   dolmen fit iris.csv --target Species --calibrate temperature \\
       --combiner simplex --combiner 'logistic(on=logits)'
   dolmen fit iris.csv --target Species --model aode --alone -o aode.dolmen
-  dolmen fit ozone.csv --target ozone --combiner ridge --final average \\
-      -o ozone.dolmen
+  dolmen fit sacramento.csv --target price --combiner ridge --final average \\
+      -o sacramento.dolmen
   dolmen fit geyser.csv --oos matrix.parquet && \\
       dolmen weigh matrix.parquet --method em
   dolmen fit visits.csv --target ill --groups patient --time day \\

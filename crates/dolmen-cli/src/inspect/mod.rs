@@ -14,7 +14,7 @@ use crate::output::{self, Done, columns, number};
 /// Show a table's columns, their types and missing values; or a model's members, how their fits went and what they found.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  dolmen inspect ozone.csv --schema month=categorical
+  dolmen inspect sacramento.csv --schema beds=categorical
   dolmen inspect penguins.dolmen")]
 pub(crate) struct Inspect {
     /// A table (CSV or Parquet by extension; `-` reads CSV from standard input), or a model (.dolmen).

@@ -77,9 +77,9 @@ pub(super) fn run(path: &Path, recipe: bool, common: &Common, out: &mut dyn Writ
     }
 }
 
-type Told = (Vec<Described>, Vec<Series>, Option<Calibration>);
+type Description = (Vec<Described>, Vec<Series>, Option<Calibration>);
 
-fn describe<T: Task>(model: &Ensemble<T>, columns: &[String]) -> Told {
+fn describe<T: Task>(model: &Ensemble<T>, columns: &[String]) -> Description {
     let weights = model.combination().weights();
     let member = |(m, (name, model)): (usize, (&str, &dyn Fitted<T>))| {
         let Diagnostics { converged, iterations, objective, notes, series } = model.diagnostics();

@@ -7,9 +7,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-pub(crate) const IRIS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/iris.csv");
-pub(crate) const DIABETES: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/reaven_miller_diabetes.csv");
+pub(crate) const IRIS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/iris.csv");
 
 pub(crate) struct Folder(TempDir);
 

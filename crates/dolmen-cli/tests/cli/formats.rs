@@ -44,9 +44,9 @@ fn columns_are_carried_and_members_shown() {
     assert_eq!(ids, ["00", "0x", "9,"]);
     assert!(outcome.stdout.contains("\n007,yes,"), "{}", outcome.stdout);
     // What the model has not seen is counted, by column.
-    let told =
+    let expected =
         "note: column 'colour': 2 rows hold a category the model has not seen: 'pink', 'teal'";
-    assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
     let quiet = folder.dolmen(&[&with[..], &["-q"]].concat());
     assert_eq!(quiet.stderr, "");
     let p = column(&outcome.stdout, "naive-bayes:no");

@@ -144,6 +144,8 @@ fn the_demo_in_both_forms() {
     let folder = Folder::new();
     let text = folder.succeeds(&["demo"]);
     assert!(text.starts_with("Penguins") && text.contains("67 other rows"), "{text}");
+    let text = folder.succeeds(&["demo", "regress"]);
+    assert!(text.starts_with("Houses") && text.contains("186 other rows"), "{text}");
     let text = folder.succeeds(&["demo", "density"]);
     assert!(text.contains("mixture(components=4)") && text.contains("30 other rows"), "{text}");
     let report = folder.json(&["demo", "density"]);

@@ -1,7 +1,7 @@
 //! Bayesian model averaging: weights proportional to the members' evidence p(data given model).
 //!
 //! It asks which *one* of the members made the data. With many rows all weight goes to one member, even if a mixture of
-//! them would predict better: it selects rather than combines [Minka2000; the chapter on combining models, section 14.1].
+//! them would predict better: it selects rather than combines [Minka2000; Bishop2006, section 14.1].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ impl<T: Task> Combiner<T> for Bma {
     }
 }
 
-/// The log evidence of a model on the rows it was fitted to, by the Bayesian information criterion (Schwarz 1978):
+/// The log evidence of a model on the rows it was fitted to, by the Bayesian information criterion (Schwarz1978):
 /// ln p(data) = ln p(data given the estimate) - parameters / 2 ln rows; NaN if the parameters cannot be counted.
 ///
 /// Numbers are taken as normal about their predictions, with a variance that is one parameter more.

@@ -1,4 +1,4 @@
-//! Greedy selection with replacement [Caruana, Niculescu-Mizil, Crew & Ksikes 2004], for any score.
+//! Greedy selection with replacement (Caruana2004), for any score.
 
 use rayon::prelude::*;
 

@@ -77,7 +77,7 @@ fn spread(estimate: f64, mut sample: Vec<f64>) -> WeightError {
     }
 }
 
-/// Standard errors by the sandwich A^-1 B A^-1 within the face of positive weights [White 1982].
+/// Standard errors by the sandwich A^-1 B A^-1 within the face of positive weights (White1982).
 ///
 /// Weights of exactly zero have none: the estimate cannot say how often they would leave zero. Members that are
 /// collinear have none either.

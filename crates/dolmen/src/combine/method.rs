@@ -122,7 +122,7 @@ impl FromStr for Method {
 pub struct Weights {
     /// How they are found.
     pub method: Method,
-    /// Dirichlet exponent of each weight: 1 is none, CM05 uses 2 (`simplex` and `em` on log scores).
+    /// Dirichlet exponent of each weight: 1 is none, CerquidesMantaras2005 uses 2 (`simplex` and `em` on log scores).
     #[schemars(range(min = 1.0))]
     pub prior: f64,
     /// The certified gap `simplex` reaches; `em` stops at a total change of 0.001 as its paper does.

@@ -1,4 +1,4 @@
-//! Pseudo-BMA and pseudo-BMA+ weights [Yao, Vehtari, Simpson & Gelman 2018, section 3.4].
+//! Pseudo-BMA and pseudo-BMA+ weights [Yao2018, section 3.4].
 
 use rand_distr::{Distribution, Exp1};
 
@@ -27,7 +27,7 @@ pub(super) fn bootstrapped(
     mean
 }
 
-/// One Bayesian bootstrap of the rows: Dirichlet(1, ..., 1) shares [Rubin 1981], times the rows' own.
+/// One Bayesian bootstrap of the rows: Dirichlet(1, ..., 1) shares (Rubin1981), times the rows' own.
 pub(super) fn bootstrap_shares(shares: &[f64], run: &Run) -> Vec<f64> {
     let mut rng = run.rng();
     let mut exponential = || -> f64 { Exp1.sample(&mut rng) };

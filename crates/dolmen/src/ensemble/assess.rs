@@ -397,7 +397,7 @@ impl Part {
     }
 }
 
-/// The name under which the folds of the check are told.
+/// The name under which the folds of the check are reported.
 const CHECK: &str = "check";
 
 /// Plans the check of so many folds.

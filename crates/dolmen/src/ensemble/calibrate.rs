@@ -9,9 +9,9 @@ use crate::target::{Labels, Target};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CalibrationKind {
-    /// p(c) proportional to p(c)^(1/t), one temperature t for all classes (Guo et al. 2017).
+    /// p(c) proportional to p(c)^(1/t), one temperature t for all classes (Guo2017).
     Temperature,
-    /// Each class by the monotone function that fits best, then scaled to sum to 1 (Zadrozny & Elkan 2002).
+    /// Each class by the monotone function that fits best, then scaled to sum to 1 (ZadroznyElkan2002).
     Isotonic,
 }
 

@@ -45,7 +45,7 @@ pub struct Coverage {
     pub width: f64,
 }
 
-/// Levels at which coverage is told.
+/// Levels at which coverage is reported.
 pub const LEVELS: [f64; 4] = [0.5, 0.8, 0.9, 0.95];
 
 impl Coverage {

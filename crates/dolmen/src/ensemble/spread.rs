@@ -2,7 +2,7 @@
 //! narrow where they are small.
 //!
 //! A small forest learns the absolute errors on rows the stack had not seen from their inputs and from what was predicted
-//! [Lei et al. 2018, section 5.2; Papadopoulos et al. 2008]. There is one for each fold, learned from the other folds, so
+//! [Lei2018, section 5.2; Papadopoulos2008]. There is one for each fold, learned from the other folds, so
 //! that the errors that are divided by it took no part in it.
 
 use std::sync::Arc;

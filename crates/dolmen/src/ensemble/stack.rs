@@ -54,11 +54,11 @@ pub enum Ending {
     /// Every member fitted once more, on all rows [SmythWolpert1999 section 2.3 step 4].
     #[default]
     Refit,
-    /// The average of every member's fits on the folds (Himmetoglu 2019).
+    /// The average of every member's fits on the folds (Himmetoglu2019).
     Average,
 }
 
-/// Folds of a stack that is not told otherwise [SmythWolpert1999 section 2.3].
+/// Folds of a stack if nothing else is asked for [SmythWolpert1999 section 2.3].
 const FOLDS: usize = 10;
 
 impl<T: Weighable> Default for Stack<T> {

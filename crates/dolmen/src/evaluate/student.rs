@@ -17,7 +17,7 @@ pub fn paired_t(differences: &[f64]) -> TTest {
     corrected_t(differences, 0.0)
 }
 
-/// The corrected resampled t-test for the differences of splits that share training rows [Nadeau & Bengio 2003, section
+/// The corrected resampled t-test for the differences of splits that share training rows [NadeauBengio2003, section
 /// 4.2]: t = mean / sqrt((1/n + test/train) variance), `test_share` being the test rows as a multiple of the training rows.
 pub fn corrected_t(differences: &[f64], test_share: f64) -> TTest {
     let n = differences.len() as f64;

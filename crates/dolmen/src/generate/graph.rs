@@ -5,8 +5,7 @@
 //! Here the order is greedy (the node that fills in least comes first), so the width found is an upper bound: a graph that
 //! passes has an order, and a triangulation with cliques of at most width + 1 nodes, that proves it.
 //!
-//! Graphs are drawn by a Markov chain [after Ide, Cozman & Ramos 2004, "Generating random Bayesian networks with
-//! constraints on induced width"]: an arc is added, removed, or moved, if the graph stays acyclic, connected and within
+//! Graphs are drawn by a Markov chain (after IdeCozmanRamos2004): an arc is added, removed, or moved, if the graph stays acyclic, connected and within
 //! the width. Each move is as probable as its reverse, so among the graphs that the moves reach none is preferred.
 
 use rand::RngExt;

@@ -1,7 +1,7 @@
 //! Quadratic programs over non-negative numbers: minimise y'Hy / 2 - c'y, y >= 0, with H positive semidefinite.
 //!
 //! One solver serves every combiner with weights: the Newton step on the simplex, non-negative and simplex least squares.
-//! A primal active-set method [Lawson & Hanson 1974, chapter 23] goes from feasible point to feasible point, each better
+//! A primal active-set method [LawsonHanson1974, chapter 23] goes from feasible point to feasible point, each better
 //! than the last, so that it can be stopped anywhere. Columns that are collinear make H singular: each solve is made
 //! definite by a small pull towards its starting point (a proximal step), which a few rounds make vanish.
 

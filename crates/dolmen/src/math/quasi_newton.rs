@@ -1,4 +1,4 @@
-//! Minimising a smooth function of many variables: L-BFGS (Nocedal & Wright 2006, algorithms 7.4, 7.5, 3.5 and 3.6).
+//! Minimising a smooth function of many variables: L-BFGS (NocedalWright2006, algorithms 7.4, 7.5, 3.5 and 3.6).
 
 use std::collections::VecDeque;
 
@@ -143,7 +143,7 @@ fn search_line(
 ) -> Result<Option<Point>> {
     let start = End { step: 0.0, value: here.value, slope: dot(&here.gradient, direction) };
     let (mut low, mut high): (End, Option<End>) = (start, None);
-    // Near the minimum values no longer tell points apart, but slopes do (Hager & Zhang 2005, section 2).
+    // Near the minimum values no longer tell points apart, but slopes do (HagerZhang2005, section 2).
     let rounding = 1e-14 * start.value.abs();
     let mut step = first;
     let mut there = here.clone();

@@ -41,7 +41,7 @@ pub(crate) fn plan_fits<T: Task>(learners: &[&dyn Learner<T>], fits: usize, run:
     }
 }
 
-/// The name under which a learner's fits are told.
+/// The name under which a learner's fits are reported.
 pub(crate) fn name<T: Task>(learner: &dyn Learner<T>) -> String {
     learner.members().into_iter().next().unwrap_or_default()
 }

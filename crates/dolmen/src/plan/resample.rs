@@ -49,7 +49,7 @@ pub struct Subsample {
     pub stratify: bool,
 }
 
-/// Learns from 70 % of the rows: the subsamples of Ormoneit and Tresp (1995), section 4.
+/// Learns from 70 % of the rows: the subsamples of OrmoneitTresp1995, section 4.
 impl Default for Subsample {
     fn default() -> Self {
         Self { train: Portion::Fraction(0.7), repeats: 25, stratify: false }

@@ -54,7 +54,7 @@ pub enum Window {
     /// The last ones before the held-out block and its gap, always equally many.
     Rolling,
     /// Those before and after the held-out block, but for the gap on both sides and the embargo after it: purged k-fold
-    /// (López de Prado 2018, *Advances in Financial Machine Learning*, section 7.4). Every row is held out once.
+    /// (LopezDePrado2018, section 7.4). Every row is held out once.
     Around,
 }
 

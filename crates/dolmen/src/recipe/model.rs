@@ -192,7 +192,12 @@ impl Model {
 
     /// The bytes of the model file, read back and compared with what they came from.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let (file, registry) = (self.file()?, Catalogue::standard().registry());
+        self.to_bytes_with(Catalogue::standard())
+    }
+
+    /// The same for models with members that are a program's own, which its catalogue can read.
+    pub fn to_bytes_with(&self, catalogue: &Catalogue) -> Result<Vec<u8>> {
+        let (file, registry) = (self.file()?, catalogue.registry());
         match &self.model {
             AnyModel::Density(_) => file.to_bytes::<Density>(registry),
             AnyModel::Classification(_) => file.to_bytes::<Classification>(registry),

@@ -208,7 +208,7 @@ impl StackReport {
         });
         Ok(Self {
             failures: failures.collect(),
-            left_out: left_out.iter().map(|(name, says)| format!("{name}: {says}")).collect(),
+            left_out: left_out.iter().map(|(name, why)| format!("{name}: {why}")).collect(),
             combined,
             combiner,
             folds: stacked.folds,

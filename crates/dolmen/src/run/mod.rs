@@ -124,7 +124,7 @@ impl Run {
         self.pool.current_num_threads()
     }
 
-    /// Where progress is told.
+    /// Where progress is reported.
     pub fn progress(&self) -> &dyn Progress {
         self.progress.as_ref()
     }

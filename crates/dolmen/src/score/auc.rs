@@ -1,10 +1,10 @@
 //! The area under the ROC curve and its standard error.
 //!
-//! Of several classes it is the mean over pairs of classes [Hand & Till 2001, eq. 7]: A(i,j) = (A(i given j) + A(j given
+//! Of several classes it is the mean over pairs of classes [HandTill2001, eq. 7]: A(i,j) = (A(i given j) + A(j given
 //! i)) / 2, where A(i given j) is the probability that a row of class i is given a higher p(i) than a row of class j, ties
 //! counting half. Pairs of which a class has no rows are left out.
 //!
-//! The standard error is that of DeLong, DeLong and Clarke-Pearson (1988): each row's placement among the rows of the
+//! The standard error is that of DeLong1988: each row's placement among the rows of the
 //! other class, V, has the area as its mean, and the classes are samples of their own, so that the variance is the sum
 //! over classes of that of their mean placements. With several classes a row takes part in several pairs; what it adds to
 //! all of them is added up first.

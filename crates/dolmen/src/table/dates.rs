@@ -208,7 +208,7 @@ struct Digits<'a> {
 }
 
 impl Digits<'_> {
-    /// A whole number of so many digits.
+    /// A whole number of this many digits.
     fn number(&mut self, least: usize, most: usize) -> Option<u32> {
         let length = self.text.iter().take(most).take_while(|b| b.is_ascii_digit()).count();
         if length < least {

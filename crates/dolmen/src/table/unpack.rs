@@ -1,4 +1,4 @@
-//! Compressed files as if they were not: gzip and Zstandard, told by their first bytes.
+//! Compressed files as if they were not: gzip and Zstandard, recognised by their first bytes.
 
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 

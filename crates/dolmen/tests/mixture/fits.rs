@@ -164,7 +164,7 @@ fn the_bits_do_not_depend_on_the_threads() {
 #[test]
 fn missing_values_of_a_gaussian_are_integrated_out() {
     // One column complete, the other missing at random: the maximum is known in closed form from the regression of the
-    // second on the first (Anderson 1957).
+    // second on the first (Anderson1957).
     let x = clusters(400, 2, 0.0, 4);
     let mut values = x.rows().values().to_vec();
     (0..400).step_by(3).for_each(|i| values[2 * i + 1] = f64::NAN);

@@ -174,7 +174,7 @@ fn simplex_weights_on_the_true_class_are_the_limit_of_em() {
     };
     for prior in [1.0, 2.0] {
         let exact = weigh(&Weights { prior, ..Weights::default() });
-        // CM05's EM for the mixture of posteriors, run far beyond the papers' stopping rule.
+        // CerquidesMantaras2005's EM for the mixture of posteriors, run far beyond the papers' stopping rule.
         let mut alpha = [0.5, 0.5];
         for _ in 0..200_000 {
             let mut next = [prior - 1.0; 2];

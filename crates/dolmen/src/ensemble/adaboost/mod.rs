@@ -1,4 +1,4 @@
-//! AdaBoost (Freund & Schapire 1997) on any learner of classes, for several classes by SAMME (Zhu, Zou, Rosset & Hastie 2009).
+//! AdaBoost (FreundSchapire1997) on any learner of classes, for several classes by SAMME (Zhu2009).
 //!
 //! Round m fits the learner to weighted rows and takes its best guesses h_m. With e_m the weighted share of wrong guesses,
 //!
@@ -6,7 +6,7 @@
 //!
 //! twice the 1/2 ln((1 - e) / e) of two classes, and wrongly guessed rows weigh exp(alpha_m) times as much from then on. Class c
 //! has the votes v_c = sum over m of alpha_m [h_m = c]; its chance is proportional to exp(s v_c). With s = 1 and two classes that
-//! is the logistic model behind AdaBoost (Friedman, Hastie & Tibshirani 2000, section 4), which many rounds make far too sure;
+//! is the logistic model behind AdaBoost (FriedmanHastieTibshirani2000, section 4), which many rounds make far too sure;
 //! scikit-learn divides by sum alpha_m, which is far too unsure. Here s, at most 1, has the largest likelihood on the
 //! rows learned from. The order of the chances is the same for all three.
 

@@ -25,7 +25,7 @@ pub(super) struct Trees {
     growth: Growth,
     two_classes: Workspace<Narrow>,
     several: Workspace<<Counts<'static> as Criterion>::Cell>,
-    /// The trees so far; a leaf says the number of a class.
+    /// The trees so far; a leaf holds the number of a class.
     pub(super) grown: Vec<Tree>,
 }
 

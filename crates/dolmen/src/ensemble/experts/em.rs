@@ -1,4 +1,4 @@
-//! EM for a mixture of experts (Jordan & Jacobs 1994, section 4; Bishop 2006, 14.5.3).
+//! EM for a mixture of experts (JordanJacobs1994, section 4; Bishop2006, 14.5.3).
 //!
 //! The E-step gives each expert its responsibility r_ik = g_k(x_i) p_k(t_i given x_i) / sum_l g_l(x_i) p_l(t_i given x_i) for
 //! each row; the M-step improves the gate and the experts given these. Where it takes a step of Newton's method instead of
@@ -21,7 +21,7 @@ use crate::run::Run;
 const PART: usize = 4096;
 const BLOCK: usize = 256;
 
-/// Iterations that every start is followed; then only the best goes on (Biernacki, Celeux & Govaert 2003).
+/// Iterations that every start is followed; then only the best goes on (Biernacki2003).
 const TRIAL: usize = 25;
 
 /// A kind of expert, with the target it predicts and the single model of all rows.
@@ -49,7 +49,7 @@ pub(super) trait Family: Sync {
         out: &mut [f64],
     );
 
-    /// What the prior says of the experts.
+    /// The log prior of the experts.
     fn ln_prior(&self, experts: &Self::Experts, design: &Design) -> f64;
 
     /// The M-step.

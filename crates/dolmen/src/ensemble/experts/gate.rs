@@ -1,6 +1,6 @@
 //! The gate: g_k(x) = softmax_k(v_k'z), linear in the inputs on their common scale.
 //!
-//! Its M-step is softmax regression with the responsibilities for classes (Bishop 2006, 14.5.3; Jordan & Jacobs 1994,
+//! Its M-step is softmax regression with the responsibilities for classes (Bishop2006, 14.5.3; JordanJacobs1994,
 //! section 4): sum_ik w_i r_ik ln g_k(x_i) + a sum_k (1/K) ln g_k(0) - (lambda/2) |v|^2, with a imagined rows at the centre of
 //! the inputs, which all experts share alike and which keep an expert without rows from being shut out.
 
@@ -80,7 +80,7 @@ impl Gate {
         phi * self.contrasts.transpose()
     }
 
-    /// What the prior says of the gate.
+    /// The log prior of the gate.
     pub(super) fn ln_prior(&self, design: &Design) -> f64 {
         let (width, count) = (design.width(), self.contrasts.nrows());
         let coefficients = self.coefficients();

@@ -1,4 +1,4 @@
-//! Experts of numbers: p_k(t given x) = N(t; u_k'z, s_k^2), linear with a variance of their own (Bishop 2006, eq. 14.53).
+//! Experts of numbers: p_k(t given x) = N(t; u_k'z, s_k^2), linear with a variance of their own (Bishop2006, eq. 14.53).
 //!
 //! The prior of an expert is conjugate: log p(u, s^2) = -(lambda |u|^2 + a ((u'0 - m)^2 + v)) / (2 s^2) - (a/2) ln s^2. Its
 //! first part is ridge regression's penalty whatever s is; the rest are a rows imagined at the centre of the inputs, drawn
@@ -121,7 +121,7 @@ impl Gaussian {
             + self.ridge * bulk::dot(slopes, slopes)
     }
 
-    /// What the single model says at the centre of the inputs, and its variance.
+    /// The single model's prediction at the centre of the inputs, and its variance.
     fn imagined(&self) -> (f64, f64) {
         let single = &self.single;
         (single.coefficients[single.coefficients.len() - 1], single.variances[0])

@@ -3,7 +3,7 @@
 //! An expert's penalty is that of logistic regression; beside it stand a rows imagined at the centre of the inputs, of the
 //! classes in the shares that the single model, fitted to all rows, gives them there. An expert that has rows of one class
 //! only thus stays unsure, and one expert alone is logistic regression. The M-step is a safeguarded step of Newton's
-//! method for each expert, which is iteratively reweighted least squares (Jordan & Jacobs 1994, appendix A).
+//! method for each expert, which is iteratively reweighted least squares (JordanJacobs1994, appendix A).
 
 use std::ops::Range;
 

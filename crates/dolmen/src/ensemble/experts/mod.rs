@@ -1,4 +1,4 @@
-//! Mixtures of experts: p(t given x) = sum_k g_k(x) p_k(t given x) (Jacobs et al. 1991; Jordan & Jacobs 1994; Bishop 2006,
+//! Mixtures of experts: p(t given x) = sum_k g_k(x) p_k(t given x) (Jacobs1991; JordanJacobs1994; Bishop2006,
 //! section 14.5).
 //!
 //! | file | holds |
@@ -47,7 +47,7 @@ use design::Design;
 use em::{Climb, Family};
 use gaussian::{Gaussian, Linear};
 use logistic::Softmax;
-use model::{Fit, Says};
+use model::{Fit, Output};
 
 /// A mixture of experts, of complete numbers.
 ///
@@ -124,9 +124,9 @@ pub trait Routed: Task {
         run: &Run,
     ) -> Result<Vec<FittedExperts>>;
 
-    /// Whether what a model says is a prediction of this task.
+    /// Whether a model's output is a prediction of this task.
     #[doc(hidden)]
-    fn suits(says: &Says) -> bool;
+    fn suits(output: &Output) -> bool;
 }
 
 impl<T: Routed> Learner<T> for Experts {
@@ -198,7 +198,7 @@ impl Experts {
         design: &Design,
         sample: &Sample<'_, T>,
         run: &Run,
-        says: impl Fn(&F::Experts) -> Says + Sync,
+        output: impl Fn(&F::Experts) -> Output + Sync,
     ) -> Result<Vec<FittedExperts>> {
         let plan = em::Plan {
             tolerance: self.tolerance,
@@ -226,7 +226,7 @@ impl Experts {
                 count,
                 top: self.top.unwrap_or(count).min(count),
                 coefficients,
-                says: says(&climb.experts),
+                output: output(&climb.experts),
                 fit: fit_of(&climb, design, count, sample),
             })
         };
@@ -260,16 +260,16 @@ impl Routed for Regression {
         require_finite(sample.target())?;
         let (design, rows) = experts.design(sample)?;
         let family = Gaussian::new(&design, &sample.target().select(&rows), experts.ridge);
-        let says = |linear: &Linear| Says::Number {
+        let output = |linear: &Linear| Output::Number {
             centre: family.centre,
             spread: family.spread,
             deviations: linear.variances.iter().map(|v| family.spread * v.sqrt()).collect(),
         };
-        experts.ladder(&family, &design, sample, run, says)
+        experts.ladder(&family, &design, sample, run, output)
     }
 
-    fn suits(says: &Says) -> bool {
-        matches!(says, Says::Number { .. })
+    fn suits(output: &Output) -> bool {
+        matches!(output, Output::Number { .. })
     }
 }
 
@@ -289,15 +289,15 @@ impl Routed for Classification {
         let family = Softmax::new(&design, codes, seen.len(), experts.ridge, run)?;
         let (classes, known) = (labels.classes().len(), seen.len());
         let unseen = (classes - known) as f64;
-        let says = |_: &Vec<Vec<f64>>| Says::Classes {
+        let output = |_: &Vec<Vec<f64>>| Output::Classes {
             classes,
             seen: seen.iter().map(|code| *code as usize).collect(),
             unseen: if unseen > 0.0 { 1.0 / (design.total() + unseen) } else { 0.0 },
         };
-        experts.ladder(&family, &design, sample, run, says)
+        experts.ladder(&family, &design, sample, run, output)
     }
 
-    fn suits(says: &Says) -> bool {
-        matches!(says, Says::Classes { .. })
+    fn suits(output: &Output) -> bool {
+        matches!(output, Output::Classes { .. })
     }
 }

@@ -13,7 +13,7 @@ use crate::table::{Rows, Schema};
 
 /// What the experts' scores are turned into.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Says {
+pub enum Output {
     /// A number, which is spread times the score plus the centre.
     Number {
         /// The target's mean.
@@ -44,7 +44,8 @@ pub struct FittedExperts {
     /// One column per score on the common scale, the intercept last: the gate's, then expert after expert.
     #[serde(with = "floats")]
     pub(super) coefficients: Vec<f64>,
-    pub(super) says: Says,
+    #[serde(rename = "says")]
+    pub(super) output: Output,
     pub(super) fit: Fit,
 }
 
@@ -78,7 +79,7 @@ impl FittedExperts {
         shares
     }
 
-    /// What one expert alone says of one row of inputs.
+    /// The prediction of one expert alone for one row of inputs.
     pub fn expert(&self, expert: usize, row: &[f64]) -> Vec<f64> {
         let mut z = vec![1.0; self.width()];
         self.scales.write(row, &mut z);
@@ -95,9 +96,9 @@ impl FittedExperts {
     pub fn coefficients(&self, expert: usize, output: usize) -> (f64, Vec<f64>) {
         let score = self.score(self.count + expert * self.outputs() + output);
         let (intercept, slopes) = score.split_last().unwrap_or((&0.0, &[]));
-        let (centre, spread) = match self.says {
-            Says::Number { centre, spread, .. } => (centre, spread),
-            Says::Classes { .. } => (0.0, 1.0),
+        let (centre, spread) = match self.output {
+            Output::Number { centre, spread, .. } => (centre, spread),
+            Output::Classes { .. } => (0.0, 1.0),
         };
         let slopes: Vec<f64> =
             slopes.iter().zip(self.scales.scales()).map(|(b, scale)| spread * b / scale).collect();
@@ -107,9 +108,9 @@ impl FittedExperts {
 
     /// Each expert's standard deviation, in the data's units; none for experts of classes.
     pub fn deviations(&self) -> &[f64] {
-        match &self.says {
-            Says::Number { deviations, .. } => deviations,
-            Says::Classes { .. } => &[],
+        match &self.output {
+            Output::Number { deviations, .. } => deviations,
+            Output::Classes { .. } => &[],
         }
     }
 
@@ -120,17 +121,17 @@ impl FittedExperts {
 
     /// Linear scores of one expert.
     fn outputs(&self) -> usize {
-        match &self.says {
-            Says::Number { .. } => 1,
-            Says::Classes { seen, .. } => seen.len(),
+        match &self.output {
+            Output::Number { .. } => 1,
+            Output::Classes { seen, .. } => seen.len(),
         }
     }
 
     /// Values of a prediction row.
     fn values(&self) -> usize {
-        match self.says {
-            Says::Number { .. } => 1,
-            Says::Classes { classes, .. } => classes,
+        match self.output {
+            Output::Number { .. } => 1,
+            Output::Classes { classes, .. } => classes,
         }
     }
 
@@ -161,16 +162,16 @@ impl FittedExperts {
         for (m, score) in scores.iter_mut().enumerate() {
             *score = bulk::dot(z, self.score(first + m));
         }
-        if matches!(self.says, Says::Classes { .. }) {
+        if matches!(self.output, Output::Classes { .. }) {
             softmax(scores);
         }
     }
 
     /// Adds an expert's say.
     fn add(&self, share: f64, scores: &[f64], out: &mut [f64]) {
-        match &self.says {
-            Says::Number { .. } => out[0] += share * scores[0],
-            Says::Classes { seen, .. } => {
+        match &self.output {
+            Output::Number { .. } => out[0] += share * scores[0],
+            Output::Classes { seen, .. } => {
                 seen.iter().zip(scores).for_each(|(&class, p)| out[class] += share * p);
             }
         }
@@ -178,9 +179,9 @@ impl FittedExperts {
 
     /// From scores to what is predicted.
     fn finish(&self, out: &mut [f64]) {
-        match &self.says {
-            Says::Number { centre, spread, .. } => out[0] = centre + spread * out[0],
-            Says::Classes { classes, seen, unseen } => {
+        match &self.output {
+            Output::Number { centre, spread, .. } => out[0] = centre + spread * out[0],
+            Output::Classes { classes, seen, unseen } => {
                 let rest = 1.0 - unseen * (classes - seen.len()) as f64;
                 out.iter_mut().for_each(|p| *p *= rest);
                 let is_new = |class: &usize| !seen.contains(class);
@@ -190,9 +191,9 @@ impl FittedExperts {
     }
 
     fn is_sound(&self) -> bool {
-        let sound = match &self.says {
-            Says::Number { deviations, .. } => deviations.len() == self.count,
-            Says::Classes { classes, seen, .. } => is_ascending_below(seen, *classes),
+        let sound = match &self.output {
+            Output::Number { deviations, .. } => deviations.len() == self.count,
+            Output::Classes { classes, seen, .. } => is_ascending_below(seen, *classes),
         };
         let scores = self.count.checked_mul(1 + self.outputs());
         sound
@@ -276,9 +277,9 @@ impl<T: Routed> Fitted<T> for FittedExperts {
 
     /// Of the scores, one of the gate's and one of each expert's classes are given by the others; variances are free.
     fn free_parameters(&self) -> Option<usize> {
-        let scores = match &self.says {
-            Says::Number { .. } => 1,
-            Says::Classes { seen, .. } => seen.len() - 1,
+        let scores = match &self.output {
+            Output::Number { .. } => 1,
+            Output::Classes { seen, .. } => seen.len() - 1,
         };
         let free = (self.count - 1 + self.count * scores) * self.width();
         Some(free + self.deviations().len())
@@ -302,7 +303,7 @@ impl<T: Routed> Stored<T> for FittedExperts {
     fn restore(record: &Record, _registry: &Registry) -> Result<Self> {
         let model: Self = record.read()?;
         record.require(model.is_sound())?;
-        if !T::suits(&model.says) {
+        if !T::suits(&model.output) {
             return Err(Error::param("model file", "a model of this task", "of another"));
         }
         Ok(model)

@@ -1,7 +1,7 @@
 //! Which ensemble? A short, reasoned answer from what a table is like and from a quick probe of it.
 //!
 //! The probe ([`probe`]) lets a few fast learners predict rows they have not seen, on some of the rows. Its contrasts are the
-//! questions of the textbooks (Bishop 2006, chapter 14; Breiman 1996): do the inputs say anything, does a straight line do,
+//! questions of the textbooks (Bishop2006, chapter 14; Breiman1996): do the inputs say anything, does a straight line do,
 //! is variance the trouble with trees (averaging cures it) or bias (boosting cures it), and do members err on different
 //! rows, so that a weighted pool beats the best of them? The rules ([`advise`]) are a pure function of that.
 //!
@@ -181,7 +181,8 @@ pub struct Reason {
     /// The question.
     pub topic: Topic,
     /// The answer.
-    pub says: String,
+    #[serde(rename = "says")]
+    pub answer: String,
     /// The number it rests on.
     pub value: f64,
     /// Its standard error.

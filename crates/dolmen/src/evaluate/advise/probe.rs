@@ -38,7 +38,7 @@ impl Candidate {
 
 /// A task that can be advised on.
 pub trait Advisable: Catalogued {
-    /// Whether gains are told as shares of the baseline's loss.
+    /// Whether gains are given as shares of the baseline's loss.
     #[doc(hidden)]
     const RELATIVE: bool;
 
@@ -162,7 +162,7 @@ pub fn probe<T: Advisable>(sample: &Sample<'_, T>, run: &Run) -> Result<Probe> {
     let gather = |on_failure| collect(&borrowed, &some, &plan, on_failure, &run.child(2));
     let names: Vec<String> = learners.iter().flat_map(|learner| learner.members()).collect();
     let mut matrix = gather(OnFailure::Drop);
-    // Without its baseline the probe says nothing: better the reason why that failed.
+    // Without its baseline the probe has nothing to compare with: the error is why that failed.
     if !matrix.as_ref().is_ok_and(|m| m.members().first() == names.first()) {
         matrix = gather(OnFailure::Stop);
     }

@@ -1,7 +1,7 @@
 //! The rules: from facts and probe to advice.
 //!
 //! In this order: no member clearly above the baseline, keep the baseline; the pool clearly above its best member, stack; else
-//! the simplest member that is no more than a standard error behind the best (Breiman et al. 1984, section 3.4.3).
+//! the simplest member that is no more than a standard error behind the best (BreimanEtAl1984, section 3.4.3).
 
 use super::{Advice, Contrast, Facts, Probe, Probed, Reason, Role, Topic};
 use crate::score::Estimate;
@@ -106,7 +106,7 @@ fn recommendation(choice: Role, probe: &Probe, words: Words) -> String {
     format!("{what}{more}")
 }
 
-/// How gains are told.
+/// How gains are written.
 #[derive(Debug, Clone, Copy)]
 struct Words {
     /// As shares of the baseline's loss, or else in nats.
@@ -132,14 +132,14 @@ impl Words {
 
     fn signal(self, Contrast { member, against, gain, .. }: &Contrast) -> Reason {
         let amount = self.amount(gain);
-        let says = if is_clear(gain) {
+        let answer = if is_clear(gain) {
             format!("there is something to learn: {member} gains {amount} over {against}")
         } else if gain.mean > 0.0 {
             format!("little to learn, if anything: {member} gains only {amount} over {against}")
         } else {
             format!("nothing to learn was found: {member}, the best, is {amount} behind {against}")
         };
-        Reason { topic: Topic::Signal, says, value: gain.mean, se: gain.se }
+        Reason { topic: Topic::Signal, answer, value: gain.mean, se: gain.se }
     }
 
     fn contrast(self, Contrast { topic, member, against, gain }: &Contrast) -> Reason {
@@ -163,8 +163,8 @@ impl Words {
         };
         let verb = if gain.mean >= 0.0 { "gains" } else { "loses" };
         let preposition = if gain.mean >= 0.0 { "over" } else { "to" };
-        let says = format!("{verdict}: {member} {verb} {amount} {preposition} {against}");
-        Reason { topic: *topic, says, value: gain.mean, se: gain.se }
+        let answer = format!("{verdict}: {member} {verb} {amount} {preposition} {against}");
+        Reason { topic: *topic, answer, value: gain.mean, se: gain.se }
     }
 
     fn stacking(self, probe: &Probe) -> Reason {
@@ -176,8 +176,8 @@ impl Words {
         };
         let (amount, verb) = (self.amount(gain), if gain.mean >= 0.0 { "gains" } else { "loses" });
         let verdict = if is_clear(gain) { "" } else { ", which is not clear" };
-        let says = format!("{errors}: a pool {verb} {amount} against its best member{verdict}");
-        Reason { topic: Topic::Stacking, says, value: gain.mean, se: gain.se }
+        let answer = format!("{errors}: a pool {verb} {amount} against its best member{verdict}");
+        Reason { topic: Topic::Stacking, answer, value: gain.mean, se: gain.se }
     }
 }
 
@@ -188,43 +188,43 @@ fn selection(probe: &Probe) -> Reason {
         format!("; the pool gives at most {:.0} %, to {}", 100.0 * member.weight, member.name)
     });
     let verdict = if share > SELECTED { "would select, not combine" } else { "is undecided" };
-    let says = format!(
+    let answer = format!(
         "Bayesian averaging {verdict}: {:.0} % of its weight on {name}{pool}",
         100.0 * share
     );
-    Reason { topic: Topic::Selection, says, value: share, se: None }
+    Reason { topic: Topic::Selection, answer, value: share, se: None }
 }
 
 /// What of the table matters most.
 fn table(facts: &Facts, probe: &Probe) -> Reason {
     let rows = facts.rows;
     let rarest = facts.rarest.filter(|count| (*count as f64) < RARE * rows as f64);
-    let (says, value) = if let Some(count) = rarest {
-        let says = format!(
+    let (answer, value) = if let Some(count) = rarest {
+        let answer = format!(
             "the rarest class has {count} of {rows} rows: judge by log loss, not by the share of errors"
         );
-        (says, count as f64)
+        (answer, count as f64)
     } else if rows < FEW_ROWS {
         (format!("{rows} rows are few: every difference here is unsure"), rows as f64)
     } else if facts.missing > 0.0 {
-        let says = format!(
+        let answer = format!(
             "{:.1} % of the cells are missing: trees take them as they are, others fill them in",
             100.0 * facts.missing
         );
-        (says, facts.missing)
+        (answer, facts.missing)
     } else if rows > probe.rows {
-        let says = format!(
+        let answer = format!(
             "{} of {rows} rows were looked at: with all of them, flexible members gain most",
             probe.rows
         );
-        (says, probe.rows as f64)
+        (answer, probe.rows as f64)
     } else {
         let columns = facts.numeric + facts.categorical;
-        let says =
+        let answer =
             format!("{rows} rows of {columns} columns, {} of them categories", facts.categorical);
-        (says, rows as f64)
+        (answer, rows as f64)
     };
-    Reason { topic: Topic::Table, says, value, se: None }
+    Reason { topic: Topic::Table, answer, value, se: None }
 }
 
 #[cfg(test)]
@@ -288,8 +288,8 @@ mod tests {
         advise(facts, probe)
     }
 
-    fn says(advice: &Advice, topic: Topic) -> &str {
-        &advice.reasons.iter().find(|reason| reason.topic == topic).unwrap().says
+    fn answer(advice: &Advice, topic: Topic) -> &str {
+        &advice.reasons.iter().find(|reason| reason.topic == topic).unwrap().answer
     }
 
     #[test]
@@ -297,7 +297,7 @@ mod tests {
         let advice = advice([0.01, -0.3, 0.005, -0.1], estimate(0.5, 0.01));
         assert_eq!(advice.choice, Role::Baseline);
         assert_eq!(advice.models, ["baseline()"]);
-        assert!(says(&advice, Topic::Signal).contains("little to learn"));
+        assert!(answer(&advice, Topic::Signal).contains("little to learn"));
     }
 
     #[test]
@@ -309,7 +309,7 @@ mod tests {
         assert!(unclear.recommendation.contains("a stack may add a little"));
         let none = advice([0.3, 0.2, 0.4, 0.45], estimate(-0.01, 0.01));
         assert!(!none.recommendation.contains("stack"));
-        assert!(says(&none, Topic::Stacking).contains("loses 1.0 %"));
+        assert!(answer(&none, Topic::Stacking).contains("loses 1.0 %"));
     }
 
     #[test]
@@ -338,14 +338,14 @@ mod tests {
     fn reasons_say_what_their_numbers_say() {
         let found = advice([0.2, 0.3, 0.40, 0.45], estimate(0.0, 0.01));
         assert_eq!(found.reasons.len(), 6);
-        assert!(says(&found, Topic::Shape).starts_with("it is not linear: bent gains 25.0 %"));
-        assert!(says(&found, Topic::Variance).contains("averaging cures it"));
-        assert!(says(&found, Topic::Bias).contains("boosting cures it"));
+        assert!(answer(&found, Topic::Shape).starts_with("it is not linear: bent gains 25.0 %"));
+        assert!(answer(&found, Topic::Variance).contains("averaging cures it"));
+        assert!(answer(&found, Topic::Bias).contains("boosting cures it"));
         let found = advice([0.5, 0.3, 0.29, 0.1], estimate(0.0, 0.01));
-        assert!(says(&found, Topic::Shape).contains("a straight line is best"));
-        assert!(says(&found, Topic::Variance).contains("does not pay"));
+        assert!(answer(&found, Topic::Shape).contains("a straight line is best"));
+        assert!(answer(&found, Topic::Variance).contains("does not pay"));
         assert!(
-            says(&found, Topic::Bias).contains("averaging beats boosting: boosting loses 19.0 %")
+            answer(&found, Topic::Bias).contains("averaging beats boosting: boosting loses 19.0 %")
         );
     }
 
@@ -361,9 +361,9 @@ mod tests {
             classes: Some(2),
             rarest,
         };
-        assert!(table(&facts(1000, 0.1, Some(20)), &probe).says.contains("20 of 1000 rows"));
-        assert!(table(&facts(100, 0.1, Some(40)), &probe).says.contains("100 rows are few"));
-        assert!(table(&facts(1000, 0.1, Some(400)), &probe).says.contains("10.0 % of the cells"));
-        assert!(table(&facts(9000, 0.0, Some(4000)), &probe).says.contains("1000 of 9000 rows"));
+        assert!(table(&facts(1000, 0.1, Some(20)), &probe).answer.contains("20 of 1000 rows"));
+        assert!(table(&facts(100, 0.1, Some(40)), &probe).answer.contains("100 rows are few"));
+        assert!(table(&facts(1000, 0.1, Some(400)), &probe).answer.contains("10.0 % of the cells"));
+        assert!(table(&facts(9000, 0.0, Some(4000)), &probe).answer.contains("1000 of 9000 rows"));
     }
 }

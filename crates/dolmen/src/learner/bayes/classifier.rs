@@ -1,6 +1,6 @@
 //! The Bayes classifier: one density per class, times the class's prior probability [OrmoneitTresp1995 section 5].
 //!
-//! p(x, c) = p(c) p(x | c). As a [`Joint`] learner it says ln p(x, c); as a [`Classification`] learner p(c | x).
+//! p(x, c) = p(c) p(x | c). As a [`Joint`] learner it predicts ln p(x, c); as a [`Classification`] learner p(c | x).
 
 use std::sync::Arc;
 
@@ -147,17 +147,19 @@ impl FittedBayes {
 
     /// What the classes' densities tell of themselves.
     fn described(&self) -> Diagnostics {
-        let mut told = Diagnostics::default();
+        let mut diagnostics = Diagnostics::default();
         for (class, density) in (1..).zip(&self.densities) {
             let Some(density) = density else { continue };
             let Diagnostics { notes, series, .. } = density.diagnostics();
-            told.notes.extend(notes.into_iter().map(|note| format!("class {class}: {note}")));
-            told.series.extend(series.into_iter().map(|series| Series {
+            diagnostics
+                .notes
+                .extend(notes.into_iter().map(|note| format!("class {class}: {note}")));
+            diagnostics.series.extend(series.into_iter().map(|series| Series {
                 name: format!("{} in class {class}", series.name),
                 ..series
             }));
         }
-        told
+        diagnostics
     }
 
     fn stored(&self) -> Result<Record> {

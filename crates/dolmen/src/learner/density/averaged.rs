@@ -1,4 +1,4 @@
-//! Averages of densities: several fits of one learner, mixed uniformly (Ormoneit & Tresp 1995, section 4).
+//! Averages of densities: several fits of one learner, mixed uniformly (OrmoneitTresp1995, section 4).
 
 use std::sync::Arc;
 

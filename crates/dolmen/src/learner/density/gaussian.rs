@@ -17,7 +17,7 @@ use crate::task::Density;
 
 /// One Gaussian: by maximum likelihood (divisor N), or MAP with `beta` above 0.
 ///
-/// It is a mixture of one component: MAP is the M-step of OT95 eq. 7, and rows with missing values are fitted by EM.
+/// It is a mixture of one component: MAP is the M-step of OrmoneitTresp1995 eq. 7, and rows with missing values are fitted by EM.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Gaussian {

@@ -2,8 +2,7 @@
 //!
 //! A linear score with a penalty on the squares of its coefficients has its optimum in the span of the rows, and an orthonormal
 //! change of coordinates leaves scores and penalty as they are. With Z' = Q R the rows have the coordinates R', as many as
-//! there are rows, and coefficients c of these are the coefficients Q c of the columns (Hastie & Tibshirani 2004,
-//! Efficient quadratic regularization for expression arrays).
+//! there are rows, and coefficients c of these are the coefficients Q c of the columns (HastieTibshirani2004).
 
 use faer::{Mat, MatRef};
 
@@ -17,7 +16,7 @@ pub(crate) struct Coordinates {
 }
 
 impl Coordinates {
-    /// Those of so many rows, which `write` writes; `None` where there are no more columns than rows.
+    /// Those of this many rows, which `write` writes; `None` where there are no more columns than rows.
     pub(crate) fn of_wide(
         rows: usize,
         columns: usize,

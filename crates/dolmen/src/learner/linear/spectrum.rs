@@ -1,8 +1,8 @@
-//! Ridge solutions for every penalty from one eigendecomposition (Hastie, Tibshirani & Friedman 2009, section 3.4.1).
+//! Ridge solutions for every penalty from one eigendecomposition (HastieTibshiraniFriedman2009, section 3.4.1).
 //!
 //! With inputs Z about their means, Z'WZ = V D V' and r = V'Z'Wy: beta(lambda) = V (D + lambda)^-1 r. Leaving out one row
 //! changes its residual e to e / (1 - h), h = w/W + w z'(Z'WZ + lambda)^-1 z, so the leave-one-out error of every
-//! penalty (PRESS, Allen 1974) takes one pass over the rows.
+//! penalty (PRESS, Allen1974) takes one pass over the rows.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};

@@ -1,4 +1,4 @@
-//! The k nearest neighbours (Fix & Hodges 1951, Cover & Hart 1967): a row's prediction is the mean of the rows like it.
+//! The k nearest neighbours (FixHodges1951, CoverHart1967): a row's prediction is the mean of the rows like it.
 //!
 //! ```text
 //! p(c given x) = (s pi_c + k sum_i v_i [c_i = c]) / (s + k),   E(y given x) = sum_i v_i y_i

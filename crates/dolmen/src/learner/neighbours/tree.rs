@@ -193,7 +193,7 @@ fn side_by_side(children: &[Bounds], dimension: usize) -> Vec<f64> {
     out
 }
 
-/// Halves the rows so many times across the longest side of their box.
+/// Halves the rows this many times across the longest side of their box.
 fn halve(points: &[f64], dimension: usize, order: &mut [u32], halvings: u32) {
     if halvings == 0 {
         return;

@@ -1,5 +1,5 @@
-//! A multilayer perceptron as a function of its parameters: what it says, and the gradient of a loss by backpropagation
-//! (Rumelhart, Hinton & Williams 1986).
+//! A multilayer perceptron as a function of its parameters: what it predicts, and the gradient of a loss by backpropagation
+//! (Rumelhart1986).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -105,7 +105,7 @@ impl Layers {
         self.layers.last().map_or(0, |layer| layer.stride)
     }
 
-    /// Parameters to start from: uniform within sqrt(6 / (inputs + outputs)) (Glorot & Bengio 2010), intercepts 0 but for
+    /// Parameters to start from: uniform within sqrt(6 / (inputs + outputs)) (GlorotBengio2010), intercepts 0 but for
     /// those of the outputs.
     pub(super) fn start(&self, intercepts: &[f32], mut uniform: impl FnMut() -> f32) -> Vec<f32> {
         let mut parameters = vec![0.0; self.parameters()];

@@ -98,11 +98,11 @@ fn fma<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
     if FMA { a.mul_add(b, c) } else { a * b + c }
 }
 
-/// How fast Adam forgets gradients and their squares, and what keeps it from dividing by zero (Kingma & Ba 2015).
+/// How fast Adam forgets gradients and their squares, and what keeps it from dividing by zero (KingmaBa2015).
 const FORGET: (f32, f32) = (0.9, 0.999);
 const LEAST: f32 = 1e-8;
 
-/// One step of Adam with decoupled weight decay (Loshchilov & Hutter 2019). `rate` is corrected for the first steps.
+/// One step of Adam with decoupled weight decay (LoshchilovHutter2019). `rate` is corrected for the first steps.
 #[multiversion(targets(
     "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
     "x86_64+avx2+fma",

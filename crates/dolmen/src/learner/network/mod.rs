@@ -1,5 +1,5 @@
-//! Small neural networks: multilayer perceptrons, and averages of several (deep ensembles, Lakshminarayanan, Pritzel &
-//! Blundell 2017).
+//! Small neural networks: multilayer perceptrons, and averages of several (deep ensembles,
+//! Lakshminarayanan2017).
 //!
 //! | file | holds |
 //! | --- | --- |

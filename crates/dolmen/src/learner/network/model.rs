@@ -80,7 +80,7 @@ impl FittedNetwork {
     }
 
     /// Passes and losses of the copies together.
-    fn told(&self) -> Diagnostics {
+    fn fit_diagnostics(&self) -> Diagnostics {
         let copies = &self.body.copies;
         let loss = copies.iter().map(|copy| copy.loss).sum::<f64>() / copies.len().max(1) as f64;
         Diagnostics {
@@ -150,7 +150,7 @@ impl Fitted<Classification> for FittedNetwork {
     }
 
     fn diagnostics(&self) -> Diagnostics {
-        self.told()
+        self.fit_diagnostics()
     }
 }
 
@@ -175,7 +175,7 @@ impl Fitted<Regression> for FittedNetwork {
     }
 
     fn diagnostics(&self) -> Diagnostics {
-        self.told()
+        self.fit_diagnostics()
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) struct RowCache<'a> {
 }
 
 impl<'a> RowCache<'a> {
-    /// Keeps rows in at most so many bytes, but always two.
+    /// Keeps rows in at most this many bytes, but always two.
     pub(super) fn new(compared: &'a Compared, bytes: f64) -> Self {
         let rows = compared.rows();
         let most = ((bytes / (4.0 * compared.padded().max(1) as f64)) as usize).max(2);

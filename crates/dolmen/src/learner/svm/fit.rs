@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::Svm;
 use super::cache::RowCache;
 use super::kernel::{Compared, Likeness};
-use super::model::{FittedSvm, Machine, Says};
+use super::model::{FittedSvm, Machine, Output};
 use super::platt::{Scored, Sigmoid};
 use super::solver::{Problem, Solution, solve};
 use crate::error::Result;
@@ -83,7 +83,7 @@ pub(super) fn numbers(
         training.likeness,
         training.select(&vectors),
         vec![machine],
-        Says::Number { centre, spread },
+        Output::Number { centre, spread },
         diagnostics,
     ))
 }
@@ -170,14 +170,14 @@ pub(super) fn classes(
     let solutions: Vec<&Solution> = fitted.iter().map(|pair| &pair.solution).collect();
     let diagnostics = diagnostics(&solutions, vectors.len());
     let total = training.weights.iter().sum::<f64>() + members.len() as f64;
-    let says = Says::Classes { classes: members.len(), seen, unseen: 1.0 / total };
+    let output = Output::Classes { classes: members.len(), seen, unseen: 1.0 / total };
     let vectors = training.select(&vectors);
     Ok(FittedSvm::new(
         training.scales.clone(),
         training.likeness,
         vectors,
         machines,
-        says,
+        output,
         diagnostics,
     ))
 }

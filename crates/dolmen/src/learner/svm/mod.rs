@@ -1,4 +1,4 @@
-//! Support vector machines (Vapnik 1995): classes by the widest margin, numbers within a tube, on complete numbers.
+//! Support vector machines (Vapnik1995): classes by the widest margin, numbers within a tube, on complete numbers.
 //!
 //! `solver` finds the coefficients, `cache` keeps kernel rows, `fit` puts machines together: one for numbers, one for
 //! each pair of classes. `platt` turns the decision values of pairs into class probabilities. Row weights multiply C, so

@@ -31,7 +31,7 @@ pub(super) struct Machine {
 
 /// What decision values are turned into.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) enum Says {
+pub(super) enum Output {
     /// A number in units of the target.
     Number { centre: f64, spread: f64 },
     /// Probabilities of the classes seen, and of each that was not.
@@ -54,7 +54,8 @@ struct Body {
     #[serde(with = "floats")]
     vectors: Vec<f64>,
     machines: Vec<Machine>,
-    says: Says,
+    #[serde(rename = "says")]
+    output: Output,
     converged: Option<bool>,
     iterations: Option<usize>,
     notes: Vec<String>,
@@ -66,7 +67,7 @@ impl FittedSvm {
         likeness: Likeness,
         vectors: Vec<f64>,
         machines: Vec<Machine>,
-        says: Says,
+        output: Output,
         diagnostics: Diagnostics,
     ) -> Self {
         let Diagnostics { converged, iterations, notes, .. } = diagnostics;
@@ -75,7 +76,7 @@ impl FittedSvm {
             likeness,
             vectors,
             machines,
-            says,
+            output,
             converged,
             iterations,
             notes,
@@ -94,9 +95,9 @@ impl FittedSvm {
     }
 
     fn width(&self) -> usize {
-        match self.body.says {
-            Says::Number { .. } => 1,
-            Says::Classes { classes, .. } => classes,
+        match self.body.output {
+            Output::Number { .. } => 1,
+            Output::Classes { classes, .. } => classes,
         }
     }
 
@@ -133,14 +134,15 @@ impl FittedSvm {
 
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
         let mut rows = out.chunks_exact_mut(self.width());
-        let seen = if let Says::Classes { seen, .. } = &self.body.says { seen.len() } else { 0 };
+        let seen =
+            if let Output::Classes { seen, .. } = &self.body.output { seen.len() } else { 0 };
         let mut pairs = vec![0.0; seen * seen];
         let mut coupled = vec![0.0; seen];
         self.decide(x, |decided| {
             let Some(out) = rows.next() else { return };
-            match &self.body.says {
-                Says::Number { centre, spread } => out[0] = decided[0] * spread + centre,
-                Says::Classes { classes, seen, unseen } => {
+            match &self.body.output {
+                Output::Number { centre, spread } => out[0] = decided[0] * spread + centre,
+                Output::Classes { classes, seen, unseen } => {
                     self.probabilities(decided, &mut pairs, &mut coupled);
                     let share = 1.0 - unseen * (classes - seen.len()) as f64;
                     out.fill(*unseen);
@@ -180,9 +182,9 @@ impl FittedSvm {
                 && within(&machine.second)
                 && machine.coefficients.len() == machine.first.len() + machine.second.len()
         };
-        let machines = match &body.says {
-            Says::Number { .. } => 1,
-            Says::Classes { classes, seen, .. } => {
+        let machines = match &body.output {
+            Output::Number { .. } => 1,
+            Output::Classes { classes, seen, .. } => {
                 record.require(is_ascending_below(seen, *classes))?;
                 seen.len() * (seen.len() - 1) / 2
             }
@@ -196,9 +198,9 @@ impl FittedSvm {
 const KIND: &str = "svm";
 const VERSION: u32 = 1;
 
-/// The same model for either task: what it says tells them apart.
+/// The same model for either task; its output tells which it is.
 macro_rules! fitted {
-    ($task:ty, $says:pat) => {
+    ($task:ty, $output:pat) => {
         impl Fitted<$task> for FittedSvm {
             fn width(&self) -> usize {
                 self.width()
@@ -228,8 +230,8 @@ macro_rules! fitted {
 
             fn restore(record: &Record, _registry: &Registry) -> Result<Self> {
                 let model = FittedSvm::restore(record)?;
-                match model.body.says {
-                    $says => Ok(model),
+                match model.body.output {
+                    $output => Ok(model),
                     _ => Err(Error::param("model file", "a model of this task", "of another")),
                 }
             }
@@ -237,5 +239,5 @@ macro_rules! fitted {
     };
 }
 
-fitted!(Classification, Says::Classes { .. });
-fitted!(Regression, Says::Number { .. });
+fitted!(Classification, Output::Classes { .. });
+fitted!(Regression, Output::Number { .. });

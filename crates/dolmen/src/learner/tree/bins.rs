@@ -1,7 +1,7 @@
 //! Bins: every column cut into at most 255 intervals, so that a cell is one byte and a split search is a histogram.
 //!
 //! A numeric column with at most 255 distinct values has one bin for each, with cuts midway between neighbours: a tree on
-//! such bins is the tree on the values (Breiman, Friedman, Olshen & Stone 1984, section 2.4). Other columns are cut into
+//! such bins is the tree on the values (BreimanEtAl1984, section 2.4). Other columns are cut into
 //! bins of about equal weight. A category has the bin of its level. The last code of a column, its number of bins, means
 //! *missing*: NaN, a level that the training rows did not show, and levels beyond the 255 most frequent.
 

@@ -131,7 +131,7 @@ impl Criterion for Counts<'_> {
         rows.iter().all(|&row| self.classes[row as usize] == first)
     }
 
-    /// By the share of each class in turn. With two classes one order finds the best subset (Breiman et al. 1984, theorem
+    /// By the share of each class in turn. With two classes one order finds the best subset (BreimanEtAl1984, theorem
     /// 4.5); with more the best of these is a good one.
     fn orders(&self) -> usize {
         if self.width == 2 { 1 } else { self.width }

@@ -40,7 +40,7 @@ pub struct Node {
 
 /// How splits are judged and what leaves say.
 ///
-/// A histogram of a column has `layers` numbers of type [`Cell`] for every bin; sums of cells are told as `width` floating
+/// A histogram of a column has `layers` numbers of type [`Cell`] for every bin; sums of cells are returned as `width` floating
 /// point numbers. The gain of a split is the score of the left rows plus that of the right rows minus that of all.
 pub trait Criterion: Sync {
     /// What one row adds.
@@ -76,7 +76,7 @@ pub trait Criterion: Sync {
         self.weight(sums)
     }
 
-    /// Whether no split can better what a leaf says of these rows.
+    /// Whether no split can better the prediction of one leaf for these rows.
     fn is_settled(&self, rows: &[u32]) -> bool;
 
     /// In how many ways categories can be put in order before they are cut like numbers.
@@ -108,6 +108,6 @@ pub trait Criterion: Sync {
         [node.bounds; 2]
     }
 
-    /// What a leaf with these sums says: `width` numbers, or one for criteria that fit one.
+    /// The prediction of a leaf with these sums: `width` numbers, or one for criteria that fit one.
     fn value(&self, sums: &[f64], bounds: Bounds, out: &mut Vec<f64>);
 }

@@ -100,7 +100,7 @@ impl Tree {
         self.width
     }
 
-    /// What a leaf says.
+    /// The prediction of a leaf.
     pub fn value(&self, leaf: usize) -> &[f64] {
         &self.values[leaf * self.width..(leaf + 1) * self.width]
     }

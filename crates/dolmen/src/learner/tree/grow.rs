@@ -61,10 +61,10 @@ pub struct Grower<'a, C> {
     pub parallel: bool,
 }
 
-/// A tree with what its growth told.
+/// A tree with what was learned while it grew.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grown {
-    /// The tree; leaves say what the criterion says of their rows.
+    /// The tree; leaves hold the criterion's prediction for their rows.
     pub tree: Tree,
     /// Which of the row numbers, in the order growth left them in, belong to each leaf.
     pub leaves: Vec<Range<usize>>,

@@ -1,6 +1,6 @@
-//! Gradient pairs: every row has a gradient g and a curvature h, a leaf that says v costs sum g v + h v^2 / 2.
+//! Gradient pairs: every row has a gradient g and a curvature h, a leaf that predicts v costs sum g v + h v^2 / 2.
 //!
-//! The best value is v = -G / (H + L2), its score G^2 / (H + L2): Chen & Guestrin (2016), eq. 5 and 6, twice their score. With
+//! The best value is v = -G / (H + L2), its score G^2 / (H + L2): ChenGuestrin2016, eq. 5 and 6, twice their score. With
 //! g = -w (y - c) and h = w this is the variance criterion of regression trees, and with the 0/1 indicator of the second
 //! of two classes as y it is half the Gini criterion, so that the same code grows all of them.
 
@@ -172,7 +172,7 @@ pub struct Pairs<'a, P> {
     pub monotone: &'a [i8],
     /// What the row weights are, if curvatures are something else: `Some(None)` for 1 each.
     pub weights: Option<Option<&'a [f64]>>,
-    /// What the rows are to be told apart by: a node with equal targets is split no more. `None` if that does not matter.
+    /// The targets of the rows: a node in which all are equal is split no more. `None` if that does not matter.
     pub targets: Option<&'a [f64]>,
 }
 
@@ -182,7 +182,7 @@ impl<P: PairCell> Pairs<'_, P> {
         if value.is_nan() { 0.0 } else { value }.max(bounds.low).min(bounds.high)
     }
 
-    /// The score of a leaf that says `value`, which bounds may have kept from the best one.
+    /// The score of a leaf that predicts `value`, which bounds may have kept from the best one.
     fn score_of(&self, sums: &[f64], value: f64) -> f64 {
         -(2.0 * sums[0] + (sums[1] + self.l2) * value) * value
     }

@@ -20,7 +20,7 @@ pub(super) fn goes_left(candidate: &Candidate, bins: usize) -> [bool; CODES] {
     table
 }
 
-/// Brings the rows that go left to the front; says how many there are.
+/// Brings the rows that go left to the front; returns how many there are.
 pub(super) fn partition(
     rows: &mut [u32],
     codes: &[u8],

@@ -66,7 +66,7 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// Nothing, for sums of so many numbers.
+    /// Nothing, for sums of this many numbers.
     pub(super) fn clear(&mut self, width: usize) {
         self.bins.clear();
         self.sums.clear();

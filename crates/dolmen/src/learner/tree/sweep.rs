@@ -30,7 +30,7 @@ pub struct Swept {
     left_curvature: f64,
 }
 
-/// The best cut of a column with so many bins; the first of equally good ones.
+/// The best cut of a column with this many bins; the first of equally good ones.
 pub(super) fn sweep<P: PairCell>(
     histogram: &Sums<P>,
     bins: usize,

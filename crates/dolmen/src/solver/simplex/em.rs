@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 pub struct EmOptions {
     /// Stop when the weights change by less than this in sum [SmythWolpert1999, Appendix A].
     pub tolerance: f64,
-    /// Stop after so many iterations in any case.
+    /// Stop after this many iterations in any case.
     pub max_iterations: usize,
 }
 

@@ -4,7 +4,7 @@
 //! 2. Newton's method solves the problem restricted to a working set ([`super::newton`]), reading only those columns.
 //! 3. One pass prices every member: g_m = sum_i w_i L[i,m] / (L alpha)_i. Members with g_m > 1 would raise the objective;
 //!    those among them that suit some row best join the set. If there are none, max_m g_m - 1 bounds what any weights
-//!    could still gain: the certificate [Lindsay 1983]. Few members ever enter, so ten thousand cost little more
+//!    could still gain: the certificate [Lindsay1983]. Few members ever enter, so ten thousand cost little more
 //!    than a hundred.
 
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ const STRIDE: usize = 16;
 const GROUP: usize = 8;
 /// A row whose mixture is below this share of its weight is not covered; a member that covers one is given as much.
 const BARE: f64 = 1e-3;
-/// A price of a sample is taken for certain if it is so many standard errors from zero.
+/// A price of a sample is taken for certain if it is this many standard errors from zero.
 const DOUBT: f64 = 3.0;
 
 /// Solves from a cold start.

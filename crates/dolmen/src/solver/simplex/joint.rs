@@ -99,7 +99,7 @@ impl JointScore {
         Ok(Self { own: own.weighted(weights)?, all: all.weighted(weights)? }.informative())
     }
 
-    /// The same problem with a Dirichlet prior: exponents `a` of at least 1 (CM05 uses 2).
+    /// The same problem with a Dirichlet prior: exponents `a` of at least 1 (CerquidesMantaras2005 uses 2).
     pub fn with_prior(self, a: &[f64]) -> Result<Self> {
         Ok(Self { own: self.own.with_prior(a)?, all: self.all })
     }

@@ -121,7 +121,7 @@ impl LogScore {
         Ok(self.normalised())
     }
 
-    /// The same problem with a Dirichlet prior: exponents `a` of at least 1 (CM05 uses 2).
+    /// The same problem with a Dirichlet prior: exponents `a` of at least 1 (CerquidesMantaras2005 uses 2).
     pub fn with_prior(mut self, a: &[f64]) -> Result<Self> {
         if a.len() != self.members() {
             return Err(Error::shape("prior exponents", self.members(), a.len()));

@@ -2,7 +2,7 @@
 //!
 //! Minimises  phi(x) = -sum_i w_i ln (Lx)_i - sum_m p_m ln x_m + (1 + P) sum_m x_m,  x >= 0,  P = sum_m p_m.
 //! Along a ray phi is least where sum x = 1, so its minimiser lies on the simplex and is the maximiser of the
-//! original problem; the constraint sum x = 1 needs no multiplier [Kim, Carbonetto, Stephens & Anitescu 2020, "mixsqp"].
+//! original problem; the constraint sum x = 1 needs no multiplier [Kim2020, "mixsqp"].
 //!
 //! Newton's model is good near the optimum. Far from it, where a row hangs on a member that has almost no weight, the model
 //! only doubles that weight at a time; a step of EM multiplies it by its price at once. So EM leads while the gap is wide,

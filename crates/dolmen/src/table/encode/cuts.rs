@@ -13,7 +13,7 @@ pub(super) fn quantile(sorted: &[Weighted], fraction: f64) -> f64 {
     below + (position - position.floor()) * (above - below)
 }
 
-/// The number at `position` among the copies of all numbers; the last one if there are not so many.
+/// The number at `position` among the copies of all numbers; the last one if there are fewer.
 fn order_statistic(sorted: &[Weighted], position: f64) -> f64 {
     let mut copies = 0.0;
     let reaches = |(_, weight): &&Weighted| {

@@ -72,7 +72,7 @@ impl<'a> Builder<'a> {
             || matches!(stored, DataType::Utf8 | DataType::Boolean | DataType::Null)
     }
 
-    /// A column that will have so many rows, if the file is right.
+    /// A column that will have this many rows, if the file is right.
     pub(super) fn new(
         name: &'a str,
         holds: Holds,

@@ -140,7 +140,7 @@ impl Slot {
 /// The slots of a row's values; `None` for a missing one.
 pub(super) type Slots = Vec<Option<Slot>>;
 
-/// Pairs of slots a <= b come in the order of b, then of a: so many come before those of b.
+/// Pairs of slots a <= b come in the order of b, then of a: this many come before those of b.
 pub(super) fn pairs_before(b: usize) -> usize {
     b * (b + 1) / 2
 }

@@ -44,14 +44,14 @@ impl Default for Desk {
 }
 
 impl Desk {
-    /// Room for so many estimators.
+    /// Room for this many estimators.
     fn make_room(&mut self, estimators: usize, stride: usize, scale: Scale) {
         self.stride = stride;
         self.scale = scale;
         self.joints.resize(estimators * stride, 0.0);
     }
 
-    /// Puts what every root says of a row on the desk.
+    /// Keeps every root's logarithms of a row.
     pub(super) fn put_roots(&mut self, tables: &Tables, slots: &[Option<Slot>]) {
         self.make_room(slots.len(), tables.layout().stride(), tables.scale());
         tables.all_rooted(slots, &mut self.joints, &mut self.products);
@@ -68,13 +68,13 @@ impl Desk {
         tables.all_rooted_without(slots, own, &mut self.joints, &mut self.products);
     }
 
-    /// Room for the logarithms that one more estimator says, after so many others.
+    /// Room for the logarithms of one more estimator, after this many others.
     pub(super) fn room_after(&mut self, others: usize, classes: usize) -> &mut [f64] {
         self.make_room(others + 1, classes, Scale::Log);
         &mut self.joints[others * classes..]
     }
 
-    /// What each estimator says of the classes, and the scale on which it is said.
+    /// Each estimator's probabilities of the classes, and their scale.
     pub(super) fn joints(&self, classes: usize) -> (Scale, impl Iterator<Item = &[f64]>) {
         (self.scale, self.joints.chunks_exact(self.stride).map(move |joint| &joint[..classes]))
     }

@@ -5,7 +5,7 @@
 pub(super) enum Scale {
     /// As it is: products need no logarithm.
     Plain,
-    /// As its logarithm, where products of so many factors would leave the range of numbers.
+    /// As its logarithm, where products of this many factors would leave the range of numbers.
     Log,
 }
 
@@ -18,7 +18,7 @@ pub(super) fn most_factors(largest: f64) -> usize {
 }
 
 impl Scale {
-    /// The scale for products of so many factors up to `largest`.
+    /// The scale for products of this many factors up to `largest`.
     pub(super) fn of_products(factors: usize, largest: f64) -> Self {
         if factors <= most_factors(largest) { Self::Plain } else { Self::Log }
     }

@@ -1,7 +1,7 @@
 //! Which attributes are used where there are very many: those that tell most of the class.
 //!
 //! Pairs of attributes cost the square of their number, and with far more of them than rows most tell nothing. They are
-//! ranked by their mutual information with the class in the rows learned from (Battiti 1994, without his second term).
+//! ranked by their mutual information with the class in the rows learned from (Battiti1994, without his second term).
 
 use std::cmp::Reverse;
 

@@ -302,7 +302,7 @@ impl Tables {
     }
 }
 
-/// The logarithm of the evidence of counts of so many values, under a uniform Dirichlet prior of their probabilities.
+/// The logarithm of the evidence of counts of this many values, under a uniform Dirichlet prior of their probabilities.
 fn log_evidence(values: f64, counts: impl Iterator<Item = f64>) -> f64 {
     let (total, logs) =
         counts.fold((0.0, 0.0), |(total, logs), n| (total + n, logs + libm::lgamma(n + 1.0)));

@@ -1,6 +1,5 @@
 //! Counts of triples of attribute values with the class, and the two-dependence estimators that follow from them
-//! [Webb, Boughton, Zheng, Ting & Salem 2012, "Learning by extrapolation from marginal to full-multivariate probability
-//! distributions", section 3]: for a pair of parents u < w
+//! [Webb2012, section 3]: for a pair of parents u < w
 //!
 //! p_uw(c, x) = p(c, x_u, x_w) prod_{v != u,w} p(x_v | c, x_u, x_w)
 //! p(c, x_u, x_w) = (N_cuw + 1) / (N + #C #A_u #A_w),   p(x_v | c, x_u, x_w) = (N_cuwv + 1) / (N_cuw + #A_v)

@@ -57,7 +57,7 @@ pub(super) struct Ascent<'a> {
 }
 
 impl Ascent<'_> {
-    /// Climbs from bandwidths with what is known of the curvature there; also says what is known of it in the end.
+    /// Climbs from bandwidths with what is known of the curvature there; also returns what is known of it in the end.
     pub(super) fn climb(&self, start: &[f64], mut metric: Metric) -> Result<(Peak, Metric)> {
         let total = self.likelihood.total();
         let mut at = Point::new(self.likelihood, start.iter().map(|h| h.ln()).collect());
@@ -146,7 +146,7 @@ impl Point {
     }
 }
 
-/// Backtracks along a direction until the likelihood has risen enough; says how often it was evaluated.
+/// Backtracks along a direction until the likelihood has risen enough; returns how often it was evaluated.
 fn step(likelihood: &Likelihood, at: &Point, direction: &[f64]) -> (Option<Point>, usize) {
     const SHORTEST: f64 = 1e-10;
     const RISE: f64 = 1e-4;

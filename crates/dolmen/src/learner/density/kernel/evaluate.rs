@@ -39,7 +39,7 @@ pub(super) enum Shortcut {
 const FEW: usize = 256;
 
 impl Shortcut {
-    /// Prepares for so many queries, if that pays.
+    /// Prepares for this many queries, if that pays.
     pub(super) fn new(kernels: Kernels<'_>, bandwidth: &[f64], queries: usize) -> Self {
         let Kernels { points, weights, shape, tolerance } = kernels;
         if points.len() < FEW || queries < FEW || tolerance == 0.0 {

@@ -91,7 +91,7 @@ impl Layout {
         })
     }
 
-    /// Multiplications needed to fill the grid from so many rows.
+    /// Multiplications needed to fill the grid from this many rows.
     pub(super) fn work(&self, rows: usize) -> f64 {
         let combine = (self.coefficients() * self.axes() * WINDOW * self.nodes) as f64;
         combine + rows as f64 * self.work_of_query()

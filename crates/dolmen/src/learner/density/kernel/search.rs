@@ -24,7 +24,7 @@ pub enum Search {
     /// of `sw99` if that is higher: their search is the more thorough one, not the faster.
     #[default]
     Climb,
-    /// Appendix B of Smyth and Wolpert (1999): a grid for each column alone, then gradient ascent and coordinate-wise
+    /// Appendix B of SmythWolpert1999: a grid for each column alone, then gradient ascent and coordinate-wise
     /// hill-climbing from there and from its multiples.
     Sw99,
 }

@@ -15,7 +15,7 @@ use super::normals::Normals;
 use crate::math::bulk;
 use crate::table::Rows;
 
-/// Blocks have whole groups of so many rows.
+/// Blocks have whole groups of this many rows.
 pub(super) const GROUP: usize = 32;
 
 /// Values of a block: they and what is computed of them stay in the first-level cache.
@@ -43,7 +43,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Room for blocks of rows out of so many.
+    /// Room for blocks of rows out of this many.
     pub(super) fn new(components: usize, dimension: usize, rows: usize) -> Self {
         let groups = (VALUES / dimension / GROUP).min(8).min(rows.div_ceil(GROUP)).max(1);
         let capacity = groups * GROUP;

@@ -35,7 +35,7 @@ impl Units {
         }
     }
 
-    /// `ln |dz/dx|` of the values a row has: what its log density in z gains when it is told in x.
+    /// `ln |dz/dx|` of the values a row has: what is added to its log density in z to have that in x.
     pub(super) fn ln_jacobian(&self, row: &[f64]) -> f64 {
         let observed = self.scale.iter().zip(row).filter(|(_, x)| !x.is_nan());
         -observed.map(|(s, _)| s.ln()).sum::<f64>()

@@ -30,7 +30,7 @@ pub(crate) struct Climb {
     pub(super) objective: f64,
 }
 
-/// Components with what a pass over the rows says of them.
+/// Components with the sums of a pass over the rows.
 struct Point {
     normals: Normals,
     sums: Sums,

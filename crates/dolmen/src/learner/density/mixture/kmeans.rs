@@ -80,7 +80,7 @@ fn assign(data: &Data<'_>, centres: &[f64]) -> Assignment {
     })
 }
 
-/// Greedy k-means++ seeds (Arthur & Vassilvitskii 2007, section 7): rows are drawn with probability proportional to their
+/// Greedy k-means++ seeds (ArthurVassilvitskii2007, section 7): rows are drawn with probability proportional to their
 /// weight times their squared distance from the centres so far; of a few drawn, the one that leaves the smallest sum of
 /// distances becomes the next centre.
 pub(super) fn seeds(data: &Data<'_>, components: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
@@ -181,7 +181,7 @@ fn draw(rows: usize, mass: impl Fn(usize) -> f64, rng: &mut ChaCha8Rng) -> usize
     last
 }
 
-/// Distinct rows, drawn with probability proportional to their weights (Efraimidis & Spirakis 2006: the largest
+/// Distinct rows, drawn with probability proportional to their weights (EfraimidisSpirakis2006: the largest
 /// `ln(u) / weight` win).
 pub(super) fn random_rows(data: &Data<'_>, count: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
     let mut keys: Vec<(f64, usize)> = (0..data.x.rows())

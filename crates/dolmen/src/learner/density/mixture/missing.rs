@@ -2,7 +2,7 @@
 //!
 //! The observed-data likelihood of a row is the marginal density of the values it has. EM completes the row component by
 //! component: the missing values are replaced by their conditional means, and the M-step adds their conditional covariance
-//! (Little & Rubin, Statistical Analysis with Missing Data, 11.2; Ghahramani & Jordan 1994). Rows are sorted by their
+//! (LittleRubin2002, section 11.2; GhahramaniJordan1994). Rows are sorted by their
 //! pattern of missing values, so that this algebra is done once per pattern and run of rows, not once per row.
 
 use std::collections::BTreeMap;

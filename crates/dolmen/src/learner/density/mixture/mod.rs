@@ -1,4 +1,4 @@
-//! Gaussian mixtures fitted by MAP-EM (Ormoneit & Tresp 1995, eq. 1-7; called OT95 in these files).
+//! Gaussian mixtures fitted by MAP-EM (OrmoneitTresp1995, eq. 1-7).
 //!
 //! | file | holds |
 //! | --- | --- |

@@ -68,7 +68,7 @@ impl Shape {
         }
     }
 
-    /// Covariances kept for so many components.
+    /// Covariances kept for this many components.
     pub(super) fn count(self, components: usize) -> usize {
         match self {
             Self::Tied => 1,

@@ -51,7 +51,7 @@ pub enum Schedule {
     /// As `start`, `restarts`, `tolerance` and `iterations` say.
     #[default]
     Converge,
-    /// Smyth & Wolpert 1999: 10 iterations from 4 starts (2 k-means, 2 random), whatever those four parameters say.
+    /// SmythWolpert1999: 10 iterations from 4 starts (2 k-means, 2 random), whatever those four parameters say.
     Sw99,
 }
 

@@ -1,6 +1,6 @@
 //! The fused E+M pass: rows are read once, block by block; the N x K matrix of responsibilities is never stored.
 //!
-//! E-step (OT95 eq. 1): `h_ik = kappa_i N(x_k | mu_i, Sigma_i) / sum_j kappa_j N(x_k | mu_j, Sigma_j)`. What the M-step
+//! E-step (OrmoneitTresp1995 eq. 1): `h_ik = kappa_i N(x_k | mu_i, Sigma_i) / sum_j kappa_j N(x_k | mu_j, Sigma_j)`. What the M-step
 //! needs of it are the sums over rows of `h`, `h v` and `h v v'`, `v` the deviation from the component's present mean.
 
 use std::ops::Range;

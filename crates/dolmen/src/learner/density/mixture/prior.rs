@@ -1,4 +1,4 @@
-//! The conjugate prior of OT95 section 3 and the M-step it gives.
+//! The conjugate prior of OrmoneitTresp1995 section 3 and the M-step it gives.
 //!
 //! Dirichlet(gamma) on the weights; per component Normal(mu | mu0, Sigma / eta) and Wishart(Sigma^-1 | a, B). With
 //! `n_i = sum_k h_ik` over m rows, n components and d columns (eq. 5-7):

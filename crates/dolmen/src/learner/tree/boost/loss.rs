@@ -1,4 +1,4 @@
-//! Losses: what boosting descends on (Friedman 2001, section 4; Hastie, Tibshirani & Friedman 2009, table 10.2).
+//! Losses: what boosting descends on (Friedman2001, section 4; HastieTibshiraniFriedman2009, table 10.2).
 
 use std::fmt::Debug;
 
@@ -65,12 +65,12 @@ pub enum Link {
 }
 
 impl Link {
-    /// Values predicted from so many scores.
+    /// Values predicted from this many scores.
     pub fn width(self, outputs: usize) -> usize {
         if matches!(self, Self::Logistic(_)) { 2 } else { outputs }
     }
 
-    /// Whether so many scores a row are what it is for.
+    /// Whether this many scores a row are what it is for.
     pub fn takes(self, outputs: usize) -> bool {
         outputs == 1 || outputs > 0 && !matches!(self, Self::Logistic(_))
     }
@@ -184,7 +184,7 @@ impl Loss for Quantile {
     }
 }
 
-/// Squared up to an error of `delta`, absolute beyond (Huber 1964).
+/// Squared up to an error of `delta`, absolute beyond (Huber1964).
 #[derive(Debug, Clone, Copy)]
 pub struct Huber {
     /// Where one goes over into the other.
@@ -211,7 +211,7 @@ impl Loss for Huber {
     fn refits(&self) -> bool {
         true
     }
-    /// One step from the median (Friedman 2001, algorithm 4).
+    /// One step from the median (Friedman2001, algorithm 4).
     fn refit(&self, residuals: &mut [(f64, f64)]) -> f64 {
         let median = quantile(residuals, 0.5);
         let total: f64 = residuals.iter().map(|(_, weight)| weight).sum();
@@ -294,7 +294,7 @@ impl Loss for Logistic {
     }
 }
 
-/// exp(-z F) with z = -1 or 1 for the two classes: the loss of AdaBoost (Friedman, Hastie & Tibshirani 2000).
+/// exp(-z F) with z = -1 or 1 for the two classes: the loss of AdaBoost (FriedmanHastieTibshirani2000).
 #[derive(Debug, Clone, Copy)]
 pub struct Exponential;
 

@@ -1,5 +1,5 @@
-//! Gradient boosting: a sum of small trees, each a step down the slope of a loss (Friedman 2001), grown on histograms best leaf
-//! first, with second derivatives and shrinkage (Chen & Guestrin 2016; Ke et al. 2017).
+//! Gradient boosting: a sum of small trees, each a step down the slope of a loss (Friedman2001), grown on histograms best leaf
+//! first, with second derivatives and shrinkage (ChenGuestrin2016; Ke2017).
 //!
 //! | file | holds |
 //! | --- | --- |

@@ -98,7 +98,7 @@ impl FittedBoost {
         Ok(())
     }
 
-    fn told(&self) -> Diagnostics {
+    fn fit_diagnostics(&self) -> Diagnostics {
         Diagnostics {
             iterations: Some(self.rounds()),
             notes: self.body.notes.clone(),
@@ -131,7 +131,7 @@ macro_rules! fitted {
                 Record::new("boost", 1, &self.body)
             }
             fn diagnostics(&self) -> Diagnostics {
-                self.told()
+                self.fit_diagnostics()
             }
         }
 

@@ -1,4 +1,4 @@
-//! Scoring many rows with many small trees: QuickScorer (Lucchese et al. 2015), bytewise over 64 rows at a time.
+//! Scoring many rows with many small trees: QuickScorer (Lucchese2015), bytewise over 64 rows at a time.
 //!
 //! Every row keeps a bit for each leaf of a tree. A split that sends the row right clears the bits of the leaves on its
 //! left; in the end the lowest bit left is the row's leaf. The bits are cut into bytes (*planes* of eight leaves), so that

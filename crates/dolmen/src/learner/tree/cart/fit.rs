@@ -29,7 +29,7 @@ pub(super) trait Goal: Sync {
     fn add(&self, sums: &mut [f64], row: usize, weight: f64);
     /// The total impurity of a node.
     fn cost(&self, sums: &[f64]) -> f64;
-    /// What a leaf says.
+    /// The prediction of a leaf.
     fn value(&self, sums: &[f64], out: &mut Vec<f64>);
     /// How wrong that is for a row.
     fn error(&self, sums: &[f64], row: usize) -> f64;
@@ -117,7 +117,7 @@ pub(super) fn fit<T: Task, G: Goal>(
 }
 
 /// The alpha that predicts held-out folds best: the error of the trees of the folds at each price between those where the
-/// full tree changes (Breiman et al. 1984, section 3.4.2).
+/// full tree changes (BreimanEtAl1984, section 3.4.2).
 fn choose<T: Task, G: Goal>(
     parameters: &DecisionTree,
     goal: &G,

@@ -1,4 +1,4 @@
-//! Classification and regression trees (Breiman, Friedman, Olshen & Stone 1984): grown by impurity, pruned by cost and
+//! Classification and regression trees (BreimanEtAl1984): grown by impurity, pruned by cost and
 //! complexity. Missing values and categories are split on as they are.
 
 mod fit;

@@ -51,7 +51,7 @@ impl FittedTree {
         Ok(())
     }
 
-    fn told(&self) -> Diagnostics {
+    fn fit_diagnostics(&self) -> Diagnostics {
         let (leaves, depth) = (self.tree.leaves(), self.tree.depth());
         Diagnostics {
             notes: vec![format!("{leaves} leaves, depth {depth}, alpha {:.4e}", self.alpha)],
@@ -82,7 +82,7 @@ macro_rules! fitted {
                 Record::new("tree", 1, self)
             }
             fn diagnostics(&self) -> Diagnostics {
-                self.told()
+                self.fit_diagnostics()
             }
         }
 

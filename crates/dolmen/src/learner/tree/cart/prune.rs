@@ -1,4 +1,4 @@
-//! Cost-complexity pruning by the weakest link (Breiman, Friedman, Olshen & Stone 1984, section 3.3).
+//! Cost-complexity pruning by the weakest link (BreimanEtAl1984, section 3.3).
 //!
 //! A subtree costs R(T) + alpha |leaves|. As alpha grows, the split t with the smallest g(t) = (R(t) - R(T_t)) / (|leaves of
 //! T_t| - 1) is the first to be worth no more than a leaf; what is left is pruned on. Every split so has the alpha at which

@@ -19,7 +19,7 @@ use super::tally::{CODES, Cuts, Tally};
 /// Nodes of fewer rows mark the bins they touch; others look at all bins.
 const MANY_ROWS: usize = 512;
 
-/// Nodes of at most so many rows have their codes copied, with those of all nodes below them.
+/// Nodes of at most this many rows have their codes copied, with those of all nodes below them.
 const NEAR_ROWS: usize = 2048;
 
 /// Words fetched before their codes are put down: a loop that only fetches has many on their way.
@@ -345,7 +345,7 @@ impl<'a, T: Tally> Sprout<'a, T> {
         }
     }
 
-    /// Brings the items that go left to the front, each side in its old order; says how many there are.
+    /// Brings the items that go left to the front, each side in its old order; returns how many there are.
     fn partition(&self, items: &mut [T::Item], found: &Found, scratch: &mut [T::Item]) -> usize {
         let missing = self.bins.columns()[found.column].bins();
         let mut goes_left = [false; CODES];

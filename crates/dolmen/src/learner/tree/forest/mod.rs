@@ -1,7 +1,7 @@
-//! Random forests (Breiman 2001) and extremely randomised trees (Geurts, Ernst & Wehenkel 2006).
+//! Random forests (Breiman2001) and extremely randomised trees (Geurts2006).
 //!
 //! Every tree is grown on rows drawn with replacement, a row counting as often as it was drawn, and every node looks at some
-//! columns only; the forest says the average of its trees. Rows that a tree has not drawn are fresh to it: their
+//! columns only; the forest predicts the average of its trees. Rows that a tree has not drawn are fresh to it: their
 //! predictions, averaged over those trees, tell how good the forest is, and what becomes of them when the values of a
 //! column are dealt out anew tells how much the column matters.
 //!
@@ -116,7 +116,7 @@ impl Default for Forest {
 pub struct ExtraTrees(pub Forest);
 
 impl Forest {
-    /// Fits a forest, and says what it predicts of the same rows, each by the trees that had not drawn it.
+    /// Fits a forest, and predicts the same rows, each by the trees that had not drawn it.
     ///
     /// The predictions are as good as on fresh rows, at no cost of more fits; they are not kept in the model.
     pub fn fit_with_out_of_bag<T: ForestTask>(

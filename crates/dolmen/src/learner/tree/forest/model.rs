@@ -19,7 +19,7 @@ use crate::task::Task;
 /// Rows predicted at a time: enough to make it worth while to bring a tree into the cache.
 const BLOCK: usize = 32768;
 
-/// A fitted forest: says the average of its trees.
+/// A fitted forest: predicts the average of its trees.
 #[derive(Debug)]
 pub struct FittedForest<T: Task> {
     body: Body,

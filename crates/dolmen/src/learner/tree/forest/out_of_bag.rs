@@ -1,4 +1,4 @@
-//! What the trees say of rows they have not drawn: the forest's own estimate of how good it is (Breiman 2001, section 3.1),
+//! Predictions of the trees for rows they have not drawn: the forest's own estimate of how good it is (Breiman2001, section 3.1),
 //! and of how much each column matters (section 10).
 
 use rand::seq::SliceRandom;
@@ -15,7 +15,7 @@ use crate::learner::unit::Unit;
 /// Rows looked at in one piece of work; whole words of a [`RowSet`].
 const BLOCK: usize = 16384;
 
-/// What a forest says of the rows it was fitted to, each by the trees that had not drawn it.
+/// What a forest predicts for the rows it was fitted to, each by the trees that had not drawn it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutOfBag {
     /// Row after row, as wide as predictions of the task; NaN where every tree had drawn the row.
@@ -67,7 +67,7 @@ impl<'a> Hearing<'a> {
         Self { plot, said: vec![0.0; rows * stride], trees: vec![0; rows] }
     }
 
-    /// Adds what some trees say. Every row hears them in their order, whatever the number of threads.
+    /// Adds the predictions of some trees, for every row in the order of the trees, whatever the number of threads.
     pub(super) fn add(&mut self, batch: &[Planted]) {
         let stride = self.said.len() / self.trees.len();
         let blocks = self.said.par_chunks_mut(BLOCK * stride).zip(self.trees.par_chunks_mut(BLOCK));

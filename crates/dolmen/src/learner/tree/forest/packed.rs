@@ -55,7 +55,7 @@ pub(super) struct Packed {
 }
 
 impl Packed {
-    /// A tree of one node that is still to be told what it is, with so many values a leaf.
+    /// A tree of one node, which is still to be made a leaf or a split, with so many values a leaf.
     pub(super) fn seed(stride: usize) -> Self {
         let (subsets, leaves, values) = (Vec::new(), Vec::new(), Vec::new());
         let mut tree = Self { nodes: vec![Node::leaf(0)], subsets, leaves, values, stride };
@@ -83,7 +83,7 @@ impl Packed {
         speak(&mut self.values[start..]);
     }
 
-    /// Makes a node a split, and says where its left child is; the right one follows.
+    /// Makes a node a split, and returns the place of its left child; the right one follows.
     pub(super) fn split(
         &mut self,
         place: usize,
@@ -137,7 +137,7 @@ impl Packed {
 
     /// The values of a leaf.
     #[inline]
-    pub(super) fn says(&self, leaf: u32) -> &[f32] {
+    pub(super) fn values(&self, leaf: u32) -> &[f32] {
         let leaf = if self.stride == 1 { leaf } else { self.leaves[leaf as usize] } as usize;
         &self.values[leaf * self.stride..(leaf + 1) * self.stride]
     }

@@ -2,7 +2,7 @@
 //!
 //! A split is worth the sum over its sides of S^2 / W, with W the weight of a side's rows and S the weighted sum of their numbers
 //! (variance; for the 0/1 indicator of the second of two classes half of Gini's index), or of sum_c W_c^2 / W (Gini's
-//! index of several classes). Breiman, Friedman, Olshen & Stone 1984, sections 4.3 and 8.4.
+//! index of several classes). BreimanEtAl1984, sections 4.3 and 8.4.
 
 /// Codes of a column, the one for missing values among them.
 pub(super) const CODES: usize = 256;
@@ -73,7 +73,7 @@ pub(super) trait Tally: Sync {
     fn start(&self, sums: &[Self::Cell], sides: &mut Self::Sides);
     /// Moves a bin from the right to the left.
     fn shift(&self, bin: &[Self::Cell], sides: &mut Self::Sides);
-    /// Moves bins to the left in turn, and says what a cut after each of them makes.
+    /// Moves bins to the left in turn, and returns what a cut after each of them gains.
     fn weigh(
         &self,
         histogram: &[Self::Cell],
@@ -89,7 +89,7 @@ pub(super) trait Tally: Sync {
     }
     /// A category's place in such an order.
     fn place(&self, order: usize, bin: &[Self::Cell]) -> f64;
-    /// What a leaf with these sums says; as many values as cells.
+    /// The prediction of a leaf with these sums; as many values as cells.
     fn speak(&self, sums: &[Self::Cell], values: &mut [f32]);
 }
 

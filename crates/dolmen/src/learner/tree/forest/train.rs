@@ -47,7 +47,7 @@ pub(super) struct Planted {
     pub(super) fresh: RowSet,
 }
 
-/// Fits a forest; also says, if asked, what it has to say of rows that trees had not drawn, where they draw rows.
+/// Fits a forest; if its trees draw rows, also predicts each row by the trees that had not drawn it.
 pub(super) fn fit<T: ForestTask>(
     forest: &Forest,
     random_cuts: bool,
@@ -170,7 +170,7 @@ impl<'a> Plot<'a> {
         Ok(Planted { tree, gains, fresh: RowSet::fresh(times.values()) })
     }
 
-    /// Grows a tree on the rows drawn; also says what splits on each column gained.
+    /// Grows a tree on the rows drawn; also returns what splits on each column gained.
     fn grow(&self, times: &Times, rng: ChaCha8Rng) -> (Packed, Vec<f64>) {
         let smoothing = self.forest.smoothing;
         let weight = |row: u32| f64::from(times.of(row as usize)) * self.weights.of(row as usize);

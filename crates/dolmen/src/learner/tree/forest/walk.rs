@@ -22,7 +22,7 @@ const LANES: usize = 8;
 const STEPS: usize = 4;
 
 /// Rows sent down together: their codes stay in the near cache.
-const PARTY: usize = 512;
+const BATCH: usize = 512;
 
 /// Rows coded column by column.
 const CHUNK: usize = 256;
@@ -107,56 +107,56 @@ impl PackedRows {
 #[derive(Debug)]
 pub(super) struct Walker {
     squeezed: Vec<u32>,
-    party: Party,
+    batch: Batch,
 }
 
-/// Rows on their way, by their number in the party, each with the node it is at; and those that have arrived.
+/// Rows on their way, by their number in the batch, each with the node it is at; and those that have arrived.
 #[derive(Debug)]
-struct Party {
-    under_way: [(u32, u32); PARTY + LANES],
-    arrived: [(u32, u32); PARTY],
+struct Batch {
+    under_way: [(u32, u32); BATCH + LANES],
+    arrived: [(u32, u32); BATCH],
 }
 
 impl Walker {
     pub(super) fn new() -> Self {
-        let party = Party { under_way: [(0, 0); PARTY + LANES], arrived: [(0, 0); PARTY] };
-        Self { squeezed: Vec::new(), party }
+        let batch = Batch { under_way: [(0, 0); BATCH + LANES], arrived: [(0, 0); BATCH] };
+        Self { squeezed: Vec::new(), batch }
     }
 
-    /// Tells `hear` what a tree says of each of the chosen rows, by its position among them; in no certain order.
+    /// Calls `visit` with each chosen row's position among them and the values of the leaf it reaches, in any order.
     pub(super) fn walk(
         &mut self,
         tree: &Packed,
         x: &PackedRows,
         mut rows: impl ExactSizeIterator<Item = usize>,
-        mut hear: impl FnMut(usize, &[f32]),
+        mut visit: impl FnMut(usize, &[f32]),
     ) {
-        // Most rows need at least so many steps: the depth of a tree that is all even.
+        // Most rows need at least this many steps: the depth of a tree that is all even.
         let blind = tree.len().ilog2() as usize;
         // Squeezing is a pass over the nodes, worth while for a sixteenth as many rows.
         let many = 16 * rows.len() >= tree.len();
         let squeezed = if many { tree.squeeze(x.width, &mut self.squeezed) } else { None };
-        let mut chosen = [0; PARTY];
+        let mut chosen = [0; BATCH];
         let mut first = 0;
         while rows.len() > 0 {
-            let size = rows.len().min(PARTY);
+            let size = rows.len().min(BATCH);
             chosen.iter_mut().zip(rows.by_ref().take(size)).for_each(|(to, row)| *to = row);
-            let hear = |row: u32, leaf: u32| hear(first + row as usize, tree.says(leaf));
-            let codes = |row: u32| x.from(chosen[row as usize % PARTY]);
+            let visit = |row: u32, leaf: u32| visit(first + row as usize, tree.values(leaf));
+            let codes = |row: u32| x.from(chosen[row as usize % BATCH]);
             if let Some(squeezed) = squeezed {
                 let window = |row: u32| codes(row).first_chunk().unwrap_or(&[0; WINDOW]);
                 let step = |at: u32, codes: &[u8; WINDOW]| squeezed.step(at, codes);
-                self.party.descend(size, blind, window, step, |at| squeezed.is_leaf(at), hear);
+                self.batch.descend(size, blind, window, step, |at| squeezed.is_leaf(at), visit);
             } else {
                 let step = |at: u32, codes: &[u8]| tree.step(at, codes);
-                self.party.descend(size, blind, codes, step, |at| tree.is_leaf(at), hear);
+                self.batch.descend(size, blind, codes, step, |at| tree.is_leaf(at), visit);
             }
             first += size;
         }
     }
 }
 
-impl Party {
+impl Batch {
     /// Sends the rows down from the root, the first `blind` steps without looking who has arrived.
     #[inline]
     fn descend<R: Copy>(
@@ -166,7 +166,7 @@ impl Party {
         codes: impl Fn(u32) -> R,
         step: impl Fn(u32, R) -> u32,
         is_leaf: impl Fn(u32) -> bool,
-        mut hear: impl FnMut(u32, u32),
+        mut visit: impl FnMut(u32, u32),
     ) {
         (0..).zip(&mut self.under_way[..size]).for_each(|(row, place)| *place = (row, 0));
         let (mut active, mut steps) = (size, blind);
@@ -194,7 +194,7 @@ impl Party {
                     arrived += usize::from(is_there);
                 }
             }
-            self.arrived[..arrived].iter().for_each(|&(row, leaf)| hear(row, leaf));
+            self.arrived[..arrived].iter().for_each(|&(row, leaf)| visit(row, leaf));
             (active, steps) = (left, STEPS);
         }
     }
@@ -255,7 +255,7 @@ mod tests {
             Self::Split { column, lefts, missing_left, children }
         }
 
-        fn says(&self, row: &[usize]) -> &[f32] {
+        fn predict(&self, row: &[usize]) -> &[f32] {
             match self {
                 Self::Leaf(said) => said,
                 Self::Split { column, lefts, missing_left, children } => {
@@ -264,7 +264,7 @@ mod tests {
                         MISSING_CODE => *missing_left,
                         code => lefts[code / 64] >> (code % 64) & 1 == 1,
                     };
-                    children[usize::from(!left)].says(row)
+                    children[usize::from(!left)].predict(row)
                 }
             }
         }
@@ -295,12 +295,12 @@ mod tests {
                 (0..rows.len()).rev().collect(),
                 (0..rows.len()).collect::<Vec<_>>(),
             ] {
-                let mut heard = vec![0; chosen.len()];
+                let mut visits = vec![0; chosen.len()];
                 Walker::new().walk(&packed, &x, chosen.iter().copied(), |k, said| {
-                    heard[k] += 1;
-                    assert_eq!(said, drawn.says(&rows[chosen[k]]));
+                    visits[k] += 1;
+                    assert_eq!(said, drawn.predict(&rows[chosen[k]]));
                 });
-                assert!(heard.iter().all(|times| *times == 1), "{heard:?}");
+                assert!(visits.iter().all(|times| *times == 1), "{visits:?}");
             }
         }
     }
