@@ -213,7 +213,7 @@ impl Reading {
     /// How tables are read, for a model to remember.
     pub(crate) fn conventions(&self) -> Result<Conventions> {
         let ReadOptions { missing, delimiter, .. } = self.options()?;
-        Ok(Conventions { missing, delimiter, dates: Vec::new() })
+        Ok(Conventions { missing, delimiter, ..Conventions::default() })
     }
 
     /// The name of a file's last column that is not left out.

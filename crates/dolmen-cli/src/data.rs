@@ -92,9 +92,10 @@ impl Data {
             target: options.target.clone(),
             weights: options.weights.clone(),
             groups: options.groups.clone(),
+            classes: options.task.is_some_and(TargetTask::has_classes),
             ..reading.roles()?
         };
-        let Assigned { features, target, weights, groups, dates, mut notes } =
+        let Assigned { features, target, weights, groups, dates, numbers, mut notes } =
             roles.assign(table)?;
         let truth = match (&options.target, target) {
             (Some(name), Some(column)) => {
@@ -106,7 +107,7 @@ impl Data {
             _ => Truth::None,
         };
         let weights = weights.map(Weights::new).transpose()?;
-        let conventions = Conventions { dates, ..reading.conventions()? };
+        let conventions = Conventions { dates, numbers, ..reading.conventions()? };
         let schema = Arc::clone(features.rows().schema());
         Ok(Self { features, schema, truth, weights, groups, conventions, notes })
     }

@@ -171,6 +171,16 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
+/// So many of something: `1 row`, `2 rows`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    let end = match what {
+        _ if count == 1 => "",
+        what if what.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{count} {what}{end}")
+}
+
 /// A number that may be missing.
 pub(crate) fn maybe(value: Option<f64>) -> String {
     value.map_or_else(|| "-".into(), number)

@@ -9,7 +9,7 @@ use dolmen::table::{Column, Look, Roles, Table, possible_classes};
 use serde::Serialize;
 
 use crate::args::{Common, DataFile, Format, Reading};
-use crate::output::{self, Done, columns, number};
+use crate::output::{self, Done, columns, counted, number};
 
 /// Show a table's columns, their types and missing values; or a model's members, how their fits went and what they found.
 #[derive(Debug, Args)]
@@ -27,6 +27,8 @@ pub(crate) struct Inspect {
 struct Report {
     rows: usize,
     columns: Vec<Described>,
+    /// What is to be known of how the table was read.
+    notes: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -67,13 +69,14 @@ pub(crate) fn run(arguments: &Inspect, common: &Common, out: &mut dyn Write) -> 
         vec![c.name.clone(), c.kind.into(), c.missing.to_string(), c.summary.clone()]
     };
     columns(&["column", "type", "missing", "values"], report.columns.iter().map(row), out)?;
-    writeln!(out, "\n{} rows", report.rows)?;
+    writeln!(out, "\n{}", counted(report.rows, "row"))?;
     report.show_notes(out)
 }
 
 impl Report {
     /// What `fit` will do with some columns, and what one may want to say to it.
     fn show_notes(&self, out: &mut dyn Write) -> Done {
+        self.notes.iter().try_for_each(|note| writeln!(out, "note: {note}"))?;
         for column in self.columns.iter().filter(|column| column.role != "input") {
             writeln!(out, "note: column '{}' is left out: {}", column.name, column.role)?;
         }
@@ -115,7 +118,7 @@ fn describe(table: &Table, roles: &Roles) -> Report {
             name: name.into(),
             kind,
             missing: column.missing(),
-            role: look.reason().filter(|_| !is_kept).unwrap_or("input").into(),
+            role: look.reason().filter(|_| !is_kept).unwrap_or_else(|| "input".into()),
             classes: possible_classes(column).filter(|_| !is_declared),
             summary,
             min,
@@ -123,7 +126,7 @@ fn describe(table: &Table, roles: &Roles) -> Report {
             levels,
         }
     });
-    Report { rows: table.rows(), columns: columns.collect() }
+    Report { rows: table.rows(), columns: columns.collect(), notes: table.notes().to_vec() }
 }
 
 /// The smallest and the largest number.
