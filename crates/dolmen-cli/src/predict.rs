@@ -108,7 +108,7 @@ impl Predict {
                 let mut columns = vec![number("mean", predict(model, x, run)?)];
                 if let Some(level) = self.interval {
                     let intervals = model.intervals(x, level, run)?.ok_or_else(|| {
-                        let expected = "left out: the model was fitted with --check none";
+                        let expected = "left out: the model was fitted without rows held out (--alone, --check none or too few rows)";
                         Error::param("interval", expected, level)
                     })?;
                     let bound = |side: usize| intervals.iter().map(|bounds| bounds[side]).collect();

@@ -10,7 +10,7 @@ use dolmen::task::Task;
 use serde::Serialize;
 
 use super::report::show_failures;
-use crate::output::Done;
+use crate::output::{Done, counted};
 
 /// The whole result. There are no rows left to score it on.
 #[derive(Debug, Serialize)]
@@ -63,7 +63,7 @@ impl Alone {
             writeln!(out, "member         {name}{share}")?;
             notes.iter().try_for_each(|note| writeln!(out, "note           {note}"))?;
         }
-        writeln!(out, "task           {} ({} rows)", self.task, self.rows)?;
+        writeln!(out, "task           {} ({})", self.task, counted(self.rows, "row"))?;
         writeln!(out, "check          none: fitted on all rows, as it is; score it on other rows")?;
         show_failures(&self.failures, out)?;
         if let Some(model) = &self.model {

@@ -16,7 +16,7 @@ use dolmen::task::Task;
 use serde::Serialize;
 
 use super::evidence::{intervals_title, show_check, show_coverage, show_figures, show_verdict};
-use crate::output::{Done, columns, number};
+use crate::output::{Done, columns, counted, number};
 use crate::weigh::show as show_weighing;
 
 /// The whole result.
@@ -233,7 +233,7 @@ impl Other {
             columns(&[combiner, &series.name], rows.map(row), out)?;
             writeln!(out)?;
         }
-        writeln!(out, "task           {} ({} rows)", self.task, self.rows)?;
+        writeln!(out, "task           {} ({})", self.task, counted(self.rows, "row"))?;
         writeln!(out, "method         {combiner}")?;
         self.notes.iter().try_for_each(|note| writeln!(out, "note           {note}"))?;
         Ok(())

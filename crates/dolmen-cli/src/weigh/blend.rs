@@ -19,7 +19,7 @@ use dolmen::task::{Classification, Density, Joint, Regression, Task};
 use serde::Serialize;
 
 use super::{Weigh, show};
-use crate::output::{Done, columns, difference, maybe, number};
+use crate::output::{self, Done, columns, difference, maybe, number};
 use crate::predict::class_columns;
 
 /// What `dolmen weigh` tells.
@@ -268,7 +268,7 @@ impl Other {
             columns(&[&self.method, &series.name], rows.map(row), out)?;
             writeln!(out)?;
         }
-        writeln!(out, "task           {} ({} rows)", self.task, self.rows)?;
+        writeln!(out, "task           {} ({})", self.task, output::counted(self.rows, "row"))?;
         writeln!(out, "method         {}", self.method)?;
         Ok(self.notes.iter().try_for_each(|note| writeln!(out, "note           {note}"))?)
     }

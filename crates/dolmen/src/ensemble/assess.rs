@@ -232,6 +232,8 @@ impl<T: Task> Assessor<'_, T> {
         let best = Part::new(matrix, &shares, &gather(&|_, fold| &fold.best));
         let uniform = Part::new(matrix, &shares, &gather(&|_, fold| &fold.uniform));
         let gains = Gains {
+            rows: shares.iter().filter(|share| **share > 0.0).count(),
+            only_member: matrix.members().len() == 1,
             stack: stack.gain_over(&best, &shares),
             uniform: uniform.gain_over(&best, &shares),
             stack_over_uniform: stack.gain_over(&uniform, &shares),

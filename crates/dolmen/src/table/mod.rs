@@ -42,7 +42,7 @@ pub use read::{ColumnKind, ReadOptions, column_names, read, read_text};
 pub use roles::{Assigned, Roles, check_finite, groups_of};
 pub use schema::{Field, Kind, Schema};
 pub use unseen::Unseen;
-pub use write::write;
+pub use write::{check_name, write};
 pub use written::{NumberForm, WrittenNumbers};
 
 use std::collections::HashSet;

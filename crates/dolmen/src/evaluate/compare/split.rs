@@ -20,6 +20,8 @@ pub(super) struct SplitResult {
     pub(super) combiner: Option<String>,
     /// Rows of the test part, as a multiple of those of the training part.
     pub(super) test_share: f64,
+    /// Folds of the out-of-sample matrix; `None` without a stack.
+    pub(super) folds: Option<usize>,
 }
 
 /// How one method did on the test part.
@@ -51,10 +53,12 @@ impl<T: Task> Contest<'_, T> {
         let test_share = test.rows() as f64 / train.rows() as f64;
         if self.options.methods == Methods::Members {
             let scored = self.members_alone(train, test, &quiet)?;
-            return Ok(SplitResult { scored, weights: None, combiner: None, test_share });
+            let (weights, combiner, folds) = (None, None, None);
+            return Ok(SplitResult { scored, weights, combiner, test_share, folds });
         }
         let keys = RowKeys { classes: train.target().strata(), groups: self.groups, times: None };
-        let spec = PlanSpec::suited(self.options.folds, &keys);
+        let folds = PlanSpec::possible_folds(self.options.folds, train.rows(), &keys);
+        let spec = PlanSpec::suited(folds, &keys);
         let plan = spec.build(train.rows(), &keys, &quiet.child(0))?;
         let ensemble = self.stack.fit_on(train, &plan, &quiet)?;
         let stacked = score(&predict(&ensemble, test.x(), &quiet)?, test);
@@ -89,7 +93,7 @@ impl<T: Task> Contest<'_, T> {
         }
         let weights = ensemble.combination().weights().map(<[f64]>::to_vec);
         let combiner = ensemble.assessment().map(|assessment| assessment.chosen.clone());
-        Ok(SplitResult { scored, weights, combiner, test_share })
+        Ok(SplitResult { scored, weights, combiner, test_share, folds: Some(folds) })
     }
 
     /// All members' names.
