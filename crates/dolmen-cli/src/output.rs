@@ -221,14 +221,13 @@ pub(crate) fn number(value: f64) -> String {
     as_given(if value.abs() < TINY { 0.0 } else { value })
 }
 
-/// A standard error with the two digits that it is good for.
+/// A standard error with the digit or two that it is good for.
 pub(crate) fn error(se: f64) -> String {
     match se {
         se if se < TINY => "0".into(),
-        se if (1e-4..1e-3).contains(&se) => format!("{se:.4}"),
         se if (1e-3..1.0).contains(&se) => format!("{se:.3}"),
         se if (1.0..1e3).contains(&se) => format!("{se:.1}"),
-        se => format!("{se:.1e}"),
+        se => format!("{se:.0e}"),
     }
 }
 
@@ -319,7 +318,7 @@ mod tests {
         let narrow = figures(60, "equal weights");
         assert!(narrow.iter().all(|line| line.chars().count() <= 60), "{narrow:?}");
         assert_eq!(narrow.iter().filter(|line| line.starts_with("best member")).count(), 2);
-        assert_eq!(narrow.join(" ").matches("0.1235 (0.0003)").count(), 12);
+        assert_eq!(narrow.join(" ").matches("0.1235 (3e-4)").count(), 12);
         let long = figures(60, "a name that is longer than twenty characters");
         assert!(long.iter().any(|line| line.starts_with("best member")), "{long:?}");
         assert!(long.iter().all(|line| line.chars().count() <= 60), "{long:?}");

@@ -74,7 +74,7 @@ pub(super) fn show_figures(figures: &StackFigures, calibrated: bool, out: &mut d
         ("best member", &figures.best_member),
         ("equal weights", &figures.uniform),
     ];
-    let first = if figures.held_out { "rows held out" } else { "learned from" };
+    let first = if figures.held_out { "rows held out" } else { "rows learned from" };
     let shown: Vec<String> = shown.iter().map(|name| name.replace('_', " ")).collect();
     let header: Vec<&str> = [first].into_iter().chain(shown.iter().map(String::as_str)).collect();
     columns(&header, rows.into_iter().map(row), out)?;

@@ -17,3 +17,4 @@ mod stacks;
 mod tables;
 mod weigh;
 mod whole_way;
+mod written;

@@ -20,15 +20,18 @@ pub fn hand_till(predicted: &[f64], labels: &Labels, weights: &[f64]) -> Estimat
     let classes = Classes::new(predicted, labels, weights);
     let mut areas = Vec::new();
     let mut placements = vec![0.0; labels.codes().len()];
-    for (i, j) in classes.pairs() {
+    let pairs = classes.pairs();
+    for &(i, j) in &pairs {
         let first = classes.area(i, j, &mut placements);
         areas.push(f64::midpoint(first, classes.area(j, i, &mut placements)));
     }
-    let pairs = areas.len() as f64;
-    let mean = areas.iter().sum::<f64>() / pairs;
-    let variance: f64 = (0..classes.rows.len()).map(|c| classes.variance(c, &placements)).sum();
+    let count = areas.len() as f64;
+    let mean = areas.iter().sum::<f64>() / count;
+    let takes_part = |class: &usize| pairs.iter().any(|(i, j)| i == class || j == class);
+    let compared = (0..classes.rows.len()).filter(takes_part);
+    let variance: f64 = compared.map(|c| classes.variance(c, &placements)).sum();
     // Each pair of classes is the mean of two areas.
-    let se = variance.sqrt() / (2.0 * pairs);
+    let se = variance.sqrt() / (2.0 * count);
     Estimate { mean, se: se.is_finite().then_some(se) }
 }
 
@@ -98,10 +101,6 @@ impl<'a> Classes<'a> {
     /// The variance of the mean of a class's placements.
     fn variance(&self, class: usize, placements: &[f64]) -> f64 {
         let (rows, total) = (&self.rows[class], self.total(class));
-        // A class that takes part in no pair has no placements.
-        if rows.iter().all(|&i| placements[i] == 0.0) && rows.len() < 2 {
-            return 0.0;
-        }
         let n = rows.len() as f64;
         let square = |&i: &usize| (self.weights[i] / total * placements[i]).powi(2);
         rows.iter().map(square).sum::<f64>() * n / (n - 1.0)

@@ -109,7 +109,7 @@ pub fn compare<T: Task>(
         (0..splits.splits().len()).into_par_iter().map(one).collect::<Result<_>>()
     })?;
     let outer = options.outer_folds.map(|_| splits.splits().len() / options.repeats);
-    Ok(summary::summarise::<T>(stack, rivals, &results, sample.rows(), (options, outer)))
+    Ok(summary::summarise::<T>(stack, rivals, &results, sample.rows(), options, outer))
 }
 
 impl CompareOptions {

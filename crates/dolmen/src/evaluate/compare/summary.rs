@@ -104,7 +104,8 @@ pub(super) fn summarise<T: Task>(
     rivals: &[Rival<T>],
     splits: &[SplitResult],
     rows: usize,
-    (options, outer_folds): (&CompareOptions, Option<usize>),
+    options: &CompareOptions,
+    outer_folds: Option<usize>,
 ) -> Comparison {
     let members: Vec<String> =
         stack.learners().iter().flat_map(|learner| learner.members()).collect();
