@@ -5,11 +5,13 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use dolmen::learner::library::Library;
-use dolmen::learner::spec::Spec;
-use dolmen::learner::{Run, Sample};
+use dolmen::catalogue::Catalogued;
+use dolmen::learner::Sample;
+use dolmen::run::Run;
+use dolmen::spec::Spec;
 use dolmen::table::Features;
-use dolmen::task::{Classification, Density, Labels, Regression};
+use dolmen::target::Labels;
+use dolmen::task::{Classification, Density, Regression};
 use serde_json::{Value, json};
 
 use crate::outcome::timed;
@@ -63,7 +65,7 @@ impl Source<'_> {
 }
 
 /// The fit, and the size of its model as it is stored.
-fn fit<T: Library>(
+fn fit<T: Catalogued>(
     spec: &str,
     x: &Features,
     target: &T::Target,

@@ -93,6 +93,7 @@ pub(crate) fn check_outputs(
     let written: Vec<_> = written.iter().filter_map(named).collect();
     for (i, (option, path)) in written.iter().enumerate() {
         check_output(path)?;
+        table::check_name(path)?;
         if read.iter().any(|input| same_file(input, path)) {
             return Err(Error::file(path, format!("{option} would overwrite what is read")));
         }
@@ -136,16 +137,67 @@ fn columns_within(
     rows: impl IntoIterator<Item = Vec<String>>,
     out: &mut dyn Write,
 ) -> Done {
-    let mut table = Table::new();
+    let rows: Vec<Vec<String>> = rows.into_iter().collect();
     let mut longest: Vec<usize> = header.iter().map(|title| title.chars().count()).collect();
-    table.load_style(NOTHING).set_header(header.iter().map(ToString::to_string));
-    for row in rows {
-        for (longest, cell) in longest.iter_mut().zip(&row) {
+    for row in &rows {
+        for (longest, cell) in longest.iter_mut().zip(row) {
             *longest = cell.chars().count().max(*longest);
         }
-        table.add_row(row);
     }
-    // Every column but the first has two blanks before it.
+    let blocks = match width {
+        Some(width) => blocks(&longest, usize::from(width)),
+        None => vec![(1..longest.len()).collect()],
+    };
+    for (b, block) in blocks.iter().enumerate() {
+        let shown: Vec<usize> =
+            [0].iter().chain(block).copied().filter(|j| *j < header.len()).collect();
+        let cells = |row: &[String]| -> Vec<String> {
+            shown.iter().map(|&j| row.get(j).cloned().unwrap_or_default()).collect()
+        };
+        let header: Vec<String> = shown.iter().map(|&j| header[j].to_string()).collect();
+        let longest: Vec<usize> = shown.iter().map(|&j| longest[j]).collect();
+        if b > 0 {
+            writeln!(out)?;
+        }
+        let rows = rows.iter().map(|row| cells(row));
+        one_table((width, others), header, rows, &longest, out)?;
+    }
+    Ok(())
+}
+
+/// Columns beside the first that fit a width together, without a break in any but long cells.
+fn blocks(longest: &[usize], width: usize) -> Vec<Vec<usize>> {
+    let least = |j: usize| longest[j].min(UNBROKEN);
+    let mut blocks: Vec<Vec<usize>> = Vec::new();
+    let mut taken = 0;
+    for j in 1..longest.len() {
+        // Every column but the first has two blanks before it.
+        let room = 2 + least(j);
+        match blocks.last_mut() {
+            Some(block) if taken + room <= width => {
+                block.push(j);
+                taken += room;
+            }
+            _ => {
+                blocks.push(vec![j]);
+                taken = least(0) + room;
+            }
+        }
+    }
+    if blocks.is_empty() { vec![Vec::new()] } else { blocks }
+}
+
+/// Writes a table whose columns' longest cells are known.
+fn one_table(
+    (width, others): (Option<u16>, CellAlignment),
+    header: Vec<String>,
+    rows: impl Iterator<Item = Vec<String>>,
+    longest: &[usize],
+    out: &mut dyn Write,
+) -> Done {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_header(header);
+    rows.for_each(|row| _ = table.add_row(row));
     let whole = longest.iter().sum::<usize>() + 2 * longest.len().saturating_sub(1);
     let broken = width.filter(|width| whole > usize::from(*width));
     if let Some(width) = broken {
@@ -157,6 +209,9 @@ fn columns_within(
         column.set_cell_alignment(side);
         if broken.is_some() && longest[i] <= UNBROKEN {
             column.set_constraint(ColumnConstraint::ContentWidth);
+        } else if broken.is_some() {
+            let least = comfy_table::Width::Fixed(UNBROKEN as u16);
+            column.set_constraint(ColumnConstraint::LowerBoundary(least));
         }
     }
     for line in table.to_string().lines() {
@@ -173,8 +228,26 @@ pub(crate) fn free_of_noise(difference: f64, size: f64) -> f64 {
 /// Differences smaller than this share of what they are differences of are rounding.
 const NOISE: f64 = 1e-12;
 
-/// A number with as many digits as people compare: four decimals, or powers of ten outside their reach.
+/// Results smaller than this are what rounding leaves of 0.
+const TINY: f64 = 1e-15;
+
+/// A result with as many digits as people compare: four decimals, or powers of ten outside their reach; 0 where it is tiny.
 pub(crate) fn number(value: f64) -> String {
+    as_given(if value.abs() < TINY { 0.0 } else { value })
+}
+
+/// A standard error with the digit or two that it is good for.
+pub(crate) fn error(se: f64) -> String {
+    match se {
+        se if se < TINY => "0".into(),
+        se if (1e-3..1.0).contains(&se) => format!("{se:.3}"),
+        se if (1.0..1e3).contains(&se) => format!("{se:.1}"),
+        se => format!("{se:.0e}"),
+    }
+}
+
+/// A number of the data, which may be as small as it likes.
+pub(crate) fn as_given(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 || !value.is_finite() {
         format!("{value}")
@@ -183,6 +256,16 @@ pub(crate) fn number(value: f64) -> String {
     } else {
         format!("{value:.2e}")
     }
+}
+
+/// So many of something: `1 row`, `2 rows`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    let end = match what {
+        _ if count == 1 => "",
+        what if what.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{count} {what}{end}")
 }
 
 /// A number that may be missing.
@@ -230,8 +313,43 @@ mod tests {
         assert_eq!(text.matches("-1.2345").count(), 2);
     }
 
+    /// Three rows of four figures, as of classes, with a first column as long as this.
+    fn figures(width: u16, name: &str) -> Vec<String> {
+        let header = [name, "auc", "brier", "error", "log loss"];
+        let row = |name: &str| {
+            let cell = format!("{} ({})", number(0.123_456), error(0.000_345_6));
+            [name.into()].into_iter().chain(std::iter::repeat_n(cell, 4)).collect::<Vec<_>>()
+        };
+        let mut out = Vec::new();
+        let rows = ["stack", "best member", name].map(row);
+        columns_within(Some(width), CellAlignment::Right, &header, rows, &mut out).unwrap();
+        String::from_utf8(out).unwrap().lines().map(String::from).collect()
+    }
+
+    #[test]
+    fn figures_fit_eighty_columns_and_names_stay_whole() {
+        let whole = figures(80, "equal weights");
+        assert_eq!(whole.len(), 4, "{whole:?}");
+        assert!(whole.iter().all(|line| line.chars().count() <= 80), "{whole:?}");
+        let narrow = figures(60, "equal weights");
+        assert!(narrow.iter().all(|line| line.chars().count() <= 60), "{narrow:?}");
+        assert_eq!(narrow.iter().filter(|line| line.starts_with("best member")).count(), 2);
+        assert_eq!(narrow.join(" ").matches("0.1235 (3e-4)").count(), 12);
+        let long = figures(60, "a name that is longer than twenty characters");
+        assert!(long.iter().any(|line| line.starts_with("best member")), "{long:?}");
+        assert!(long.iter().all(|line| line.chars().count() <= 60), "{long:?}");
+    }
+
+    #[test]
+    fn counts_agree_with_their_nouns() {
+        assert_eq!([counted(1, "row"), counted(2, "row")], ["1 row", "2 rows"]);
+        assert_eq!([counted(1, "pass"), counted(0, "pass")], ["1 pass", "0 passes"]);
+    }
+
     #[test]
     fn what_rounding_leaves_of_zero_is_zero() {
+        assert_eq!([number(3.06e-16), number(-1.34e-20), number(1e-14)], ["0", "0", "1.00e-14"]);
+        assert_eq!(as_given(1.34e-20), "1.34e-20");
         assert_eq!(free_of_noise(1.62e-16, -1.5), 0.0);
         assert_eq!(free_of_noise(1.62e-16, 1e-10), 1.62e-16);
         assert_eq!(number(free_of_noise(-5.18e-18, 2.0)), "0");

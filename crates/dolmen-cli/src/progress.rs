@@ -46,7 +46,8 @@ impl Bar {
         let started = *state.started.get_or_insert_with(Instant::now);
         change(&mut state.forecast);
         let share = state.forecast.share();
-        self.bar.set_position((share * LENGTH as f64) as u64);
+        // A full bar is for the end, and then it vanishes; from 99.5 % on it would say 100.
+        self.bar.set_position(((share * LENGTH as f64) as u64).min(LENGTH - 6));
         if let Some(what) = what {
             let left = state.forecast.left(started.elapsed()).map(in_words).unwrap_or_default();
             self.bar.set_message(format!("{what}{left}"));

@@ -66,7 +66,7 @@ fn show(report: &ScoreReport, out: &mut dyn Write) -> Done {
     if let Some(coverage) = &report.intervals {
         show_coverage("intervals", coverage, out)?;
     }
-    writeln!(out, "task           {} ({} rows)", report.task, report.rows)?;
+    writeln!(out, "task           {} ({})", report.task, output::counted(report.rows, "row"))?;
     writeln!(out, "score          {}", number(report.score))?;
     writeln!(out, "gain           {} over '{}'", difference(&report.gain_over_best), report.best)?;
     writeln!(out, "               {} over equal weights", difference(&report.gain_over_uniform))?;

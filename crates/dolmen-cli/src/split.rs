@@ -9,7 +9,7 @@ use clap::Args;
 use dolmen::error::{Error, Place, Result};
 use dolmen::plan::{HoldOut, Plan, PlanSpec, Portion, RowKeys};
 use dolmen::run::Run;
-use dolmen::table::{self, Column, Table, groups_of};
+use dolmen::table::{self, Column, DateColumn, Table, groups_of};
 use serde::Serialize;
 
 use crate::args::{Common, DataFile, Format, Reading};
@@ -33,7 +33,7 @@ pub(crate) struct Split {
     /// The column with groups of rows that stay together.
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["time", "stratify"])]
     groups: Option<String>,
-    /// The column with the rows' times: the last rows are set aside. Numbers, or texts whose order is that of time.
+    /// The column with the rows' times: the last rows are set aside. Numbers or dates.
     #[arg(long, value_name = "COLUMN", conflicts_with = "stratify")]
     time: Option<String>,
     /// The column with classes, of which both parts get their share.
@@ -79,7 +79,7 @@ struct Part {
 
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} rows in {}", self.rows, self.output.display())
+        write!(f, "{} in {}", output::counted(self.rows, "row"), self.output.display())
     }
 }
 
@@ -100,6 +100,7 @@ pub(crate) fn run(split: &Split, common: &Common, out: &mut dyn Write) -> Done {
         split.reading.recipe()?.read(&split.data, &[], None, &run)?
     };
     let plan = split.plan(&table, &run).map_err(|e| e.in_file(&split.data))?;
+    split.doubt(&table).iter().for_each(|text| output::note(common, text));
     drop(run);
     let parts = &plan.splits()[0];
     let (learned_from, held_out) = (parts.train(table.rows()), parts.test());
@@ -135,6 +136,16 @@ impl Split {
         PlanSpec::HoldOut(scheme).build(table.rows(), &keys, run)
     }
 
+    /// What is to be said of dates that can be read in two ways.
+    fn doubt(&self, table: &Table) -> Option<String> {
+        let name = self.time.as_ref()?;
+        let Ok(Column::Categorical(texts)) = table.column(name) else { return None };
+        let text = DateColumn::recognise(name, texts)?.in_doubt?;
+        Some(format!(
+            "'{text}' in column '{name}' is read with the month first: if the day stands first, write the year first"
+        ))
+    }
+
     /// Where a part is written: what the user says, or a name made from that of the data.
     fn place(&self, part: &str) -> PathBuf {
         let given = if part == "train" { &self.train_output } else { &self.test_output };
@@ -151,15 +162,23 @@ impl Split {
     }
 }
 
-/// The rows' times; of texts their place in order.
+/// The rows' times: numbers, or the moments that dates name. Other texts have no order of time: sorted by spelling they
+/// would put February before January.
 fn times(name: &str, column: &Column) -> Result<Vec<f64>> {
     if let Some(i) = column.first_missing() {
         return Err(Error::data(Place::cell(i, name), "the time is missing"));
     }
-    Ok(match column {
-        Column::Numeric(values) => values.clone(),
-        // Levels stand in order: of numbers if all are, else of spelling.
-        Column::Categorical(c) => c.codes.iter().map(|&code| f64::from(code)).collect(),
+    let Column::Categorical(texts) = column else {
+        return column.clone().into_numbers(name);
+    };
+    if let Some(dates) = DateColumn::recognise(name, texts) {
+        return dates.seconds(column);
+    }
+    column.clone().into_numbers(name).map_err(|_| {
+        let problem =
+            "the texts are neither numbers nor dates of one form: they have no order of time";
+        Error::data(Place::column(name), problem)
+            .with_hint("write dates with the year first (2024-01-31), or number the rows")
     })
 }
 

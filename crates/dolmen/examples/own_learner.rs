@@ -3,13 +3,15 @@
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use dolmen::catalogue::{Catalogue, LearnerEntry};
+use dolmen::schemars;
 use dolmen::learner::{Sample, Simple, SimpleLearner, SimpleModel};
 use dolmen::recipe::{Model, ModelFile, Recipe};
 use dolmen::table::{Column, Table};
 use dolmen::{Result, run::Run, task::Regression};
 
 /// Predicts the mean of the rows at the same hour of the day; hours are in the first column.
-#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[schemars(crate = "dolmen::schemars")]
 struct Daily {}
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 struct FittedDaily(Vec<f64>);

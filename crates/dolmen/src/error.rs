@@ -60,6 +60,15 @@ pub enum Error {
         source: Box<Error>,
     },
 
+    /// A part of a model, such as that of one class, could not be fitted.
+    #[error("{part}: {source}")]
+    Part {
+        /// The part.
+        part: String,
+        /// What its fit said.
+        source: Box<Error>,
+    },
+
     /// A model file holds a kind of model this program does not know.
     #[error("unknown kind of model '{kind}'")]
     UnknownKind {
@@ -154,6 +163,17 @@ impl Error {
         Self::Io { path: path.into(), source }
     }
 
+    /// The failure of a part of a model. What failed within it is no member of anything the user knows, and is not named.
+    #[must_use]
+    pub fn in_part(self, part: impl Into<String>) -> Self {
+        let source = match self {
+            Self::Cancelled => return self,
+            Self::Member { source, .. } => source,
+            other => Box::new(other),
+        };
+        Self::Part { part: part.into(), source }
+    }
+
     /// Adds the cure to an error about data or a parameter; other errors stay as they are.
     #[must_use]
     pub fn with_hint(mut self, cure: impl Into<String>) -> Self {
@@ -179,7 +199,7 @@ impl Error {
             Self::Data { place, .. } => {
                 place.file.get_or_insert_with(|| path.into());
             }
-            Self::Member { source, .. } => {
+            Self::Member { source, .. } | Self::Part { source, .. } => {
                 let inner = std::mem::replace(source.as_mut(), Self::Cancelled);
                 **source = inner.in_file(path);
             }
@@ -192,7 +212,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Data { hint, .. } | Self::Param { hint, .. } => hint.clone(),
-            Self::Member { source, .. } => source.hint(),
+            Self::Member { source, .. } | Self::Part { source, .. } => source.hint(),
             Self::Version { .. } | Self::UnknownKind { .. } => {
                 Some("the file comes from a newer or extended program: update this one".into())
             }

@@ -705,12 +705,13 @@ impl Learner<Regression> for Hasty {
     }
     fn out_of_sample(
         &self,
-        sample: &Sample<'_, Regression>,
-        _plan: &dolmen::plan::Plan,
+        _sample: &Sample<'_, Regression>,
+        plan: &dolmen::plan::Plan,
         _run: &Run,
     ) -> Result<dolmen::learner::Block> {
-        let columns = vec![vec![1.0; sample.rows()]];
-        Ok(dolmen::learner::Block { columns, failures: Vec::new() })
+        let ones = |split: &dolmen::plan::Split| vec![vec![1.0; split.test().len()]];
+        let splits = plan.splits().iter().map(ones).collect();
+        Ok(dolmen::learner::Block { splits, failures: Vec::new() })
     }
 }
 

@@ -150,7 +150,16 @@ fn looks_decide_what_is_an_input() {
     assert_eq!(look("colour", texts(|i| format!("c{}", i % 9))), Look::Input);
     let sentence = |i: usize| format!("a sentence of some length about the number {}", i / 2);
     assert_eq!(look("remark", texts(sentence)), Look::Text);
-    assert_eq!(look("amount", texts(|i| format!("{i},5"))), Look::DecimalCommas);
+    assert_eq!(look("weight", texts(|i| format!("{i}.5 kg"))), Look::WithUnits("0.5 kg".into()));
+    assert_eq!(look("case", texts(|i| format!("{i}a{i}"))), Look::Identifier);
+    assert_eq!(look("Order No", numbers(|i| (5000 + i * 37 % 50) as f64)), Look::Identifier);
+    assert_eq!(look("zip_code", numbers(|i| (10_000 + 531 * i) as f64)), Look::Identifier);
+    assert_eq!(look("zip_code", numbers(|i| (10_000 + 531 * (i / 2)) as f64)), Look::Input);
+    assert_eq!(look("pulse", numbers(|i| (60 + i * 37 % 50) as f64)), Look::Input);
+    let few = |name: &str| look(name, Column::Numeric((0..12).map(|i| f64::from(3 * i)).collect()));
+    assert_eq!((few("number"), few("id")), (Look::Input, Look::Identifier));
+    assert_eq!(look("__index_level_0__", numbers(|i| (i % 7) as f64)), Look::Unnamed);
+    assert!(matches!(look("day", numbers(|i| (20_210_301 + i % 28) as f64)), Look::Dates(_)));
     assert_eq!(look("pair", texts(|i| format!("{},b", i % 3))), Look::Input);
     assert_eq!(look("gone", numbers(|_| f64::NAN)), Look::Empty);
     assert_eq!(look("Unnamed: 0", numbers(|i| i as f64)), Look::Unnamed);

@@ -4,11 +4,12 @@ use std::io::Write;
 
 use dolmen::evaluate::compare::{Comparison, Duel, MeanWeight, MethodResult, Outcome, Tally};
 
-use crate::output::{Done, columns, number};
+use crate::output::{Done, columns, counted, number};
 
 /// One set: the methods, the weights, and who is better than whom.
 pub(super) fn comparison(comparison: &Comparison, out: &mut dyn Write) -> Done {
-    if comparison.duels.is_empty() {
+    let is_density = comparison.methods.iter().all(|method| method.figures.is_empty());
+    if is_density {
         densities(comparison, out)?;
     } else {
         figures(comparison, out)?;
@@ -24,7 +25,8 @@ pub(super) fn comparison(comparison: &Comparison, out: &mut dyn Write) -> Done {
         writeln!(out)?;
     }
     let stacked = comparison.methods.first().is_some_and(|method| method.name == "stacking");
-    if !stacked && !comparison.duels.is_empty() {
+    let is_tested = comparison.methods.iter().any(|method| method.split_scores.len() > 1);
+    if !stacked && is_tested && !comparison.duels.is_empty() {
         duels(&comparison.duels, out)?;
     }
     splits(comparison, out)
@@ -36,7 +38,7 @@ fn densities(comparison: &Comparison, out: &mut dyn Write) -> Done {
         vec![
             method.name.clone(),
             format!("{:.2}", method.mean),
-            format!("{:.2}", method.se),
+            if method.se.is_nan() { "-".into() } else { format!("{:.2}", method.se) },
             format!("{:.0} %", 100.0 * method.finite_share),
             chance(method.p_value),
         ]
@@ -52,9 +54,9 @@ fn densities(comparison: &Comparison, out: &mut dyn Write) -> Done {
 fn figures(comparison: &Comparison, out: &mut dyn Write) -> Done {
     let Some(first) = comparison.methods.first() else { return Ok(()) };
     let row = |method: &MethodResult| {
-        let mut row = vec![method.name.clone(), number(method.mean), number(method.se)];
+        let mut row = vec![method.name.clone(), known(method.mean), known(method.se)];
         row.extend([chance(method.p_value), chance(method.corrected_p_value)]);
-        row.extend(method.figures.iter().map(|figure| number(figure.mean)));
+        row.extend(method.figures.iter().map(|figure| known(figure.mean)));
         row
     };
     let mut header = vec!["method", "score", "se", "Wilcoxon p", "corrected t p"];
@@ -62,6 +64,11 @@ fn figures(comparison: &Comparison, out: &mut dyn Write) -> Done {
     columns(&header, comparison.methods.iter().map(row), out)?;
     writeln!(out, "\np: of the score, against {}\n", first.name)?;
     Ok(())
+}
+
+/// A number, unless there were too few splits to know it.
+fn known(value: f64) -> String {
+    if value.is_nan() { "-".into() } else { number(value) }
 }
 
 fn chance(p: Option<f64>) -> String {
@@ -107,14 +114,22 @@ fn word(outcome: Outcome) -> &'static str {
 fn splits(comparison: &Comparison, out: &mut dyn Write) -> Done {
     let Comparison { rows, repeats, .. } = comparison;
     let what = if comparison.zero_line.is_some() { "sums" } else { "means" };
-    match (comparison.outer_folds, comparison.test_rows) {
-        (Some(folds), _) => writeln!(out, "{repeats} times {folds} folds of {rows} rows")?,
-        (None, test) => writeln!(
+    let test = match (comparison.test_rows, comparison.test_rows_between) {
+        (Some(test), _) => counted(test, "test row"),
+        (None, Some([fewest, most])) => format!("{fewest} to {most} test rows"),
+        (None, None) => "the test rows".into(),
+    };
+    match comparison.outer_folds {
+        Some(folds) => {
+            writeln!(out, "{} {folds} folds of {rows} rows", counted(*repeats, "time"))?;
+        }
+        None => writeln!(
             out,
-            "{repeats} random splits of {rows} rows; {what} of the scores of {} test rows, higher is better",
-            test.unwrap_or(0)
+            "{} of {rows} rows; {what} of the scores of {test}, higher is better",
+            counted(*repeats, "random split"),
         )?,
     }
+    comparison.notes.iter().try_for_each(|note| writeln!(out, "note: {note}"))?;
     if let Some(zero) = &comparison.zero_line {
         writeln!(
             out,

@@ -8,7 +8,7 @@ use dolmen::ensemble::{
 use dolmen::score::Estimate;
 use dolmen::score::figures::Estimates;
 
-use crate::output::{Done, columns, difference, maybe, number};
+use crate::output::{Done, columns, difference, error, maybe, number};
 
 /// The check, in the manner of a weighing's summary.
 pub(super) fn show_check(check: &Assessment, out: &mut dyn Write) -> Done {
@@ -66,17 +66,18 @@ pub(super) fn show_figures(figures: &StackFigures, calibrated: bool, out: &mut d
     let row = |(name, own): (&str, &Estimates)| {
         let cell = |figure: &&str| {
             let Estimate { mean, se } = own[*figure];
-            format!("{} ({})", number(mean), maybe(se))
+            format!("{} ({})", number(mean), se.map_or_else(|| "-".into(), error))
         };
         [name.to_string()].into_iter().chain(shown.iter().map(cell)).collect::<Vec<_>>()
     };
     let rows = [
-        ("the stack", &figures.stack),
-        ("the best member", &figures.best_member),
+        ("stack", &figures.stack),
+        ("best member", &figures.best_member),
         ("equal weights", &figures.uniform),
     ];
-    let first = if figures.held_out { "on rows held out" } else { "on the rows learned from" };
-    let header: Vec<&str> = [first].into_iter().chain(shown.iter().copied()).collect();
+    let first = if figures.held_out { "rows held out" } else { "rows learned from" };
+    let shown: Vec<String> = shown.iter().map(|name| name.replace('_', " ")).collect();
+    let header: Vec<&str> = [first].into_iter().chain(shown.iter().map(String::as_str)).collect();
     columns(&header, rows.into_iter().map(row), out)?;
     let before = if calibrated { "; before calibration" } else { "" };
     writeln!(out, "(standard errors in brackets{before})\n")?;
@@ -100,8 +101,19 @@ pub(super) fn show_verdict(verdict: &Verdict, kept: &str, out: &mut dyn Write) -
         Surety::Not if verdict.kept == Kept::BestMember => "is none, but it is the simplest",
         Surety::Not => "is not above 0",
     };
-    let asked = if verdict.by_check { "" } else { " (as asked)" };
-    writeln!(out, "kept           {what}{asked}: {whose}, {gain}, {sure}")?;
+    if verdict.only_member && verdict.gain.mean == 0.0 {
+        return Ok(writeln!(out, "kept           the only member: there is nothing to choose")?);
+    }
+    let what = if verdict.only_member { "the stack of the only member".into() } else { what };
+    let asked = if verdict.by_check || verdict.only_member { "" } else { " (as asked)" };
+    if verdict.gain.mean == f64::INFINITY {
+        writeln!(
+            out,
+            "kept           {what}{asked}: {whose} is infinite, as that gave some row no probability at all"
+        )?;
+    } else {
+        writeln!(out, "kept           {what}{asked}: {whose}, {gain}, {sure}")?;
+    }
     if let (Surety::Likely | Surety::Unsure, Some(chance)) = (verdict.surety, verdict.chance) {
         let often = (100.0 * chance).round();
         writeln!(

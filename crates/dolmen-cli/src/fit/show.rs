@@ -9,7 +9,7 @@ use dolmen::recipe::{
 };
 
 use super::evidence::{intervals_title, show_check, show_coverage, show_figures, show_verdict};
-use crate::output::{Done, columns, number};
+use crate::output::{Done, columns, counted, number};
 use crate::weigh::show as show_weighing;
 
 /// A report, and where the model went.
@@ -83,7 +83,7 @@ pub(crate) fn show_other(other: &OtherCombination, combiner: &str, out: &mut dyn
         columns(&[combiner, &series.name], rows.map(row), out)?;
         writeln!(out)?;
     }
-    writeln!(out, "task           {} ({} rows)", other.task, other.rows)?;
+    writeln!(out, "task           {} ({})", other.task, counted(other.rows, "row"))?;
     writeln!(out, "method         {combiner}")?;
     Ok(other.notes.iter().try_for_each(|note| writeln!(out, "note           {note}"))?)
 }
@@ -99,7 +99,7 @@ fn alone(report: &AloneReport, out: &mut dyn Write) -> Done {
         writeln!(out, "member         {}{share}", member.name)?;
         member.notes.iter().try_for_each(|note| writeln!(out, "note           {note}"))?;
     }
-    writeln!(out, "task           {} ({} rows)", report.task, report.rows)?;
+    writeln!(out, "task           {} ({})", report.task, counted(report.rows, "row"))?;
     writeln!(out, "check          none: fitted on all rows, as it is; score it on other rows")?;
     show_failures(&report.failures, out)
 }

@@ -9,7 +9,7 @@ use dolmen::table::{Column, Look, Roles, Table, possible_classes};
 use serde::Serialize;
 
 use crate::args::{Common, DataFile, Format, Reading};
-use crate::output::{self, Done, columns, number};
+use crate::output::{self, Done, as_given, columns, counted};
 
 /// Show a table's columns, their types and missing values; or a model's members, how their fits went and what they found.
 #[derive(Debug, Args)]
@@ -30,6 +30,8 @@ pub(crate) struct Inspect {
 struct Report {
     rows: usize,
     columns: Vec<Described>,
+    /// What is to be known of how the table was read.
+    notes: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -70,13 +72,14 @@ pub(crate) fn run(arguments: &Inspect, common: &Common, out: &mut dyn Write) -> 
         vec![c.name.clone(), c.kind.into(), c.missing.to_string(), c.summary.clone()]
     };
     columns(&["column", "type", "missing", "values"], report.columns.iter().map(row), out)?;
-    writeln!(out, "\n{} rows", report.rows)?;
+    writeln!(out, "\n{}", counted(report.rows, "row"))?;
     report.show_notes(out)
 }
 
 impl Report {
     /// What `fit` will do with some columns, and what one may want to say to it.
     fn show_notes(&self, out: &mut dyn Write) -> Done {
+        self.notes.iter().try_for_each(|note| writeln!(out, "note: {note}"))?;
         for column in self.columns.iter().filter(|column| column.role != "input") {
             writeln!(out, "note: column '{}' is left out: {}", column.name, column.role)?;
         }
@@ -109,7 +112,7 @@ fn describe(table: &Table, roles: &Roles) -> Report {
                 let names: Vec<String> = dates.names().collect();
                 format!("from {}: {}", dates.first_day(), names.join(", "))
             }
-            (_, Some((low, high)), _) => format!("{} to {}", number(low), number(high)),
+            (_, Some((low, high)), _) => format!("{} to {}", as_given(low), as_given(high)),
             (_, None, Some(levels)) => format!("{levels} levels"),
             (_, None, None) => "none".into(),
         };
@@ -118,7 +121,7 @@ fn describe(table: &Table, roles: &Roles) -> Report {
             name: name.into(),
             kind,
             missing: column.missing(),
-            role: look.reason().filter(|_| !is_kept).unwrap_or("input").into(),
+            role: look.reason().filter(|_| !is_kept).unwrap_or_else(|| "input".into()),
             classes: possible_classes(column).filter(|_| !is_declared),
             summary,
             min,
@@ -126,7 +129,7 @@ fn describe(table: &Table, roles: &Roles) -> Report {
             levels,
         }
     });
-    Report { rows: table.rows(), columns: columns.collect() }
+    Report { rows: table.rows(), columns: columns.collect(), notes: table.notes().to_vec() }
 }
 
 /// The smallest and the largest number.

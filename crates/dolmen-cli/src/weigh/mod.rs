@@ -18,7 +18,9 @@ use serde::Serialize;
 
 use crate::args::{Calibrate, Common, DataFile, Format, Reading};
 use crate::fit::{show_calibration, show_other};
-use crate::output::{self, Done, Failure, columns, difference, free_of_noise, maybe, note, number};
+use crate::output::{
+    self, Done, Failure, columns, counted, difference, free_of_noise, maybe, note, number,
+};
 
 /// Find the best combination of predictions made by any tool.
 ///
@@ -282,7 +284,7 @@ pub(crate) fn show(weighing: &Weighing, out: &mut dyn Write) -> Done {
 
 fn summary(weighing: &Weighing, out: &mut dyn Write) -> Done {
     let score = if weighing.task == Regression::NAME { "minus squared error" } else { "log score" };
-    writeln!(out, "task           {} ({} rows)", weighing.task, weighing.rows)?;
+    writeln!(out, "task           {} ({})", weighing.task, counted(weighing.rows, "row"))?;
     let is_lmg = weighing.task == Joint::NAME && weighing.method == Method::Simplex;
     let name = if is_lmg { "lmg" } else { weighing.method.name() };
     write!(out, "method         {name}")?;
@@ -290,7 +292,12 @@ fn summary(weighing: &Weighing, out: &mut dyn Write) -> Done {
         let steps = weighing.iterations;
         write!(out, ", KKT residual {residual:.1e} after {steps} steps from the best start")?;
     } else if weighing.iterations > 0 {
-        write!(out, ", certified gap {:.1e} after {} passes", weighing.gap, weighing.iterations)?;
+        write!(
+            out,
+            ", certified gap {:.1e} after {}",
+            weighing.gap,
+            counted(weighing.iterations, "pass")
+        )?;
     }
     writeln!(out)?;
     writeln!(out, "score          {} ({score} per row, higher is better)", number(weighing.score))?;
@@ -336,8 +343,8 @@ fn warn(weighing: &Weighing, out: &mut dyn Write) -> Done {
     if weighing.converged {
         return Ok(());
     }
-    let (method, passes) = (weighing.method.name(), weighing.iterations);
-    writeln!(out, "NOT CONVERGED: {method} missed its tolerance after {passes} passes.")?;
+    let (method, passes) = (weighing.method.name(), counted(weighing.iterations, "pass"));
+    writeln!(out, "NOT CONVERGED: {method} missed its tolerance after {passes}.")?;
     let gap = number(weighing.gap);
     writeln!(out, "Other weights than those below may score better, by up to {gap} per row.")?;
     Ok(writeln!(out)?)

@@ -126,6 +126,23 @@ fn classes_are_compared_by_their_figures() {
 }
 
 #[test]
+fn few_groups_make_fewer_folds_and_test_rows_are_the_true_ones() {
+    let mut text = String::from("x,y,g\n");
+    (0..40).for_each(|i| writeln!(text, "{i},{},{}", 3 * i + i % 4, i % 4).unwrap());
+    let folder = Folder::with("g.csv", text);
+    let usual = ["compare", "g.csv", "-q", "--target", "y", "--groups", "g", "--model", "ridge"];
+    let report = folder.json(&[&usual[..], &["--repeats", "2", "--test-rows", "4"]].concat());
+    assert_eq!(report["test_rows"], 10);
+    assert!(report["notes"][0].as_str().unwrap().contains("there are 3"), "{report}");
+    let text = folder.succeeds(&[&usual[..], &["--repeats", "1", "--test-rows", "4"]].concat());
+    assert!(text.contains("1 random split of 40 rows") && text.contains("10 test rows"), "{text}");
+    // One split has no standard error and no test.
+    assert!(!text.contains("NaN"), "{text}");
+    let report = folder.json(&[&usual[..], &["--repeats", "1", "--test-rows", "4"]].concat());
+    assert!(report["methods"][1]["p_value"].is_null(), "{report}");
+}
+
+#[test]
 fn several_sets_give_wins_draws_and_losses() {
     let folder = Folder::with("a.csv", two_classes(60));
     folder.write("b.csv", two_classes(90));

@@ -19,3 +19,4 @@ mod stacks;
 mod tables;
 mod weigh;
 mod whole_way;
+mod written;

@@ -269,6 +269,8 @@ impl<T: Task> Assessor<'_, T> {
     ) -> (usize, Assessment) {
         let ([stack, best, uniform], shares) = (compared, &held.shares);
         let gains = Gains {
+            rows: shares.iter().filter(|share| **share > 0.0).count(),
+            only_member: trials.matrix.members().len() == 1,
             stack: stack.gain_over(best, shares),
             uniform: uniform.gain_over(best, shares),
             stack_over_uniform: stack.gain_over(uniform, shares),

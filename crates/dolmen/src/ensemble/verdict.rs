@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::math::student_two_sided;
 use crate::score::Estimate;
 
 /// What is kept.
@@ -23,22 +24,24 @@ pub struct Verdict {
     pub kept: Kept,
     /// Whether it was kept because the check found it best; else because the user asked for the stack.
     pub by_check: bool,
+    /// Whether there is only one member, so that there was nothing to choose.
+    pub only_member: bool,
     /// Its score less that of the best member; of the best member, less that of the better of stack and equal weights.
     pub gain: Estimate,
-    /// The probability of a gain at least this large if there were none in truth, by the normal distribution; `None` without
-    /// a standard error. Folds share training rows, which the standard error does not know of: it is a little small.
+    /// The probability of a gain at least this large if there were none in truth, by Student's distribution, because the
+    /// standard error is itself estimated from the rows; `None` without a standard error. Folds share training rows, which the standard error does not know of: it is a little small.
     pub chance: Option<f64>,
     /// How sure the gain is.
     pub surety: Surety,
 }
 
-/// How sure a gain is, by its standard error.
+/// How sure a gain is, by the chance of as large a one without any in truth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Surety {
-    /// More than two standard errors above 0.
+    /// As rare as more than two standard errors above 0 are in many rows; or infinite.
     Clear,
-    /// More than one.
+    /// As rare as more than one.
     Likely,
     /// Less than that, or not known.
     Unsure,
@@ -46,8 +49,17 @@ pub enum Surety {
     Not,
 }
 
+/// The normal distribution's tail beyond two standard errors.
+const CLEAR: f64 = 0.022_750_131_948_179;
+/// And beyond one.
+const LIKELY: f64 = 0.158_655_253_931_457;
+
 /// Paired differences of the held-out scores.
 pub(super) struct Gains {
+    /// Rows that count.
+    pub(super) rows: usize,
+    /// Whether there is only one member.
+    pub(super) only_member: bool,
     /// The stack over the best member.
     pub(super) stack: Estimate,
     /// Equal weights over the best member.
@@ -66,32 +78,36 @@ impl Gains {
             (Kept::Stack, self.stack)
         };
         if gain.mean > 0.0 {
-            return Verdict::new(kept, true, gain);
+            return self.decide(kept, true, gain);
         }
         // Not `-0`.
         let lead = Estimate { mean: 0.0 - gain.mean, se: gain.se };
-        Verdict::new(Kept::BestMember, true, lead)
+        self.decide(Kept::BestMember, true, lead)
     }
 
     /// Without the rule.
     pub(super) fn stack_as_asked(&self) -> Verdict {
-        Verdict::new(Kept::Stack, false, self.stack)
+        self.decide(Kept::Stack, false, self.stack)
     }
-}
 
-impl Verdict {
-    fn new(kept: Kept, by_check: bool, gain: Estimate) -> Self {
+    fn decide(&self, kept: Kept, by_check: bool, gain: Estimate) -> Verdict {
+        let freedom = self.rows.saturating_sub(1).max(1) as f64;
         let errors = gain.se.filter(|se| *se > 0.0).map(|se| gain.mean / se);
-        let surety = match errors {
+        let chance = errors.map(|t| {
+            let beyond = 0.5 * student_two_sided(t, freedom);
+            if t > 0.0 { beyond } else { 1.0 - beyond }
+        });
+        let surety = match chance {
             _ if gain.mean <= 0.0 => Surety::Not,
-            Some(z) if z > 2.0 => Surety::Clear,
-            Some(z) if z > 1.0 => Surety::Likely,
+            // The other gave a row no probability at all.
+            _ if gain.mean.is_infinite() => Surety::Clear,
+            Some(chance) if chance < CLEAR => Surety::Clear,
+            Some(chance) if chance < LIKELY => Surety::Likely,
             // Every row gains the same.
             None if gain.se == Some(0.0) => Surety::Clear,
             _ => Surety::Unsure,
         };
-        let chance = errors.map(|z| 0.5 * libm::erfc(z / std::f64::consts::SQRT_2));
-        Self { kept, by_check, gain, chance, surety }
+        Verdict { kept, by_check, only_member: self.only_member, gain, chance, surety }
     }
 }
 
@@ -103,6 +119,8 @@ mod tests {
         let estimate = |mean| Estimate { mean, se: Some(0.1) };
         let difference = stack - uniform;
         Gains {
+            rows: 1000,
+            only_member: false,
             stack: estimate(stack),
             uniform: estimate(uniform),
             stack_over_uniform: estimate(difference),
@@ -124,11 +142,19 @@ mod tests {
 
     #[test]
     fn a_gain_within_its_standard_error_is_unsure() {
-        let verdict = |mean, se| Verdict::new(Kept::Stack, true, Estimate { mean, se });
+        let of = |rows: usize, mean, se| {
+            let gains = Gains { rows, ..gains(mean, 0.0) };
+            gains.decide(Kept::Stack, true, Estimate { mean, se })
+        };
+        let verdict = |mean, se| of(1000, mean, se);
         let unsure = verdict(0.0011, Some(0.0459));
         assert_eq!(unsure.surety, Surety::Unsure);
-        // One less the normal distribution at 0.0011 / 0.0459 standard errors.
-        assert!((unsure.chance.unwrap() - 0.490_440).abs() < 1e-6, "{unsure:?}");
+        // SciPy's t.sf(0.0011 / 0.0459, 999); in 4 rows t.sf(2.5, 3) is more than twice as much as in many.
+        assert!((unsure.chance.unwrap() - 0.490_443).abs() < 1e-6, "{unsure:?}");
+        let few = of(4, 0.25, Some(0.1));
+        assert_eq!(few.surety, Surety::Likely);
+        assert!((few.chance.unwrap() - 0.043_853).abs() < 1e-6, "{few:?}");
+        assert_eq!(verdict(f64::INFINITY, None).surety, Surety::Clear);
         assert_eq!(verdict(0.15, Some(0.1)).surety, Surety::Likely);
         assert_eq!(verdict(0.25, Some(0.1)).surety, Surety::Clear);
         assert_eq!(verdict(0.1, Some(0.0)).surety, Surety::Clear);

@@ -187,7 +187,7 @@ fn shortcut<T: Task>(
     let shared = learner.out_of_sample(sample, &plan, run);
     let refitted = refit(learner, sample, &plan, run);
     let agree = |shared: &Block, refitted: &Block| {
-        let (a, b) = (shared.columns.concat(), refitted.columns.concat());
+        let (a, b) = (shared.splits.concat().concat(), refitted.splits.concat().concat());
         let failed = |block: &Block| block.failures.iter().map(|f| (f.member, f.split)).collect();
         let (a_failed, b_failed): (Vec<_>, Vec<_>) = (failed(shared), failed(refitted));
         a_failed == b_failed && all_alike(&a, &b)

@@ -68,11 +68,12 @@ impl Recipe {
             target: self.target.clone(),
             weights: self.weights.clone(),
             groups: named(&self.groups, |plan| &plan.groups),
+            classes: self.task.is_some_and(TargetTask::has_classes),
             time: named(&self.time, |plan| &plan.time),
             folds: plan.as_ref().and_then(|plan| plan.folds.clone()),
             ..self.reading.roles()
         };
-        let Assigned { features, target, weights, groups, times, folds, dates, mut notes } =
+        let Assigned { features, target, weights, groups, times, folds, dates, numbers, mut notes } =
             roles.assign(table)?;
         let truth = match (&self.target, target) {
             (Some(name), Some(column)) => {
@@ -84,7 +85,7 @@ impl Recipe {
             _ => Truth::None,
         };
         let weights = weights.map(Weights::new).transpose()?;
-        let conventions = Conventions { dates, ..self.reading.conventions()? };
+        let conventions = Conventions { dates, numbers, ..self.reading.conventions()? };
         Ok(Data { features, truth, weights, groups, times, folds, conventions, notes })
     }
 

@@ -407,7 +407,7 @@ fn interval_columns(
     run: &Run,
 ) -> Result<[(String, Column); 2]> {
     let intervals = model.intervals(x, level, run)?.ok_or_else(|| {
-        let expected = "left out: the model was fitted without a check, which its errors come from";
+        let expected = "left out: the model was fitted without rows held out (--alone, --check none or too few rows)";
         Error::param("interval", expected, level)
     })?;
     Ok(["lower", "upper"].map(|name| {

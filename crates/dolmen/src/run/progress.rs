@@ -73,6 +73,9 @@ impl Progress for Named {
     }
 }
 
+/// The share of the whole from which the time left is told, whatever is not known yet.
+const ENOUGH: f64 = 0.2;
+
 /// What share of the work is done, each kind of it weighed by what its steps were measured to cost.
 #[derive(Debug, Clone, Default)]
 pub struct Forecast {
@@ -109,12 +112,11 @@ impl Forecast {
 
     /// The share of the whole that is done. It never falls: what turns out dearer than it was thought to be slows it down.
     pub fn share(&mut self) -> f64 {
-        let known = self.kinds.iter().filter(|kind| kind.measured > 0);
-        let (seconds, fits) = known.fold((0.0, 0.0), |(seconds, fits), kind| {
-            (seconds + kind.cost(1.0), fits + kind.guess)
-        });
-        // What one average fit takes.
-        let unit = if fits > 0.0 { seconds / fits } else { 1.0 };
+        let known = self.kinds.iter().filter(|kind| kind.measured > 0 && kind.guess > 0.0);
+        // What is not measured yet is taken to be as dear as the dearest so far: quick members are done first, and a
+        // guess from those alone would let the time left grow.
+        let dearest = known.map(|kind| kind.cost(1.0) / kind.guess).fold(0.0, f64::max);
+        let unit = if dearest > 0.0 { dearest } else { 1.0 };
         let sum = |steps: &dyn Fn(&Kind) -> u64| -> f64 {
             self.kinds.iter().map(|kind| steps(kind) as f64 * kind.cost(unit)).sum()
         };
@@ -125,10 +127,13 @@ impl Forecast {
         self.reached
     }
 
-    /// The time left, after so much time, at the speed seen so far.
+    /// The time left, after so much time, at the speed seen so far; `None` as long as that would be a guess: until every kind
+    /// of work has been seen, or a fifth of the whole is done.
     pub fn left(&mut self, elapsed: Duration) -> Option<Duration> {
         let share = self.share();
-        (share > 0.0).then(|| elapsed.mul_f64(((1.0 - share) / share).clamp(0.0, 1e6)))
+        let is_seen = |kind: &Kind| kind.done > 0 || kind.planned == 0;
+        let is_known = share >= ENOUGH || self.kinds.iter().all(is_seen);
+        (share > 0.0 && is_known).then(|| elapsed.mul_f64(((1.0 - share) / share).clamp(0.0, 1e6)))
     }
 
     fn kind(&mut self, what: &str, guess: f64) -> &mut Kind {
@@ -149,5 +154,36 @@ impl Kind {
         } else {
             self.guess * unit
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A quick member is done before a slow one has been measured.
+    #[test]
+    fn no_time_is_told_before_every_kind_of_work_was_seen() {
+        let mut forecast = Forecast::default();
+        for what in ["quick", "slow"] {
+            forecast.plan(&Work { what, steps: 10, guess: 1.0 });
+        }
+        let second = Duration::from_secs(1);
+        forecast.finish("quick", 1, Some(second));
+        assert_eq!(forecast.left(second), None);
+        forecast.finish("slow", 1, Some(Duration::from_secs(9)));
+        let left = forecast.left(Duration::from_secs(10)).unwrap();
+        assert!((left.as_secs_f64() - 90.0).abs() < 1e-6, "{left:?}");
+    }
+
+    #[test]
+    fn what_is_not_measured_is_as_dear_as_the_dearest() {
+        let mut forecast = Forecast::default();
+        for what in ["quick", "slow", "unknown"] {
+            forecast.plan(&Work { what, steps: 1, guess: 1.0 });
+        }
+        forecast.finish("quick", 1, Some(Duration::from_secs(1)));
+        forecast.finish("slow", 1, Some(Duration::from_secs(9)));
+        assert!((forecast.share() - 10.0 / 19.0).abs() < 1e-9);
     }
 }

@@ -2,7 +2,9 @@
 //!
 //! Of several classes it is the mean over pairs of classes [HandTill2001, eq. 7]: A(i,j) = (A(i given j) + A(j given
 //! i)) / 2, where A(i given j) is the probability that a row of class i is given a higher p(i) than a row of class j, ties
-//! counting half. Pairs of which a class has no rows are left out.
+//! counting half. Pairs of which a class has no rows are left out, and where there are others so are those of which a class
+//! has a single row: that row's rank alone would be half of such an area, which then counts as much as the areas of classes
+//! with hundreds of rows, and its standard error cannot be known.
 //!
 //! The standard error is that of DeLong1988: each row's placement among the rows of the
 //! other class, V, has the area as its mean, and the classes are samples of their own, so that the variance is the sum
@@ -18,19 +20,18 @@ pub fn hand_till(predicted: &[f64], labels: &Labels, weights: &[f64]) -> Estimat
     let classes = Classes::new(predicted, labels, weights);
     let mut areas = Vec::new();
     let mut placements = vec![0.0; labels.codes().len()];
-    for i in 0..classes.rows.len() {
-        for j in 0..i {
-            if classes.total(i) > 0.0 && classes.total(j) > 0.0 {
-                let first = classes.area(i, j, &mut placements);
-                areas.push(f64::midpoint(first, classes.area(j, i, &mut placements)));
-            }
-        }
+    let pairs = classes.pairs();
+    for &(i, j) in &pairs {
+        let first = classes.area(i, j, &mut placements);
+        areas.push(f64::midpoint(first, classes.area(j, i, &mut placements)));
     }
-    let pairs = areas.len() as f64;
-    let mean = areas.iter().sum::<f64>() / pairs;
-    let variance: f64 = (0..classes.rows.len()).map(|c| classes.variance(c, &placements)).sum();
+    let count = areas.len() as f64;
+    let mean = areas.iter().sum::<f64>() / count;
+    let takes_part = |class: &usize| pairs.iter().any(|(i, j)| i == class || j == class);
+    let compared = (0..classes.rows.len()).filter(takes_part);
+    let variance: f64 = compared.map(|c| classes.variance(c, &placements)).sum();
     // Each pair of classes is the mean of two areas.
-    let se = variance.sqrt() / (2.0 * pairs);
+    let se = variance.sqrt() / (2.0 * count);
     Estimate { mean, se: se.is_finite().then_some(se) }
 }
 
@@ -53,6 +54,18 @@ impl<'a> Classes<'a> {
             rows[class as usize].push(i);
         }
         Self { rows, predicted, weights }
+    }
+
+    /// The pairs of classes that count: both with two rows or more, or if there are no such pairs, both with rows.
+    fn pairs(&self) -> Vec<(usize, usize)> {
+        let with = |least: usize| -> Vec<(usize, usize)> {
+            let enough = |class: &usize| self.rows[*class].len() >= least;
+            let classes: Vec<usize> = (0..self.rows.len()).filter(enough).collect();
+            let pairs = classes.iter().enumerate();
+            pairs.flat_map(|(k, &i)| classes[..k].iter().map(move |&j| (i, j))).collect()
+        };
+        let sound = with(2);
+        if sound.is_empty() { with(1) } else { sound }
     }
 
     fn total(&self, class: usize) -> f64 {
@@ -88,9 +101,6 @@ impl<'a> Classes<'a> {
     /// The variance of the mean of a class's placements.
     fn variance(&self, class: usize, placements: &[f64]) -> f64 {
         let (rows, total) = (&self.rows[class], self.total(class));
-        if rows.is_empty() {
-            return 0.0;
-        }
         let n = rows.len() as f64;
         let square = |&i: &usize| (self.weights[i] / total * placements[i]).powi(2);
         rows.iter().map(square).sum::<f64>() * n / (n - 1.0)
@@ -114,6 +124,21 @@ mod tests {
         assert!((area.se.unwrap() - variance.sqrt()).abs() < 1e-15);
         let alone = Labels::new(["a", "b"].map(String::from), vec![0, 0]).unwrap();
         assert!(hand_till(&predicted[..4], &alone, &[1.0; 2]).mean.is_nan());
+    }
+
+    /// A class of one row says little of the area and nothing of its error.
+    #[test]
+    fn a_class_of_one_row_does_not_count_beside_others() {
+        let labels = |codes| Labels::new(["a", "b", "c"].map(String::from), codes).unwrap();
+        let predicted: Vec<f64> =
+            [0.6, 0.3, 0.2, 0.55, 0.4].iter().flat_map(|p| [*p, 0.9 - p, 0.1]).collect();
+        let three = hand_till(&predicted, &labels(vec![0, 1, 1, 0, 2]), &[1.0; 5]);
+        let two = hand_till(&predicted[..12], &labels(vec![0, 1, 1, 0]), &[1.0; 4]);
+        assert_eq!(three, two);
+        assert!(three.se.is_some());
+        // Where there is nothing else it counts, and the error is not known.
+        let only = hand_till(&predicted[..9], &labels(vec![0, 1, 1]), &[1.0; 3]);
+        assert_eq!((only.mean, only.se), (1.0, None));
     }
 
     /// A row of weight two is two rows, but for the number of rows that the error knows of.

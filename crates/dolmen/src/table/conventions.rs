@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::dates::DateColumn;
-use super::{ColumnKind, ReadOptions, Schema, Table};
+use super::{ColumnKind, ReadOptions, Schema, Table, WrittenNumbers};
 use crate::error::Result;
 
 /// The conventions by which a model's table was read: new rows are read by the same.
@@ -16,6 +16,8 @@ pub struct Conventions {
     pub delimiter: Option<u8>,
     /// Columns of dates that became numbers.
     pub dates: Vec<DateColumn>,
+    /// Columns of numbers that are not written plainly.
+    pub numbers: Vec<WrittenNumbers>,
 }
 
 impl Conventions {
@@ -30,6 +32,8 @@ impl Conventions {
             options.keep.push(dates.column.clone());
             options.schema.insert(dates.column.clone(), ColumnKind::Categorical);
         }
+        let form = |numbers: &WrittenNumbers| (numbers.column.clone(), numbers.form.clone());
+        options.written = self.numbers.iter().map(form).collect();
         if !self.missing.is_empty() {
             options.missing.clone_from(&self.missing);
         }

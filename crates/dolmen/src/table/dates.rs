@@ -1,29 +1,17 @@
 //! Dates as numbers: the year, the month, the day of the week, the hour, and the days since the first.
 //!
-//! A column is one of dates if every text in it is a date of one and the same form. Moments are seconds since the start of
-//! 1970 (UTC); a time of day without a zone is taken as it stands.
+//! A column is one of dates if every text in it is a date of one and the same form. The year, the month, the day of the week
+//! and the hour are those of the clocks that named the moment; days since the first are counted in UTC, so that moments
+//! named in several zones keep their distances.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::date_text::{DAY, DateOrder, Moment, ORDERS, civil, moment};
 use super::read::not_a_date;
 use super::{Categories, Column, Table, number};
 use crate::error::Result;
-
-const DAY: f64 = 86_400.0;
-
-/// In which order a date names its parts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DateOrder {
-    /// `2024-01-31`, `2024/01/31`, `2024-01`, each also with a time: `2024-01-31T12:30:00Z`.
-    YearFirst,
-    /// `31.1.2024`, `31/1/2024`.
-    DayFirst,
-    /// `1/31/2024`.
-    MonthFirst,
-}
 
 /// One number that a date is turned into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,29 +52,66 @@ pub struct DateColumn {
     pub first: i64,
     /// The numbers it is turned into: columns named `column.part`.
     pub parts: Vec<DatePart>,
+    /// A text that names another day if the day stands first, where no text says which does. Not stored.
+    #[serde(skip)]
+    pub in_doubt: Option<String>,
 }
 
 impl DateColumn {
     /// The dates that a column's texts are, if all of them are; `None` also if there are no texts.
     pub fn recognise(name: &str, column: &Categories) -> Option<Self> {
-        let levels = || column.levels.iter().map(String::as_bytes);
-        levels().next()?;
-        let all = |order: DateOrder| levels().all(|text| moment(text, order).is_some());
-        let orders = [DateOrder::YearFirst, DateOrder::MonthFirst, DateOrder::DayFirst];
-        let order = orders.into_iter().find(|order| all(*order))?;
-        let moments = levels().filter_map(|text| moment(text, order));
-        let moments: Vec<f64> = moments.collect();
-        let first = moments.iter().copied().fold(f64::INFINITY, f64::min).floor();
-        let mut dates = Self { column: name.into(), order, first: first as i64, parts: Vec::new() };
-        let parts = [DatePart::Year, DatePart::Month, DatePart::Weekday, DatePart::Hour];
+        Self::of_texts(name, column.levels.iter().map(String::as_bytes))
+    }
+
+    /// The dates that whole numbers such as 20240131 are, if all of them are.
+    pub fn recognise_numbers(name: &str, values: &[f64]) -> Option<Self> {
+        let known = || values.iter().filter(|value| !value.is_nan());
+        // Most columns are told apart by their first number.
+        let may_be = |value: &f64| value.fract() == 0.0 && (19_000_101.0..2.101e7).contains(value);
+        if known().nth(1).is_none() || !known().all(may_be) {
+            return None;
+        }
+        let texts: Vec<String> = known().map(|value| number::Spelled(*value).to_string()).collect();
+        Self::of_texts(name, texts.iter().map(String::as_bytes))
+    }
+
+    fn of_texts<'a>(name: &str, texts: impl Iterator<Item = &'a [u8]> + Clone) -> Option<Self> {
+        let example = texts.clone().next()?;
+        let all = |order: DateOrder| texts.clone().all(|text| moment(text, order).is_some());
+        let order = ORDERS.into_iter().find(|order| all(*order))?;
+        let moments: Vec<Moment> = texts.clone().filter_map(|text| moment(text, order)).collect();
+        let first = moments.iter().map(|m| m.utc).fold(f64::INFINITY, f64::min).floor();
+        let in_doubt = order == DateOrder::MonthFirst && all(DateOrder::DayFirst);
+        let mut dates = Self {
+            column: name.into(),
+            order,
+            first: first as i64,
+            parts: Vec::new(),
+            in_doubt: in_doubt.then(|| String::from_utf8_lossy(example).into_owned()),
+        };
         // What is the same in all rows says nothing.
         let varies = |part: &DatePart| {
             let mut values = moments.iter().map(|moment| dates.part(*part, *moment));
             let first = values.next();
             values.any(|value| Some(value) != first)
         };
-        dates.parts = parts.into_iter().chain([DatePart::Days]).filter(varies).collect();
+        let parts = [DatePart::Year, DatePart::Month, DatePart::Weekday, DatePart::Hour];
+        dates.parts = if order == DateOrder::TimeOfDay {
+            [DatePart::Hour].into_iter().filter(varies).collect()
+        } else {
+            parts.into_iter().chain([DatePart::Days]).filter(varies).collect()
+        };
         Some(dates)
+    }
+
+    /// Whether there are times of day only, without dates.
+    pub fn is_time_of_day(&self) -> bool {
+        self.order == DateOrder::TimeOfDay
+    }
+
+    /// Each row's seconds since the start of 1970, NaN where there is no date; a text that is none is an error.
+    pub fn seconds(&self, column: &Column) -> Result<Vec<f64>> {
+        Ok(self.moments(column)?.iter().map(|moment| moment.utc).collect())
     }
 
     /// The first date as a text.
@@ -109,23 +134,27 @@ impl DateColumn {
         Ok(self.names().zip(self.parts.iter().map(numbers)).collect())
     }
 
-    /// Each row's moment, NaN where it is missing.
-    fn moments(&self, column: &Column) -> Result<Vec<f64>> {
+    /// Each row's moment.
+    fn moments(&self, column: &Column) -> Result<Vec<Moment>> {
         let categories = match column {
-            // A column without a single text has no dates in it.
-            Column::Numeric(values) => match values.iter().position(|v| !v.is_nan()) {
-                None => return Ok(values.clone()),
-                Some(row) => {
-                    let text = number::Spelled(values[row]).to_string();
-                    return Err(not_a_date(row, &self.column, text.as_bytes()));
-                }
-            },
+            Column::Numeric(values) => {
+                let of_row = |(row, value): (usize, &f64)| {
+                    let text = number::Spelled(*value).to_string();
+                    match moment(text.as_bytes(), self.order) {
+                        // A column without a single text has no dates in it.
+                        _ if value.is_nan() => Ok(Moment::NONE),
+                        Some(moment) => Ok(moment),
+                        None => Err(not_a_date(row, &self.column, text.as_bytes())),
+                    }
+                };
+                return values.iter().enumerate().map(of_row).collect();
+            }
             Column::Categorical(categories) => categories,
         };
-        let levels: Vec<Option<f64>> =
+        let levels: Vec<Option<Moment>> =
             categories.levels.iter().map(|text| moment(text.as_bytes(), self.order)).collect();
         let of_row = |(row, code): (usize, &u32)| match levels.get(*code as usize) {
-            None => Ok(f64::NAN),
+            None => Ok(Moment::NONE),
             Some(Some(moment)) => Ok(*moment),
             Some(None) => {
                 let text = categories.level(row).unwrap_or_default();
@@ -135,19 +164,20 @@ impl DateColumn {
         categories.codes.iter().enumerate().map(of_row).collect()
     }
 
-    fn part(&self, part: DatePart, moment: f64) -> f64 {
-        if moment.is_nan() {
-            return moment;
+    fn part(&self, part: DatePart, moment: Moment) -> f64 {
+        if moment.utc.is_nan() {
+            return f64::NAN;
         }
-        let day = (moment / DAY).floor();
+        let local = moment.local();
+        let day = (local / DAY).floor();
         let (year, month, _) = civil(day as i64);
         match part {
             DatePart::Year => year as f64,
             DatePart::Month => f64::from(month),
             // The first of January 1970 was a Thursday.
             DatePart::Weekday => (day + 3.0).rem_euclid(7.0) + 1.0,
-            DatePart::Hour => (moment - day * DAY) / 3600.0,
-            DatePart::Days => (moment - self.first as f64) / DAY,
+            DatePart::Hour => (local - day * DAY) / 3600.0,
+            DatePart::Days => (moment.utc - self.first as f64) / DAY,
         }
     }
 }
@@ -164,196 +194,9 @@ pub(super) fn turn_into_numbers(table: Table, dates: &[DateColumn]) -> Result<Ta
     Table::new(columns)
 }
 
-/// The text of a moment: the date, and the time of day if it is not midnight.
-pub(super) fn spelled(moment: f64) -> String {
-    let day = (moment / DAY).floor();
-    let (year, month, date) = civil(day as i64);
-    let seconds = moment - day * DAY;
-    if seconds == 0.0 {
-        return format!("{year:04}-{month:02}-{date:02}");
-    }
-    let (hour, minute) = ((seconds / 3600.0).floor(), (seconds / 60.0).floor() % 60.0);
-    let rest = seconds - hour * 3600.0 - minute * 60.0;
-    // Microseconds are what a double holds of a moment of our times.
-    let rest = format!("{rest:09.6}");
-    let rest = rest.trim_end_matches('0').trim_end_matches('.');
-    format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{rest}")
-}
-
-/// The moment that a text names.
-fn moment(text: &[u8], order: DateOrder) -> Option<f64> {
-    let mut digits = Digits { text: number::trim(text) };
-    let (year, month, day) = match order {
-        DateOrder::YearFirst => digits.year_first()?,
-        DateOrder::DayFirst => {
-            let (day, month, year) = digits.year_last(b"./-")?;
-            (year, month, day)
-        }
-        DateOrder::MonthFirst => {
-            let (month, day, year) = digits.year_last(b"/-")?;
-            (year, month, day)
-        }
-    };
-    let in_year = (1000..3000).contains(&year) && (1..=12).contains(&month);
-    if !in_year || day == 0 || day > days_in(year, month) {
-        return None;
-    }
-    let seconds = digits.time_of_day()?;
-    digits.text.is_empty().then(|| days_since_1970(year, month, day) as f64 * DAY + seconds)
-}
-
-/// A text of which numbers are taken from the front.
-struct Digits<'a> {
-    text: &'a [u8],
-}
-
-impl Digits<'_> {
-    /// A whole number of this many digits.
-    fn number(&mut self, least: usize, most: usize) -> Option<u32> {
-        let length = self.text.iter().take(most).take_while(|b| b.is_ascii_digit()).count();
-        if length < least {
-            return None;
-        }
-        let (digits, rest) = self.text.split_at(length);
-        self.text = rest;
-        Some(digits.iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0')))
-    }
-
-    /// The next byte, if it is one of these.
-    fn one_of(&mut self, bytes: &[u8]) -> Option<u8> {
-        let (first, rest) = self.text.split_first().filter(|(first, _)| bytes.contains(first))?;
-        self.text = rest;
-        Some(*first)
-    }
-
-    /// Year, month and day; the first day where only year and month are named.
-    fn year_first(&mut self) -> Option<(i64, u32, u32)> {
-        let year = self.number(4, 4)?;
-        let mark = self.one_of(b"-/.")?;
-        let month = self.number(1, 2)?;
-        if self.text.is_empty() && mark == b'-' {
-            return Some((i64::from(year), month, 1));
-        }
-        self.one_of(&[mark])?;
-        Some((i64::from(year), month, self.number(1, 2)?))
-    }
-
-    /// Two numbers and the year, with one of these marks between them.
-    fn year_last(&mut self, marks: &[u8]) -> Option<(u32, u32, i64)> {
-        let first = self.number(1, 2)?;
-        let mark = self.one_of(marks)?;
-        let second = self.number(1, 2)?;
-        self.one_of(&[mark])?;
-        Some((first, second, i64::from(self.number(4, 4)?)))
-    }
-
-    /// Seconds of the day, less what the zone is ahead of UTC; 0 if there is no time.
-    fn time_of_day(&mut self) -> Option<f64> {
-        if self.text.is_empty() {
-            return Some(0.0);
-        }
-        self.one_of(b"T ")?;
-        let hour = self.number(1, 2).filter(|hour| *hour < 24)?;
-        self.one_of(b":")?;
-        let minute = self.number(2, 2).filter(|minute| *minute < 60)?;
-        let mut seconds = f64::from(hour * 3600 + minute * 60);
-        if self.one_of(b":").is_some() {
-            // 60 is a leap second.
-            seconds += f64::from(self.number(2, 2).filter(|second| *second <= 60)?);
-            if self.one_of(b".,").is_some() {
-                seconds += self.fraction()?;
-            }
-        }
-        Some(seconds - self.zone()?)
-    }
-
-    /// The digits behind a point.
-    fn fraction(&mut self) -> Option<f64> {
-        let length = self.text.iter().take_while(|b| b.is_ascii_digit()).count();
-        let (digits, rest) = self.text.split_at(length);
-        self.text = rest;
-        let digit = |value: f64, digit: &u8| (value + f64::from(digit - b'0')) / 10.0;
-        (length > 0).then(|| digits.iter().rev().fold(0.0, digit))
-    }
-
-    /// Seconds by which the named zone is ahead of UTC; 0 if none is named.
-    fn zone(&mut self) -> Option<f64> {
-        for name in [&b"Z"[..], b" UTC", b" GMT", b"UTC"] {
-            if self.text == name {
-                self.text = &[];
-            }
-        }
-        if self.text.is_empty() {
-            return Some(0.0);
-        }
-        let sign = if self.one_of(b"+-")? == b'+' { 1.0 } else { -1.0 };
-        let hours = self.number(2, 2)?;
-        let _ = self.one_of(b":");
-        let minutes = self.number(2, 2).unwrap_or(0);
-        Some(sign * f64::from(hours * 3600 + minutes * 60))
-    }
-}
-
-fn days_in(year: i64, month: u32) -> u32 {
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    match month {
-        2 => 28 + u32::from(leap),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Days from the start of 1970 to a date of the Gregorian calendar. Years are counted from March, so that leap days come last.
-fn days_since_1970(year: i64, month: u32, day: u32) -> i64 {
-    let from_march = i64::from(month + 9) % 12;
-    let year = if month <= 2 { year - 1 } else { year };
-    let (cycle, year) = (year.div_euclid(400), year.rem_euclid(400));
-    let day_of_year = (153 * from_march + 2) / 5 + i64::from(day) - 1;
-    cycle * 146_097 + year * 365 + year / 4 - year / 100 + day_of_year - 719_468
-}
-
-/// Year, month and day of a day counted from the start of 1970.
-fn civil(day: i64) -> (i64, u32, u32) {
-    let day = day.saturating_add(719_468);
-    let (cycle, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day_of_year = day - (365 * year + year / 4 - year / 100);
-    let from_march = (5 * day_of_year + 2) / 153;
-    let date = day_of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    (cycle * 400 + year + i64::from(month <= 2), month as u32, date as u32)
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-
-    fn seconds(text: &str, order: DateOrder) -> Option<f64> {
-        moment(text.as_bytes(), order)
-    }
-
-    #[test]
-    fn texts_are_moments() {
-        let cases = [
-            ("1970-01-01", 0.0),
-            ("2000-03-01", 951_868_800.0),
-            ("2024-02-29T12:30:45.5Z", 1_709_209_845.5),
-            ("2024/2/29 12:30", 1_709_209_800.0),
-            ("2024-02-29 12:30:00+02:00", 1_709_202_600.0),
-            ("2024-02", 1_706_745_600.0),
-            ("1969-12-31 23:59:59", -1.0),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(seconds(text, DateOrder::YearFirst), Some(expected), "{text}");
-        }
-        assert_eq!(seconds("31.1.2024", DateOrder::DayFirst), Some(1_706_659_200.0));
-        assert_eq!(seconds("1/31/2024", DateOrder::MonthFirst), Some(1_706_659_200.0));
-        for text in ["2023-02-29", "2024-13-01", "20240101", "2024-1-1x", "24-01-01", "", "12:30"] {
-            assert_eq!(seconds(text, DateOrder::YearFirst), None, "{text}");
-        }
-    }
 
     #[test]
     fn one_order_must_fit_all_texts() {
@@ -378,16 +221,51 @@ mod tests {
         assert_eq!(dates.first_day(), "2024-01-01");
         let columns = dates.columns(&Column::Categorical(column)).unwrap();
         assert_eq!(columns[1].1, Column::Numeric(vec![0.0, 7.0, 35.0]));
-        assert_eq!(dates.part(DatePart::Weekday, 1_704_067_200.0), 1.0);
+        assert_eq!(dates.part(DatePart::Weekday, Moment { utc: 1_704_067_200.0, ahead: 0.0 }), 1.0);
     }
 
-    proptest! {
-        #[test]
-        fn what_is_spelled_is_read_again(day in -300_000_i64..300_000, second in 0_u32..86_400) {
-            let moment = day as f64 * DAY + f64::from(second);
-            prop_assert_eq!(seconds(&spelled(moment), DateOrder::YearFirst), Some(moment));
-            let (year, month, date) = civil(day);
-            prop_assert_eq!(days_since_1970(year, month, date), day);
-        }
+    fn recognised(texts: &[&str]) -> (DateColumn, Vec<(String, Column)>) {
+        let column = Categories::new(texts.iter().map(|text| Some(*text)));
+        let dates = DateColumn::recognise("d", &column).unwrap();
+        let columns = dates.columns(&Column::Categorical(column)).unwrap();
+        (dates, columns)
+    }
+
+    /// Hours and days of the week are those of the people who wrote them down; in UTC the first would be of 2020.
+    #[test]
+    fn zones_keep_their_own_clock() {
+        let texts = ["2021-01-01T00:30:00+02:00", "2021-01-01T08:00:00-05:00"];
+        let (dates, columns) = recognised(&texts);
+        assert_eq!(dates.names().collect::<Vec<_>>(), ["d.hour", "d.days"]);
+        assert_eq!(columns[0].1, Column::Numeric(vec![0.5, 8.0]));
+        assert_eq!(columns[1].1, Column::Numeric(vec![0.0, 14.5 / 24.0]));
+    }
+
+    #[test]
+    fn times_of_day_are_hours() {
+        let (dates, columns) = recognised(&["08:30", "12:45:36", "23:00"]);
+        assert!(dates.is_time_of_day());
+        let expected = ("d.hour".to_string(), Column::Numeric(vec![8.5, 12.76, 23.0]));
+        assert_eq!(columns, [expected]);
+    }
+
+    #[test]
+    fn months_before_days_are_in_doubt() {
+        let doubt = |texts: &[&str]| recognised(texts).0.in_doubt;
+        assert_eq!(doubt(&["03/04/2020", "05/06/2020"]), Some("03/04/2020".into()));
+        assert_eq!(doubt(&["03/14/2020", "05/06/2020"]), None);
+        assert_eq!(doubt(&["2020-03-04"]), None);
+    }
+
+    #[test]
+    fn whole_numbers_are_dates_if_all_may_be() {
+        let recognise = |values: &[f64]| DateColumn::recognise_numbers("d", values);
+        let dates = recognise(&[20_210_131.0, f64::NAN, 20_210_301.0]).unwrap();
+        let column = Column::Numeric(vec![20_210_131.0, f64::NAN]);
+        let seconds = dates.seconds(&column).unwrap();
+        assert_eq!((seconds[0], seconds[1].is_nan()), (1_612_051_200.0, true));
+        assert_eq!(recognise(&[20_210_131.0, 20_210_231.0]), None);
+        assert_eq!(recognise(&[20_210_131.0]), None);
+        assert_eq!(recognise(&[1.5, 2.5]), None);
     }
 }

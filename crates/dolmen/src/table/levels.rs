@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::read::{mostly_texts, not_utf8};
 use super::{Categories, number};
 use crate::error::{Error, Place, Result};
 
@@ -47,7 +48,7 @@ impl Dictionary {
         // Levels are numbered as they were first seen, so the first that is not UTF-8 is the first in the file.
         let level = |(text, seen): (&[u8], Seen)| match std::str::from_utf8(text) {
             Ok(text) => Ok(text.to_string()),
-            Err(_) => Err(Error::data(Place::cell(seen.first_row, name), "the text is not UTF-8")),
+            Err(_) => Err(not_utf8(Place::cell(seen.first_row, name))),
         };
         let levels: Result<Vec<String>> = self.levels().map(level).collect();
         Ok(Categories::in_order(levels?, codes))
@@ -97,6 +98,29 @@ impl Categories {
         };
         let codes = texts.into_iter().map(|t| t.map_or(Self::MISSING, &mut code_of)).collect();
         Self::in_order(levels, codes)
+    }
+
+    /// How many rows have each level.
+    pub(super) fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.levels.len()];
+        for &code in &self.codes {
+            if let Some(count) = counts.get_mut(code as usize) {
+                *count += 1;
+            }
+        }
+        counts
+    }
+
+    /// The error of a column of which numbers were expected, if more of its cells are texts than numbers.
+    pub(super) fn mostly_texts(&self, name: &str) -> Option<Error> {
+        let is_text: Vec<bool> =
+            self.levels.iter().map(|level| number::parse(level.as_bytes()).is_none()).collect();
+        let counts = self.counts();
+        let cells: usize = counts.iter().sum();
+        let texts: usize = counts.iter().zip(&is_text).filter(|(_, is)| **is).map(|(n, _)| n).sum();
+        let row = self.codes.iter().position(|&code| is_text.get(code as usize) == Some(&true))?;
+        let text = self.level(row).unwrap_or_default().as_bytes();
+        (2 * texts > cells).then(|| mostly_texts(row, name, text, texts, cells))
     }
 
     /// The error of a column with more levels than codes.

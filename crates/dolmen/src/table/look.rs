@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::dates::DateColumn;
 use super::{Categories, Column, number};
+use crate::error::{Error, Place};
 
 /// Rows below which nothing is taken for an identifier by its values being different.
 const FEWEST_IDENTIFIERS: usize = 10;
@@ -31,8 +32,8 @@ pub enum Look {
     Identifier,
     /// Sentences.
     Text,
-    /// Numbers with a comma where we expect a point.
-    DecimalCommas,
+    /// Numbers with the same word behind them, such as this text.
+    WithUnits(String),
     /// Dates.
     Dates(DateColumn),
 }
@@ -49,7 +50,9 @@ impl Look {
         }
         match column {
             Column::Numeric(values) if is_identifier(name, values) => Self::Identifier,
-            Column::Numeric(_) => Self::Input,
+            Column::Numeric(values) => {
+                DateColumn::recognise_numbers(name, values).map_or(Self::Input, Self::Dates)
+            }
             Column::Categorical(categories) => {
                 if let Some(dates) = DateColumn::recognise(name, categories) {
                     return Self::Dates(dates);
@@ -60,18 +63,50 @@ impl Look {
     }
 
     /// Why a column that looks so is left out; `None` if it is not.
-    pub fn reason(&self) -> Option<&'static str> {
-        match self {
-            Self::Input | Self::Dates(_) => None,
-            Self::Unnamed => Some("it has no name, like a row index"),
-            Self::Empty => Some("it has no values"),
-            Self::Identifier => Some("it looks like an identifier: (nearly) all values differ"),
-            Self::Text => Some("it looks like free text: most values are long and differ"),
-            Self::DecimalCommas => {
-                Some("its numbers have a decimal comma: write them with a decimal point")
+    pub fn reason(&self) -> Option<String> {
+        let reason = match self {
+            Self::Input | Self::Dates(_) => return None,
+            Self::Unnamed => "it has no name, like a row index",
+            Self::Empty => "it has no values",
+            Self::Identifier => "it looks like an identifier: (nearly) all values differ",
+            Self::Text => "it looks like free text: most values are long and differ",
+            Self::WithUnits(example) => {
+                return Some(format!(
+                    "its numbers have words beside them, such as '{example}': write the numbers alone"
+                ));
             }
-        }
+        };
+        Some(reason.into())
     }
+}
+
+/// Why texts had better not be taken for the classes of a target, if there are nearly as many of them as rows.
+pub(super) fn doubtful_classes(name: &str, column: &Categories) -> Option<Error> {
+    let present = column.codes.iter().filter(|&&code| code != Categories::MISSING).count();
+    let distinct = column.counts().iter().filter(|count| **count > 0).count();
+    if present < FEWEST_IDENTIFIERS || distinct as f64 <= MANY * present as f64 {
+        return None;
+    }
+    let (what, cure) = match Look::of(name, &Column::Categorical(column.clone())) {
+        Look::Dates(dates) if dates.is_time_of_day() => {
+            ("times of day".into(), "to predict a time, write it as a number of hours")
+        }
+        Look::Dates(_) => (
+            "dates".into(),
+            "to predict a time, write it as a number, such as days since the first",
+        ),
+        Look::Text => ("free text".into(), "name another target"),
+        Look::WithUnits(example) => {
+            let what = format!("numbers with words beside them, such as '{example}'");
+            (what, "write the numbers alone")
+        }
+        _ => ("names or identifiers".into(), "name another target"),
+    };
+    let problem = format!(
+        "the target looks like {what}: there are {distinct} different texts in {present} rows, too many for classes"
+    );
+    let hint = format!("{cure}; if they are classes all the same, add --task classify");
+    Some(Error::data(Place::column(name), problem).with_hint(hint))
 }
 
 /// How many distinct whole numbers a column holds, if they are so few that they may well be classes.
@@ -93,24 +128,47 @@ pub fn possible_classes(column: &Column) -> Option<usize> {
     (distinct.len() > 1 && 2 * distinct.len() <= present).then_some(distinct.len())
 }
 
-/// A file's column names; one without a name gets `Unnamed: ` and its position, as in other programs.
-pub(super) fn named(names: Vec<String>) -> Vec<String> {
-    let named = |(j, name): (usize, String)| {
-        if name.is_empty() { format!("Unnamed: {j}") } else { name }
-    };
-    names.into_iter().enumerate().map(named).collect()
+/// A file's column names, all different.
+pub(super) struct Names {
+    pub(super) names: Vec<String>,
+    /// What to tell of names that were changed.
+    pub(super) notes: Vec<String>,
+}
+
+impl Names {
+    /// Names as they stand in the file. A column without one gets `Unnamed: ` and its position, as in other programs; the
+    /// second of a name gets `.2`, the third `.3`.
+    pub(super) fn new(given: Vec<String>) -> Self {
+        let mut taken: HashSet<String> = given.iter().cloned().collect();
+        let mut seen: HashSet<String> = HashSet::new();
+        let (mut names, mut notes) = (Vec::with_capacity(given.len()), Vec::new());
+        for (j, name) in given.into_iter().enumerate() {
+            if name.is_empty() {
+                names.push(format!("Unnamed: {j}"));
+            } else if seen.insert(name.clone()) {
+                names.push(name);
+            } else {
+                let free = (2..).map(|n| format!("{name}.{n}")).find(|n| !taken.contains(n));
+                let free = free.unwrap_or_default();
+                notes.push(format!("two columns are named '{name}'; one is called '{free}' here"));
+                taken.insert(free.clone());
+                names.push(free);
+            }
+        }
+        Self { names, notes }
+    }
 }
 
 /// Whether a column has a name that stands for none, as of a row index that was written with the table.
 pub fn is_unnamed(name: &str) -> bool {
-    name.strip_prefix("Unnamed: ").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
+    let is_numbered = |number: &str| number.bytes().all(|b| b.is_ascii_digit());
+    // What pandas writes to CSV and to Parquet.
+    let index = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
+    name.strip_prefix("Unnamed: ").or(index).is_some_and(is_numbered)
 }
 
 fn text_look(categories: &Categories, present: usize) -> Look {
     let distinct = categories.levels.len() as f64;
-    if has_decimal_commas(categories) {
-        return Look::DecimalCommas;
-    }
     if present < FEWEST_IDENTIFIERS {
         return Look::Input;
     }
@@ -119,17 +177,24 @@ fn text_look(categories: &Categories, present: usize) -> Look {
     if are_long && distinct >= MANY * present as f64 {
         return Look::Text;
     }
+    if distinct >= MANY * present as f64
+        && let Some(example) = with_units(categories)
+    {
+        return Look::WithUnits(example);
+    }
     if distinct >= NEARLY_ALL * present as f64 { Look::Identifier } else { Look::Input }
 }
 
-/// Whether all texts would be numbers if a comma were a point.
-fn has_decimal_commas(categories: &Categories) -> bool {
-    let is_number = |level: &String| {
-        let pointed = level.replacen(',', ".", 1);
-        number::parse(pointed.as_bytes()).is_some()
+/// A text of a column whose texts are numbers with one and the same word behind nearly all of them.
+fn with_units(categories: &Categories) -> Option<String> {
+    let unit = |level: &str| {
+        let (_, length) = number::parse_start(level.trim_start().as_bytes())?;
+        let unit = level.trim_start().get(length..)?.trim();
+        (!unit.is_empty() && unit.chars().all(|c| !c.is_ascii_digit())).then(|| unit.to_string())
     };
-    categories.levels.iter().any(|level| level.contains(','))
-        && categories.levels.iter().all(is_number)
+    let (example, first) = categories.levels.iter().find_map(|l| unit(l).map(|unit| (l, unit)))?;
+    let same = categories.levels.iter().filter(|level| unit(level).as_ref() == Some(&first));
+    (same.count() as f64 >= NEARLY_ALL * categories.levels.len() as f64).then(|| example.clone())
 }
 
 /// Whether numbers only tell rows apart: whole, all different, and either named so or counting the rows.
@@ -143,11 +208,30 @@ fn is_identifier(name: &str, values: &[f64]) -> bool {
     if is_running && !is_named_time(name) {
         return true;
     }
-    is_named_identifier(name) && {
-        let distinct: HashSet<u64> =
-            values.iter().filter(|v| !v.is_nan()).map(|v| v.to_bits()).collect();
-        distinct.len() as f64 >= NEARLY_ALL * values.len() as f64
+    let distinct = || {
+        let known = values.iter().filter(|v| !v.is_nan());
+        known.map(|v| v.to_bits()).collect::<HashSet<u64>>().len()
+    };
+    if is_named_identifier(name) {
+        return distinct() as f64 >= NEARLY_ALL * values.len() as f64;
     }
+    // A number or code may be a measurement; one that is never the same in many rows, or that counts, is not.
+    is_named_number(name) && {
+        let many = values.len() >= FEWEST_RUNNING;
+        let range = |fold: fn(f64, f64) -> f64, from| values.iter().copied().fold(from, fold);
+        let span = range(f64::max, f64::NEG_INFINITY) - range(f64::min, f64::INFINITY);
+        let all_differ = distinct() == values.len();
+        all_differ && (many || span + 1.0 == values.len() as f64)
+    }
+}
+
+/// Whether the last word of a name says that its numbers tell rows apart, or may do so.
+fn is_named_number(name: &str) -> bool {
+    const WORDS: [&str; 10] =
+        ["no", "nr", "num", "number", "code", "key", "serial", "seq", "record", "ref"];
+    let plain = name.trim().to_lowercase();
+    let last = plain.rsplit(['_', ' ', '-', '.']).find(|word| !word.is_empty());
+    last.is_some_and(|word| WORDS.contains(&word) || word == "#" || word == "№")
 }
 
 fn is_named_identifier(name: &str) -> bool {

@@ -1,5 +1,7 @@
 //! The words that mean a missing value.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::number;
 
 /// A set of words, quick to deny that a cell is one of them.
@@ -9,8 +11,10 @@ pub(super) struct Missing {
     /// Which bytes begin a word.
     begins: [bool; 256],
     has_empty: bool,
-    /// The numbers among the words.
-    numbers: Vec<f64>,
+    /// The numbers among the words, each with the word's place.
+    numbers: Vec<(f64, usize)>,
+    /// Which words have been met.
+    met: Vec<AtomicBool>,
 }
 
 impl Missing {
@@ -25,9 +29,11 @@ impl Missing {
             has_empty: words.iter().any(|word| word.is_empty()),
             numbers: words
                 .iter()
-                .filter_map(|w| number::parse(w))
-                .filter(|v| !v.is_nan())
+                .enumerate()
+                .filter_map(|(i, word)| number::parse(word).map(|value| (value, i)))
+                .filter(|(value, _)| !value.is_nan())
                 .collect(),
+            met: words.iter().map(|_| AtomicBool::new(false)).collect(),
             begins,
             words,
         }
@@ -38,17 +44,35 @@ impl Missing {
         let cell = number::trim(cell);
         match cell.first() {
             None => self.has_empty,
-            Some(first) => self.begins[*first as usize] && self.words.iter().any(|w| **w == *cell),
+            Some(first) => {
+                let word = if self.begins[*first as usize] {
+                    self.words.iter().position(|word| **word == *cell)
+                } else {
+                    None
+                };
+                self.meet(word)
+            }
         }
     }
 
-    /// Whether a number that is not spelled out, but stored as such, means a missing value.
+    /// Whether a number, however it is spelled or stored, means a missing value: the word -99 means -99.0 too.
     pub(super) fn contains_number(&self, value: f64) -> bool {
-        self.numbers.contains(&value)
+        self.meet(self.numbers.iter().find(|(number, _)| *number == value).map(|(_, word)| *word))
     }
 
-    /// Whether some number, such as -99, means a missing value.
-    pub(super) fn has_numbers(&self) -> bool {
-        !self.numbers.is_empty()
+    /// The words from the given one on that no cell was.
+    pub(super) fn never_met(&self, from: usize) -> impl Iterator<Item = &[u8]> {
+        let words = self.words.iter().zip(&self.met).skip(from);
+        words.filter(|(_, met)| !met.load(Ordering::Relaxed)).map(|(word, _)| &**word)
+    }
+
+    /// Remembers that a word was met, if one was.
+    fn meet(&self, word: Option<usize>) -> bool {
+        let Some(word) = word else { return false };
+        // A store for every cell would have the threads fight for the line it is in.
+        if !self.met[word].load(Ordering::Relaxed) {
+            self.met[word].store(true, Ordering::Relaxed);
+        }
+        true
     }
 }

@@ -7,6 +7,7 @@
 
 mod conventions;
 mod csv;
+mod date_text;
 mod dates;
 pub mod encode;
 mod features;
@@ -26,10 +27,12 @@ mod schema;
 mod unpack;
 mod unseen;
 mod write;
+mod written;
 
 pub use conventions::Conventions;
 pub use csv::write_csv;
-pub use dates::{DateColumn, DateOrder, DatePart};
+pub use date_text::DateOrder;
+pub use dates::{DateColumn, DatePart};
 pub use encode::{Encoder, EncoderSpec};
 pub use features::{Features, Rows};
 pub use json::write_json;
@@ -39,7 +42,8 @@ pub use read::{ColumnKind, ReadOptions, column_names, read, read_text};
 pub use roles::{Assigned, Roles, check_finite, groups_of};
 pub use schema::{Field, Kind, Schema};
 pub use unseen::Unseen;
-pub use write::write;
+pub use write::{check_name, write};
+pub use written::{NumberForm, WrittenNumbers};
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -162,6 +166,10 @@ pub struct Table {
     names: Vec<String>,
     columns: Vec<Column>,
     rows: usize,
+    /// The columns whose numbers were not written plainly.
+    written: Vec<WrittenNumbers>,
+    /// What the reader has to tell.
+    notes: Vec<String>,
 }
 
 impl Table {
@@ -178,7 +186,38 @@ impl Table {
             }
         }
         let (names, columns) = columns.into_iter().unzip();
-        Ok(Self { names, columns, rows })
+        Ok(Self { names, columns, rows, ..Self::default() })
+    }
+
+    /// A table as a reader gives it: columns, how their numbers are written, and what else there is to tell.
+    fn as_read(
+        columns: Vec<(String, Column, Option<NumberForm>)>,
+        mut notes: Vec<String>,
+    ) -> Result<Self> {
+        let mut written = Vec::new();
+        let mut named = Vec::new();
+        for (name, column, form) in columns {
+            if let Some(form) = form {
+                notes.push(format!(
+                    "column '{name}' holds numbers with {} and is read as numbers \
+                     (--schema '{name}=categorical' reads texts)",
+                    form.in_words()
+                ));
+                written.push(WrittenNumbers { column: name.clone(), form });
+            }
+            named.push((name, column));
+        }
+        Ok(Self { written, notes, ..Self::new(named)? })
+    }
+
+    /// The columns whose numbers were not written plainly, and how they were.
+    pub fn written(&self) -> &[WrittenNumbers] {
+        &self.written
+    }
+
+    /// What the user should know of how the table was read.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Number of rows.
@@ -219,7 +258,8 @@ impl Table {
             }),
         };
         let columns = self.columns.iter().map(column).collect();
-        Self { names: self.names.clone(), columns, rows: rows.len() }
+        let (names, written) = (self.names.clone(), self.written.clone());
+        Self { names, columns, rows: rows.len(), written, notes: self.notes.clone() }
     }
 
     /// Takes the table apart, so that columns can be used without a copy.

@@ -9,8 +9,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::csv::{self, Input, Source};
+use super::missing::Missing;
 use super::unpack::{Packing, Unpacked};
-use super::{Kind, Schema, Table, no_such_column, parquet, two_columns_named};
+use super::{Kind, NumberForm, Schema, Table, no_such_column, parquet};
 use crate::error::{Error, Place, Result};
 use crate::run::Run;
 
@@ -29,6 +30,8 @@ pub struct ReadOptions {
     pub keep: Vec<String>,
     /// Columns not to read.
     pub drop: Vec<String>,
+    /// Columns whose numbers are known to be written in some other way than plainly. They need not be in the file.
+    pub written: BTreeMap<String, NumberForm>,
 }
 
 /// What a column is declared to be.
@@ -63,6 +66,8 @@ pub(super) enum Wanted {
     Numeric,
     Categorical,
     Inferred,
+    /// Numbers, written in a form that is known.
+    Written,
 }
 
 /// The words that mean a missing value wherever a table is read.
@@ -76,6 +81,7 @@ impl Default for ReadOptions {
             delimiter: None,
             keep: Vec::new(),
             drop: Vec::new(),
+            written: BTreeMap::new(),
         }
     }
 }
@@ -127,7 +133,6 @@ impl ReadOptions {
 
     /// What becomes of each column of a file with these column names.
     pub(super) fn choose(&self, names: &[String]) -> Result<Vec<Wanted>> {
-        check_names(names)?;
         // Sets, because a model of a wide table names all of its columns.
         let [present, keep, drop] =
             [names, &self.keep, &self.drop].map(|names| names.iter().collect::<HashSet<_>>());
@@ -140,6 +145,7 @@ impl ReadOptions {
             let kept = keep.is_empty() || keep.contains(name);
             match self.schema.get(name) {
                 _ if !kept || drop.contains(name) => Wanted::Ignored,
+                _ if self.written.contains_key(name) => Wanted::Written,
                 Some(ColumnKind::Ignore) => Wanted::Ignored,
                 Some(ColumnKind::Numeric) => Wanted::Numeric,
                 Some(ColumnKind::Categorical) => Wanted::Categorical,
@@ -151,6 +157,17 @@ impl ReadOptions {
             return Err(Error::data(Place::default(), "no column is left to read"));
         }
         Ok(wanted)
+    }
+
+    /// What to tell of words that were said to mean a missing value, but that no cell is.
+    pub(super) fn words_in_vain(&self, missing: &Missing) -> Vec<String> {
+        let own =
+            if self.missing.starts_with(&MISSING.map(String::from)) { MISSING.len() } else { 0 };
+        let word = |word: &[u8]| {
+            let word = String::from_utf8_lossy(word);
+            format!("no cell is '{word}', which was said to mean a missing value (--missing)")
+        };
+        missing.never_met(own).filter(|word| !word.is_empty()).map(word).collect()
     }
 }
 
@@ -236,6 +253,31 @@ pub(super) fn not_a_number(row: usize, column: &str, text: &[u8], wanted: Wanted
     Error::data(Place::cell(row, column), problem).with_hint(cures.join(", "))
 }
 
+/// The error of a column of which numbers were expected and most cells are texts, the first of them in this row.
+pub(super) fn mostly_texts(
+    row: usize,
+    column: &str,
+    text: &[u8],
+    texts: usize,
+    cells: usize,
+) -> Error {
+    let problem = format!(
+        "expected numbers, but {texts} of {cells} cells are texts, the first of them '{}'",
+        shown(text)
+    );
+    Error::data(Place::cell(row, column), problem).with_hint(format!(
+        "the column holds texts: as an input, read it as categories (--schema '{column}=categorical') or leave it out \
+         (--drop '{column}'); as a target, predict classes (--task classify)"
+    ))
+}
+
+/// The error of a text in another encoding.
+pub(super) fn not_utf8(place: Place) -> Error {
+    Error::data(place, "the text is not UTF-8").with_hint(
+        "save the file as UTF-8, or convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW",
+    )
+}
+
 /// The error of a text where a date was expected; rows are counted from 0.
 pub(super) fn not_a_date(row: usize, column: &str, text: &[u8]) -> Error {
     let problem = format!("expected a date as in the training rows, found '{}'", shown(text));
@@ -267,17 +309,6 @@ fn check_delimiter(delimiter: u8) -> Result<()> {
     }
     let expected = "a punctuation mark, a blank or a tab that cannot be part of a number";
     Err(Error::param("delimiter", expected, format!("'{}'", delimiter.escape_ascii())))
-}
-
-/// Columns must have different names.
-fn check_names(names: &[String]) -> Result<()> {
-    let mut seen = HashSet::new();
-    for name in names {
-        if !seen.insert(name) {
-            return Err(two_columns_named(name));
-        }
-    }
-    Ok(())
 }
 
 fn schema_from_file(bytes: &[u8]) -> Result<BTreeMap<String, ColumnKind>> {

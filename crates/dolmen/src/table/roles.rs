@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::dates::{DateColumn, DatePart, turn_into_numbers};
-use super::look::Look;
-use super::{Column, Features, Kind, Schema, Table};
+use super::look::{Look, doubtful_classes};
+use super::{Column, Features, Kind, Schema, Table, WrittenNumbers};
 use crate::error::{Error, Place, Result};
 
 /// Which columns play which part.
@@ -30,6 +30,8 @@ pub struct Roles {
     pub declared: Vec<String>,
     /// Whether all columns are inputs, whatever they look like.
     pub keep_all: bool,
+    /// Whether the target holds classes, whatever it looks like.
+    pub classes: bool,
 }
 
 /// A table taken apart. All parts have the same rows: those with a target.
@@ -49,6 +51,8 @@ pub struct Assigned {
     pub folds: Option<Vec<u32>>,
     /// The dates among the inputs, which the schema has as numbers.
     pub dates: Vec<DateColumn>,
+    /// The columns whose numbers are not written plainly.
+    pub numbers: Vec<WrittenNumbers>,
     /// What the user should know about how the columns were used.
     pub notes: Vec<String>,
 }
@@ -63,20 +67,43 @@ impl Roles {
         let folds = self.folds.as_ref().map(|name| table.take(name)).transpose()?;
         let folds = folds.as_ref().map(groups_of);
         let target = self.target.as_ref().map(|name| table.take(name)).transpose()?;
-        let mut notes = Vec::new();
+        if let Some(name) = &self.target {
+            self.check_target(name, target.as_ref())?;
+        }
+        let (numbers, mut notes) = (table.written().to_vec(), table.notes().to_vec());
         let (table, dates) = self.inputs(table, &mut notes)?;
         let schema = self.schema(&table, &mut notes);
         if schema.is_empty() {
             let problem = "there are no input columns to learn from";
-            return Err(Error::data(Place::default(), problem));
+            let only_categories = self.target.is_none() && table.columns().len() > 0;
+            return Err(if only_categories {
+                let problem = "there are no numbers to model: densities do not use categories";
+                let hint =
+                    "name a column to predict with --target, or declare numbers with --schema";
+                Error::data(Place::default(), problem).with_hint(hint)
+            } else {
+                Error::data(Place::default(), problem)
+            });
         }
         let features = Arc::new(schema).encode(&table)?;
         check_finite(&features)?;
         if self.target.is_none() {
             check_varies(&features)?;
         }
-        let assigned = Assigned { features, target, weights, groups, times, folds, dates, notes };
+        let assigned =
+            Assigned { features, target, weights, groups, times, folds, dates, numbers, notes };
         assigned.with_target(self.target.as_deref().unwrap_or_default())
+    }
+
+    /// Refuses a target of texts that hardly are classes, unless the user says they are.
+    fn check_target(&self, name: &String, target: Option<&Column>) -> Result<()> {
+        let insisted = self.classes || self.declared.contains(name);
+        match target {
+            Some(Column::Categorical(texts)) if !insisted => {
+                doubtful_classes(name, texts).map_or(Ok(()), Err)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The columns to learn from, dates as numbers.
@@ -111,7 +138,8 @@ impl Roles {
                 let mut found = found.clone();
                 if self.target.is_none() {
                     // Year, month and time since the first are one thing said thrice: no density has room for that.
-                    found.parts.retain(|part| *part == DatePart::Days);
+                    let only = if found.is_time_of_day() { DatePart::Hour } else { DatePart::Days };
+                    found.parts.retain(|part| *part == only);
                 }
                 notes.push(date_note(&found));
                 dates.push(found);
@@ -148,6 +176,13 @@ impl Assigned {
         let Some(target) = &self.target else {
             return Ok(self);
         };
+        if let Column::Numeric(values) = target {
+            let mut known = values.iter().filter(|value| !value.is_nan());
+            let first = known.next();
+            if first.is_some() && known.all(|value| Some(value) == first) {
+                self.notes.push(format!("the target '{name}' is the same in all rows"));
+            }
+        }
         let missing = target.missing();
         if missing == 0 {
             return Ok(self);
@@ -199,12 +234,20 @@ fn date_note(dates: &DateColumn) -> String {
     if dates.parts.is_empty() {
         return format!("column '{name}' holds one date only and is left out");
     }
+    if dates.is_time_of_day() {
+        return format!("column '{name}' holds times of day and is used as {name}.hour");
+    }
     let names: Vec<String> = dates.names().collect();
     let names = names.join(", ");
     let has_days = dates.parts.contains(&DatePart::Days);
     let since =
         if has_days { format!(" (days since {})", dates.first_day()) } else { String::new() };
-    format!("column '{name}' holds dates and is used as {names}{since}")
+    let doubt = dates.in_doubt.as_ref().map_or(String::new(), |text| {
+        format!(
+            "; '{text}' is read with the month first: if the day stands first, write the year first (2024-01-31)"
+        )
+    });
+    format!("column '{name}' holds dates and is used as {names}{since}{doubt}")
 }
 
 fn numbers(table: &mut Table, name: &str) -> Result<Vec<f64>> {

@@ -186,7 +186,8 @@ pub(super) fn spelled_numbers(name: &str, column: &Categories) -> Result<Vec<f64
     let is_text = |code: &u32| values.get(*code as usize).is_some_and(Option::is_none);
     if let Some(row) = column.codes.iter().position(is_text) {
         let text = column.level(row).unwrap_or_default();
-        return Err(not_a_number(row, name, text.as_bytes(), Wanted::Numeric));
+        let fault = || not_a_number(row, name, text.as_bytes(), Wanted::Numeric);
+        return Err(column.mostly_texts(name).unwrap_or_else(fault));
     }
     Ok(values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect())
 }

@@ -30,12 +30,7 @@ impl Schema {
                 Column::Categorical(c) => {
                     let known: HashSet<&String> = levels.iter().collect();
                     let is_known: Vec<bool> = c.levels.iter().map(|l| known.contains(l)).collect();
-                    let mut counts = vec![0; c.levels.len()];
-                    for &code in &c.codes {
-                        if let Some(count) = counts.get_mut(code as usize) {
-                            *count += 1;
-                        }
-                    }
+                    let counts = c.counts();
                     let met = |l: &usize| !is_known[*l] && counts[*l] > 0;
                     let met: Vec<usize> = (0..counts.len()).filter(met).collect();
                     Unseen {

@@ -134,7 +134,8 @@ pub fn compare<T: Task>(
         };
         (0..splits.splits().len()).into_par_iter().map(one).collect::<Result<_>>()
     })?;
-    Ok(summary::summarise::<T>(stack, rivals, &results, sample.rows(), options))
+    let outer = options.outer_folds.map(|_| splits.splits().len() / options.repeats);
+    Ok(summary::summarise::<T>(stack, rivals, &results, sample.rows(), options, outer))
 }
 
 impl CompareOptions {
@@ -146,11 +147,13 @@ impl CompareOptions {
         let rows = sample.rows();
         if let Some(folds) = self.outer_folds {
             let keys = sample.keys();
+            let folds = PlanSpec::possible_folds(folds, rows, &keys);
             let of = Box::new(PlanSpec::suited(folds, &keys));
             let spec = PlanSpec::Repeated(Repeated { repeats: self.repeats, of });
             return spec.build(rows, &keys, &run.stream("splits"));
         }
-        let inner = if self.methods == Methods::Members { 0 } else { self.folds };
+        // Where rows are few there are fewer folds, but no less than two.
+        let inner = if self.methods == Methods::Members { 0 } else { self.folds.min(2) };
         if self.test_rows == 0 || self.test_rows + inner >= rows {
             let test = self.test_rows;
             let problem = if inner > 0 {

@@ -191,5 +191,5 @@ fn hold(
         }
     }
     // Nothing is shared between networks, so there is nothing to correct for.
-    Ok(SplitResult { scored, weights: None, combiner: None, test_share: 0.0 })
+    Ok(SplitResult { scored, weights: None, combiner: None, test_share: 0.0, folds: None })
 }

@@ -17,6 +17,8 @@ pub(super) struct SplitResult {
     pub(super) combiner: Option<String>,
     /// Rows of the test part, as a multiple of those of the training part.
     pub(super) test_share: f64,
+    /// Folds of the out-of-sample matrix; `None` without a stack.
+    pub(super) folds: Option<usize>,
 }
 
 /// How one method did on the test part.
@@ -46,7 +48,8 @@ impl<T: Task> Contest<'_, T> {
         let test_share = test.rows() as f64 / train.rows() as f64;
         if self.options.methods == Methods::Members {
             let scored = self.members_alone(train, test, &quiet)?;
-            return Ok(SplitResult { scored, weights: None, combiner: None, test_share });
+            let (weights, combiner, folds) = (None, None, None);
+            return Ok(SplitResult { scored, weights, combiner, test_share, folds });
         }
         let ensemble = self.stack.fit(train, self.options, &quiet)?;
         let stacked = score(&predict(&ensemble, test.x(), &quiet)?, test);
@@ -81,7 +84,7 @@ impl<T: Task> Contest<'_, T> {
         }
         let weights = ensemble.combination().weights().map(<[f64]>::to_vec);
         let combiner = ensemble.assessment().map(|assessment| assessment.chosen.clone());
-        Ok(SplitResult { scored, weights, combiner, test_share })
+        Ok(SplitResult { scored, weights, combiner, test_share, folds: None })
     }
 
     /// All members' names.

@@ -19,9 +19,12 @@ pub struct Comparison {
     pub rows: usize,
     /// Random splits, or repeats of the outer folds.
     pub repeats: usize,
-    /// Rows of each test part of a random split.
+    /// Rows of each test part of a random split, if all have as many.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_rows: Option<usize>,
+    /// The fewest and the most rows of a test part of a random split: groups are not torn apart to make them equal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_rows_between: Option<[usize; 2]>,
     /// Folds of the outer cross-validation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outer_folds: Option<usize>,
@@ -37,6 +40,9 @@ pub struct Comparison {
     /// Methods against each other: the first against all others, or without a stack each against each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub duels: Vec<Duel>,
+    /// What the user should know of how the comparison was done.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// One method's results. Of a density: the sum of the test rows' scores, less that of the zero line; of other tasks their
@@ -98,6 +104,7 @@ pub(super) fn summarise<T: Task>(
     splits: &[SplitResult],
     rows: usize,
     options: &CompareOptions,
+    outer_folds: Option<usize>,
 ) -> Comparison {
     let members: Vec<String> =
         stack.learners().iter().flat_map(|learner| learner.members()).collect();
@@ -122,18 +129,39 @@ pub(super) fn summarise<T: Task>(
         });
     }
     let stacked = options.methods != Methods::Members;
+    let tested = || splits.iter().filter_map(|split| split.scored.first()).map(|s| s.rows);
+    let (fewest, most) = (tested().min().unwrap_or(0), tested().max().unwrap_or(0));
+    let drawn = outer_folds.is_none();
     Comparison {
         task: T::NAME,
         rows,
         repeats: options.repeats,
-        test_rows: options.outer_folds.is_none().then_some(options.test_rows),
-        outer_folds: options.outer_folds,
+        test_rows: (drawn && fewest == most).then_some(fewest),
+        test_rows_between: (drawn && fewest < most).then_some([fewest, most]),
+        outer_folds,
         zero_line: zero.map(|m| names[m].clone()),
         methods,
         mean_weights: mean_weights(members, splits),
         combiners: combiners(splits),
         duels: if is_density { Vec::new() } else { duels(&names, splits, stacked) },
+        notes: notes(splits, options, outer_folds),
     }
+}
+
+/// What is to be said where there were fewer folds than asked for.
+fn notes(
+    splits: &[SplitResult],
+    options: &CompareOptions,
+    outer_folds: Option<usize>,
+) -> Vec<String> {
+    let fewer = |asked: usize, found: Option<usize>, what: &str| {
+        let found = found.filter(|found| *found < asked)?;
+        Some(format!("too few rows or groups for {asked} {what}: there are {found}"))
+    };
+    let inner = splits.iter().filter_map(|split| split.folds).min();
+    let outer = fewer(options.outer_folds.unwrap_or(0), outer_folds, "outer folds");
+    let inner = fewer(options.folds, inner, "folds of the training rows");
+    outer.into_iter().chain(inner).collect()
 }
 
 /// The members' mean weights, if every split has a weight for each.
@@ -218,6 +246,10 @@ impl Results<'_> {
         }
         let differences =
             differences(self.splits.iter().map(|split| (value(0, split), value(m, split))));
+        if differences.len() < 2 {
+            // One pair says nothing of chance.
+            return (None, None);
+        }
         let corrected = corrected_t(&differences, mean_test_share(self.splits));
         (Some(wilcoxon(&differences).p_value), Some(corrected.p_value))
     }

@@ -56,13 +56,8 @@ impl BayesClassifier {
             // The same rows without their class: groups and times still bind inner splits.
             let rows = part.with_target::<Density>(&())?;
             let name = &sample.target().classes()[class];
-            let fitted = self.density.fit(&rows, &run.child(class as u64)).map_err(|source| {
-                Error::Member {
-                    member: format!("class {name}"),
-                    split: None,
-                    source: Box::new(source),
-                }
-            })?;
+            let fitted = self.density.fit(&rows, &run.child(class as u64));
+            let fitted = fitted.map_err(|error| error.in_part(format!("class '{name}'")))?;
             for (model, density) in models.iter_mut().zip(fitted) {
                 model.densities[class] = Some(density.into());
             }

@@ -113,6 +113,11 @@ pub(super) fn skip_mark(source: &mut dyn Source) -> io::Result<u64> {
     source.seek(SeekFrom::Start(offset))
 }
 
+/// Goes to a place in the source.
+pub(super) fn go_to(source: &mut dyn Source, at: u64) -> io::Result<u64> {
+    source.seek(SeekFrom::Start(at))
+}
+
 /// Bytes looked at to find the delimiter.
 const PEEKED: u64 = 1 << 20;
 

@@ -3,7 +3,9 @@
 use super::parse::{Numbers, Parsed, Piece, Texts};
 use crate::error::Result;
 use crate::table::levels::{Dictionary, Seen};
-use crate::table::read::{Wanted, not_a_number};
+use crate::table::missing::Missing;
+use crate::table::read::{Wanted, mostly_texts, not_a_number};
+use crate::table::written::{self, NumberForm, may_be_number};
 use crate::table::{Categories, Column, number};
 
 /// What becomes of a column.
@@ -12,6 +14,15 @@ pub(super) enum Decision {
     Ignored,
     Numeric,
     Categorical,
+    /// Texts that may write numbers in some other way; those that must, and why.
+    Written(Option<Wanted>),
+}
+
+impl Decision {
+    /// Whether all cells are to be read as texts.
+    pub(super) fn needs_texts(self) -> bool {
+        matches!(self, Self::Categorical | Self::Written(_))
+    }
 }
 
 impl Parsed {
@@ -64,6 +75,11 @@ impl Tally {
         }
     }
 
+    /// Whether more cells are texts than numbers.
+    fn is_mostly_texts(&self) -> bool {
+        self.texts > self.numbers
+    }
+
     /// Whether the texts are few enough to be mistakes: a tenth or less.
     fn is_mostly_numbers(&self) -> bool {
         self.numbers >= 9 * self.texts
@@ -89,6 +105,7 @@ pub(super) fn decide<'a>(
     match wanted {
         Wanted::Ignored => return Ok(Decision::Ignored),
         Wanted::Categorical => return Ok(Decision::Categorical),
+        Wanted::Written => return Ok(Decision::Written(Some(Wanted::Numeric))),
         Wanted::Numeric | Wanted::Inferred => {}
     }
     let all_numbers = |piece: &Piece| matches!(piece, Piece::Numbers(Numbers { texts: 0, .. }));
@@ -101,29 +118,48 @@ pub(super) fn decide<'a>(
         tally.add(first_row, piece);
         first_row += rows;
     }
-    match tally.first_text {
+    let must = wanted == Wanted::Numeric || tally.is_mostly_numbers();
+    match &tally.first_text {
         None => Ok(Decision::Numeric),
-        Some((row, text)) if wanted == Wanted::Numeric => {
-            Err(not_a_number(row, name, &text, wanted))
+        Some((_, text)) if std::str::from_utf8(text).is_ok_and(may_be_number) => {
+            Ok(Decision::Written(must.then_some(wanted)))
         }
-        Some((row, ref text)) if tally.is_mostly_numbers() => {
-            Err(not_a_number(row, name, text, wanted))
-        }
-        Some(_) => Ok(Decision::Categorical),
+        Some((row, text)) if must => Err(if tally.is_mostly_texts() {
+            mostly_texts(*row, name, text, tally.texts, tally.texts + tally.numbers)
+        } else {
+            not_a_number(*row, name, text, wanted)
+        }),
+        // Further down, most of them may be numbers of some form.
+        Some(_) => Ok(Decision::Written(None)),
     }
 }
 
-/// The column; `pieces` come with their number of rows.
+/// How texts may write numbers.
+pub(super) struct Writing<'a> {
+    /// The form that a model knows.
+    pub(super) form: Option<&'a NumberForm>,
+    pub(super) delimiter: u8,
+    pub(super) missing: &'a Missing,
+}
+
+/// The column, and how its numbers are written if not plainly; `pieces` come with their number of rows.
 pub(super) fn assemble(
     name: &str,
     pieces: Vec<(usize, Piece)>,
     decision: Decision,
-) -> Result<Option<Column>> {
-    match decision {
-        Decision::Ignored => Ok(None),
-        Decision::Numeric => Ok(Some(Column::Numeric(join_numbers(pieces)))),
-        Decision::Categorical => join_texts(name, pieces).map(|c| Some(Column::Categorical(c))),
-    }
+    writing: &Writing<'_>,
+) -> Result<Option<(Column, Option<NumberForm>)>> {
+    let column = match decision {
+        Decision::Ignored => return Ok(None),
+        Decision::Numeric => (Column::Numeric(join_numbers(pieces)), None),
+        Decision::Categorical => (Column::Categorical(join_texts(name, pieces)?), None),
+        Decision::Written(must) => {
+            let Writing { form, delimiter, missing } = *writing;
+            let texts = join_texts(name, pieces)?;
+            written::convert(name, texts, form, Some(delimiter), must, missing)?
+        }
+    };
+    Ok(Some(column))
 }
 
 fn join_numbers(pieces: Vec<(usize, Piece)>) -> Vec<f64> {

@@ -20,13 +20,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use self::chunks::{Chunk, Chunks, Extent};
-use self::column::Decision;
+use self::column::{Decision, Writing};
 
 use self::parse::{Fault, Parsed, Piece, Reading};
 use self::scan::Scanner;
+use super::look::Names;
 use super::missing::Missing;
-use super::read::{ReadOptions, Wanted};
-use super::{Column, Table, look};
+use super::read::{ReadOptions, Wanted, not_utf8};
+use super::{Column, NumberForm, Table};
 use crate::error::{Error, Place, Result};
 use crate::memory;
 use crate::run::Run;
@@ -56,18 +57,23 @@ pub(super) fn header(input: Input<'_>) -> Result<Vec<String>> {
     let file = input.file;
     let (mut chunks, delimiter) = begin(input, CHUNK)?;
     let (names, _) = read_header(&mut chunks, file, delimiter).map_err(|e| e.in_file(file))?;
-    Ok(names)
+    Ok(names.names)
 }
 
 /// The chunks of a source, and its delimiter.
 fn begin(input: Input<'_>, size: usize) -> Result<(Chunks<'_>, u8)> {
     let Input { source, file, delimiter } = input;
     let fail = |e| Error::io(file, e);
-    let start = chunks::skip_mark(source).map_err(fail)?;
-    let delimiter = match delimiter {
-        Some(delimiter) => delimiter,
-        None => sniff::delimiter(&chunks::peek(source, start).map_err(fail)?),
-    };
+    let mut start = chunks::skip_mark(source).map_err(fail)?;
+    let mut text = chunks::peek(source, start).map_err(fail)?;
+    let declared = sniff::declaration(&text);
+    if let Some((_, length)) = declared {
+        start += length as u64;
+        chunks::go_to(source, start).map_err(fail)?;
+        text.drain(..length);
+    }
+    let declared = declared.map(|(delimiter, _)| delimiter);
+    let delimiter = delimiter.or(declared).unwrap_or_else(|| sniff::delimiter(&text));
     Ok((Chunks::new(source, start, delimiter, size), delimiter))
 }
 
@@ -86,8 +92,7 @@ fn record(scanner: &mut Scanner<'_>) -> Result<Vec<String>> {
     let mut cells = Vec::new();
     while !scanner.ended() {
         let cell = scanner.cell().map_err(|_| Error::data(Place::default(), OPEN_QUOTE))?;
-        let cell = std::str::from_utf8(cell)
-            .map_err(|_| Error::data(Place::default(), "the text is not UTF-8"))?;
+        let cell = std::str::from_utf8(cell).map_err(|_| not_utf8(Place::default()))?;
         cells.push(cell.to_string());
     }
     Ok(cells)
@@ -102,6 +107,8 @@ struct Layout<'a> {
     wanted: Vec<Wanted>,
     delimiter: u8,
     missing: Missing,
+    /// What the reader has to tell of the table.
+    notes: Vec<String>,
     /// Bytes of the whole text.
     length: u64,
 }
@@ -130,23 +137,20 @@ fn read_in_chunks(
     let (mut chunks, delimiter) = begin(Input { source: &mut *source, file, delimiter }, size)?;
     let in_file = |error: Error| error.in_file(file);
     let (names, first) = read_header(&mut chunks, file, delimiter).map_err(in_file)?;
+    let Names { names, notes } = names;
     let wanted = options.choose(&names).map_err(in_file)?;
     let missing = Missing::new(&options.missing);
-    let layout = Layout { file, names, wanted, delimiter, missing, length };
+    let layout = Layout { file, names, wanted, delimiter, missing, notes, length };
     let parts = layout.first_pass(first, &mut chunks, run);
-    layout.finish(parts, source, run).map_err(in_file)
+    layout.finish(parts, options, source, run).map_err(in_file)
 }
 
 /// The column names, and the rest of the chunk in which they stand.
-fn read_header(
-    chunks: &mut Chunks<'_>,
-    file: &Path,
-    delimiter: u8,
-) -> Result<(Vec<String>, Chunk)> {
+fn read_header(chunks: &mut Chunks<'_>, file: &Path, delimiter: u8) -> Result<(Names, Chunk)> {
     while let Some(mut chunk) = chunks.next_chunk().map_err(|e| Error::io(file, e))? {
         let mut scanner = Scanner::new(&chunk.text, delimiter);
         if scanner.next_record() {
-            let names = look::named(record(&mut scanner)?);
+            let names = Names::new(record(&mut scanner)?);
             let position = scanner.position();
             chunk.skip(position);
             return Ok((names, chunk));
@@ -194,7 +198,7 @@ impl Layout<'_> {
             .zip(holds_text)
             .map(|(wanted, text)| match wanted {
                 Wanted::Ignored => Reading::Skip,
-                Wanted::Categorical => Reading::Texts,
+                Wanted::Categorical | Wanted::Written => Reading::Texts,
                 Wanted::Inferred if text.load(Ordering::Relaxed) => Reading::Texts,
                 Wanted::Inferred | Wanted::Numeric => Reading::Numbers,
             })
@@ -239,6 +243,7 @@ impl Layout<'_> {
     fn finish(
         self,
         parts: Vec<(usize, Result<Part, Stop>)>,
+        options: &ReadOptions,
         source: &mut dyn Source,
         run: &Run,
     ) -> Result<Table> {
@@ -248,7 +253,7 @@ impl Layout<'_> {
         }
         let decisions = self.decide(&parts)?;
         self.second_pass(&mut parts, &decisions, source, run)?;
-        self.assemble(parts, &decisions, run)
+        self.assemble(parts, &decisions, options, run)
     }
 
     /// The chunks in the order of their rows, or the fault that comes first in the file.
@@ -295,7 +300,7 @@ impl Layout<'_> {
     ) -> Result<()> {
         let readings = |part: &Part| -> Vec<Reading> {
             let again = |(decision, piece): (&Decision, &Piece)| match (decision, piece) {
-                (Decision::Categorical, Piece::Numbers(_)) => Reading::Texts,
+                (decision, Piece::Numbers(_)) if decision.needs_texts() => Reading::Texts,
                 _ => Reading::Skip,
             };
             decisions.iter().zip(&part.parsed.pieces).map(again).collect()
@@ -322,21 +327,33 @@ impl Layout<'_> {
     }
 
     /// Puts the pieces of each column together.
-    fn assemble(self, parts: Vec<Part>, decisions: &[Decision], run: &Run) -> Result<Table> {
+    fn assemble(
+        mut self,
+        parts: Vec<Part>,
+        decisions: &[Decision],
+        options: &ReadOptions,
+        run: &Run,
+    ) -> Result<Table> {
         let mut columns: Vec<Vec<(usize, Piece)>> = self.names.iter().map(|_| Vec::new()).collect();
         for part in parts {
             for (column, piece) in columns.iter_mut().zip(part.parsed.pieces) {
                 column.push((part.parsed.rows, piece));
             }
         }
-        let columns: Vec<Result<Option<Column>>> = run.install(|| {
+        let one = |name: &String, pieces, decision| {
+            let form = options.written.get(name);
+            let writing = Writing { form, delimiter: self.delimiter, missing: &self.missing };
+            column::assemble(name, pieces, decision, &writing)
+        };
+        let columns: Vec<Result<Option<(Column, Option<NumberForm>)>>> = run.install(|| {
             let named = self.names.par_iter().zip(columns).zip(decisions);
-            named.map(|((name, pieces), d)| column::assemble(name, pieces, *d)).collect()
+            named.map(|((name, pieces), decision)| one(name, pieces, *decision)).collect()
         });
         let mut kept = Vec::new();
         for (name, column) in self.names.into_iter().zip(columns) {
-            kept.extend(column?.map(|column| (name, column)));
+            kept.extend(column?.map(|(column, form)| (name, column, form)));
         }
-        Table::new(kept)
+        self.notes.extend(options.words_in_vain(&self.missing));
+        Table::as_read(kept, self.notes)
     }
 }

@@ -136,8 +136,8 @@ impl Numbers {
         missing: &Missing,
         row: usize,
     ) -> Result<(), OpenQuote> {
-        let plain = if missing.has_numbers() { None } else { scanner.number() };
-        let value = match plain {
+        let value = match scanner.number() {
+            Some(value) if missing.contains_number(value) => f64::NAN,
             Some(value) => value,
             None => self.value(scanner.cell()?, missing, row),
         };
@@ -149,11 +149,15 @@ impl Numbers {
         if missing.contains(cell) {
             return f64::NAN;
         }
-        number::parse(cell).unwrap_or_else(|| {
-            self.texts += 1;
-            self.first_text.get_or_insert_with(|| (row, cell.into()));
-            f64::NAN
-        })
+        match number::parse(cell) {
+            Some(value) if missing.contains_number(value) => f64::NAN,
+            Some(value) => value,
+            None => {
+                self.texts += 1;
+                self.first_text.get_or_insert_with(|| (row, cell.into()));
+                f64::NAN
+            }
+        }
     }
 }
 

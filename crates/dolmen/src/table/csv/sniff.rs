@@ -24,6 +24,18 @@ pub(super) fn delimiter(start: &[u8]) -> u8 {
     best.0
 }
 
+/// The delimiter that a first line such as `sep=;` names, as spreadsheets write it, and the line's length.
+pub(super) fn declaration(start: &[u8]) -> Option<(u8, usize)> {
+    let (word, rest) = start.split_at_checked(4)?;
+    let (delimiter, rest) = rest.split_first()?;
+    let end = match rest {
+        [b'\r', b'\n', ..] => 2,
+        [b'\n' | b'\r', ..] => 1,
+        _ => return None,
+    };
+    word.eq_ignore_ascii_case(b"sep=").then_some((*delimiter, 5 + end))
+}
+
 /// The number of cells of the next record; 0 at the end of the text, or where a quote stays open.
 fn cells(scanner: &mut Scanner<'_>) -> usize {
     if !scanner.next_record() {

@@ -129,11 +129,10 @@ fn columns_are_kept_dropped_and_ignored() {
 
 #[test]
 fn files_that_are_no_tables_are_refused_in_one_line() {
-    let cases: [(&[u8], &str); 12] = [
+    let cases: [(&[u8], &str); 11] = [
         (b"", "t.csv: the file is empty"),
         (b"\n\r\n", "t.csv: the file is empty"),
         (b"a,b\n", "t.csv: there are no rows below the header"),
-        (b"a,b,a\n1,2,3", "t.csv, column 'a': two columns have this name"),
         (b"a,b\n1,2\n1,2,3\n", "t.csv, row 2: expected 2 cells as in the header, found 3"),
         (b"a,b\n\n1\n", "t.csv, row 1: expected 2 cells as in the header, found 1"),
         (b"a,b\n1,2\n3,\"4\n5,6\n", "t.csv, row 2: a quoted cell does not end"),
@@ -259,4 +258,64 @@ proptest! {
     fn no_bytes_whatever_make_it_panic(text in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = read_with(&text, &ReadOptions::default(), 16, &run(1));
     }
+}
+
+#[test]
+fn a_name_that_comes_twice_is_changed_with_a_note() {
+    let table = read_text("a,b,a,a.2,a\n1,2,3,4,5\n").unwrap();
+    assert_eq!(table.names(), ["a", "b", "a.3", "a.2", "a.4"]);
+    assert_eq!(table.notes().len(), 2);
+    assert!(table.notes()[0].contains("'a'") && table.notes()[0].contains("'a.3'"));
+}
+
+/// However the file is cut, and whether texts come first or last.
+#[test]
+fn numbers_that_are_not_written_plainly_are_numbers() {
+    let plain: String = (0..60).map(|i| format!("{i},x\n")).collect();
+    for text in [format!("n,t\n\"1,234.5\",x\n{plain}"), format!("n,t\n{plain}\"1,234.5\",x\n")] {
+        for size in [1, 64, CHUNK] {
+            let table = read_with(text.as_bytes(), &ReadOptions::default(), size, &run(2)).unwrap();
+            assert!(numbers(&table, "n").contains(&"1234.5".to_string()));
+            assert_eq!((table.written().len(), table.notes().len()), (1, 1));
+        }
+    }
+    // One text among many numbers of another form is named, one that is no number at all.
+    let error = read_text(&format!("n,t\n\"1,234.5\",x\nsoon,x\n{plain}")).unwrap_err();
+    assert!(error.to_string().contains("row 2, column 'n': expected a number, found 'soon'"));
+    // What is declared categorical stays.
+    let schema = [("n".to_string(), ColumnKind::Categorical)].into();
+    let options = ReadOptions { schema, ..ReadOptions::default() };
+    let table = read_with(b"n,t\n\"1,5\",2\n", &options, CHUNK, &run(1)).unwrap();
+    assert_eq!(texts(&table, "n"), [Some("1,5".into())]);
+}
+
+#[test]
+fn a_word_that_is_a_number_means_it_however_it_is_spelled() {
+    let missing = ReadOptions::default().missing.into_iter().chain(["-999".into(), "none".into()]);
+    let options = ReadOptions { missing: missing.collect(), ..ReadOptions::default() };
+    let text = b"x,t\n-999.0,-999\n-9.99e2,a\n1,b\n";
+    let table = read_with(text, &options, CHUNK, &run(1)).unwrap();
+    assert_eq!(numbers(&table, "x"), ["NaN", "NaN", "1"]);
+    assert_eq!(texts(&table, "t"), [None, Some("a".into()), Some("b".into())]);
+    assert_eq!(table.notes().len(), 1);
+    assert!(table.notes()[0].contains("'none'"));
+}
+
+#[test]
+fn a_column_of_texts_where_numbers_are_declared_is_called_so() {
+    let schema = [("t".to_string(), ColumnKind::Numeric)].into();
+    let options = ReadOptions { schema, ..ReadOptions::default() };
+    let error = read_with(b"t,u\na,1\nb,2\n3,3\n", &options, CHUNK, &run(1)).unwrap_err();
+    assert!(error.to_string().contains("2 of 3 cells are texts"), "{error}");
+    let hint = error.hint().unwrap();
+    assert!(hint.contains("t=categorical") && !hint.contains("--missing"), "{hint}");
+}
+
+#[test]
+fn the_line_by_which_spreadsheets_name_the_delimiter_is_no_header() {
+    let text = &mut Cursor::new(b"\xef\xbb\xbfsep=;\r\na;b\r\n1,5;2\r\n");
+    let input = Input { source: text, file: Path::new("t.csv"), delimiter: None };
+    let table = read_in_chunks(input, &ReadOptions::default(), CHUNK, &run(1)).unwrap();
+    assert_eq!(table.names(), ["a", "b"]);
+    assert_eq!(numbers(&table, "a"), ["1.5"]);
 }

@@ -19,7 +19,7 @@ use crate::table::levels::{Dictionary, Seen};
 use crate::table::missing::Missing;
 use crate::table::number::{self, Spelled};
 use crate::table::read::{Wanted, not_a_number};
-use crate::table::{Categories, Column, dates};
+use crate::table::{Categories, Column, date_text};
 
 /// What a column is read as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Holds {
 /// Gathers a column.
 pub(super) struct Builder<'a> {
     name: &'a str,
-    missing: Missing,
+    missing: &'a Missing,
     cells: Cells,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Builder<'a> {
         name: &'a str,
         holds: Holds,
         rows: usize,
-        missing: &[String],
+        missing: &'a Missing,
     ) -> Result<Self> {
         let cell = match holds {
             Holds::Numbers => size_of::<f64>(),
@@ -96,7 +96,7 @@ impl<'a> Builder<'a> {
             Holds::Numbers => Cells::Numbers(values),
             Holds::Categories => Cells::Categories { dictionary: Dictionary::default(), codes },
         };
-        Ok(Self { name, missing: Missing::new(missing), cells })
+        Ok(Self { name, missing, cells })
     }
 
     /// Adds the rows of a batch, whose type must be one of those that can be read.
@@ -120,7 +120,7 @@ impl<'a> Builder<'a> {
         macro_rules! add_moments {
             ($type:ty, $a_second:expr) => {{
                 let moment = |v| v as f64 / $a_second;
-                self.add_numbers::<$type, _>(array, moment, |v| dates::spelled(moment(v)))
+                self.add_numbers::<$type, _>(array, moment, |v| date_text::spelled(moment(v)))
             }};
         }
         macro_rules! add_seconds {
@@ -136,7 +136,9 @@ impl<'a> Builder<'a> {
             DataType::Decimal256(_, scale) => add_decimals!(Decimal256Type, scale, wide),
             DataType::Date32 => {
                 let moment = |day| f64::from(day) * 86_400.0;
-                self.add_numbers::<Date32Type, _>(array, moment, |day| dates::spelled(moment(day)))
+                self.add_numbers::<Date32Type, _>(array, moment, |day| {
+                    date_text::spelled(moment(day))
+                })
             }
             DataType::Date64 => add_moments!(Date64Type, 1e3),
             DataType::Timestamp(TimeUnit::Second, _) => add_moments!(TimestampSecondType, 1.0),
@@ -179,7 +181,7 @@ impl<'a> Builder<'a> {
         text: impl Fn(T::Native) -> D,
     ) -> Result<()> {
         let array = array.as_primitive::<T>();
-        let missing = &self.missing;
+        let missing = self.missing;
         let is_missing = |v: f64| v.is_nan() || missing.contains_number(v);
         if let Cells::Numbers(values) = &mut self.cells {
             let numbers = array.iter().map(|v| v.map_or(f64::NAN, &number));

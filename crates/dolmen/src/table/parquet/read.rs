@@ -17,8 +17,10 @@ use super::{damaged, unreadable};
 use crate::error::{Error, Place, Result};
 use crate::memory;
 use crate::run::Run;
+use crate::table::look::Names;
+use crate::table::missing::Missing;
 use crate::table::read::{ReadOptions, Wanted};
-use crate::table::{Column, Table, look};
+use crate::table::{Column, NumberForm, Table, written};
 
 /// Rows decoded at a time: the memory needed beside the table itself.
 const BATCH: usize = 1 << 16;
@@ -31,7 +33,7 @@ pub fn read_parquet(path: &Path) -> Result<Table> {
 /// Reads a table.
 pub(in crate::table) fn read(path: &Path, options: &ReadOptions, run: &Run) -> Result<Table> {
     let file = ParquetFile::open(path)?;
-    let names = file.names();
+    let Names { names, mut notes } = file.names();
     let wanted = options.choose(&names).map_err(|e| e.in_file(path))?;
     if file.rows == 0 {
         return Err(Error::data(Place::default(), "there are no rows").in_file(path));
@@ -39,15 +41,22 @@ pub(in crate::table) fn read(path: &Path, options: &ReadOptions, run: &Run) -> R
     let kept = wanted.iter().filter(|wanted| **wanted != Wanted::Ignored).count();
     memory::claim(memory::size(&[file.rows, kept, size_of::<u32>()]), "the table")
         .map_err(|e| e.in_file(path))?;
-    let columns: Vec<Result<Option<Column>>> = run.install(|| {
+    let missing = Missing::new(&options.missing);
+    let one = |j: usize, wanted: Wanted| {
+        let form = options.written.get(&names[j]);
+        file.read_column(j, wanted, form, &missing, run)
+    };
+    let columns: Vec<Result<Option<(Column, Option<NumberForm>)>>> = run.install(|| {
         let wanted = wanted.into_par_iter().enumerate();
-        wanted.map(|(j, wanted)| file.read_column(j, wanted, options, run)).collect()
+        wanted.map(|(j, wanted)| one(j, wanted)).collect()
     });
     let mut kept = Vec::new();
     for (name, column) in names.into_iter().zip(columns) {
-        kept.extend(column.map_err(|e| e.in_file(path))?.map(|column| (name, column)));
+        let column = column.map_err(|e| e.in_file(path))?;
+        kept.extend(column.map(|(column, form)| (name, column, form)));
     }
-    Table::new(kept).map_err(|e| damaged(path, &e))
+    notes.extend(options.words_in_vain(&missing));
+    Table::as_read(kept, notes).map_err(|e| damaged(path, &e))
 }
 
 /// The texts that [`write_parquet`](super::write_parquet) put into a file's metadata.
@@ -86,8 +95,8 @@ impl<'a> ParquetFile<'a> {
         Ok(Self { path, declared, stored, rows })
     }
 
-    fn names(&self) -> Vec<String> {
-        look::named(self.stored.schema().fields().iter().map(|f| f.name().clone()).collect())
+    fn names(&self) -> Names {
+        Names::new(self.stored.schema().fields().iter().map(|f| f.name().clone()).collect())
     }
 
     /// Reads one column, unless it is not wanted.
@@ -95,9 +104,10 @@ impl<'a> ParquetFile<'a> {
         &self,
         j: usize,
         wanted: Wanted,
-        options: &ReadOptions,
+        form: Option<&NumberForm>,
+        missing: &Missing,
         run: &Run,
-    ) -> Result<Option<Column>> {
+    ) -> Result<Option<(Column, Option<NumberForm>)>> {
         let field = self.stored.schema().field(j);
         let declared = self.declared.schema().field(j).data_type();
         let holds = match (wanted, declared) {
@@ -106,14 +116,16 @@ impl<'a> ParquetFile<'a> {
                 Holds::Categories
             }
             (Wanted::Numeric, _) => Holds::Numbers,
-            (Wanted::Inferred, _) => Holds::natural(field.data_type()),
+            (Wanted::Inferred | Wanted::Written, _) => Holds::natural(field.data_type()),
         };
+        let may_write_numbers = matches!(wanted, Wanted::Inferred | Wanted::Written)
+            && field.data_type() == &DataType::Utf8;
         if !Builder::reads(field.data_type()) {
             let problem = format!("the type {declared} is neither numbers nor categories");
             return Err(Error::data(Place::column(field.name()), problem)
                 .with_hint(format!("leave it out with --drop '{}'", field.name())));
         }
-        let mut builder = Builder::new(field.name(), holds, self.rows, &options.missing)?;
+        let mut builder = Builder::new(field.name(), holds, self.rows, missing)?;
         guarded(self.path, || {
             for batch in self.batches(j)? {
                 run.check()?;
@@ -121,7 +133,13 @@ impl<'a> ParquetFile<'a> {
             }
             Ok(())
         })?;
-        builder.finish().map(Some)
+        match builder.finish()? {
+            Column::Categorical(texts) if may_write_numbers => {
+                let must = (wanted == Wanted::Written).then_some(Wanted::Numeric);
+                written::convert(field.name(), texts, form, None, must, missing).map(Some)
+            }
+            column => Ok(Some((column, None))),
+        }
     }
 
     /// The batches of one column. Each column opens the file by itself: clones would share one position in it.
