@@ -3,9 +3,9 @@
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use dolmen::catalogue::{Catalogue, LearnerEntry};
-use dolmen::schemars;
 use dolmen::learner::{Sample, Simple, SimpleLearner, SimpleModel};
 use dolmen::recipe::{Model, ModelFile, Recipe};
+use dolmen::schemars;
 use dolmen::table::{Column, Table};
 use dolmen::{Result, run::Run, task::Regression};
 

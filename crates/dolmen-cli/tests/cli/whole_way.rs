@@ -166,6 +166,19 @@ fn the_learners_are_listed() {
     assert!(text.contains("simplex") && text.contains("log-pool"), "{text}");
     let mixture = folder.succeeds(&["learners", "mixture"]);
     assert!(mixture.contains("components") && !mixture.contains("bandwidth"), "{mixture}");
+    let text = folder.succeeds(&["learners", "averaged"]);
+    for words in
+        ["Example: --model 'averaged(of=", "whole number, 1 to 10000", "resample=bootstrap"]
+    {
+        assert!(text.contains(words), "'{words}' is not in:\n{text}");
+    }
+    let averaged = &folder.json(&["learners", "averaged"])[0];
+    assert_eq!(averaged["parameters"]["fits"], 10);
+    assert!(averaged["parameters"].get("of").is_none(), "it has no default");
+    assert_eq!(averaged["documented"][0]["name"], "of");
+    assert_eq!(averaged["documented"][1]["allowed"], "whole number, 1 to 10000");
+    assert_eq!(averaged["documented"][2]["values"][0]["name"], "starts");
+    assert_eq!(averaged["example"], "averaged(of=mixture(components=4), fits=20)");
 }
 
 #[test]

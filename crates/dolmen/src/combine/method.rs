@@ -292,6 +292,9 @@ impl Weights {
         if self.method == Method::PseudoBmaPlus {
             within("draws", self.draws, 1..=1_000_000)?;
         }
+        if self.tolerance.is_nan() || self.tolerance < 0.0 {
+            return Err(Error::param("tolerance", "at least 0", self.tolerance));
+        }
         let problem = T::problem(oos)?;
         let needs = match self.method {
             Method::Em if problem.as_log_score().is_none() => {

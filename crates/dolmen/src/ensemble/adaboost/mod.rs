@@ -33,7 +33,7 @@ use weak::{Guesses, Trees};
 #[serde(default, deny_unknown_fields)]
 pub struct Rounds {
     /// Rounds at most, 1 to 100 000; fewer where a round guesses all rows right, or no better than chance.
-    #[schemars(range(min = 1, max = 100000))]
+    #[schemars(range(min = 1, max = 100_000))]
     pub rounds: usize,
 }
 
