@@ -9,7 +9,7 @@ use dolmen::table::{Column, Table};
 use dolmen::{Result, run::Run, task::Regression};
 
 /// Predicts the mean of the rows at the same hour of the day; hours are in the first column.
-#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Daily {}
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 struct FittedDaily(Vec<f64>);

@@ -271,7 +271,8 @@ impl Learner<Classification> for Boost {
         let (x, weights) = (sample.x(), sample.weights());
         let targets = Targets::Classes(sample.target().codes());
         let keys = sample.keys();
-        let model = run.install(|| fit::fit(self, loss.as_ref(), x, targets, weights, &keys, run))?;
+        let model =
+            run.install(|| fit::fit(self, loss.as_ref(), x, targets, weights, &keys, run))?;
         Ok(vec![Box::new(model)])
     }
 }
