@@ -4,7 +4,6 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use crate::memory::in_words;
 use crate::suggest::did_you_mean;
 
 /// A result of this library.
@@ -270,4 +269,15 @@ impl fmt::Display for Place {
         }
         if separator.is_empty() { write!(f, "data") } else { Ok(()) }
     }
+}
+
+/// Bytes in words: `37.3 GB`.
+pub(crate) fn in_words(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
+    let mut value = bytes as f64 / 1e3;
+    let mut unit = 0;
+    while value >= 999.95 && unit + 1 < UNITS.len() {
+        (value, unit) = (value / 1e3, unit + 1);
+    }
+    format!("{value:.1} {}", UNITS[unit])
 }

@@ -51,17 +51,6 @@ pub fn available() -> Option<u64> {
     [machine].into_iter().chain(of_process).chain(of_groups).flatten().min()
 }
 
-/// Bytes in words: `37.3 GB`.
-pub(crate) fn in_words(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
-    let mut value = bytes as f64 / 1e3;
-    let mut unit = 0;
-    while value >= 999.95 && unit + 1 < UNITS.len() {
-        (value, unit) = (value / 1e3, unit + 1);
-    }
-    format!("{value:.1} {}", UNITS[unit])
-}
-
 /// A line `name   1234 kB` of a file of the system.
 fn kibibytes(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
@@ -137,6 +126,6 @@ mod tests {
         let refusal = claim(size(&[1 << 40, 1 << 20, 8]), "the rows").unwrap_err().to_string();
         assert!(refusal.starts_with("the rows: about 9223.4 PB of memory are needed"), "{refusal}");
         assert!(claim(1 << 20, "the rows").is_ok());
-        assert_eq!(in_words(999_960_000), "1.0 GB");
+        assert_eq!(crate::error::in_words(999_960_000), "1.0 GB");
     }
 }

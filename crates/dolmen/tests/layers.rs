@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// The modules from the bottom up, as ARCHITECTURE.md draws them.
 const LAYERS: [&str; 22] = [
-    "error",
     "suggest",
+    "error",
     "memory",
     "stats",
     "math",
