@@ -8,7 +8,7 @@ use dolmen::ensemble::{
 use dolmen::score::Estimate;
 use dolmen::score::figures::Estimates;
 
-use crate::output::{Done, columns, difference, error, maybe, number};
+use crate::output::{Done, columns, difference, error, free_of_noise, maybe, number};
 
 /// The check, in the manner of a weighing's summary.
 pub(super) fn show_check(check: &Assessment, out: &mut dyn Write) -> Done {
@@ -101,7 +101,7 @@ pub(super) fn show_verdict(verdict: &Verdict, kept: &str, out: &mut dyn Write) -
         Surety::Not if verdict.kept == Kept::BestMember => "is none, but it is the simplest",
         Surety::Not => "is not above 0",
     };
-    if verdict.only_member && verdict.gain.mean == 0.0 {
+    if verdict.only_member && free_of_noise(verdict.gain.mean, 1.0) == 0.0 {
         return Ok(writeln!(out, "kept           the only member: there is nothing to choose")?);
     }
     let what = if verdict.only_member { "the stack of the only member".into() } else { what };
