@@ -45,12 +45,16 @@ fn plain_likelihood(
     shape: Shape,
     columns: &[Vec<f64>],
     weights: &[f64],
-    folds: &[u32],
+    (folds, order): (&[u32], Order),
     h: &[f64],
 ) -> f64 {
     let rows = weights.len();
+    let counts = |i: usize, j: usize| match order {
+        Order::Any => folds[j] != folds[i],
+        Order::Forward => folds[j] < folds[i],
+    };
     let density = |i: usize| {
-        let others = (0..rows).filter(|&j| folds[j] != folds[i]);
+        let others = (0..rows).filter(|&j| counts(i, j));
         let kernel = |j: usize| -> f64 {
             let factor =
                 |(column, h): (&Vec<f64>, &f64)| shape.value((column[i] - column[j]) / h) / h;
@@ -59,7 +63,8 @@ fn plain_likelihood(
         let total: f64 = others.clone().map(|j| weights[j]).sum();
         others.map(|j| weights[j] * kernel(j)).sum::<f64>() / total
     };
-    (0..rows).map(|i| weights[i] * density(i).ln()).sum()
+    let asked = (0..rows).filter(|&i| order == Order::Any || folds[i] > 0);
+    asked.map(|i| weights[i] * density(i).ln()).sum()
 }
 
 #[test]
@@ -67,7 +72,7 @@ fn cross_validated_likelihood_and_gradient_equal_the_reference() {
     let golden = &golden()["cv_bandwidth"];
     let columns = columns(&golden["data"]);
     let folds: Vec<u32> = numbers(&golden["folds"]).iter().map(|f| *f as u32).collect();
-    let likelihood = Likelihood::new(Shape::Triangular, &columns, &[1.0; 20], &folds);
+    let likelihood = Likelihood::new(Shape::Triangular, &columns, &[1.0; 20], (&folds, Order::Any));
     let expected = numbers(&golden["cv_loglik"]);
     for (case, h) in golden["h"].as_array().unwrap().iter().enumerate() {
         let value = likelihood.at(&numbers(h), true);
@@ -110,11 +115,12 @@ fn likelihood_equals_its_definition_for_every_shape_with_weights() {
         (0..n).map(|i| if i % 17 == 0 { 0.0 } else { rng.random::<f64>() }).collect();
     let by_fold: Vec<u32> = (0..n as u32).map(|i| i * 7 % 4).collect();
     let by_row: Vec<u32> = (0..n as u32).collect();
-    for folds in [by_fold, by_row] {
+    let cases = [(&by_fold, Order::Any), (&by_row, Order::Any), (&by_fold, Order::Forward)];
+    for (folds, order) in cases {
         for shape in Shape::ALL {
-            let likelihood = Likelihood::new(shape, &columns, &weights, (&folds, Order::Any));
+            let likelihood = Likelihood::new(shape, &columns, &weights, (folds, order));
             let h = [3.1, 2.7, 2.2];
-            let at = |h: &[f64]| plain_likelihood(shape, &columns, &weights, &folds, h);
+            let at = |h: &[f64]| plain_likelihood(shape, &columns, &weights, (folds, order), h);
             let value = likelihood.at(&h, true);
             assert!(close(value.log_likelihood, at(&h), 1e-12), "{shape:?}");
             let differs = shape != Shape::Uniform;
@@ -135,7 +141,8 @@ fn likelihood_equals_its_definition_for_every_shape_with_weights() {
 fn a_row_far_from_all_others_has_a_finite_gaussian_likelihood() {
     // 1000 bandwidths from the rest: exp(-500000) is 0 in floating point.
     let column = vec![0.0, 0.1, 0.3, 100.0];
-    let likelihood = Likelihood::new(Shape::Gaussian, &[column], &[1.0; 4], &[0, 1, 2, 3]);
+    let likelihood =
+        Likelihood::new(Shape::Gaussian, &[column], &[1.0; 4], (&[0, 1, 2, 3], Order::Any));
     let value = likelihood.at(&[0.1], true);
     let nearest = -0.5 * (99.7_f64 / 0.1).powi(2);
     assert!(value.log_likelihood < nearest && value.log_likelihood > nearest - 20.0);
@@ -147,7 +154,7 @@ fn a_row_far_from_all_others_has_a_finite_gaussian_likelihood() {
 fn the_likelihood_has_the_same_bits_on_any_number_of_threads() {
     let columns = [normal(1000, 5), normal(1000, 6)];
     let folds: Vec<u32> = (0..1000).collect();
-    let likelihood = Likelihood::new(Shape::Gaussian, &columns, &[1.0; 1000], &folds);
+    let likelihood = Likelihood::new(Shape::Gaussian, &columns, &[1.0; 1000], (&folds, Order::Any));
     let on = |threads| {
         Run::with_threads(0, threads).unwrap().install(|| likelihood.at(&[0.3, 0.4], true))
     };
@@ -159,7 +166,7 @@ fn the_likelihood_has_the_same_bits_on_any_number_of_threads() {
 fn a_climb_ends_where_the_gradient_is_level() {
     let columns = [normal(300, 7), normal(300, 8)];
     let folds: Vec<u32> = (0..300).collect();
-    let likelihood = Likelihood::new(Shape::Gaussian, &columns, &[1.0; 300], &folds);
+    let likelihood = Likelihood::new(Shape::Gaussian, &columns, &[1.0; 300], (&folds, Order::Any));
     let run = Run::with_threads(0, 1).unwrap();
     let peak = climb(&likelihood, &[2.0, 0.1], &run).unwrap();
     assert!(peak.converged);
