@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::table::{Categories, Column};
 
 /// What is known of the rows that are learned from: nothing, labels or numbers.
@@ -29,11 +29,19 @@ pub trait Target: Clone + Debug + Send + Sync {
     fn numbers(&self) -> Option<&[f64]> {
         None
     }
+    /// Whether the target can be learned from: an error that says why not.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
     /// The target as a column of a table, where there is one.
     fn to_column(&self) -> Option<Column>;
     /// The target from a column of a table, with classes in the given order; `None` if the column does not fit.
     fn from_column(column: Option<Column>, classes: &[String]) -> Option<Self>;
 }
+
+/// The largest number, and the smallest largest difference, whose squares can be added up.
+const LARGEST: f64 = 1e145;
+const SMALLEST: f64 = 1e-145;
 
 /// No target: the density of the rows themselves.
 impl Target for () {
@@ -59,6 +67,25 @@ impl Target for Vec<f64> {
     }
     fn numbers(&self) -> Option<&[f64]> {
         Some(self)
+    }
+    /// Errors are squared and the squares added up: numbers whose squares are infinite, or differences whose squares are
+    /// zero, would be learned wrongly without a word.
+    fn check(&self) -> Result<()> {
+        let least = self.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = self.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let reach = most.abs().max(least.abs());
+        let problem = if reach > LARGEST && reach.is_finite() {
+            format!("the target reaches {reach:e}: squares of such numbers are beyond all numbers")
+        } else if most > least && most - least < SMALLEST {
+            format!(
+                "the target's values differ by {:e} at most: their squares are zero",
+                most - least
+            )
+        } else {
+            return Ok(());
+        };
+        let hint = "bring the target to another unit: multiply or divide it by a constant";
+        Err(Error::data(Place::default(), problem).with_hint(hint))
     }
     fn to_column(&self) -> Option<Column> {
         Some(Column::Numeric(self.clone()))

@@ -398,6 +398,92 @@ fn weights_that_sum_to_one_are_like_none() {
     }
 }
 
+/// All weights times a constant are the same weights, also where the product rounds: equally good splits stay so.
+#[test]
+fn weights_times_a_constant_change_nothing() {
+    let x = rows();
+    // Few distinct values make many splits that are equally good.
+    let coarse: Vec<f64> = x.rows().values().iter().map(|v| (2.0 * v).round()).collect();
+    let x = Features::numeric(coarse, 2).unwrap();
+    let y: Vec<f64> = (0..ROWS).map(|i| f64::from((i * 7 % 5) as u8)).collect();
+    let labels = |classes: usize| {
+        let codes = (0..ROWS).map(|i| (i * 7 % 5 % classes) as u32).collect();
+        Labels::new((0..classes).map(|c| format!("c{c}")), codes).unwrap()
+    };
+    let weights: Vec<f64> = (0..ROWS).map(|i| 0.1 * (1 + i % 7) as f64 + 0.01).collect();
+    let run = Run::with_threads(1, 1).unwrap();
+    fn said<T: Catalogued>(
+        text: &str,
+        (x, target): (Rows<'_>, &T::Target),
+        weights: &[f64],
+        run: &Run,
+    ) -> Vec<f64> {
+        let weights = Weights::new(weights.to_vec()).unwrap();
+        let learner = T::learner(&Spec::parse(text).unwrap()).unwrap();
+        let sample = Sample::<T>::new(x, target).unwrap().weighted(&weights).unwrap();
+        let model = learner.fit(&sample, run).unwrap().remove(0);
+        dolmen::learner::predict(model.as_ref(), x, run).unwrap()
+    }
+    for c in [1e-6, 0.1, 0.3, 3.0, 7.7, 1e3, 1e6] {
+        let other: Vec<f64> = weights.iter().map(|w| c * w).collect();
+        for text in [
+            "forest(trees=30)",
+            "extra-trees(trees=30)",
+            "forest(trees=30, class_weights=balanced)",
+        ] {
+            for classes in [2, 3] {
+                let target = labels(classes);
+                let at = (x.rows(), &target);
+                let usual = said::<Classification>(text, at, &weights, &run);
+                let scaled = said::<Classification>(text, at, &other, &run);
+                assert_eq!(usual, scaled, "{text}, {classes} classes, times {c}");
+            }
+        }
+        for text in ["forest(trees=30)", "extra-trees(trees=30)"] {
+            let usual = said::<Regression>(text, (x.rows(), &y), &weights, &run);
+            let scaled = said::<Regression>(text, (x.rows(), &y), &other, &run);
+            assert_eq!(usual, scaled, "{text} of numbers, times {c}");
+        }
+        for text in ["tree(alpha=0)", "boost(rounds=5, min_leaf=2)", "logistic", "naive-bayes"] {
+            let target = labels(3);
+            let usual = said::<Classification>(text, (x.rows(), &target), &weights, &run);
+            let scaled = said::<Classification>(text, (x.rows(), &target), &other, &run);
+            let apart = usual.iter().zip(&scaled).find(|(a, b)| (*a - *b).abs() > 1e-6);
+            assert!(apart.is_none(), "{text}, times {c}: {apart:?}");
+        }
+    }
+}
+
+/// Numbers whose squares are infinite or zero are refused by every learner, not learned wrongly.
+#[test]
+fn targets_beyond_all_units_are_refused() {
+    let x = rows();
+    let y: Vec<f64> = (0..ROWS).map(|i| x.rows().row(i)[0] + (i as f64).sin()).collect();
+    for text in [
+        "mean",
+        "ridge",
+        "network(hidden=8)",
+        "deep-ensemble(copies=2, hidden=8)",
+        "neighbours",
+        "svm",
+        "tree",
+        "boost(rounds=5, min_leaf=2)",
+        "forest(trees=5)",
+        "extra-trees(trees=5)",
+        "experts(count=2)",
+        "tuned(of=[mean, ridge(lambda=[1, 10])], folds=3)",
+    ] {
+        for scale in [1e-300, 1e300] {
+            let far: Vec<f64> = y.iter().map(|y| y * scale).collect();
+            let error = said::<Regression>(text, x.rows(), &far).unwrap_err();
+            assert!(error.to_string().contains("the target"), "{text}, y times {scale}: {error}");
+        }
+        said::<Regression>(text, x.rows(), &y).unwrap();
+    }
+    // A constant has no differences to be squared.
+    said::<Regression>("mean", x.rows(), &vec![1e-300; ROWS]).unwrap();
+}
+
 /// Sees to it that a spec is refused for one of its sizes.
 fn refused<T: Catalogued>(text: &str, name: &str, x: Rows<'_>, target: &T::Target) {
     let run = Run::with_threads(1, 1).unwrap();

@@ -179,3 +179,75 @@ fn values_that_are_no_numbers_are_refused() {
     assert!(LeastSquares::new(vec![vec![]], vec![]).is_err());
     assert!(LeastSquares::new(vec![vec![1.0]], vec![1.0, 2.0]).is_err());
 }
+
+/// The smallest squared error of non-negative weights by trying every set of members, each by a QR decomposition of the
+/// columns as they are.
+fn best_of_all_sets(columns: &[Vec<f64>], target: &[f64]) -> f64 {
+    let rows = target.len();
+    let mut best = f64::INFINITY;
+    for bits in 1_usize..1 << columns.len() {
+        let set: Vec<usize> = (0..columns.len()).filter(|m| bits >> m & 1 == 1).collect();
+        let scale = columns[set[0]][0].abs().max(1.0);
+        let matrix = faer::Mat::from_fn(rows, set.len(), |i, j| columns[set[j]][i] / scale);
+        let right = faer::Mat::from_fn(rows, 1, |i, _| target[i] / scale);
+        let solution = faer::linalg::solvers::SolveLstsq::solve_lstsq(&matrix.qr(), right);
+        if (0..set.len()).all(|j| solution[(j, 0)] >= 0.0) {
+            let mut weights = vec![0.0; columns.len()];
+            set.iter().enumerate().for_each(|(j, &m)| weights[m] = solution[(j, 0)]);
+            best = best.min(squared_error(columns, target, &weights));
+        }
+    }
+    best
+}
+
+#[test]
+fn non_negative_weights_hold_with_a_large_offset() {
+    let wave = |i: usize, k: usize| ((i * (7 + 4 * k) + k * k) as f64 * 0.618).sin();
+    for offset in [0.0, 1e3, 1e6, 1e9, -1e9, 1e11] {
+        let target: Vec<f64> = (0..200).map(|i| offset + 500.0 + 500.0 * wave(i, 9)).collect();
+        let member = |k: usize| -> Vec<f64> {
+            let noise = |i: usize| wave(i, k) * (3.0 + 4.0 * k as f64) + 5.0 * wave(i, 7);
+            target.iter().enumerate().map(|(i, t)| t + noise(i)).collect()
+        };
+        let columns: Vec<Vec<f64>> = (0..4).map(member).collect();
+        let found = LeastSquares::new(columns.clone(), target.clone()).unwrap().non_negative();
+        let reached = squared_error(&columns, &target, &found.weights);
+        let expected = best_of_all_sets(&columns, &target);
+        assert!(found.converged, "{offset}: {found:?}");
+        let rounding = (1e-15 * offset).powi(2);
+        assert!(reached <= expected * (1.0 + 1e-6) + rounding, "{offset}: {reached} {expected}");
+    }
+    // The weights themselves, where the target points away from a member or is nothing.
+    let away = LeastSquares::new(vec![vec![-1.0, -2.0]], vec![1.0, 1.0]).unwrap().non_negative();
+    assert_eq!((away.weights, away.converged), (vec![0.0], true));
+    let zero = LeastSquares::new(vec![vec![-1.0, 2.0]], vec![0.0, 0.0]).unwrap().non_negative();
+    assert_eq!((zero.weights, zero.converged), (vec![0.0], true));
+}
+
+/// Members of which almost perfect combinations exist, far below the error of the best of them, and near copies among them: the
+/// Gram matrix has lost what decides.
+#[test]
+fn near_perfect_combinations_of_collinear_members_are_found() {
+    let wave = |i: usize, k: usize| ((i * (7 + 4 * k) + k * k) as f64 * 0.618).sin();
+    let mut missed = 0;
+    for (rows, members, unit) in
+        [(315, 132, 470.0), (200, 60, 1.0), (40, 60, 1e6), (300, 200, 1e-4)]
+    {
+        let target: Vec<f64> = (0..rows).map(|i| unit * (1.0 + 0.1 * wave(i, 400))).collect();
+        let member = |k: usize| -> Vec<f64> {
+            let slope = 1.0 + wave(k, 3) * 0.01;
+            let noise = 10.0_f64.powf(-9.0 + 8.0 * (k as f64 / members as f64));
+            let value = |(i, t): (usize, &f64)| {
+                t + unit * 0.1 * ((slope - 1.0) * wave(i, 400) + noise * wave(i, k))
+            };
+            target.iter().enumerate().map(value).collect()
+        };
+        let columns: Vec<Vec<f64>> = (0..members).map(member).collect();
+        let problem = LeastSquares::new(columns, target).unwrap();
+        let found = simplex(&problem);
+        missed += usize::from(!found.converged);
+        assert!(found.converged, "{rows} {members} {unit}: gap {} of {}", found.gap, found.score);
+        assert!(problem.non_negative().converged);
+    }
+    assert_eq!(missed, 0);
+}

@@ -297,9 +297,66 @@ fn one_row_one_member_and_no_information() {
     assert_close(&found.weights, &[0.5, 0.5], 1e-9);
     assert_eq!(blind.row_scores(&found.weights)[0], inf);
 
-    let nothing = exact(&LogScore::from_log(vec![vec![inf], vec![inf]]).unwrap());
-    assert_eq!((nothing.uninformative_rows, nothing.score), (1, inf));
-    assert_close(&nothing.weights, &[0.5, 0.5], 1e-12);
+    // Rows that no member gives anything are no reason to prefer one: that is no solution with a gap of 0.
+    for nothing in [
+        LogScore::from_log(vec![vec![inf; 3], vec![inf; 3]]),
+        LogScore::from_likelihood(vec![vec![0.0; 3], vec![0.0; 3]]),
+        blind.weighted(&[1.0, 0.0, 0.0]),
+    ] {
+        let error = nothing.unwrap_err().to_string();
+        assert!(error.contains("no member gives any row more than nothing"), "{error}");
+    }
+}
+
+/// 12 rows and 1824 members with a prior of 2: the prior weighs 152 times as much as the rows.
+#[test]
+fn many_members_with_a_prior_are_solved_exactly_and_fast() {
+    let mut rng = run().rng();
+    let mut column = |scale: f64| -> Vec<f64> {
+        (0..12).map(|_| scale * Distribution::<f64>::sample(&StandardNormal, &mut rng)).collect()
+    };
+    for (members, scale, exponent) in
+        [(1824, 300.0, 2.0), (1824, 1.0, 1.0001), (60, 30.0, 1.5), (8, 5.0, 3.0), (300, 3.0, 1e4)]
+    {
+        let columns: Vec<Vec<f64>> = (0..members).map(|_| column(scale)).collect();
+        let problem = LogScore::from_log(columns.clone()).unwrap();
+        let problem = problem.with_prior(&vec![exponent; members]).unwrap();
+        let began = std::time::Instant::now();
+        let found = exact(&problem);
+        assert!(found.converged && found.gap <= 1e-10, "{members} {exponent}: {found:?}");
+        assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+        assert!((found.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        // The conditions by hand: sum_i L[i,m] / (L x)_i + (a - 1) / x_m is the same for all members.
+        let rows: Vec<f64> = (0..12)
+            .map(|i| {
+                let logs = columns.iter().zip(&found.weights).map(|(c, w)| c[i] + w.ln());
+                log_sum_exp(&logs.collect::<Vec<f64>>())
+            })
+            .collect();
+        let mass = 12.0 + (exponent - 1.0) * members as f64;
+        for (column, weight) in columns.iter().zip(&found.weights) {
+            let pull: f64 = column.iter().zip(&rows).map(|(c, row)| (c - row).exp()).sum();
+            let pull = (pull + (exponent - 1.0) / weight) / mass;
+            assert!((pull - 1.0).abs() * weight.sqrt() < 1e-7, "{members} {exponent}: {pull}");
+        }
+        // From elsewhere, with other shares and fewer members, too.
+        let shares: Vec<f64> = (0..12).map(|i| f64::from(i) / 66.0).collect();
+        let fewer: Vec<usize> = (0..members).filter(|m| m % 3 > 0).collect();
+        let again = problem.optimum(&shares, &found.weights, &fewer);
+        assert!(again.converged && again.weights[0] == 0.0, "{members} {exponent}: {}", again.gap);
+    }
+}
+
+/// A mixture of weights and values that are both small: added up as logarithms where their product is less than a double.
+#[test]
+fn scores_of_small_weights_on_small_values_are_numbers() {
+    let log = LogScore::from_log(vec![vec![0.0, 0.0], vec![-600.0, -800.0]]).unwrap();
+    let scores = log.row_scores(&[0.0, 1e-200]);
+    let expected = [-600.0, -800.0].map(|v| v + 1e-200_f64.ln());
+    assert!(scores.iter().zip(expected).all(|(s, e)| (s - e).abs() < 1e-9), "{scores:?}");
+    let plain = LogScore::from_likelihood(vec![vec![1.0], vec![1e-310]]).unwrap();
+    let score = plain.row_scores(&[0.0, 1.0])[0];
+    assert!((score - 1e-310_f64.ln()).abs() < 1e-9, "{score}");
 }
 
 #[test]

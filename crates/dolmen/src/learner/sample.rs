@@ -81,7 +81,10 @@ impl<'a, T: Task> Sample<'a, T> {
             Some(rows) if rows != x.rows() => {
                 Err(Error::shape("rows of the target", x.rows(), rows))
             }
-            _ => Ok(Self { x, target, weights: None, groups: None, times: None }),
+            _ => {
+                target.check()?;
+                Ok(Self { x, target, weights: None, groups: None, times: None })
+            }
         }
     }
 

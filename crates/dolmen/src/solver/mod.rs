@@ -4,14 +4,18 @@
 //! | --- | --- |
 //! | `simplex/` | the log score of a mixture, exact or by EM; `joint`: LMG, which is not concave |
 //! | `least_squares` | the squared error of a weighted sum, on the simplex or non-negative |
+//! | `cone` | what both are: the smallest error on a plane |
+//! | `triangle` | non-negative least squares by QR decomposition, where squares have lost too much |
 //! | `problem` | what they all offer: other row shares, fewer members, both halves of the sandwich |
 //!
 //! They know nothing of members and matrices, so that combiners, learners that mix inside (the one-dependence family) and
 //! programs of one's own use the same.
 
+mod cone;
 pub mod least_squares;
 pub mod problem;
 pub mod simplex;
+mod triangle;
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +26,8 @@ use crate::error::{Error, Place, Result};
 pub struct Solution {
     /// One weight per member, with exact zeros.
     pub weights: Vec<f64>,
-    /// Certificate: no weights of the same kind have a mean score larger by more than this. For LMG, which may have several
+    /// Certificate: no weights of the same kind have a mean score larger by more than this; with a prior the mean is over the
+    /// rows and the prior's imagined rows, sum_m (a_m - 1) of them. For LMG, which may have several
     /// maxima, the KKT residual: the largest violation of the conditions of a maximum.
     pub gap: f64,
     /// Passes over the rows.

@@ -15,11 +15,13 @@ pub(super) struct Depths {
     blocks: Vec<Block>,
 }
 
-/// Notes the values of a member's block that became zero, or nearly, although their logarithms are finite.
-pub(super) fn find(vanished: &mut Block, member: usize, converted: &[f64], logarithms: &[f64]) {
-    for (i, (value, logarithm)) in converted.iter().zip(logarithms).enumerate() {
+/// Notes the values of a member's block that became zero, or nearly, although their logarithms are finite. They are made zero,
+/// as they must not count twice.
+pub(super) fn find(vanished: &mut Block, member: usize, converted: &mut [f64], logarithms: &[f64]) {
+    for (i, (value, logarithm)) in converted.iter_mut().zip(logarithms).enumerate() {
         if *value < f64::MIN_POSITIVE && *logarithm > f64::NEG_INFINITY {
             vanished.push((i, member, *logarithm));
+            *value = 0.0;
         }
     }
 }

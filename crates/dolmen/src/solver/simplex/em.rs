@@ -53,5 +53,11 @@ pub(super) fn solve(view: &View<'_>, options: &EmOptions) -> Found {
         converged = change < options.tolerance;
     }
     let Pricing { objective, prices } = super::exact::price(view, &alpha, &all);
-    Found { gap: largest(&prices), weights: alpha, objective, iterations, converged }
+    Found {
+        gap: largest(&prices) / (1.0 + total_prior),
+        weights: alpha,
+        objective,
+        iterations,
+        converged,
+    }
 }

@@ -9,8 +9,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::newton;
 use super::pass::View;
+use super::{barrier, newton};
 use crate::error::{Error, Result};
 use crate::math::Gram;
 
@@ -18,7 +18,8 @@ use crate::math::Gram;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SimplexOptions {
-    /// The certified gap to reach.
+    /// The certified gap to reach, in units of the objective's mass: 1 for the rows and a_m - 1 in units of their weight for
+    /// each member with a prior. Beside prior exponents that sum to a thousand times the rows no sum is exact to 1e-10.
     pub tolerance: f64,
     /// Passes over the rows before giving up.
     pub max_iterations: usize,
@@ -44,13 +45,14 @@ pub(super) struct Found {
     pub(super) weights: Vec<f64>,
     /// sum_i w_i ln (L alpha)_i.
     pub(super) objective: f64,
+    /// In units of the mass.
     pub(super) gap: f64,
     pub(super) iterations: usize,
     pub(super) converged: bool,
 }
 
 /// Members that all enter the working set at once; above that they are priced first.
-const FEW_MEMBERS: usize = 32;
+pub(super) const FEW_MEMBERS: usize = 32;
 /// Members that may join the working set after one pricing.
 const JOINING: usize = 24;
 /// Rows from which on a subsample is solved first.
@@ -67,6 +69,9 @@ const DOUBT: f64 = 3.0;
 /// Solves from a cold start.
 pub(super) fn solve(view: &View<'_>, options: &SimplexOptions) -> Found {
     let all: Vec<usize> = (0..view.columns.len()).collect();
+    if barrier::suits(view, &all) {
+        return barrier::solve(view, options, vec![1.0; all.len()], &all);
+    }
     let start = first_set(view, &all, options);
     iterate(view, options, start, &all)
 }
@@ -82,6 +87,13 @@ pub(super) fn solve_from(
     allowed.iter().for_each(|&m| x[m] = start[m]);
     let reachable = reachable_weights(view, allowed);
     let view = View { weights: reachable.as_deref().unwrap_or(view.weights), ..*view };
+    if barrier::suits(&view, allowed) {
+        let mut found = barrier::solve(&view, options, x, allowed);
+        if reachable.is_some() {
+            found.objective = f64::NEG_INFINITY;
+        }
+        return found;
+    }
     let few = allowed.len() <= FEW_MEMBERS;
     let set = allowed.iter().copied().filter(|&m| x[m] > 0.0 || few).collect();
     let start = covered(&view, Start { x, set, curvature: None }, allowed);
@@ -118,6 +130,8 @@ fn iterate(
     Start { mut x, mut set, mut curvature }: Start,
     allowed: &[usize],
 ) -> Found {
+    let mass = mass(view, allowed);
+    let wanted = mass * options.tolerance;
     let mut passes = 0;
     let mut previous_gap = f64::INFINITY;
     // With few members all prices come with every pass; with many, a pass of its own prices them when the working set
@@ -128,7 +142,7 @@ fn iterate(
         let left = options.max_iterations.saturating_sub(passes).max(1);
         let watched: &[usize] = if few { allowed } else { &[] };
         // A restricted gap well below the tolerance leaves room for the price of the others.
-        let tolerance = coarse.max(0.1 * options.tolerance);
+        let tolerance = coarse.max(0.1 * wanted);
         let restricted = {
             let limits = newton::Limits { tolerance, max_passes: left };
             newton::solve(view, &set, watched, x, curvature.take(), &limits)
@@ -143,16 +157,21 @@ fn iterate(
             price(view, &x, allowed)
         };
         let gap = largest(&prices);
-        let joined = join(view, &mut set, &x, &prices, options.tolerance);
-        let converged = gap <= options.tolerance;
-        let stuck = !joined && gap >= previous_gap && coarse <= options.tolerance;
+        let joined = join(view, &mut set, &x, &prices, wanted);
+        let converged = gap <= wanted;
+        let stuck = !joined && gap >= previous_gap && coarse <= wanted;
         let exhausted = passes >= options.max_iterations || stuck;
         if converged || exhausted {
-            return Found { weights: x, objective, gap, iterations: passes, converged };
+            return Found { weights: x, objective, gap: gap / mass, iterations: passes, converged };
         }
         previous_gap = gap;
         coarse = if joined { 0.02 * gap.min(coarse) } else { 0.0 };
     }
+}
+
+/// What the objective's terms sum to at its maximum: the rows' weight and the prior's.
+pub(super) fn mass(view: &View<'_>, allowed: &[usize]) -> f64 {
+    1.0 + allowed.iter().map(|&m| view.prior[m]).sum::<f64>()
 }
 
 /// What a pass that prices members finds.
@@ -168,7 +187,9 @@ pub(super) struct Pricing {
 /// max_m d_m - sum_m x_m d_m with d the gradient of the concave objective: the value of its linear model at the best
 /// corner of the simplex, which lies above the objective everywhere.
 pub(super) fn largest(prices: &[(usize, f64)]) -> f64 {
-    prices.iter().map(|(_, price)| *price).fold(0.0, f64::max)
+    let larger =
+        |most: f64, price: f64| if price.is_nan() { f64::INFINITY } else { most.max(price) };
+    prices.iter().map(|(_, price)| *price).fold(0.0, larger)
 }
 
 /// Prices the allowed members.

@@ -5,42 +5,35 @@
 //!
 //! over the simplex. The second logarithm makes it a difference of concave functions: there may be several maxima, so it is
 //! solved from several starts. The objective but for its prior does not depend on the scale of alpha; a quadratic pull to
-//! sum alpha = 1 takes the place of the constraint. Newton steps are taken in the non-negative orthant; where the objective
-//! is not concave the second logarithm's curvature is left out in part. Steps are cut until the objective rises.
+//! sum alpha = 1 takes the place of the constraint.
 //!
-//! Members whose densities lie hundreds of nats apart have weights as far apart, and Newton's method crawls between them.
-//! Where it does, a multiplicative step is taken instead: with EM's minorant of the first logarithm and the tangent of the
-//! second, alpha_u <- alpha_u g_u / h_u, g and h being the gradients of the two. It never lowers the objective.
+//! Members that lie less than some dozens of nats apart are climbed by Newton's method in the weights ([`super::ascent`]). Beyond
+//! that weights lie as far apart as the densities, and maxima are many: the climb is made in logarithms, with every good
+//! member alone among its starts ([`super::hard`]). Weights smaller than a double holds count as none: where that costs
+//! something it is part of the residual.
 
 use rand_distr::{Distribution, Exp1};
 use serde::{Deserialize, Serialize};
 
 use super::LogScore;
-use super::pass::{Moments, View};
+use super::ascent::Ascent;
+use super::hard::REACH;
+use super::logs::{Logs, Place};
+use super::pass::View;
 use crate::error::{Error, Result};
-use crate::math::{Gram, cholesky, first_largest, nonnegative, weighted_mean};
+use crate::math::{Gram, bulk, first_largest, weighted_mean};
 use crate::run::Run;
 use crate::solver::Solution;
-use crate::solver::problem::WeightProblem;
+use crate::solver::problem::{WeightProblem, unit};
 
-/// Steps are cut so that a member with a prior keeps at least this share of its weight: ln alpha has a pole at 0.
-const KEPT_SHARE: f64 = 0.1;
-/// Shares of the second logarithm's curvature that are tried, before none of it is used. Where the objective is almost flat
-/// a little less of it makes steps many times too short, so the first ones lie close together.
-const KEPT_BENDS: [f64; 6] = [1.0, 0.9999, 0.998, 0.97, 0.875, 0.5];
-/// The curvature must keep this share of the first logarithm's in every direction.
-const MARGIN: f64 = 1e-6;
-/// Raises the diagonal of what is tested for being positive definite, in units of its largest entry.
-const ALIKE: f64 = 1e-9;
 /// The share of the weight that members with a prior have together in the start that is one member.
 const NEARLY_NONE: f64 = 0.1;
-/// The residual above which the first step is the multiplicative one.
-const WIDE: f64 = 1.0;
-/// A Newton step that leaves more than this share of the residual is followed by a multiplicative one.
-const CRAWL: f64 = 0.5;
-/// Halvings of a step before the arithmetic is taken to be at its end.
-const HALVINGS: usize = 40;
-
+/// Members whose values are nowhere less than this beside the largest of the row are near to one another: 36 nats.
+const NEAR: f64 = 2e-16;
+/// Rows times members up to which every start is explored to its end, and not only the best.
+const SMALL: usize = 40_000;
+/// Members alone that are starts where members lie far apart.
+const SINGLES: usize = 6;
 /// The members' log joint probabilities, ready for solving.
 #[derive(Debug, Clone)]
 pub struct JointScore {
@@ -110,6 +103,16 @@ impl JointScore {
         self
     }
 
+    /// The two sums' parts.
+    pub(super) fn parts(&self) -> [&LogScore; 2] {
+        [&self.own, &self.all]
+    }
+
+    /// Prior exponents less 1, in units of the total row weight.
+    pub(super) fn prior(&self) -> &[f64] {
+        &self.own.prior
+    }
+
     /// The best weights found from all starts.
     pub fn solve(&self, options: &LmgOptions, run: &Run) -> Result<JointSolution> {
         if options.starts == 0 {
@@ -126,28 +129,148 @@ impl JointScore {
             let mut rng = run.child(s as u64).rng();
             (0..members.len()).map(|_| Exp1.sample(&mut rng)).collect()
         };
-        let ascent = self.ascent(&self.own.weights, &members);
-        let mut best: Option<(f64, JointSolution)> = None;
-        for s in 0..=options.starts {
-            run.check()?;
-            let found = run.install(|| ascent.climb(&start(s), options));
-            // The first of equals, as far as rounding lets them be told apart.
-            if best.as_ref().is_none_or(|(value, _)| found.0 > value + 1e-12) {
-                best = Some(found);
+        let starts: Vec<Vec<f64>> = (0..=options.starts).map(start).collect();
+        let mut best = Best::default();
+        if self.is_positive() {
+            let ascent = self.ascent(&self.own.weights, &members);
+            for start in &starts {
+                run.check()?;
+                let found = run.install(|| ascent.climb(start, options));
+                best.offer(self.verified(found, &self.own.weights));
+            }
+            if best.converged() && self.is_near() {
+                return best.found();
             }
         }
-        best.map(|(_, solution)| solution).ok_or_else(|| Error::shape("starts", 1, 0))
+        run.check()?;
+        run.install(|| self.solve_far(&starts, best, options, run))
+    }
+
+    /// The best weights where members lie far apart, or where the way in the weights has missed its end.
+    fn solve_far(
+        &self,
+        starts: &[Vec<f64>],
+        mut best: Best,
+        options: &LmgOptions,
+        run: &Run,
+    ) -> Result<JointSolution> {
+        let members: Vec<usize> = (0..self.members()).collect();
+        let mut logs = Logs::new(self, &self.own.weights, &members);
+        let small = logs.rows() * logs.members <= SMALL;
+        let logarithms = |x: &Vec<f64>| x.iter().map(|x| x.ln()).collect::<Vec<f64>>();
+        let mut froms: Vec<Vec<f64>> = best.weights().into_iter().map(logarithms).collect();
+        // Near members need no more than the end of the way that was missed.
+        if froms.is_empty() || !self.is_near() {
+            froms.extend(starts.iter().map(logarithms));
+            froms.push(logs.levelled());
+            froms.extend(self.singles(&logs));
+        }
+        let mut places: Vec<(Place, usize)> = Vec::new();
+        for from in froms {
+            run.check()?;
+            let explored =
+                if small { logs.explore(from, options) } else { logs.climb(from, options) };
+            places.push(explored);
+        }
+        let values: Vec<f64> = places.iter().map(|(place, _)| place.value).collect();
+        let (mut place, mut steps) = places.swap_remove(first_largest(&values));
+        if !small && !self.is_near() {
+            (place, steps) = logs.explore(place.t, options);
+        }
+        best.offer(self.landed(&mut logs, place, steps, options, &members));
+        best.found()
+    }
+
+    /// The best members alone.
+    fn singles(&self, logs: &Logs) -> Vec<Vec<f64>> {
+        let alone = logs.alone();
+        let mut order: Vec<usize> = (0..alone.len()).collect();
+        order.sort_by(|&a, &b| alone[b].total_cmp(&alone[a]));
+        let only = |&m: &usize| {
+            let rest = if self.own.prior.iter().any(|p| *p > 0.0) {
+                NEARLY_NONE.ln()
+            } else {
+                f64::NEG_INFINITY
+            };
+            let mut t = vec![rest - (alone.len() as f64).ln(); alone.len()];
+            t[m] = 0.0;
+            t
+        };
+        order.iter().take(SINGLES).map(only).collect()
+    }
+
+    /// A place in logarithms as weights: those smaller than doubles hold are given up, at the least cost; what that costs is part
+    /// of the residual.
+    fn landed(
+        &self,
+        logs: &mut Logs,
+        place: Place,
+        mut steps: usize,
+        options: &LmgOptions,
+        allowed: &[usize],
+    ) -> (f64, JointSolution) {
+        let too_small = |t: f64| t < REACH && t > f64::NEG_INFINITY;
+        let mut landed = place.clone();
+        if place.t.iter().any(|t| too_small(*t)) {
+            logs.least = REACH;
+            let with = |small: f64| {
+                place.t.iter().map(|t| if too_small(*t) { small } else { *t }).collect()
+            };
+            let ends =
+                [f64::NEG_INFINITY, 0.99 * REACH].map(|small| logs.explore(with(small), options));
+            let values: Vec<f64> = ends.iter().map(|(end, _)| end.value).collect();
+            let [first, second] = ends;
+            let (end, more) = if first_largest(&values) == 0 { first } else { second };
+            (landed, steps) = (end, steps + more);
+            logs.least = f64::NEG_INFINITY;
+        }
+        let lost = (place.value - landed.value).max(0.0);
+        let residual = if lost.is_nan() { f64::INFINITY } else { landed.residual.max(lost) };
+        let mut weights = vec![0.0; self.members()];
+        allowed.iter().zip(&landed.t).for_each(|(&m, t)| weights[m] = t.exp());
+        let solution = JointSolution {
+            weights,
+            score: landed.score,
+            residual,
+            iterations: steps,
+            converged: landed.value.is_finite() && residual <= options.tolerance,
+        };
+        (landed.value, solution)
+    }
+
+    /// A solution whose score is that of its weights, row by row; one that cannot be trusted is not converged.
+    fn verified(
+        &self,
+        (value, mut found): (f64, JointSolution),
+        shares: &[f64],
+    ) -> (f64, JointSolution) {
+        let score = weighted_mean(&self.row_scores(&found.weights), shares);
+        let apart = (score - found.score).abs();
+        if apart <= 1e-9 * (1.0 + score.abs()) {
+            return (value, found);
+        }
+        let value = value + (score - found.score);
+        (found.converged, found.score, found.residual) = (false, score, f64::INFINITY);
+        (value, found)
+    }
+
+    /// Whether no value vanishes beside another of its row.
+    fn is_positive(&self) -> bool {
+        self.own.positive && self.all.positive
+    }
+
+    /// Whether no two members are far apart in any row.
+    fn is_near(&self) -> bool {
+        let near = |column: &Vec<f64>| bulk::all_within(column, &(NEAR..f64::INFINITY));
+        self.own.columns.iter().chain(&self.all.columns).all(near)
     }
 
     /// All weight to the member with the best score, so that no mixture is worse than it; with a prior almost all.
     fn best_alone(&self) -> Vec<f64> {
         let members = self.members();
-        let only = |m: usize| -> Vec<f64> {
-            (0..members).map(|other| f64::from(u8::from(other == m))).collect()
-        };
-        let score = |m: usize| weighted_mean(&self.row_scores(&only(m)), self.shares());
+        let score = |m: usize| weighted_mean(&self.row_scores(&unit(members, m)), self.shares());
         let best = first_largest(&(0..members).map(score).collect::<Vec<f64>>());
-        let mut weights = only(best);
+        let mut weights = unit(members, best);
         for (weight, prior) in weights.iter_mut().zip(&self.own.prior) {
             *weight += if *prior > 0.0 { NEARLY_NONE / members as f64 } else { 0.0 };
         }
@@ -167,7 +290,15 @@ impl JointScore {
     }
 
     /// The solution as every problem of finding weights reports it: the gap is the KKT residual.
-    fn report(&self, found: JointSolution) -> Solution {
+    fn report(&self, found: Option<(f64, JointSolution)>) -> Solution {
+        let nothing = || JointSolution {
+            weights: vec![1.0 / self.members() as f64; self.members()],
+            score: f64::NEG_INFINITY,
+            residual: f64::INFINITY,
+            iterations: 0,
+            converged: false,
+        };
+        let found = found.map_or_else(nothing, |(_, found)| found);
         Solution {
             weights: found.weights,
             gap: found.residual,
@@ -197,10 +328,33 @@ impl WeightProblem for JointScore {
         scores
     }
 
-    /// The maximum that is climbed to from the start.
+    /// The maximum that is climbed to from the start; where members lie far apart also from the best of them alone.
     fn optimum(&self, shares: &[f64], start: &[f64], allowed: &[usize]) -> Solution {
-        let start: Vec<f64> = allowed.iter().map(|&m| start[m]).collect();
-        self.report(self.ascent(shares, allowed).climb(&start, &LmgOptions::default()).1)
+        let options = LmgOptions::default();
+        let mut start: Vec<f64> = allowed.iter().map(|&m| start[m]).collect();
+        if !(start.iter().sum::<f64>() > 0.0) {
+            start.fill(1.0);
+        }
+        let mut best = Best::default();
+        if self.is_positive() {
+            let found = self.ascent(shares, allowed).climb(&start, &options);
+            best.offer(self.verified(found, shares));
+            if best.converged() && self.is_near() {
+                return self.report(best.0);
+            }
+        }
+        let mut logs = Logs::new(self, shares, allowed);
+        let logarithms = |x: &Vec<f64>| x.iter().map(|x| x.ln()).collect::<Vec<f64>>();
+        let mut froms = vec![logarithms(&start)];
+        if logs.value(&froms[0]) == f64::NEG_INFINITY {
+            froms[0].fill(0.0);
+        }
+        froms.extend(self.singles(&logs).into_iter().take(1));
+        for from in froms {
+            let (place, steps) = logs.climb(from, &options);
+            best.offer(self.landed(&mut logs, place, steps, &options, allowed));
+        }
+        self.report(best.0)
     }
 
     fn sandwich(&self, weights: &[f64], support: &[usize]) -> (Gram, Gram) {
@@ -229,167 +383,38 @@ impl WeightProblem for JointScore {
 
     fn solve_by_starts(&self, tolerance: f64, run: &Run) -> Option<Result<Solution>> {
         let options = LmgOptions { tolerance, ..LmgOptions::default() };
-        Some(self.solve(&options, run).map(|found| self.report(found)))
+        Some(self.solve(&options, run).map(|found| self.report(Some((found.score, found)))))
     }
 }
 
-/// The way up, for some shares of the rows and some of the members.
-struct Ascent<'a> {
-    own: View<'a>,
-    all: View<'a>,
-    /// Of the allowed members.
-    prior: Vec<f64>,
-    allowed: &'a [usize],
-    /// What the columns' scaling took from the score.
-    shift: f64,
-}
+/// The best solution so far, with the objective's value.
+#[derive(Default)]
+struct Best(Option<(f64, JointSolution)>);
 
-impl Ascent<'_> {
-    /// Newton's method from one start, given for the allowed members in any scale; also the objective with its prior.
-    fn climb(&self, start: &[f64], options: &LmgOptions) -> (f64, JointSolution) {
-        let total: f64 = start.iter().sum();
-        let mut here = self.point(start.iter().map(|x| x / total).collect());
-        let mut iterations = 0;
-        let mut crawls = here.residual > WIDE;
-        // From a row to which no allowed member gives anything there is no way up.
-        let is_open = |here: &Point| here.value.is_finite() && here.residual > options.tolerance;
-        while is_open(&here) && iterations < options.max_iterations {
-            let multiply = crawls;
-            let next = if multiply { self.multiplied(&here) } else { self.step(&here) };
-            let other = || if multiply { self.step(&here) } else { self.multiplied(&here) };
-            let Some(next) = next.or_else(other) else { break };
-            crawls = !multiply && next.residual > CRAWL * here.residual;
-            here = next;
-            iterations += 1;
-        }
-        let solution = JointSolution {
-            score: here.score + self.shift,
-            converged: here.value.is_finite() && here.residual <= options.tolerance,
-            residual: here.residual,
-            weights: self.of_all(&here.x),
-            iterations,
-        };
-        (here.value, solution)
-    }
-
-    /// Weights of all members from those of the allowed ones.
-    fn of_all(&self, x: &[f64]) -> Vec<f64> {
-        let mut weights = vec![0.0; self.own.columns.len()];
-        self.allowed.iter().zip(x).for_each(|(&m, x)| weights[m] = *x);
-        weights
-    }
-
-    fn point(&self, x: Vec<f64>) -> Point {
-        let weights = self.of_all(&x);
-        let moments = |view: &View<'_>| view.moments(&weights, self.allowed, Some(x.len()));
-        let (own, all) = (moments(&self.own), moments(&self.all));
-        let prior = &self.prior;
-        let mass: f64 = prior.iter().sum();
-        let score = own.objective - all.objective;
-        let log_prior: f64 =
-            prior.iter().zip(&x).filter(|(p, _)| **p > 0.0).map(|(p, x)| p * x.ln()).sum();
-        let gradients = own.gradient.iter().zip(&all.gradient).zip(prior.iter().zip(&x));
-        let pull: Vec<f64> = gradients
-            .map(|((own, all), (p, x))| own - all + if *p > 0.0 { p / x } else { 0.0 } - mass)
-            .collect();
-        // Members hundreds of nats apart have gradients as far apart: each is judged in units of its own, if above 1.
-        let units = own.gradient.iter().map(|own| own.max(1.0));
-        let violation = |((g, x), unit): ((&f64, &f64), f64)| {
-            if *x > 0.0 { g.abs() / unit } else { g / unit }
-        };
-        let residual = pull.iter().zip(&x).zip(units).map(violation).fold(0.0, f64::max);
-        Point { score, value: score + log_prior, pull, residual, own, all, x }
-    }
-
-    /// The point of the multiplicative step, if it is a better one that rounding lets us see.
-    fn multiplied(&self, here: &Point) -> Option<Point> {
-        let mass: f64 = self.prior.iter().sum();
-        let gradients = here.own.gradient.iter().zip(&here.all.gradient);
-        let factors = gradients.zip(here.x.iter().zip(&self.prior)).map(|((own, all), (x, p))| {
-            let (gained, paid) = (x * own + p, all + mass);
-            if paid > 0.0 { gained / paid } else { *x }
+impl Best {
+    /// Keeps a solution if it is better than the one so far, as far as rounding lets them be told apart; of equals the one whose
+    /// conditions hold, then the first.
+    fn offer(&mut self, (value, solution): (f64, JointSolution)) {
+        let value = if value.is_nan() { f64::NEG_INFINITY } else { value };
+        let better = self.0.as_ref().is_none_or(|(most, best)| {
+            let alike = value >= most - 1e-10 * (1.0 + most.abs());
+            value > most + 1e-12 && (solution.converged || !best.converged || !alike)
+                || alike && solution.converged && !best.converged
         });
-        let mut x: Vec<f64> = factors.collect();
-        let total: f64 = x.iter().sum();
-        x.iter_mut().for_each(|x| *x /= total);
-        let next = self.point(x);
-        let seen = 16.0 * f64::EPSILON * (1.0 + here.value.abs());
-        let rise = next.value - here.value;
-        let better = rise > seen || (rise >= -seen && next.residual < 0.9 * here.residual);
-        better.then_some(next)
+        if better {
+            self.0 = Some((value, solution));
+        }
     }
 
-    /// A better point, if there is one that rounding lets us see.
-    fn step(&self, here: &Point) -> Option<Point> {
-        // A member held at zero stays there for this step, so it does not matter how the objective bends in its direction.
-        let free: Vec<usize> =
-            (0..here.x.len()).filter(|&m| here.x[m] > 0.0 || here.pull[m] > 0.0).collect();
-        let curvature = self.curvature(here, &free);
-        let kept = |&m: &usize| if self.prior[m] > 0.0 { KEPT_SHARE } else { 0.0 };
-        let above: Vec<f64> = free.iter().map(|m| here.x[*m] * (1.0 - kept(m))).collect();
-        let curved = curvature.times(&above);
-        let target: Vec<f64> = curved.iter().zip(&free).map(|(c, &m)| c + here.pull[m]).collect();
-        let found = nonnegative::minimise(&curvature, &target, &above).y;
-        let mut direction = vec![0.0; here.x.len()];
-        for ((&m, y), above) in free.iter().zip(&found).zip(&above) {
-            direction[m] = y - above;
-        }
-        let promise: f64 = direction.iter().zip(&here.pull).map(|(d, pull)| d * pull).sum();
-        let in_the_dark = promise < 16.0 * f64::EPSILON * (1.0 + here.value.abs());
-        let mut length = 1.0;
-        for _ in 0..HALVINGS {
-            let mut x: Vec<f64> =
-                here.x.iter().zip(&direction).map(|(x, d)| (x + length * d).max(0.0)).collect();
-            let total: f64 = x.iter().sum();
-            x.iter_mut().for_each(|x| *x /= total);
-            let next = self.point(x);
-            if in_the_dark {
-                return (next.residual < here.residual).then_some(next);
-            }
-            if next.value - here.value >= 1e-4 * length * promise {
-                return Some(next);
-            }
-            length /= 2.0;
-        }
-        None
+    fn converged(&self) -> bool {
+        self.0.as_ref().is_some_and(|(_, best)| best.converged)
     }
 
-    /// The negative Hessian of the free members with the pull to sum alpha = 1, if it is safely positive definite. Else as
-    /// little as it takes of the second logarithm's part, which is the one that bends the wrong way, is left out; without
-    /// all of it the step is that of a concave minorant of the objective, and still leads up.
-    fn curvature(&self, here: &Point, free: &[usize]) -> Gram {
-        let of = |moments: &Moments, i, j| moments.curvature.as_ref().map_or(0.0, |c| c.get(i, j));
-        let bent_right = |i: usize, j: usize| {
-            let (i, j) = (free[i], free[j]);
-            let diagonal = self.prior[i] / here.x[i].powi(2);
-            let prior = if i == j && self.prior[i] > 0.0 { diagonal } else { 0.0 };
-            of(&here.own, i, j) + prior + 1.0
-        };
-        let scale = free.iter().map(|&m| of(&here.own, m, m)).fold(f64::MIN_POSITIVE, f64::max);
-        for share in KEPT_BENDS {
-            let bend =
-                |i: usize, j: usize| bent_right(i, j) - share * of(&here.all, free[i], free[j]);
-            // Members that can stand in for one another are no reason to leave anything out.
-            let mut safe = Gram::from_fn(free.len(), |i, j| bend(i, j) - MARGIN * bent_right(i, j));
-            (0..free.len()).for_each(|i| safe.add_diagonal(i, ALIKE * scale));
-            if cholesky::factorise(&mut safe.to_rows(), free.len()).is_ok() {
-                return Gram::from_fn(free.len(), bend);
-            }
-        }
-        Gram::from_fn(free.len(), bent_right)
+    fn weights(&self) -> Option<&Vec<f64>> {
+        self.0.as_ref().map(|(_, best)| &best.weights)
     }
-}
 
-/// Weights and what a pass over the rows found there.
-struct Point {
-    x: Vec<f64>,
-    /// The objective without its prior.
-    score: f64,
-    /// The objective with its prior.
-    value: f64,
-    /// The gradient of the objective on the simplex.
-    pull: Vec<f64>,
-    residual: f64,
-    own: Moments,
-    all: Moments,
+    fn found(self) -> Result<JointSolution> {
+        self.0.map(|(_, solution)| solution).ok_or_else(|| Error::shape("starts", 1, 0))
+    }
 }

@@ -12,10 +12,14 @@
 //! of members alone and for problems without the row's best member. A row to which every member gives zero carries no
 //! information on alpha: it is counted and left out.
 
+mod ascent;
+mod barrier;
 mod depths;
 mod em;
 mod exact;
+mod hard;
 mod joint;
+mod logs;
 mod newton;
 mod pass;
 
@@ -30,13 +34,16 @@ pub use joint::{JointScore, JointSolution, LmgOptions};
 use super::Solution;
 use super::problem::{self, WeightProblem};
 use crate::error::{Error, Place, Result};
-use crate::math::{Gram, bulk, weighted_mean};
+use crate::math::{Gram, bulk, log_sum_exp, weighted_mean};
 use crate::run::Run;
 use depths::Depths;
 use pass::{BLOCK, View};
 
 /// Beside the row's largest value, one below which the square would soon vanish.
 const FAINT: f64 = 1e-100;
+
+/// A mixture, relative to the row's largest value, below which terms of it may have been lost.
+const DIM: f64 = 1e-280;
 
 /// The members' log scores, ready for solving.
 #[derive(Debug, Clone)]
@@ -105,7 +112,7 @@ impl LogScore {
             positive: converted.iter().all(|block| block.positive),
             depths: Depths::new(converted.into_iter().map(|block| block.vanished).collect()),
         };
-        Ok(problem.normalised())
+        problem.normalised()
     }
 
     /// The same problem with row weights: finite, not negative.
@@ -118,7 +125,7 @@ impl LogScore {
             return Err(Error::data(Place::row(i), problem));
         }
         self.weights.copy_from_slice(weights);
-        Ok(self.normalised())
+        self.normalised()
     }
 
     /// The same problem with a Dirichlet prior: exponents `a` of at least 1 (CerquidesMantaras2005 uses 2).
@@ -134,8 +141,8 @@ impl LogScore {
         Ok(self)
     }
 
-    /// Removes the weight of rows without information and makes the rest sum to 1.
-    fn normalised(mut self) -> Self {
+    /// Removes the weight of rows without information and makes the rest sum to 1. Some must be left.
+    fn normalised(mut self) -> Result<Self> {
         for (shift, weight) in self.shift.iter().zip(&mut self.weights) {
             if *shift == f64::NEG_INFINITY {
                 *weight = 0.0;
@@ -143,11 +150,13 @@ impl LogScore {
         }
         self.uninformative_rows = self.shift.iter().filter(|s| **s == f64::NEG_INFINITY).count();
         let total: f64 = self.weights.iter().sum();
-        if total > 0.0 {
-            self.weights.iter_mut().for_each(|w| *w /= total);
+        if total <= 0.0 {
+            let problem = "no member gives any row more than nothing (all values are 0, or -inf as logarithms): there is nothing to weigh members by";
+            return Err(Error::data(Place::default(), problem));
         }
+        self.weights.iter_mut().for_each(|w| *w /= total);
         self.total_weight = total;
-        self
+        Ok(self)
     }
 
     /// Number of rows.
@@ -308,7 +317,15 @@ impl WeightProblem for LogScore {
     /// ln sum_m weights_m L\[i,m\]; `-inf` where that is zero and for rows without information.
     fn row_scores(&self, weights: &[f64]) -> Vec<f64> {
         let mut scores = self.view().mixture(weights);
+        // A small weight times a small value is less than a double holds: such rows are added up as logarithms.
+        let dim = |i: &usize| scores[*i] < DIM && self.shift[*i] > f64::NEG_INFINITY;
+        let dim: Vec<usize> = (0..scores.len()).filter(dim).collect();
         scores.par_chunks_mut(BLOCK).for_each(bulk::ln_in_place);
+        for i in dim {
+            let held = (0..weights.len()).filter(|&m| weights[m] > 0.0);
+            let terms = held.map(|m| weights[m].ln() + self.columns[m][i].ln());
+            scores[i] = log_sum_exp(&terms.collect::<Vec<f64>>());
+        }
         scores.iter_mut().zip(&self.shift).for_each(|(score, shift)| *score += shift);
         self.depths.lift(&mut scores, weights);
         scores

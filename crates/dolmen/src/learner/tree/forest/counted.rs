@@ -4,8 +4,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::train::average;
-use super::{ClassWeights, ForestTask, Truth};
-use crate::learner::Sample;
+use super::{ClassWeights, Truth};
 
 /// Row weights times class weights. Where all are 1 nothing is kept: they would take as much memory as a column.
 pub(super) struct Weights {
@@ -14,13 +13,14 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    pub(super) fn new<T: ForestTask>(
+    /// Of so many rows, with these weights if they are not all 1.
+    pub(super) fn new(
         classes: ClassWeights,
         truth: Truth<'_>,
-        sample: &Sample<'_, T>,
+        rows: usize,
+        values: Option<Vec<f64>>,
     ) -> Self {
-        let values = sample.weights().map(<[f64]>::to_vec).unwrap_or_default();
-        let mut weights = Self { rows: sample.rows(), values };
+        let mut weights = Self { rows, values: values.unwrap_or_default() };
         if let (Truth::Classes(codes, count), ClassWeights::Balanced) = (truth, classes) {
             let shares = average(truth, &weights);
             weights.values.resize(weights.rows, 1.0);

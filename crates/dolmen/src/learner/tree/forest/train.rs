@@ -68,15 +68,19 @@ pub(super) fn fit<T: ForestTask>(
     memory::claim(memory::size(&[forest.trees, nodes, node]), "the trees of the forest")?;
     run.progress().plan(forest.trees as u64);
     run.install(|| {
-        let bins = Bins::learn(x, sample.weights(), forest.bins)?;
-        let codes = bins.encode(x)?;
         let target = T::truth(sample.target());
-        let (unit, numbers) = in_unit(target, sample)?;
+        let rounded: Option<Vec<f64>> =
+            sample.weights().map(|weights| weights.iter().copied().map(rounded).collect());
+        let bins = Bins::learn(x, rounded.as_deref(), forest.bins)?;
+        let codes = bins.encode(x)?;
+        let weight = |row: usize| rounded.as_ref().map_or(1.0, |weights| weights[row]);
+        let (unit, numbers) = in_unit(target, weight)?;
         let truth = match target {
             Truth::Numbers(_) => Truth::Numbers(&numbers),
             classes @ Truth::Classes(..) => classes,
         };
-        let plot = Plot::new(forest, random_cuts, sample, truth, &bins, &codes);
+        let weights = Weights::new(forest.class_weights, truth, sample.rows(), rounded);
+        let plot = Plot::new(forest, random_cuts, weights, truth, &bins, &codes);
         let (trees, importance, hearing) = plot.grow_all(run)?;
         let fields = x.schema().fields().iter();
         let mut series = vec![Series {
@@ -92,22 +96,21 @@ pub(super) fn fit<T: ForestTask>(
 }
 
 impl<'a> Plot<'a> {
-    fn new<T: ForestTask>(
+    fn new(
         forest: &'a Forest,
         random_cuts: bool,
-        sample: &Sample<'_, T>,
+        weights: Weights,
         truth: Truth<'a>,
         bins: &'a Bins,
         codes: &'a Codes,
     ) -> Self {
-        let width = sample.x().width();
+        let width = bins.columns().len();
         let usual_columns = match truth {
             Truth::Classes(..) => (width as f64).sqrt().round() as usize,
             Truth::Numbers(_) if random_cuts => width,
             Truth::Numbers(_) => width.div_ceil(3),
         };
-        let usual_leaf = 1.0 + (sample.rows() / ROWS_PER_LEAF) as f64;
-        let weights = Weights::new(forest.class_weights, truth, sample);
+        let usual_leaf = 1.0 + (weights.rows() / ROWS_PER_LEAF) as f64;
         Self {
             forest,
             bins,
@@ -233,12 +236,20 @@ fn most_nodes(forest: &Forest, rows: usize) -> usize {
 }
 
 /// The unit of numbers, and the numbers in it; classes are as they are.
-fn in_unit<T: ForestTask>(truth: Truth<'_>, sample: &Sample<'_, T>) -> Result<(Unit, Vec<f64>)> {
+fn in_unit(truth: Truth<'_>, weight: impl Fn(usize) -> f64) -> Result<(Unit, Vec<f64>)> {
     let Truth::Numbers(y) = truth else {
         return Ok((Unit::default(), Vec::new()));
     };
-    let unit = Unit::of(y, |row| sample.weight(row))?;
+    let unit = Unit::of(y, weight)?;
     Ok((unit, y.iter().map(|&y| unit.express(y)).collect()))
+}
+
+/// A weight with 24 binary digits. Weights times a constant are the same weights but for the last of their 53 digits; sums of those would
+/// decide between splits that are equally good. With fewer digits than were ever in doubt both are the same numbers.
+fn rounded(weight: f64) -> f64 {
+    // Half of the dropped digits added, then cut off: the nearest, also across a power of two.
+    const DROPPED: u64 = 1 << 29;
+    f64::from_bits((weight.to_bits() + DROPPED / 2) & !(DROPPED - 1))
 }
 
 /// The classes' shares, or the mean.
