@@ -107,6 +107,15 @@ pub enum Error {
         available: u64,
     },
 
+    /// Code that is not of this crate failed: a learner of one's own, a program at one of the doors.
+    #[error("{what}: {source}")]
+    Foreign {
+        /// What failed.
+        what: String,
+        /// What it said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+
     /// The run was cancelled.
     #[error("cancelled")]
     Cancelled,
@@ -152,6 +161,14 @@ impl Error {
     /// The system's refusal, with the file's name.
     pub fn io(path: &Path, source: std::io::Error) -> Self {
         Self::Io { path: path.into(), source }
+    }
+
+    /// An error of another crate, or a text.
+    pub fn foreign(
+        what: impl Into<String>,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::Foreign { what: what.into(), source: source.into() }
     }
 
     /// Adds the cure to an error about data or a parameter; other errors stay as they are.
@@ -249,5 +266,23 @@ impl fmt::Display for Place {
             separator = ", ";
         }
         if separator.is_empty() { write!(f, "data") } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn a_foreign_error_keeps_its_cause() {
+        let cause = "x".parse::<f64>().unwrap_err();
+        let error = Error::foreign("the learner 'mine'", cause.clone());
+        assert_eq!(error.to_string(), format!("the learner 'mine': {cause}"));
+        let source = error.source().and_then(|source| source.downcast_ref());
+        assert_eq!(source, Some(&cause));
+        let text = Error::foreign("python", "ValueError: no rows");
+        assert_eq!(text.to_string(), "python: ValueError: no rows");
     }
 }

@@ -12,7 +12,7 @@ use dolmen::learner::{
 };
 use dolmen::run::Run;
 use dolmen::spec::Spec;
-use dolmen::store::{Record, Registry};
+use dolmen::store::{Parameters, Record, Registry};
 use dolmen::table::{Features, Field, Kind, Rows, Schema};
 use dolmen::target::Labels;
 use dolmen::task::{Classification, Density, Joint, Regression, Task};
@@ -464,6 +464,10 @@ fn assert_one(complaints: &str, words: &str) {
 struct Positional {}
 
 impl Fitted<Regression> for Positional {
+    fn parameters(&self) -> Parameters {
+        Parameters::new("positional")
+    }
+
     fn width(&self) -> usize {
         1
     }

@@ -6,7 +6,7 @@ use super::{Combination, FoundWeights, StoredCombination, check_members, check_w
 use crate::error::Result;
 use crate::learner::Diagnostics;
 use crate::solver::Solution;
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Task;
 
@@ -84,6 +84,10 @@ impl<T: Task> Combination<T> for LinearPool {
 
     fn found(&self) -> Option<&FoundWeights> {
         self.found.as_ref()
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::new(<Self as StoredCombination<T>>::KIND).with("weights", &self.weights)
     }
 
     fn diagnostics(&self) -> Diagnostics {

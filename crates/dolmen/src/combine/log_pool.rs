@@ -13,7 +13,7 @@ use crate::math::{Gram, nonnegative};
 use crate::oos::OutOfSample;
 use crate::run::Run;
 use crate::stats::{Accumulator, accumulate};
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::target::Target;
 use crate::task::Task;
@@ -273,6 +273,10 @@ impl<T: Task> Combination<T> for LogPooling {
     /// The powers.
     fn weights(&self) -> Option<&[f64]> {
         Some(&self.powers)
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::new(<Self as StoredCombination<T>>::KIND).with("powers", &self.powers)
     }
 
     fn diagnostics(&self) -> Diagnostics {

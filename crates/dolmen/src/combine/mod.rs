@@ -40,7 +40,7 @@ use crate::error::{Error, Result};
 use crate::learner::Diagnostics;
 use crate::oos::OutOfSample;
 use crate::run::Run;
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Task;
 
@@ -100,6 +100,9 @@ pub trait Combination<T: Task>: Debug + Send + Sync {
     fn found(&self) -> Option<&FoundWeights> {
         None
     }
+
+    /// What it consists of, as data: weights, powers, the coefficients of a gate, the model of a stacker.
+    fn parameters(&self) -> Parameters;
 
     /// How the fit went, and what it found.
     fn diagnostics(&self) -> Diagnostics {

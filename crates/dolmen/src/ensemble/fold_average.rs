@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::learner::Stored;
 use crate::learner::{Diagnostics, Fitted};
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Task;
 
@@ -50,6 +50,11 @@ impl<T: Task> Fitted<T> for FoldAverage<T> {
     fn record(&self) -> Result<Record> {
         let fits = self.fits.iter().map(|fit| fit.record()).collect::<Result<_>>()?;
         Record::new(Self::KIND, Self::VERSION, &Body { fits })
+    }
+
+    fn parameters(&self) -> Parameters {
+        let fits: Vec<Parameters> = self.fits.iter().map(|fit| fit.parameters()).collect();
+        Parameters::new(Self::KIND).with("fits", fits)
     }
 
     fn fold_fits(&self) -> Option<&[Box<dyn Fitted<T>>]> {

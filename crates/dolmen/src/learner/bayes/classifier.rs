@@ -11,7 +11,7 @@ use crate::learner::{Diagnostics, Fitted, Learner, Sample, Series};
 use crate::learner::{Stored, check_use};
 use crate::math::log_sum_exp;
 use crate::run::Run;
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::target::{Labels, Target};
 use crate::task::{Classification, Density, Joint, Task};
@@ -136,7 +136,17 @@ impl FittedBayes {
         Ok(())
     }
 
-    fn parameters(&self) -> Option<usize> {
+    /// Each class's log prior probability and density; `none` for a class without rows.
+    pub fn parameters(&self) -> Parameters {
+        let density = |density: &Option<Arc<dyn Fitted<Density>>>| match density {
+            Some(density) => density.parameters(),
+            None => Parameters::new("none"),
+        };
+        let densities: Vec<Parameters> = self.densities.iter().map(density).collect();
+        Parameters::new(KIND).with("log_priors", &self.log_priors).with("densities", densities)
+    }
+
+    fn freedom(&self) -> Option<usize> {
         let of_densities = self.densities.iter().flatten().map(|density| density.free_parameters());
         Some(of_densities.sum::<Option<usize>>()? + self.log_priors.len() - 1)
     }
@@ -192,6 +202,10 @@ impl Fitted<Joint> for FittedBayes {
     }
 
     fn free_parameters(&self) -> Option<usize> {
+        self.freedom()
+    }
+
+    fn parameters(&self) -> Parameters {
         self.parameters()
     }
 
@@ -227,6 +241,10 @@ impl Fitted<Classification> for FittedBayes {
     }
 
     fn free_parameters(&self) -> Option<usize> {
+        self.freedom()
+    }
+
+    fn parameters(&self) -> Parameters {
         self.parameters()
     }
 
