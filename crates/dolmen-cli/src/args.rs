@@ -15,6 +15,7 @@ use crate::demo::Demo;
 use crate::fit::Fit;
 use crate::generate::Generate;
 use crate::inspect::Inspect;
+use crate::interrupt;
 use crate::learners::Learners;
 use crate::predict::Predict;
 use crate::progress::Bar;
@@ -104,12 +105,13 @@ impl From<Calibrate> for CalibrationKind {
 }
 
 impl Common {
-    /// The run these arguments ask for, with a progress bar if stderr is a terminal.
+    /// The run these arguments ask for, with a progress bar if stderr is a terminal; Ctrl-C cancels it.
     pub(crate) fn run(&self) -> Result<Run> {
         let run = match self.threads {
             Some(threads) => Run::with_threads(self.seed.unwrap_or_default(), threads)?,
             None => Run::new(self.seed.unwrap_or_default()),
         };
+        let run = run.cancelled_by(interrupt::asked());
         Ok(if self.quiet { run } else { run.reporting(Bar::shared()) })
     }
 }

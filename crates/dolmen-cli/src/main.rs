@@ -8,6 +8,7 @@ mod examples;
 mod fit;
 mod generate;
 mod inspect;
+mod interrupt;
 mod json;
 mod learners;
 mod output;
@@ -28,6 +29,7 @@ use args::{Arguments, Verb};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    interrupt::listen();
     let mut stdout = io::BufWriter::new(io::stdout().lock());
     let common = &arguments.common;
     let done = match &arguments.verb {
@@ -47,6 +49,11 @@ fn main() -> ExitCode {
     let flushed = stdout.flush().map_err(output::Failure::from);
     match done.and_then(|()| flushed) {
         Ok(()) => ExitCode::SUCCESS,
+        Err(_) if interrupt::was_asked() => {
+            // Where stderr is closed there is nobody to tell.
+            let _ = writeln!(io::stderr().lock(), "interrupted");
+            ExitCode::from(interrupt::STATUS)
+        }
         Err(output::Failure::Negative) => ExitCode::from(1),
         // Whoever read our output has seen enough: `dolmen ... | head` is no error.
         Err(output::Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {

@@ -78,8 +78,8 @@ impl Progress for Bar {
         self.update(|forecast| forecast.plan(work), None);
     }
 
-    fn finish(&self, what: &str, spent: Duration) {
-        self.update(|forecast| forecast.finish(what, 1, Some(spent)), Some(what));
+    fn finish(&self, what: &str, steps: u64, spent: Duration) {
+        self.update(|forecast| forecast.finish(what, steps, Some(spent)), Some(what));
     }
 }
 

@@ -115,6 +115,15 @@ pub enum Error {
         available: u64,
     },
 
+    /// Code that is not of this crate failed: a learner of one's own, a program at one of the doors.
+    #[error("{what}: {source}")]
+    Foreign {
+        /// What failed.
+        what: String,
+        /// What it said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+
     /// The run was cancelled.
     #[error("cancelled")]
     Cancelled,
@@ -171,6 +180,14 @@ impl Error {
             other => Box::new(other),
         };
         Self::Part { part: part.into(), source }
+    }
+
+    /// An error of another crate, or a text.
+    pub fn foreign(
+        what: impl Into<String>,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::Foreign { what: what.into(), source: source.into() }
     }
 
     /// Adds the cure to an error about data or a parameter; other errors stay as they are.
@@ -280,4 +297,22 @@ pub(crate) fn in_words(bytes: u64) -> String {
         (value, unit) = (value / 1e3, unit + 1);
     }
     format!("{value:.1} {}", UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn a_foreign_error_keeps_its_cause() {
+        let cause = "x".parse::<f64>().unwrap_err();
+        let error = Error::foreign("the learner 'mine'", cause.clone());
+        assert_eq!(error.to_string(), format!("the learner 'mine': {cause}"));
+        let source = error.source().and_then(|source| source.downcast_ref());
+        assert_eq!(source, Some(&cause));
+        let text = Error::foreign("python", "ValueError: no rows");
+        assert_eq!(text.to_string(), "python: ValueError: no rows");
+    }
 }

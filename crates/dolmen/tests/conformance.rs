@@ -12,7 +12,7 @@ use dolmen::learner::{
 };
 use dolmen::run::Run;
 use dolmen::spec::Spec;
-use dolmen::store::{Record, Registry};
+use dolmen::store::{Parameters, Record, Registry};
 use dolmen::table::{Features, Field, Kind, Rows, Schema};
 use dolmen::target::Labels;
 use dolmen::task::{Classification, Density, Joint, Regression, Task};
@@ -408,7 +408,7 @@ fn weights_times_a_constant_change_nothing() {
     let y: Vec<f64> = (0..ROWS).map(|i| f64::from((i * 7 % 5) as u8)).collect();
     let labels = |classes: usize| {
         let codes = (0..ROWS).map(|i| (i * 7 % 5 % classes) as u32).collect();
-        Labels::new((0..classes).map(|c| format!("c{c}")), codes).unwrap()
+        Labels::new((0..classes).map(|c| format!("c{c}")).collect::<Vec<_>>(), codes).unwrap()
     };
     let weights: Vec<f64> = (0..ROWS).map(|i| 0.1 * (1 + i % 7) as f64 + 0.01).collect();
     let run = Run::with_threads(1, 1).unwrap();
@@ -642,6 +642,10 @@ fn assert_one(complaints: &str, words: &str) {
 struct Positional {}
 
 impl Fitted<Regression> for Positional {
+    fn parameters(&self) -> Parameters {
+        Parameters::new("positional")
+    }
+
     fn width(&self) -> usize {
         1
     }

@@ -355,6 +355,8 @@ fn progress_is_told_and_comes_to_its_end() {
             let counter = Arc::new(Counter::default());
             let run = run().reporting(counter.clone());
             stack(specs).check(check).fit_ensemble(&sample, &run).unwrap();
+            // All is heard when nobody is left who could tell more.
+            drop(run);
             let planned = counter.planned.load(Ordering::Relaxed);
             assert_eq!(planned, fits * specs.len() as u64 + checks, "{specs:?} {check:?}");
             assert_eq!(counter.done.load(Ordering::Relaxed), planned, "{specs:?} {check:?}");

@@ -10,6 +10,7 @@ mod compare;
 mod folder;
 mod formats;
 mod help;
+mod interrupt;
 mod joint;
 mod memory;
 mod old_models;

@@ -20,7 +20,7 @@ use crate::math::quasi_newton::{Stop, minimise};
 use crate::run::Run;
 use crate::spec::Spec;
 use crate::stats::{Accumulator, accumulate};
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::encode::{Encoder, EncoderSpec};
 use crate::table::{Features, Rows, Schema};
 use crate::target::Target;
@@ -292,6 +292,19 @@ impl<T: Task> Combination<T> for Gated {
 
     fn weights(&self) -> Option<&[f64]> {
         None
+    }
+
+    /// The weights are proportional to exp(coefficients x + intercept) on encoded inputs.
+    fn parameters(&self) -> Parameters {
+        let (members, columns) = (self.members.len(), self.encoder.width());
+        let scores = self.theta.chunks_exact(columns + 1);
+        let slopes: Vec<f64> = scores.clone().flat_map(|s| s[..columns].to_vec()).collect();
+        Parameters::new(<Self as StoredCombination<T>>::KIND)
+            .with("members", &self.members)
+            .with("encoder", self.encoder.parameters())
+            .with_array("coefficients", &[members, columns], slopes)
+            .with("intercepts", scores.map(|s| s[columns]).collect::<Vec<f64>>())
+            .with("mean_weights", &self.mean_weights)
     }
 
     fn diagnostics(&self) -> Diagnostics {

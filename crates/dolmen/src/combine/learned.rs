@@ -16,7 +16,7 @@ use crate::error::{Error, Place, Result};
 use crate::learner::{Diagnostics, Fitted, Learner, Sample, Weights};
 use crate::run::Run;
 use crate::spec::Spec;
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::{Features, Field, Kind, Rows, Schema};
 use crate::target::Target;
 use crate::task::Task;
@@ -259,6 +259,19 @@ impl<T: Task> Combination<T> for LearnedCombination<T> {
 
     fn weights(&self) -> Option<&[f64]> {
         None
+    }
+
+    /// The model, and the columns it sees: the members' predictions, as they are or as logits, and perhaps the inputs.
+    fn parameters(&self) -> Parameters {
+        let fields = self.layout.schema.fields().iter();
+        let scale = match self.layout.scale {
+            Scale::Probabilities => "probabilities",
+            Scale::Logits => "logits",
+        };
+        Parameters::new(Self::KIND)
+            .with("columns", &fields.map(|field| field.name.clone()).collect::<Vec<String>>())
+            .with("scale", scale)
+            .with("model", self.model.parameters())
     }
 
     fn diagnostics(&self) -> Diagnostics {

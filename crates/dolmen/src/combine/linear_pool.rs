@@ -8,7 +8,7 @@ use super::{
 use crate::error::Result;
 use crate::learner::Diagnostics;
 use crate::solver::Solution;
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Task;
 
@@ -91,6 +91,10 @@ impl<T: Task> Combination<T> for LinearPool {
     fn of_members(&self, members: &[usize]) -> Option<Box<dyn Combination<T>>> {
         let weights = chosen_weights(&self.weights, members)?;
         Some(Box::new(Self { weights, ..self.clone() }))
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::new(<Self as StoredCombination<T>>::KIND).with("weights", &self.weights)
     }
 
     fn diagnostics(&self) -> Diagnostics {

@@ -15,7 +15,7 @@ use crate::oos::OutOfSample;
 use crate::run::Run;
 use crate::spec::Spec;
 use crate::stats::{Accumulator, accumulate};
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::target::Target;
 use crate::task::Task;
@@ -281,6 +281,10 @@ impl<T: Task> Combination<T> for LogPooling {
     fn of_members(&self, members: &[usize]) -> Option<Box<dyn Combination<T>>> {
         let powers = super::chosen_weights(&self.powers, members)?;
         Some(Box::new(Self { powers, ..self.clone() }))
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::new(<Self as StoredCombination<T>>::KIND).with("powers", &self.powers)
     }
 
     fn diagnostics(&self) -> Diagnostics {

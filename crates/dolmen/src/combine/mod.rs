@@ -42,7 +42,7 @@ use crate::error::{Error, Result};
 use crate::learner::Diagnostics;
 use crate::oos::OutOfSample;
 use crate::run::Run;
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Task;
 
@@ -108,6 +108,9 @@ pub trait Combination<T: Task>: Debug + Send + Sync {
     fn of_members(&self, _members: &[usize]) -> Option<Box<dyn Combination<T>>> {
         None
     }
+
+    /// What it consists of, as data: weights, powers, the coefficients of a gate, the model of a stacker.
+    fn parameters(&self) -> Parameters;
 
     /// How the fit went, and what it found.
     fn diagnostics(&self) -> Diagnostics {

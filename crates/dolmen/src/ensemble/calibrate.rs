@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::store::Parameters;
 use crate::target::{Labels, Target};
 
 /// How probabilities are calibrated.
@@ -76,6 +77,22 @@ impl Calibration {
         match self {
             Self::Temperature(temperature) => *temperature > 0.0 && temperature.is_finite(),
             Self::Isotonic(steps) => steps.len() == classes && steps.iter().all(Steps::is_sound),
+        }
+    }
+
+    /// What it consists of, as data: the temperature, or for each class a function that is linear between its knots.
+    pub fn parameters(&self) -> Parameters {
+        match self {
+            Self::Temperature(temperature) => {
+                Parameters::new("temperature").with("temperature", *temperature)
+            }
+            Self::Isotonic(classes) => {
+                let steps = |steps: &Steps| {
+                    Parameters::new("steps").with("at", &steps.at).with("values", &steps.values)
+                };
+                let classes: Vec<Parameters> = classes.iter().map(steps).collect();
+                Parameters::new("isotonic").with("classes", classes)
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use super::stacked::BLOCK_CELLS;
 use crate::error::{Error, Result};
 use crate::learner::density::{DensityModel, FittedAverage};
 use crate::learner::{Diagnostics, Fitted, SMALL_BLOCK, Series, Stored};
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Task;
 
@@ -62,6 +62,11 @@ impl<T: Task> Fitted<T> for FoldAverage<T> {
     fn record(&self) -> Result<Record> {
         let fits = self.fits.iter().map(|fit| fit.record()).collect::<Result<_>>()?;
         Record::new(Self::KIND, Self::VERSION, &Body { fits })
+    }
+
+    fn parameters(&self) -> Parameters {
+        let fits: Vec<Parameters> = self.fits.iter().map(|fit| fit.parameters()).collect();
+        Parameters::new(Self::KIND).with("fits", fits)
     }
 
     fn fold_fits(&self) -> Option<&[Box<dyn Fitted<T>>]> {

@@ -19,7 +19,7 @@ use crate::learner::{Diagnostics, Fitted, SMALL_BLOCK};
 use crate::learner::{Stored, check_use};
 use crate::oos::{CheckKind, OutOfSample};
 use crate::run::Run;
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::target::Target;
 use crate::task::{Regression, Task};
@@ -322,6 +322,18 @@ impl<T: Task> Fitted<T> for Ensemble<T> {
             unseen: self.unseen.as_ref().map(Unseen::stored).transpose()?,
         };
         Record::new(Self::KIND, Self::VERSION, &body)
+    }
+
+    /// The members by name, what each consists of, and how they are combined.
+    fn parameters(&self) -> Parameters {
+        let names: Vec<String> = self.names().map(String::from).collect();
+        let models: Vec<Parameters> = self.models().map(Fitted::parameters).collect();
+        Parameters::new(Self::KIND)
+            .with("members", &names)
+            .with("models", models)
+            .with_some("weights", self.combination.weights())
+            .with("combination", self.combination.parameters())
+            .with_some("calibration", self.calibration.as_ref().map(Calibration::parameters))
     }
 
     fn density(&self) -> Option<&dyn DensityModel> {

@@ -8,6 +8,7 @@ use super::{Sample, SimpleLearner, SimpleModel};
 use crate::error::{Error, Result};
 use crate::run::Run;
 use crate::spec::Spec;
+use crate::store::Parameters;
 use crate::target::Target;
 use crate::task::{Classification, Regression};
 
@@ -46,6 +47,10 @@ impl SimpleModel<Regression> for FittedMean {
 
     fn predict_row(&self, _row: &[f64], out: &mut [f64]) {
         out[0] = self.0;
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::new(Self::KIND).with("mean", self.0)
     }
 
     fn free_parameters(&self) -> Option<usize> {
@@ -102,6 +107,10 @@ impl SimpleModel<Classification> for FittedFrequencies {
 
     fn predict_row(&self, _row: &[f64], out: &mut [f64]) {
         out.copy_from_slice(&self.0);
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::new(Self::KIND).with("frequencies", &self.0)
     }
 
     fn free_parameters(&self) -> Option<usize> {

@@ -12,7 +12,7 @@ use crate::learner::{self, Block};
 use crate::plan::Plan;
 use crate::run::Run;
 use crate::spec::Spec;
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::encode::{Encoder, EncoderSpec};
 use crate::table::{Rows, Schema};
 use crate::task::{Density, Joint, Task};
@@ -119,6 +119,12 @@ impl<T: Task> Fitted<T> for FittedEncoded<T> {
     fn record(&self) -> Result<Record> {
         let body = Body { encoder: Encoder::clone(&self.encoder), model: self.model.record()? };
         Record::new(Self::KIND, Self::VERSION, &body)
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::new(Self::KIND)
+            .with("encoder", self.encoder.parameters())
+            .with("model", self.model.parameters())
     }
 
     fn diagnostics(&self) -> Diagnostics {

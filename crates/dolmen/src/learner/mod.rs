@@ -30,6 +30,8 @@ pub use sample::{OwnedSample, Sample, Weights};
 pub use simple::{Simple, SimpleLearner, SimpleModel};
 pub use stored::{Stored, check_use};
 
+pub use crate::store::{Parameters, Value};
+
 use density::DensityModel;
 
 use crate::error::Result;
@@ -80,6 +82,10 @@ pub trait Fitted<T: Task>: Debug + Send + Sync {
 
     /// The model as it is stored in a file.
     fn record(&self) -> Result<Record>;
+
+    /// What the model consists of, as data: coefficients, means, trees; of a model that holds others theirs, too. Numbers are
+    /// in the units of the data where that is possible, and a copy.
+    fn parameters(&self) -> Parameters;
 
     /// How the fit went.
     fn diagnostics(&self) -> Diagnostics {

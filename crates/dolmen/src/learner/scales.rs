@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Place, Result};
 use crate::stats::{Accumulator, accumulate};
+use crate::store::Parameters;
 use crate::table::{Kind, Rows};
 
 /// Rows summed into one accumulator.
@@ -84,6 +85,11 @@ impl Scales {
         let mut out = vec![0.0; x.values().len()];
         x.iter().zip(out.chunks_exact_mut(x.width())).for_each(|(row, out)| self.write(row, out));
         out
+    }
+
+    /// Adds them to what a model consists of whose numbers are on the common scale.
+    pub(crate) fn describe(&self, parameters: Parameters) -> Parameters {
+        parameters.with("centres", &self.centres).with("scales", &self.scales)
     }
 
     /// Each column's centre.

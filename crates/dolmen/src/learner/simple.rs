@@ -9,7 +9,7 @@ use super::{Diagnostics, Fitted, Learner, Sample};
 use crate::error::Result;
 use crate::learner::{Stored, check_use};
 use crate::run::Run;
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Task;
 
@@ -45,6 +45,11 @@ pub trait SimpleModel<T: Task>:
 
     /// Predicts one row.
     fn predict_row(&self, row: &[f64], out: &mut [f64]);
+
+    /// What the model consists of, as [`Fitted::parameters`]: what serde writes of it, unless it says more.
+    fn parameters(&self) -> Parameters {
+        Parameters::of(Self::KIND, self)
+    }
 
     /// How the fit went.
     fn diagnostics(&self) -> Diagnostics {
@@ -91,6 +96,10 @@ impl<T: Task, M: SimpleModel<T>> Fitted<T> for Simple<M> {
 
     fn record(&self) -> Result<Record> {
         Record::new(M::KIND, M::VERSION, &self.0)
+    }
+
+    fn parameters(&self) -> Parameters {
+        self.0.parameters()
     }
 
     fn diagnostics(&self) -> Diagnostics {

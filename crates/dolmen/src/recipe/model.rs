@@ -9,7 +9,7 @@ use super::{Data, FitReport, Recipe};
 use crate::catalogue::{Catalogue, Catalogued};
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result};
-use crate::learner::{Fitted, predict};
+use crate::learner::{Fitted, Parameters, predict};
 use crate::math::first_largest;
 use crate::memory;
 use crate::oos::OutOfSample;
@@ -225,6 +225,11 @@ impl Model {
     /// The ensemble.
     pub fn any(&self) -> &AnyModel {
         &self.model
+    }
+
+    /// What the ensemble consists of, as data.
+    pub fn parameters(&self) -> Parameters {
+        with_model!(&self.model, model => model.parameters())
     }
 
     /// The input columns.

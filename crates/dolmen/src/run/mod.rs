@@ -1,19 +1,22 @@
 //! What a run carries along: seed streams, the thread pool, progress and cancellation.
 
+mod pool;
 mod progress;
+mod relay;
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
+pub use pool::Pool;
 pub use progress::{Forecast, Progress, Work};
 
 use progress::{Named, Planned, Silent};
+use relay::Relay;
 
 use crate::error::{Error, Result};
 
@@ -24,7 +27,7 @@ use crate::error::{Error, Result};
 #[derive(Clone)]
 pub struct Run {
     key: u64,
-    pool: Arc<ThreadPool>,
+    pool: Pool,
     progress: Arc<dyn Progress>,
     cancelled: Arc<AtomicBool>,
 }
@@ -32,24 +35,19 @@ pub struct Run {
 impl Run {
     /// A run on all cores with this seed, silent; on the calling thread alone where the system starts no other.
     pub fn new(seed: u64) -> Self {
-        let pool = [cores(), 1].into_iter().find_map(|threads| start(threads).ok());
-        Self::on(pool.map_or_else(calling_thread, Arc::new), seed)
+        Self::with_pool(&Pool::of_all_cores(), seed)
     }
 
     /// A run on a pool of its own with so many threads, at least 1; more than the machine has use for (four for each core, and
     /// 16 at least) are not started. Results do not depend on the number.
     pub fn with_threads(seed: u64, threads: usize) -> Result<Self> {
-        if threads == 0 {
-            return Err(Error::param("threads", "at least 1", threads));
-        }
-        let useful = threads.min((4 * cores()).max(16));
-        let pool = start(useful)
-            .map_err(|e| Error::param("threads", "a number the system can start", e))?;
-        Ok(Self::on(Arc::new(pool), seed))
+        Ok(Self::with_pool(&Pool::new(threads)?, seed))
     }
 
-    fn on(pool: Arc<ThreadPool>, seed: u64) -> Self {
-        Self { key: mix(seed), pool, progress: Arc::new(Silent), cancelled: Arc::default() }
+    /// A run on threads that others may use, too.
+    pub fn with_pool(pool: &Pool, seed: u64) -> Self {
+        let (progress, cancelled) = (Arc::new(Silent), Arc::default());
+        Self { key: mix(seed), pool: pool.clone(), progress, cancelled }
     }
 
     /// The same circumstances with the random numbers of a seed, whatever drew before.
@@ -58,10 +56,18 @@ impl Run {
         Self { key: mix(seed), ..self.clone() }
     }
 
-    /// The same run, reporting to `progress`.
+    /// The same run, reporting to `progress` from a thread of its own: a listener that takes its time holds up no work, and
+    /// then hears of several steps at once. It has heard everything when the last run that reports to it is dropped.
     #[must_use]
     pub fn reporting(mut self, progress: Arc<dyn Progress>) -> Self {
-        self.progress = progress;
+        self.progress = Relay::to(progress);
+        self
+    }
+
+    /// The same run, cancelled as soon as the flag is set: for handlers of signals, which may set a flag and little else.
+    #[must_use]
+    pub fn cancelled_by(mut self, flag: Arc<AtomicBool>) -> Self {
+        self.cancelled = flag;
         self
     }
 
@@ -88,7 +94,7 @@ impl Run {
     pub fn step<R>(&self, what: &str, work: impl FnOnce(&Self) -> R) -> R {
         let start = Instant::now();
         let result = work(&self.silent());
-        self.progress.finish(what, start.elapsed());
+        self.progress.finish(what, 1, start.elapsed());
         result
     }
 
@@ -121,7 +127,7 @@ impl Run {
 
     /// Threads of the pool.
     pub fn threads(&self) -> usize {
-        self.pool.current_num_threads()
+        self.pool.threads()
     }
 
     /// Where progress is reported.
@@ -147,25 +153,6 @@ impl fmt::Debug for Run {
             .field("threads", &self.threads())
             .finish_non_exhaustive()
     }
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
-fn start(threads: usize) -> Result<ThreadPool, ThreadPoolBuildError> {
-    ThreadPoolBuilder::new().num_threads(threads).build()
-}
-
-/// A pool that starts no thread: the one that first asked for it does the work. It is made once, because a thread can be in
-/// one pool only; where no thread can be started, there is no other that could ask.
-fn calling_thread() -> Arc<ThreadPool> {
-    static POOL: OnceLock<Arc<ThreadPool>> = OnceLock::new();
-    let pool = || {
-        let alone = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
-        Arc::new(alone.expect("a thread in no pool can be one of its own"))
-    };
-    Arc::clone(POOL.get_or_init(pool))
 }
 
 /// The finaliser of SplitMix64: a bijection that spreads neighbouring keys over all 64 bits.

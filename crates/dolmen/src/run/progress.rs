@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Hears how far a long piece of work has come. Called from several threads.
+/// Hears how far a long piece of work has come.
 pub trait Progress: Send + Sync {
     /// `steps` more units of work are planned.
     fn plan(&self, steps: u64);
@@ -13,9 +13,9 @@ pub trait Progress: Send + Sync {
     fn plan_work(&self, work: &Work<'_>) {
         self.plan(work.steps);
     }
-    /// A step of such work is done, and took so long.
-    fn finish(&self, what: &str, _spent: Duration) {
-        self.advance(1, what);
+    /// Steps of such work are done, and took so long together.
+    fn finish(&self, what: &str, steps: u64, _spent: Duration) {
+        self.advance(steps, what);
     }
 }
 
@@ -47,8 +47,8 @@ impl Progress for Planned {
         self.0.advance(steps, what);
     }
     fn plan_work(&self, _work: &Work<'_>) {}
-    fn finish(&self, what: &str, spent: Duration) {
-        self.0.finish(what, spent);
+    fn finish(&self, what: &str, steps: u64, spent: Duration) {
+        self.0.finish(what, steps, spent);
     }
 }
 
@@ -68,8 +68,8 @@ impl Progress for Named {
     fn plan_work(&self, work: &Work<'_>) {
         self.inner.plan_work(&Work { what: &self.name, ..*work });
     }
-    fn finish(&self, _what: &str, spent: Duration) {
-        self.inner.finish(&self.name, spent);
+    fn finish(&self, _what: &str, steps: u64, spent: Duration) {
+        self.inner.finish(&self.name, steps, spent);
     }
 }
 

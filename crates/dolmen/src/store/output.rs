@@ -7,6 +7,7 @@
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use tempfile::NamedTempFile;
@@ -22,8 +23,18 @@ const LINKS: usize = 40;
 /// An unfinished file that is empty may be a moment old and not yet locked; one of this age is not.
 const MOMENT: Duration = Duration::from_secs(60);
 
+/// Held by everyone who writes a file, and alone by who wants no file to be half-written.
+static WRITING: RwLock<()> = RwLock::new(());
+
+/// Does something while no file of this process is being written, such as ending it; waits for those that are.
+pub fn between_writes<R>(act: impl FnOnce() -> R) -> R {
+    let _alone = WRITING.write().unwrap_or_else(PoisonError::into_inner);
+    act()
+}
+
 /// Writes a file; a regular one shows the new content only when all of it is there.
 pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let _writing = WRITING.read().unwrap_or_else(PoisonError::into_inner);
     let fail = |e| Error::io(path, e);
     match Target::of(path)? {
         Target::Through { file } => write_through(&file, write).map_err(fail),

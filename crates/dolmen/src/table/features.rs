@@ -17,14 +17,7 @@ pub struct Features {
 impl Features {
     /// Rows from their values, row after row; as many values per row as the schema has columns.
     pub fn new(values: Vec<f64>, schema: Arc<Schema>) -> Result<Self> {
-        let width = schema.len();
-        if width == 0 {
-            return Err(Error::shape("input columns", 1, 0));
-        }
-        if !values.len().is_multiple_of(width) {
-            return Err(Error::shape("values in the last row", width, values.len() % width));
-        }
-        Ok(Self { rows: values.len() / width, values, schema })
+        Ok(Self { rows: rows_of(&values, &schema)?, values, schema })
     }
 
     /// Numeric rows from a bare matrix, row after row.
@@ -43,6 +36,18 @@ impl Features {
     }
 }
 
+/// How many rows the values make.
+fn rows_of(values: &[f64], schema: &Schema) -> Result<usize> {
+    let width = schema.len();
+    if width == 0 {
+        return Err(Error::shape("input columns", 1, 0));
+    }
+    if !values.len().is_multiple_of(width) {
+        return Err(Error::shape("values in the last row", width, values.len() % width));
+    }
+    Ok(values.len() / width)
+}
+
 /// Borrowed dense rows: a missing value is NaN, a category the index of its level (the number of levels if unknown).
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
@@ -52,6 +57,24 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
+    /// Rows over values that somebody else keeps, row after row, without a copy; as many values per row as the schema has
+    /// columns.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use dolmen::table::{Rows, Schema};
+    ///
+    /// let (values, schema) = ([1.0, 2.0, 3.0, 4.0], Arc::new(Schema::numeric(2)));
+    /// let rows = Rows::new(&values, &schema)?;
+    /// assert_eq!((rows.rows(), rows.row(1)), (2, &[3.0, 4.0][..]));
+    /// assert_eq!(rows.values().as_ptr(), values.as_ptr());
+    /// assert!(Rows::new(&values[1..], &schema).is_err());
+    /// # Ok::<(), dolmen::Error>(())
+    /// ```
+    pub fn new(values: &'a [f64], schema: &'a Arc<Schema>) -> Result<Self> {
+        Ok(Self { values, count: rows_of(values, schema)?, schema })
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.count

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use dolmen::learner::{Fitted, Learner, Sample};
 use dolmen::run::Run;
-use dolmen::store::Record;
+use dolmen::store::{Parameters, Record};
 use dolmen::table::{Features, Field, Kind, Rows, Schema};
 use dolmen::task::Regression;
 use dolmen::{Error, Result};
@@ -90,6 +90,10 @@ impl Fitted<Regression> for FittedSpy {
             *out = self.mean;
         }
         Ok(())
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::new("spy").with("mean", self.mean)
     }
 
     fn record(&self) -> Result<Record> {

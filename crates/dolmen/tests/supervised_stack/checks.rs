@@ -9,7 +9,7 @@ use dolmen::learner::{Fitted, Learner, Sample, predict};
 use dolmen::oos::{CheckKind, OnFailure, Trials, collect};
 use dolmen::plan::Plan;
 use dolmen::run::Run;
-use dolmen::store::Record;
+use dolmen::store::{Parameters, Record};
 use dolmen::table::Rows;
 use dolmen::task::Regression;
 use dolmen::{Error, Result};
@@ -89,6 +89,10 @@ impl Learner<Regression> for Oracle {
 }
 
 impl Fitted<Regression> for Oracle {
+    fn parameters(&self) -> Parameters {
+        Parameters::new("oracle")
+    }
+
     fn width(&self) -> usize {
         1
     }
@@ -247,6 +251,10 @@ impl Learner<Regression> for Memoriser {
 }
 
 impl Fitted<Regression> for Memory {
+    fn parameters(&self) -> Parameters {
+        Parameters::new("memory")
+    }
+
     fn width(&self) -> usize {
         1
     }

@@ -7,7 +7,7 @@ use dolmen::learner::Stored;
 use dolmen::learner::{Fitted, Learner, Sample, predict};
 use dolmen::oos::OutOfSample;
 use dolmen::run::Run;
-use dolmen::store::Record;
+use dolmen::store::{Parameters, Record};
 use dolmen::table::{Features, Rows};
 use dolmen::target::Labels;
 use dolmen::task::{Classification, Regression};
@@ -211,6 +211,10 @@ impl Learner<Classification> for OneSided {
 }
 
 impl Fitted<Classification> for Sided {
+    fn parameters(&self) -> Parameters {
+        Parameters::new("sided")
+    }
+
     fn width(&self) -> usize {
         2
     }

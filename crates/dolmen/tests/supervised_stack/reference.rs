@@ -8,7 +8,7 @@ use dolmen::learner::{Fitted, Learner, Sample, predict};
 use dolmen::oos::{OnFailure, Trials, collect};
 use dolmen::plan::Plan;
 use dolmen::run::Run;
-use dolmen::store::Record;
+use dolmen::store::{Parameters, Record};
 use dolmen::table::{Features, Rows};
 use dolmen::task::Regression;
 use serde_json::Value;
@@ -58,6 +58,10 @@ impl Learner<Regression> for Seeing {
 }
 
 impl Fitted<Regression> for Seen {
+    fn parameters(&self) -> Parameters {
+        Parameters::new("seen")
+    }
+
     fn width(&self) -> usize {
         1
     }

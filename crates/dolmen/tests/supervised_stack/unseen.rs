@@ -7,7 +7,7 @@ use dolmen::learner::Stored;
 use dolmen::learner::{Fitted, Learner, Sample, predict};
 use dolmen::plan::Plan;
 use dolmen::run::Run;
-use dolmen::store::Record;
+use dolmen::store::{Parameters, Record};
 use dolmen::table::Rows;
 use dolmen::task::{Classification, Regression};
 
@@ -34,6 +34,10 @@ impl Learner<Classification> for Boastful {
 }
 
 impl Fitted<Classification> for Boast {
+    fn parameters(&self) -> Parameters {
+        Parameters::new("boast")
+    }
+
     fn width(&self) -> usize {
         3
     }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::learner::tree::Tree;
 use crate::learner::{Diagnostics, Fitted, Sample, Series};
 use crate::learner::{Stored, check_use};
-use crate::store::{Record, Registry, floats};
+use crate::store::{Parameters, Record, Registry, floats};
 use crate::table::{Rows, Schema};
 use crate::task::{Classification, Task};
 
@@ -177,6 +177,26 @@ impl Fitted<Classification> for FittedAdaBoost {
             }
         };
         Record::new(Self::KIND, Self::VERSION, &body)
+    }
+
+    /// Who votes, and with what weight: trees whose leaves say the number of a class, or models whose likeliest class counts.
+    fn parameters(&self) -> Parameters {
+        let Votes { alphas, errors, scale, frequencies, .. } = &self.votes;
+        let parameters = Parameters::new(Self::KIND)
+            .with("alphas", alphas)
+            .with("errors", errors)
+            .with("scale", *scale)
+            .with("frequencies", frequencies);
+        match &self.members {
+            Members::Trees(trees) => {
+                let trees: Vec<Parameters> = trees.iter().map(Tree::parameters).collect();
+                parameters.with("trees", trees)
+            }
+            Members::Models(models) => {
+                let models: Vec<Parameters> = models.iter().map(|m| m.parameters()).collect();
+                parameters.with("models", models)
+            }
+        }
     }
 
     fn diagnostics(&self) -> Diagnostics {

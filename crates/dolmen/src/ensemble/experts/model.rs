@@ -8,7 +8,7 @@ use crate::learner::scales::{Scales, require_numbers};
 use crate::learner::{Diagnostics, Fitted, Series};
 use crate::learner::{Stored, check_use};
 use crate::math::bulk;
-use crate::store::{Record, Registry, floats, is_ascending_below};
+use crate::store::{Parameters, Record, Registry, floats, is_ascending_below};
 use crate::table::{Rows, Schema};
 
 /// What the experts' scores are turned into.
@@ -94,12 +94,16 @@ impl FittedExperts {
     /// The intercept of an expert of numbers and its coefficient of each column, in the data's units; of an expert of
     /// classes those of one class seen in training.
     pub fn coefficients(&self, expert: usize, output: usize) -> (f64, Vec<f64>) {
-        let score = self.score(self.count + expert * self.outputs() + output);
-        let (intercept, slopes) = score.split_last().unwrap_or((&0.0, &[]));
-        let (centre, spread) = match self.output {
+        let unit = match self.output {
             Output::Number { centre, spread, .. } => (centre, spread),
             Output::Classes { .. } => (0.0, 1.0),
         };
+        self.unscaled(self.count + expert * self.outputs() + output, unit)
+    }
+
+    /// The intercept and slopes of a score, in the data's units.
+    fn unscaled(&self, score: usize, (centre, spread): (f64, f64)) -> (f64, Vec<f64>) {
+        let (intercept, slopes) = self.score(score).split_last().unwrap_or((&0.0, &[]));
         let slopes: Vec<f64> =
             slopes.iter().zip(self.scales.scales()).map(|(b, scale)| spread * b / scale).collect();
         let shift: f64 = slopes.iter().zip(self.scales.centres()).map(|(b, at)| b * at).sum();
@@ -111,6 +115,32 @@ impl FittedExperts {
         match &self.output {
             Output::Number { deviations, .. } => deviations,
             Output::Classes { .. } => &[],
+        }
+    }
+
+    /// The coefficients of gate and experts in the data's units. An expert of numbers has one linear score, one of classes a
+    /// score for each class seen; the gate has one for each expert, and asks the `top` experts whose scores are largest.
+    pub fn parameters(&self) -> Parameters {
+        let (count, columns, outputs) = (self.count, self.width() - 1, self.outputs());
+        let (gate_at, gate): (Vec<f64>, Vec<Vec<f64>>) =
+            (0..count).map(|k| self.unscaled(k, (0.0, 1.0))).unzip();
+        let scores = (0..count).flat_map(|k| (0..outputs).map(move |output| (k, output)));
+        let (at, slopes): (Vec<f64>, Vec<Vec<f64>>) =
+            scores.map(|(k, output)| self.coefficients(k, output)).unzip();
+        let parameters = Parameters::new("experts")
+            .with("columns", &self.fit.columns)
+            .with("top", self.top)
+            .with_array("gate_coefficients", &[count, columns], gate.concat())
+            .with("gate_intercepts", gate_at)
+            .with_array("coefficients", &[count, outputs, columns], slopes.concat())
+            .with_array("intercepts", &[count, outputs], at)
+            .with("shares", &self.fit.shares);
+        match &self.output {
+            Output::Number { deviations, .. } => parameters.with("deviations", deviations),
+            Output::Classes { classes, seen, unseen } => parameters
+                .with("classes", *classes)
+                .with("seen", seen.iter().map(|&class| class as f64).collect::<Vec<f64>>())
+                .with("unseen", *unseen),
         }
     }
 
@@ -273,6 +303,10 @@ impl<T: Routed> Fitted<T> for FittedExperts {
 
     fn record(&self) -> Result<Record> {
         Record::new(<Self as Stored<T>>::KIND, <Self as Stored<T>>::VERSION, self)
+    }
+
+    fn parameters(&self) -> Parameters {
+        self.parameters()
     }
 
     /// Of the scores, one of the gate's and one of each expert's classes are given by the others; variances are free.

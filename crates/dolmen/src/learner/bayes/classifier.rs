@@ -12,7 +12,7 @@ use crate::learner::{Stored, check_use};
 use crate::math::log_sum_exp;
 use crate::run::Run;
 use crate::spec::Spec;
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::target::{Labels, Target};
 use crate::task::{Classification, Density, Joint, Task};
@@ -135,7 +135,17 @@ impl FittedBayes {
         blocks.max().unwrap_or(SMALL_BLOCK)
     }
 
-    fn parameters(&self) -> Option<usize> {
+    /// Each class's log prior probability and density; `none` for a class without rows.
+    pub fn parameters(&self) -> Parameters {
+        let density = |density: &Option<Arc<dyn Fitted<Density>>>| match density {
+            Some(density) => density.parameters(),
+            None => Parameters::new("none"),
+        };
+        let densities: Vec<Parameters> = self.densities.iter().map(density).collect();
+        Parameters::new(KIND).with("log_priors", &self.log_priors).with("densities", densities)
+    }
+
+    fn freedom(&self) -> Option<usize> {
         let of_densities = self.densities.iter().flatten().map(|density| density.free_parameters());
         Some(of_densities.sum::<Option<usize>>()? + self.log_priors.len() - 1)
     }
@@ -197,6 +207,10 @@ impl Fitted<Joint> for FittedBayes {
     }
 
     fn free_parameters(&self) -> Option<usize> {
+        self.freedom()
+    }
+
+    fn parameters(&self) -> Parameters {
         self.parameters()
     }
 
@@ -236,6 +250,10 @@ impl Fitted<Classification> for FittedBayes {
     }
 
     fn free_parameters(&self) -> Option<usize> {
+        self.freedom()
+    }
+
+    fn parameters(&self) -> Parameters {
         self.parameters()
     }
 

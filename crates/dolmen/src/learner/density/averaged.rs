@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use rand::RngExt;
 use rand::seq::index;
+use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ use crate::learner::{Diagnostics, Fitted, Learner, Sample};
 use crate::math::log_sum_exp;
 use crate::run::Run;
 use crate::spec::Spec;
-use crate::store::{Record, Registry, are_shares};
+use crate::store::{Parameters, Record, Registry, are_shares};
 use crate::table::{Features, Rows, Schema};
 use crate::task::{Density, Task};
 
@@ -243,6 +243,11 @@ impl Fitted<Density> for FittedAverage {
         Record::new(Self::KIND, Self::VERSION, &body)
     }
 
+    fn parameters(&self) -> Parameters {
+        let parts: Vec<Parameters> = self.parts.iter().map(|part| part.parameters()).collect();
+        Parameters::new(Self::KIND).with("weights", &self.weights).with("parts", parts)
+    }
+
     /// Converged if all parts did; iterations are those of all parts together.
     fn diagnostics(&self) -> Diagnostics {
         let parts: Vec<Diagnostics> = self.parts.iter().map(|part| part.diagnostics()).collect();
@@ -270,7 +275,7 @@ impl DensityModel for FittedAverage {
         first.map_or(0, DensityModel::dimension)
     }
 
-    fn sample_into(&self, rng: &mut ChaCha8Rng, out: &mut [f64]) {
+    fn sample_into(&self, rng: &mut dyn Rng, out: &mut [f64]) {
         let mut left = rng.random::<f64>();
         let mut chosen = 0;
         for (k, weight) in self.weights.iter().enumerate().filter(|(_, w)| **w > 0.0) {

@@ -1,6 +1,6 @@
 //! A single Gaussian.
 
-use rand_chacha::ChaCha8Rng;
+use rand::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::learner::Stored;
 use crate::learner::{Diagnostics, Fitted, Learner, Sample};
 use crate::run::Run;
 use crate::spec::Spec;
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Density;
 
@@ -116,6 +116,15 @@ impl Fitted<Density> for FittedGaussian {
         self.0.record_as(Self::KIND, Self::VERSION)
     }
 
+    fn parameters(&self) -> Parameters {
+        let (d, Given { means, covariances, .. }) = (self.0.dimension(), self.0.parameters());
+        Parameters::new(Self::KIND).with("mean", means.concat()).with_array(
+            "covariance",
+            &[d, d],
+            covariances.concat().concat(),
+        )
+    }
+
     fn diagnostics(&self) -> Diagnostics {
         self.0.diagnostics()
     }
@@ -134,7 +143,7 @@ impl DensityModel for FittedGaussian {
         self.0.dimension()
     }
 
-    fn sample_into(&self, rng: &mut ChaCha8Rng, out: &mut [f64]) {
+    fn sample_into(&self, rng: &mut dyn Rng, out: &mut [f64]) {
         self.0.sample_into(rng, out);
     }
 

@@ -10,10 +10,12 @@ pub use gaussian::{FittedGaussian, Gaussian};
 pub use kernel::{FittedKernel, KernelDensity};
 pub use mixture::{FittedMixture, GaussianMixture};
 
-use rand_chacha::ChaCha8Rng;
+use rand::Rng;
 
 use super::Fitted;
 use crate::error::{Error, Result};
+use crate::memory;
+use crate::run::Run;
 use crate::task::Density;
 
 /// A fitted density over numeric columns.
@@ -21,8 +23,20 @@ pub trait DensityModel: Fitted<Density> {
     /// Number of columns.
     fn dimension(&self) -> usize;
 
-    /// Draws one row.
-    fn sample_into(&self, rng: &mut ChaCha8Rng, out: &mut [f64]);
+    /// Draws one row with the numbers of a generator.
+    fn sample_into(&self, rng: &mut dyn Rng, out: &mut [f64]);
+
+    /// Draws rows, one after the other, with the random numbers of a run.
+    fn sample(&self, rows: usize, run: &Run) -> Result<Vec<f64>> {
+        let width = self.dimension();
+        memory::claim(memory::size(&[rows, width, size_of::<f64>()]), &format!("{rows} rows"))?;
+        let (mut rng, mut values) = (run.rng(), vec![0.0; rows * width]);
+        for row in values.chunks_exact_mut(width.max(1)) {
+            run.check()?;
+            self.sample_into(&mut rng, row);
+        }
+        Ok(values)
+    }
 
     /// The density of chosen columns, in that order, the others integrated out.
     fn marginal(&self, columns: &[usize]) -> Result<Box<dyn DensityModel>>;

@@ -16,6 +16,7 @@ use crate::learner::{
 };
 use crate::math::quasi_newton::Minimum;
 use crate::run::Run;
+use crate::store::Parameters;
 use crate::table::Schema;
 use crate::target::Target;
 use crate::task::Classification;
@@ -371,6 +372,17 @@ impl SimpleModel<Classification> for FittedLogistic {
             let seen = *score > f64::NEG_INFINITY;
             *probability = if seen { *probability * share } else { self.unseen };
         }
+    }
+
+    /// A class without training rows has the intercept `-inf` and the probability `unseen`.
+    fn parameters(&self) -> Parameters {
+        let (classes, columns) = (self.at_centres.len(), self.centres.len());
+        let intercepts: Vec<f64> = (0..classes).map(|class| self.intercept(class)).collect();
+        Parameters::new(Self::KIND)
+            .with_array("coefficients", &[classes, columns], self.coefficients.as_slice())
+            .with("intercepts", intercepts)
+            .with("unseen", self.unseen)
+            .with("lambda", self.lambda)
     }
 
     fn free_parameters(&self) -> Option<usize> {

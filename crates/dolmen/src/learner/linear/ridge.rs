@@ -14,6 +14,7 @@ use crate::learner::scales::{require_finite, require_moderate, require_numbers};
 use crate::learner::{self, Diagnostics, Fitted, Learner, Sample, Series, Simple, SimpleModel};
 use crate::plan::{Plan, Split};
 use crate::run::Run;
+use crate::store::Parameters;
 use crate::table::Schema;
 use crate::task::Regression;
 
@@ -299,6 +300,14 @@ impl SimpleModel<Regression> for FittedRidge {
 
     fn predict_row(&self, row: &[f64], out: &mut [f64]) {
         out[0] = self.predict(row);
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::new(Self::KIND)
+            .with("columns", &self.columns)
+            .with("coefficients", &self.coefficients)
+            .with("intercept", self.intercept())
+            .with("lambda", self.lambda)
     }
 
     fn free_parameters(&self) -> Option<usize> {

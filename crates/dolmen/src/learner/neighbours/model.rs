@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::learner::Fitted;
 use crate::learner::scales::{Scales, require_numbers};
 use crate::learner::{Stored, check_use};
-use crate::store::{Record, Registry, floats};
+use crate::store::{Parameters, Record, Registry, floats};
 use crate::table::{Rows, Schema};
 use crate::task::{Classification, Regression};
 
@@ -155,6 +155,28 @@ impl FittedNeighbours {
         Record::new(KIND, VERSION, &body)
     }
 
+    /// The rows it knows, minus the centres and divided by the scales, what they answer, and how answers are shared.
+    pub fn parameters(&self) -> Parameters {
+        let Known { scales, index, answers, shares, smoothing } = &*self.known;
+        let columns = scales.centres().len();
+        let rows = index.points().len() / columns.max(1);
+        let shares = match shares {
+            Shares::Uniform => "uniform",
+            Shares::Distance => "distance",
+        };
+        let parameters = scales
+            .describe(Parameters::new(KIND).with("k", self.k).with("shares", shares))
+            .with_array("points", &[rows, columns], index.points())
+            .with_some("weights", index.weights());
+        match answers {
+            Answers::Numbers(numbers) => parameters.with("answers", numbers),
+            Answers::Classes { codes, frequencies } => parameters
+                .with("smoothing", *smoothing)
+                .with("answers", codes.iter().map(|&code| f64::from(code)).collect::<Vec<f64>>())
+                .with("frequencies", frequencies),
+        }
+    }
+
     fn restore(record: &Record) -> Result<Self> {
         let Body { k, shares, smoothing, scales, points, weights, answers } = record.read()?;
         let dimension = scales.centres().len();
@@ -201,6 +223,10 @@ macro_rules! fitted {
 
             fn record(&self) -> Result<Record> {
                 self.record()
+            }
+
+            fn parameters(&self) -> Parameters {
+                self.parameters()
             }
         }
 

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::matrix::{Left, add_product, padded};
+use crate::store::Parameters;
 
 /// What a hidden unit makes of its input.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -93,6 +94,20 @@ impl Layers {
             layer
         };
         Self { layers: sizes.windows(2).map(&mut layer).collect(), activation }
+    }
+
+    /// The weights (inputs x outputs) and intercepts of each layer, without padding.
+    pub(super) fn describe(&self, parameters: &[f64]) -> Vec<Parameters> {
+        let layer = |layer: &Layer| {
+            let used = |row: &[f64]| row[..layer.outputs].to_vec();
+            let own = &parameters[layer.first..][..(layer.inputs + 1) * layer.stride];
+            let (weights, intercepts) = own.split_at(layer.inputs * layer.stride);
+            let weights: Vec<f64> = weights.chunks_exact(layer.stride).flat_map(used).collect();
+            Parameters::new("layer")
+                .with_array("weights", &[layer.inputs, layer.outputs], weights)
+                .with("intercepts", used(intercepts))
+        };
+        self.layers.iter().map(layer).collect()
     }
 
     /// Number of parameters, padding included.

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::learner::scales::Scales;
 use crate::learner::{Diagnostics, Fitted};
 use crate::learner::{Stored, check_use};
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::{Classification, Regression, Task};
 
@@ -93,6 +93,24 @@ impl FittedNetwork {
         }
     }
 
+    /// The layers of each copy. Inputs go in minus the centres and divided by the scales, the activation stands between layers,
+    /// and numbers come out in units of the target.
+    pub fn parameters(&self) -> Parameters {
+        let Body { scales, activation, copies, target: (centre, scale), .. } = &self.body;
+        let activation = match activation {
+            Activation::Relu => "relu",
+            Activation::Tanh => "tanh",
+        };
+        let copy = |copy: &Single| {
+            Parameters::new("copy").with("layers", self.layers.describe(&copy.parameters))
+        };
+        scales
+            .describe(Parameters::new("network").with("activation", activation))
+            .with("copies", copies.iter().map(copy).collect::<Vec<Parameters>>())
+            .with("target_centre", *centre)
+            .with("target_scale", *scale)
+    }
+
     fn stored(&self) -> Result<Record> {
         Record::new("network", 1, &self.body)
     }
@@ -149,6 +167,10 @@ impl Fitted<Classification> for FittedNetwork {
         self.stored()
     }
 
+    fn parameters(&self) -> Parameters {
+        self.parameters()
+    }
+
     fn diagnostics(&self) -> Diagnostics {
         self.fit_diagnostics()
     }
@@ -172,6 +194,10 @@ impl Fitted<Regression> for FittedNetwork {
 
     fn record(&self) -> Result<Record> {
         self.stored()
+    }
+
+    fn parameters(&self) -> Parameters {
+        self.parameters()
     }
 
     fn diagnostics(&self) -> Diagnostics {

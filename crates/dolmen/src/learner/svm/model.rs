@@ -11,7 +11,7 @@ use crate::learner::scales::{Scales, require_numbers};
 use crate::learner::{Diagnostics, Fitted};
 use crate::learner::{Stored, check_use};
 use crate::math::bulk;
-use crate::store::{Record, Registry, floats, is_ascending_below};
+use crate::store::{Parameters, Record, Registry, floats, is_ascending_below};
 use crate::table::{Rows, Schema};
 use crate::task::{Classification, Regression};
 
@@ -171,6 +171,41 @@ impl FittedSvm {
         }
     }
 
+    /// The support vectors, minus the centres and divided by the scales, and the machines: each a sum of coefficients times
+    /// kernels over the support vectors of the numbers named, less its offset.
+    pub fn parameters(&self) -> Parameters {
+        let Body { scales, likeness, vectors, machines, output, .. } = &self.body;
+        let columns = scales.centres().len();
+        let parameters = match likeness {
+            Likeness::Linear => Parameters::new(KIND).with("kernel", "linear"),
+            Likeness::Rbf { gamma } => {
+                Parameters::new(KIND).with("kernel", "rbf").with("gamma", *gamma)
+            }
+        };
+        let calibrated = matches!(output, Output::Classes { .. });
+        let machine = |machine: &Machine| {
+            let used = machine.first.clone().chain(machine.second.clone());
+            let parameters = Parameters::new("machine")
+                .with("vectors", used.map(|number| number as f64).collect::<Vec<f64>>())
+                .with("coefficients", &machine.coefficients)
+                .with("offset", machine.offset);
+            if calibrated { machine.sigmoid.describe(parameters) } else { parameters }
+        };
+        let parameters = scales
+            .describe(parameters)
+            .with_array("vectors", &[vectors.len() / columns, columns], vectors.as_slice())
+            .with("machines", machines.iter().map(machine).collect::<Vec<Parameters>>());
+        match output {
+            Output::Number { centre, spread } => {
+                parameters.with("target_centre", *centre).with("target_scale", *spread)
+            }
+            Output::Classes { classes, seen, unseen } => parameters
+                .with("classes", *classes)
+                .with("seen", seen.iter().map(|&class| class as f64).collect::<Vec<f64>>())
+                .with("unseen", *unseen),
+        }
+    }
+
     fn restore(record: &Record) -> Result<Self> {
         let body: Body = record.read()?;
         let dimension = body.scales.centres().len();
@@ -217,6 +252,10 @@ macro_rules! fitted {
 
             fn record(&self) -> Result<Record> {
                 Record::new(KIND, VERSION, &self.body)
+            }
+
+            fn parameters(&self) -> Parameters {
+                self.parameters()
             }
 
             fn diagnostics(&self) -> Diagnostics {

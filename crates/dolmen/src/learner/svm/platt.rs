@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::store::Parameters;
+
 /// p(first class given f) = 1 / (1 + exp(slope f + intercept)) [Platt1999].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Sigmoid {
@@ -16,6 +18,11 @@ pub(super) type Scored = (f64, bool, f64);
 const RIDGE: f64 = 1e-12;
 
 impl Sigmoid {
+    /// Adds it to what a machine consists of.
+    pub(super) fn describe(self, machine: Parameters) -> Parameters {
+        machine.with("sigmoid_slope", self.slope).with("sigmoid_intercept", self.intercept)
+    }
+
     /// The sigmoid of greatest likelihood for decision values of rows that were not learned from, by Newton's method with
     /// step halving [LinLinWeng2007, Algorithm 1]. Targets are drawn in from 0 and 1 as by one row more [Platt1999].
     pub(super) fn fit(scored: &[Scored]) -> Self {

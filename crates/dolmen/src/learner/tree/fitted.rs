@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::bins::level;
 use super::codes::Codes;
 use super::flat::Flat;
+use super::nodes::Nodes;
+use crate::store::Parameters;
 
 /// A set of codes: bit c of the 256 says whether code c is in it.
 pub type CodeSet = [u64; 4];
@@ -114,6 +116,30 @@ impl Tree {
     pub(crate) fn set_values(&mut self, values: Vec<f64>, width: usize) {
         assert_eq!(values.len(), self.leaves() * width, "a value for every leaf");
         (self.values, self.width) = (values, width);
+    }
+
+    /// The nodes as data; [`Nodes`] says what their entries mean.
+    pub fn parameters(&self) -> Parameters {
+        let child = |child: Child| match child {
+            Child::Split(split) => split as usize,
+            Child::Leaf(leaf) => self.splits.len() + leaf as usize,
+        };
+        let mut nodes = Nodes::default();
+        for split in &self.splits {
+            let rule = match split.rule {
+                Rule::Below { threshold, .. } => Ok(threshold),
+                Rule::Within { subset } => {
+                    let levels = self.subsets[subset as usize].levels.iter().enumerate();
+                    let bits = levels.flat_map(|(word, bits)| {
+                        (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |b| 64 * word + b)
+                    });
+                    Err(bits.collect())
+                }
+            };
+            let children = (child(split.left), child(split.right));
+            nodes.push(split.column as usize, rule, split.missing_left, children);
+        }
+        nodes.finish(&self.values, self.width)
     }
 
     /// Splits on the longest way down.

@@ -21,6 +21,7 @@ mod flat;
 pub mod forest;
 mod grow;
 mod histogram;
+pub mod nodes;
 pub mod pairs;
 mod partition;
 mod search;

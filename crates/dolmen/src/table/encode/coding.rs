@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::cuts::bin;
+use crate::store::Parameters;
 use crate::table::{Field, Kind};
 
 /// A column's learned encoding.
@@ -56,6 +57,29 @@ impl Coding {
                 };
                 let levels = coding.levels.len();
                 suits && known <= levels && coding.missing.is_none_or(|code| code <= levels)
+            }
+        }
+    }
+
+    /// What was learned of the column `name`.
+    pub(super) fn parameters(&self, name: &str) -> Parameters {
+        match self {
+            Self::Number { fill, centre, scale } => Parameters::new("number")
+                .with("column", name)
+                .with_some("fill", *fill)
+                .with("centre", *centre)
+                .with("scale", *scale),
+            Self::Level(LevelCoding { origin, levels, missing, one_hot }) => {
+                let parameters = Parameters::new("levels")
+                    .with("column", name)
+                    .with("levels", &**levels)
+                    .with_some("missing", *missing)
+                    .with("one_hot", *one_hot);
+                match origin {
+                    Origin::Levels(known) => parameters.with("known", *known),
+                    Origin::Values(values) => parameters.with("values", values),
+                    Origin::Cuts(cuts) => parameters.with("cuts", cuts),
+                }
             }
         }
     }

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use self::coding::Coding;
 use super::{Features, Field, Rows, Schema};
 use crate::error::{Error, Place, Result};
+use crate::store::Parameters;
 
 pub use cuts::{bin, equal_frequency_cuts};
 
@@ -184,6 +185,15 @@ impl Encoder {
     /// The columns it makes: a number or category under its old name, an indicator as `colour=red`.
     pub fn schema(&self) -> &Arc<Schema> {
         &self.output
+    }
+
+    /// What it has learned, as data: how each column it reads is encoded, and the names of those it makes.
+    pub fn parameters(&self) -> Parameters {
+        let named = self.input.fields().iter().zip(&self.columns);
+        let columns: Vec<Parameters> =
+            named.map(|(field, coding)| coding.parameters(&field.name)).collect();
+        let made: Vec<String> = self.output.fields().iter().map(|f| f.name.clone()).collect();
+        Parameters::new("encoder").with("columns", columns).with("makes", &made)
     }
 
     /// Number of columns it makes.

@@ -5,6 +5,7 @@
 //! are missing values. Numbers are written with missing
 //! values as nulls, so that `-inf` and missing both survive.
 
+mod batches;
 mod column;
 mod guard;
 mod read;

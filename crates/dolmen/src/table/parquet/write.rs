@@ -76,13 +76,13 @@ fn properties(
 }
 
 /// A column ready to be cut into batches.
-enum Prepared<'a> {
+pub(super) enum Prepared<'a> {
     Numbers(&'a [f64]),
     Categories { codes: &'a [u32], levels: ArrayRef },
 }
 
 impl<'a> Prepared<'a> {
-    fn new(column: &'a Column) -> Result<Self, ArrowError> {
+    pub(super) fn new(column: &'a Column) -> Result<Self, ArrowError> {
         match column {
             Column::Numeric(values) => Ok(Self::Numbers(values)),
             Column::Categorical(Categories { levels, codes }) => {
@@ -94,7 +94,7 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    fn data_type(&self) -> DataType {
+    pub(super) fn data_type(&self) -> DataType {
         match self {
             Self::Numbers(_) => DataType::Float64,
             Self::Categories { .. } => {
@@ -103,7 +103,7 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    fn array(&self, rows: Range<usize>) -> Result<ArrayRef, ArrowError> {
+    pub(super) fn array(&self, rows: Range<usize>) -> Result<ArrayRef, ArrowError> {
         match self {
             Self::Numbers(values) => {
                 let values = values[rows].iter().map(|v| (!v.is_nan()).then_some(*v));

@@ -16,6 +16,7 @@ mod learners;
 mod mixing;
 mod model;
 mod pairs;
+mod parameters;
 mod scale;
 mod screen;
 mod shared;

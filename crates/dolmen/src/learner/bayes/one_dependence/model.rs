@@ -12,7 +12,7 @@ use super::triples::Triples;
 use crate::error::{Error, Result};
 use crate::learner::{Diagnostics, Fitted, Sample, Series};
 use crate::learner::{Stored, check_use};
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::encode::Encoder;
 use crate::table::{Rows, Schema};
 use crate::target::{Labels, Target};
@@ -102,8 +102,8 @@ impl Discretiser {
 /// A fitted model of the one-dependence family.
 #[derive(Debug, Clone)]
 pub struct FittedOneDependence {
-    counted: Counted,
-    mixing: Mixing,
+    pub(super) counted: Counted,
+    pub(super) mixing: Mixing,
     notes: Vec<String>,
 }
 
@@ -342,6 +342,10 @@ impl Fitted<Joint> for FittedOneDependence {
         self.stored()
     }
 
+    fn parameters(&self) -> Parameters {
+        self.parameters()
+    }
+
     fn diagnostics(&self) -> Diagnostics {
         self.described()
     }
@@ -362,6 +366,10 @@ impl Fitted<Classification> for FittedOneDependence {
 
     fn record(&self) -> Result<Record> {
         self.stored()
+    }
+
+    fn parameters(&self) -> Parameters {
+        self.parameters()
     }
 
     fn diagnostics(&self) -> Diagnostics {

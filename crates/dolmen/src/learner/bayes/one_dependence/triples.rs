@@ -94,6 +94,11 @@ impl Triples {
         &values[at * classes..(at + 1) * classes]
     }
 
+    /// N_cuvw(c, a, b, s) for every class.
+    pub(super) fn of(&self, a: usize, b: usize, s: usize) -> &[f64] {
+        Self::cells(&self.cells, self.classes, a, b, s)
+    }
+
     /// Whether the table has its shape, for one that was read from a file.
     pub(super) fn is_whole(&self, layout: &Layout) -> bool {
         let triples = layout.slots().checked_pow(3).map(|_| triples_below(layout.slots()));

@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
 use super::evaluate::{self, Kernels, Shortcut};
@@ -13,7 +12,7 @@ use super::{DensityModel, bad_value};
 use crate::error::{Error, Place, Result};
 use crate::learner::{Diagnostics, Fitted, Series};
 use crate::learner::{Stored, check_use};
-use crate::store::{Record, Registry, are_shares, floats};
+use crate::store::{Parameters, Record, Registry, are_shares, floats};
 use crate::table::{Rows, Schema};
 use crate::task::Density;
 
@@ -164,6 +163,17 @@ impl Fitted<Density> for FittedKernel {
         Record::new(Self::KIND, Self::VERSION, &body)
     }
 
+    /// The rows are in the order in which it keeps them.
+    fn parameters(&self) -> Parameters {
+        let (rows, columns) = (self.points.len(), self.dimension());
+        let row = |i| (0..columns).map(move |k| self.points.column(k)[i]);
+        Parameters::new(Self::KIND)
+            .with("shape", self.shape.name())
+            .with("bandwidth", &self.bandwidth)
+            .with_array("points", &[rows, columns], (0..rows).flat_map(row).collect::<Vec<f64>>())
+            .with("weights", &*self.weights)
+    }
+
     /// How the bandwidths were found, and what they are.
     fn diagnostics(&self) -> Diagnostics {
         let mut diagnostics = self.diagnostics.clone();
@@ -181,7 +191,7 @@ impl DensityModel for FittedKernel {
         self.bandwidth.len()
     }
 
-    fn sample_into(&self, rng: &mut ChaCha8Rng, out: &mut [f64]) {
+    fn sample_into(&self, rng: &mut dyn Rng, out: &mut [f64]) {
         let cumulative = self.cumulative();
         let share = rng.random::<f64>() * cumulative.last().copied().unwrap_or(1.0);
         let row = cumulative.partition_point(|c| *c <= share).min(cumulative.len() - 1);

@@ -2,8 +2,7 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,7 +88,7 @@ impl Shape {
     }
 
     /// Draws u from K.
-    pub fn draw(self, rng: &mut ChaCha8Rng) -> f64 {
+    pub fn draw(self, rng: &mut dyn Rng) -> f64 {
         let uniforms = match self {
             Self::Gaussian => return StandardNormal.sample(rng),
             Self::Triangular => return rng.random::<f64>() - rng.random::<f64>(),
@@ -169,6 +168,7 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
 
     use super::*;
 

@@ -1,7 +1,6 @@
 //! The fitted mixture: densities, draws, marginals, conditionals and the cdf, all in closed form.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +14,7 @@ use crate::learner::density::DensityModel;
 use crate::learner::{Diagnostics, Fitted, Series};
 use crate::learner::{Stored, check_use};
 use crate::math::log_sum_exp;
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Density;
 
@@ -227,6 +226,15 @@ impl Fitted<Density> for FittedMixture {
         self.record_as(Self::KIND, Self::VERSION)
     }
 
+    fn parameters(&self) -> Parameters {
+        let (k, d) = (self.components(), self.normals.dimension());
+        let Given { weights, means, covariances } = self.parameters();
+        Parameters::new(Self::KIND)
+            .with("weights", weights)
+            .with_array("means", &[k, d], means.concat())
+            .with_array("covariances", &[k, d, d], covariances.concat().concat())
+    }
+
     /// How the fit went, and the components' weights, means and standard deviations.
     fn diagnostics(&self) -> Diagnostics {
         let mut diagnostics = self.diagnostics.clone();
@@ -254,7 +262,7 @@ impl DensityModel for FittedMixture {
         self.normals.dimension()
     }
 
-    fn sample_into(&self, rng: &mut ChaCha8Rng, out: &mut [f64]) {
+    fn sample_into(&self, rng: &mut dyn Rng, out: &mut [f64]) {
         let mut left = rng.random::<f64>();
         let mut component = 0;
         for (k, weight) in self.normals.weights.iter().enumerate().filter(|(_, w)| **w > 0.0) {

@@ -9,7 +9,7 @@ use super::scorer::{Block, LANES, MOST_LEAVES, Scorer};
 use crate::error::{Error, Result};
 use crate::learner::{Diagnostics, Fitted, Series};
 use crate::learner::{Stored, check_use};
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::{Classification, Regression};
 
@@ -93,6 +93,21 @@ impl FittedBoost {
         Ok(scores)
     }
 
+    /// Scores are the start plus what the trees say, tree k for output k modulo the number of outputs; the link makes
+    /// predictions of them.
+    pub fn parameters(&self) -> Parameters {
+        let Body { trees, start, link, columns, importance, .. } = &self.body;
+        let parameters = Parameters::new("boost").with("columns", columns).with("start", start);
+        let parameters = match link {
+            Link::Identity => parameters.with("link", "identity"),
+            Link::Exp => parameters.with("link", "exp"),
+            Link::Logistic(factor) => parameters.with("link", "logistic").with("factor", *factor),
+            Link::Softmax => parameters.with("link", "softmax"),
+        };
+        let trees: Vec<Parameters> = trees.iter().map(Tree::parameters).collect();
+        parameters.with("trees", trees).with("importance", importance)
+    }
+
     fn predict_rows(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
         self.body.link.apply(&self.scores(x)?, self.body.start.len(), out);
         Ok(())
@@ -129,6 +144,9 @@ macro_rules! fitted {
             }
             fn record(&self) -> Result<Record> {
                 Record::new("boost", 1, &self.body)
+            }
+            fn parameters(&self) -> Parameters {
+                self.parameters()
             }
             fn diagnostics(&self) -> Diagnostics {
                 self.fit_diagnostics()

@@ -6,7 +6,7 @@ use super::super::fitted::Tree;
 use crate::error::{Error, Result};
 use crate::learner::{Diagnostics, Fitted, Series};
 use crate::learner::{Stored, check_use};
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::{Classification, Regression};
 
@@ -39,6 +39,15 @@ impl FittedTree {
     /// Each column's share of what all splits gained: they sum to 1, unless there was no split.
     pub fn importance(&self) -> &[f64] {
         &self.importance
+    }
+
+    /// The tree, its columns and what they matter.
+    pub fn parameters(&self) -> Parameters {
+        Parameters::new("tree")
+            .with("columns", &self.columns)
+            .with("tree", self.tree.parameters())
+            .with("importance", &self.importance)
+            .with("alpha", self.alpha)
     }
 
     fn predict_rows(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
@@ -80,6 +89,9 @@ macro_rules! fitted {
             }
             fn record(&self) -> Result<Record> {
                 Record::new("tree", 1, self)
+            }
+            fn parameters(&self) -> Parameters {
+                self.parameters()
             }
             fn diagnostics(&self) -> Diagnostics {
                 self.fit_diagnostics()

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::learner::unit::Unit;
 use crate::learner::{Diagnostics, Fitted, Series};
 use crate::learner::{Stored, check_use};
-use crate::store::{Record, Registry};
+use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Task;
 
@@ -126,6 +126,16 @@ impl<T: ForestTask> Fitted<T> for FittedForest<T> {
 
     fn record(&self) -> Result<Record> {
         Record::new(Self::KIND, Self::VERSION, &self.body)
+    }
+
+    /// The prediction is the average of the trees, for classes divided by its sum.
+    fn parameters(&self) -> Parameters {
+        let Body { width, ref bins, ref trees, unit, ref series } = self.body;
+        let trees = trees.iter().map(|tree| tree.parameters(bins, width, unit));
+        Parameters::new(Self::KIND)
+            .with("trees", trees.collect::<Vec<Parameters>>())
+            .with_some("columns", series.first().map(|series| &series.labels))
+            .with("importance", self.importance())
     }
 
     fn diagnostics(&self) -> Diagnostics {

@@ -5,7 +5,11 @@ use std::hint::black_box;
 use serde::{Deserialize, Serialize};
 
 use super::super::fitted::{CodeSet, contains};
+use super::super::nodes::Nodes;
+use super::super::{Bins, ColumnBins};
 use super::grow::Rule;
+use crate::learner::unit::Unit;
+use crate::store::Parameters;
 
 /// Values in a line of the cache.
 const LINE: usize = 16;
@@ -175,6 +179,53 @@ impl Packed {
     /// Whether all splits look at one of so many columns.
     pub(super) fn suits(&self, columns: usize) -> bool {
         self.nodes.iter().all(|node| usize::from(node.column) < columns)
+    }
+}
+
+impl Packed {
+    /// The nodes as data, with thresholds and levels in place of codes and `width` values for each leaf.
+    pub(super) fn parameters(&self, bins: &Bins, width: usize, unit: Unit) -> Parameters {
+        let is_leaf = |i: usize| self.is_leaf(i as u32);
+        let is_split = |i: &usize| self.nodes[*i].shift != HOLDER && !is_leaf(*i);
+        let splits: Vec<usize> = (0..self.nodes.len()).filter(is_split).collect();
+        let mut numbers = vec![0; self.nodes.len()];
+        splits.iter().enumerate().for_each(|(number, &i)| numbers[i] = number);
+        let mut values = Vec::new();
+        let leaves = (0..self.nodes.len()).filter(|i| is_leaf(*i) && self.nodes[*i].shift == 0);
+        for (number, i) in leaves.enumerate() {
+            numbers[i] = splits.len() + number;
+            match self.values(i as u32) {
+                [second] if width == 2 => {
+                    values.extend([1.0 - f64::from(*second), f64::from(*second)]);
+                }
+                [value] => values.push(unit.restore(f64::from(*value))),
+                several => values.extend(several.iter().map(|value| f64::from(*value))),
+            }
+        }
+        let mut nodes = Nodes::default();
+        for node in splits.iter().map(|&i| self.nodes[i]) {
+            let (rule, missing_left) = match &bins.columns()[usize::from(node.column)] {
+                ColumnBins::Numeric { cuts, .. } => {
+                    let bin = usize::from(node.limit - node.shift);
+                    (Ok(cuts.get(bin).copied().unwrap_or(f64::INFINITY)), node.shift == 1)
+                }
+                ColumnBins::Categorical { codes, bins } => {
+                    let holder = self.nodes[node.link as usize + 2];
+                    let set = &self.subsets[holder.link as usize];
+                    let missing_left = contains(set, u8::MAX);
+                    let goes_left = |code: &u8| match usize::from(*code) {
+                        code if code < *bins => contains(set, code as u8),
+                        _ => missing_left,
+                    };
+                    let levels = codes.iter().enumerate().filter(|(_, code)| goes_left(code));
+                    (Err(levels.map(|(level, _)| level).collect()), missing_left)
+                }
+            };
+            let link = node.link as usize;
+            let children = (numbers[link], numbers[link + 1]);
+            nodes.push(usize::from(node.column), rule, missing_left, children);
+        }
+        nodes.finish(&values, width)
     }
 }
 

@@ -1,0 +1,70 @@
+//! Ctrl-C in the middle of a long fit.
+#![cfg(unix)]
+
+use std::fmt::Write;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::folder::Folder;
+
+/// A table that the usual members need long for.
+fn long_table() -> String {
+    let mut text = String::from("a,b,c,d,e,f,y\n");
+    for i in 0..60_000_u64 {
+        let cell = |k: u64| (((i * 6 + k) * 2_654_435_761) % 1_000_003) as f64 / 1_000_003.0;
+        let cells: Vec<f64> = (0..6).map(cell).collect();
+        let y = cells[0] * 3.0 + (cells[1] * 9.0).sin() + cells[2] * cells[3];
+        cells.iter().for_each(|cell| write!(text, "{cell},").unwrap());
+        writeln!(text, "{y}").unwrap();
+    }
+    text
+}
+
+/// The program at work on a long fit.
+fn at_work(folder: &Folder) -> Child {
+    let child = Command::new(assert_cmd::cargo::cargo_bin!("dolmen"))
+        .args(["fit", "data.csv", "--target", "y", "-o", "model.dolmen", "--threads", "2"])
+        .current_dir(folder.path("."))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let child = child.unwrap();
+    sleep(Duration::from_millis(1500));
+    child
+}
+
+/// Presses Ctrl-C so many times.
+fn interrupt(child: &Child, times: usize) {
+    for _ in 0..times {
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(sent.unwrap().success(), "the program has ended by itself");
+    }
+}
+
+/// Waits for the end, and says how long it took and with what status the program left.
+fn ended(mut child: Child) -> (Duration, Option<i32>) {
+    let asked = Instant::now();
+    while asked.elapsed() < Duration::from_secs(20) {
+        if let Some(status) = child.try_wait().unwrap() {
+            return (asked.elapsed(), status.code());
+        }
+        sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    panic!("the program did not end");
+}
+
+#[test]
+fn an_interrupted_fit_leaves_at_once_and_leaves_nothing() {
+    let folder = Folder::with("data.csv", long_table());
+    for times in [1, 2] {
+        let child = at_work(&folder);
+        interrupt(&child, times);
+        let (took, code) = ended(child);
+        assert_eq!(code, Some(130), "{times} times");
+        // It takes a third of a second where nothing looks at the flag; the rest is for a machine that is busy.
+        assert!(took < Duration::from_secs(3), "{times} times: {took:?}");
+        assert_eq!(folder.names(), ["data.csv"], "{times} times");
+    }
+}
