@@ -44,7 +44,7 @@ fn stack(specs: &[&str]) -> Stack<Density> {
 }
 
 fn weights(ensemble: &Ensemble<Density>) -> Vec<f64> {
-    ensemble.combination().weights().unwrap().to_vec()
+    ensemble.all_weights().unwrap().to_vec()
 }
 
 /// Remembers its rows and is sure of them; others it predicts by a broad Gaussian.
@@ -79,7 +79,7 @@ fn a_memorising_member_gets_no_weight() {
     let x = rows(60);
     let sample = Sample::new(x.rows(), &()).unwrap();
     let stack = Stack::default().member(Simple(Memoriser)).member(Gaussian::default());
-    let ensemble = stack.fit_ensemble(&sample, &run()).unwrap();
+    let ensemble = stack.keep_all(true).fit_ensemble(&sample, &run()).unwrap();
     assert_eq!(weights(&ensemble), [0.0, 1.0]);
     // On the rows it was fitted to it looks unbeatable, which is what a naive weighing would believe.
     let memory = predict(ensemble.models().next().unwrap(), x.rows(), &run()).unwrap();
@@ -93,7 +93,7 @@ fn an_ensemble_is_the_weighted_sum_of_its_members() {
     let x = rows(80);
     let sample = Sample::new(x.rows(), &()).unwrap();
     let members = ["gaussian", "kernel(bandwidth=[0.2, 0.6])", "mixture(components=2)"];
-    let ensemble = stack(&members).fit_ensemble(&sample, &run()).unwrap();
+    let ensemble = stack(&members).keep_all(true).fit_ensemble(&sample, &run()).unwrap();
     let weights = weights(&ensemble);
     assert_eq!(weights.len(), 4);
     assert!(weights.iter().all(|w| *w >= 0.0));
@@ -115,7 +115,7 @@ fn stacks_nest() {
     let sample = Sample::new(x.rows(), &()).unwrap();
     let inner = stack(&["gaussian", "kernel(bandwidth=0.4)"]).named("inner");
     let outer = stack(&["mixture(components=2)"]).member(inner);
-    let ensemble = outer.fit_ensemble(&sample, &run()).unwrap();
+    let ensemble = outer.keep_all(true).fit_ensemble(&sample, &run()).unwrap();
     assert_eq!(ensemble.names().collect::<Vec<_>>(), ["mixture(components=2)", "inner"]);
     assert!((weights(&ensemble).iter().sum::<f64>() - 1.0).abs() < 1e-12);
     assert_eq!(ensemble.matrix().unwrap().rows(), 80);
@@ -206,7 +206,7 @@ fn a_member_that_fails_in_one_split_stops_the_stack_or_is_dropped() {
     assert!(error.to_string().contains("the row I need is not there"), "{error}");
 
     let ensemble = stack(OnFailure::Drop).fit_on(&sample, &plan, &run()).unwrap();
-    assert_eq!(ensemble.names().collect::<Vec<_>>(), ["gaussian", "memoriser"]);
+    assert_eq!(ensemble.matrix().unwrap().members(), ["gaussian", "memoriser"]);
     let failures = ensemble.matrix().unwrap().failures();
     assert_eq!(failures.len(), 1);
     assert_eq!((failures[0].0.as_str(), failures[0].1.split), ("moody", 3));
@@ -273,7 +273,12 @@ fn members_that_predict_no_number_or_fail_at_the_end_leave_too() {
         for check in [Check::AsNeeded, Check::Matrix, Check::Nested] {
             let stack = |on_failure| {
                 let stack = stack(&["gaussian", "mixture(components=2)"]).member(Simple(odd()));
-                stack.check(check).on_failure(on_failure).fit_ensemble(&sample, &run())
+                // Without weight it would not be fitted to all rows.
+                stack
+                    .check(check)
+                    .on_failure(on_failure)
+                    .keep_all(true)
+                    .fit_ensemble(&sample, &run())
             };
             let error = stack(OnFailure::Stop).unwrap_err();
             assert!(matches!(&error, Error::Member { member, .. } if member == "odd"), "{error}");

@@ -235,7 +235,8 @@ impl<T: Task> Stack<T> {
             run.progress().plan_work(&Work { what: &oos::name(learner), steps, guess: 1.0 });
         }
         if self.is_checked(candidates) {
-            plan_checks(folds, run);
+            // In order of time the first block is not tried.
+            plan_checks(folds.saturating_sub(usize::from(plan.is_forward())), run);
         }
     }
 

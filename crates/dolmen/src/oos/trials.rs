@@ -82,6 +82,8 @@ impl<T: Task> Trials<T> {
         })?;
         let cells = [matrix.members.len(), folds, matrix.rows(), matrix.width, size_of::<f64>()];
         memory::claim(memory::size(&cells), "the predictions without pairs of folds")?;
+        // Columns of a file that are not one for each fold are of no use.
+        matrix.without.iter_mut().filter(|own| own.len() != folds).for_each(Vec::clear);
         let pairs = Pairs { plan: plan.of_pairs(), names: plan.pairs(), fold_of_row, folds };
         let asked: Vec<bool> = learners.iter().map(|l| matrix.lacks_pairs(*l)).collect();
         let ask = |((learner, stream), asked): ((&&dyn Learner<T>, &Run), &bool)| {

@@ -276,7 +276,7 @@ fn bma_weighs_by_bic() {
     let (x, y) = bent(80, 12);
     let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
     let stack = stack_by::<Regression>("bma", &["ridge(lambda=0)", "ridge(lambda=60)", "mean"]);
-    let ensemble = stack.folds(4).fit_ensemble(&sample, &run()).unwrap();
+    let ensemble = stack.folds(4).keep_all(true).fit_ensemble(&sample, &run()).unwrap();
     // The normal likelihood at its optimum, three coefficients (or one) and a variance.
     let evidence = |model: &dyn Fitted<Regression>, parameters: f64| {
         let predicted = predict(model, x.rows(), &run()).unwrap();

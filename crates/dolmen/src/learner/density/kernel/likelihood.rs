@@ -29,6 +29,8 @@ pub(super) struct Likelihood {
     /// The weight of the rows i.
     total: f64,
     order: Order,
+    /// In order of time, the first fold of which there are rows: nothing lies before it.
+    first: f64,
 }
 
 /// A value of the log-likelihood.
@@ -72,7 +74,9 @@ impl Likelihood {
             Order::Forward => in_fold[..fold].iter().sum(),
         };
         let others: Vec<f64> = (0..in_fold.len()).map(others).collect();
-        let asked = || folds.iter().zip(weights).filter(|(f, _)| forward == Order::Any || **f > 0);
+        let first = in_fold.iter().position(|weight| *weight > 0.0).unwrap_or(0) as u32;
+        let is_asked = |fold: u32| forward == Order::Any || fold > first;
+        let asked = || folds.iter().zip(weights).filter(|(f, _)| is_asked(**f));
         let log_others = |(&f, &w): (&u32, &f64)| {
             if w > 0.0 { w * others[f as usize].ln() } else { 0.0 }
         };
@@ -84,6 +88,7 @@ impl Likelihood {
             log_others: asked().map(log_others).sum(),
             total: asked().map(|(_, w)| w).sum(),
             order: forward,
+            first: f64::from(first),
         }
     }
 
@@ -108,7 +113,7 @@ impl Likelihood {
         for i in 0..self.rows {
             let (b, l) = (i / BLOCK, i % BLOCK);
             let weight = blocks[b].weights[l];
-            if weight == 0.0 || (self.order == Order::Forward && blocks[b].folds[l] == 0.0) {
+            if weight == 0.0 || (self.order == Order::Forward && blocks[b].folds[l] <= self.first) {
                 continue;
             }
             let weighted = sums[b].of(0, l);
