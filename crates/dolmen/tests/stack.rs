@@ -274,7 +274,11 @@ fn members_that_predict_no_number_or_fail_at_the_end_leave_too() {
             let stack = |on_failure| {
                 let stack = stack(&["gaussian", "mixture(components=2)"]).member(Simple(odd()));
                 // Without weight it would not be fitted to all rows.
-                stack.check(check).on_failure(on_failure).keep_all(true).fit_ensemble(&sample, &run())
+                stack
+                    .check(check)
+                    .on_failure(on_failure)
+                    .keep_all(true)
+                    .fit_ensemble(&sample, &run())
             };
             let error = stack(OnFailure::Stop).unwrap_err();
             assert!(matches!(&error, Error::Member { member, .. } if member == "odd"), "{error}");
