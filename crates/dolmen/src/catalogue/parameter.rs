@@ -198,14 +198,15 @@ impl fmt::Display for Range {
             (Some((true, from)), Some((true, to))) => write!(f, "{from} to {to}"),
             (Some((false, from)), Some((false, to))) => write!(f, "between {from} and {to}"),
             (from, to) => {
-                let from = from.map(|(included, at)| match included {
-                    true => format!("at least {at}"),
-                    false => format!("above {at}"),
+                let from = from.map(|(included, at)| {
+                    if included { format!("at least {at}") } else { format!("above {at}") }
                 });
-                let to = to.map(|(included, at)| match included {
-                    true => format!("at most {at}"),
-                    false => format!("below {at}"),
-                });
+                let to =
+                    to.map(
+                        |(included, at)| {
+                            if included { format!("at most {at}") } else { format!("below {at}") }
+                        },
+                    );
                 f.write_str(&from.into_iter().chain(to).collect::<Vec<_>>().join(" and "))
             }
         }

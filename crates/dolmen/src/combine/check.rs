@@ -159,11 +159,11 @@ fn other_order<T: Task>(
             return Some(format!("does not learn from members in another order: {error}"));
         }
     };
-    let follow = |(a, b): (&Box<dyn Combination<T>>, &Box<dyn Combination<T>>)| {
+    let follow = |a: &dyn Combination<T>, b: &dyn Combination<T>| {
         let (Some(a), Some(b)) = (a.weights(), b.weights()) else { return true };
         a.iter().zip(b.iter().rev()).all(|(a, b)| alike(*a, *b))
     };
-    let other = !made.iter().zip(&again).all(follow);
+    let other = !made.iter().zip(&again).all(|(a, b)| follow(a.as_ref(), b.as_ref()));
     other.then(|| "members in another order get other weights".into())
 }
 
@@ -181,11 +181,11 @@ fn copies<T: Task>(
         Ok(made) => made,
         Err(error) => return Some(format!("does not learn from copies of a member: {error}")),
     };
-    let is_share = |combination: &&Box<dyn Combination<T>>| {
+    let is_share = |combination: &&dyn Combination<T>| {
         combination.weights().is_some_and(|w| (w.iter().sum::<f64>() - 1.0).abs() < 1e-9)
     };
-    let other = made.iter().filter(is_share).any(|combination| {
-        let said = combined(combination.as_ref(), &same).unwrap_or_default();
+    let other = made.iter().map(AsRef::as_ref).filter(is_share).any(|combination| {
+        let said = combined(combination, &same).unwrap_or_default();
         said.len() != oos.column(0).len()
             || !said.iter().zip(oos.column(0)).all(|(a, b)| alike(*b, *a))
     });

@@ -44,12 +44,12 @@ pub(crate) struct Seen {
 
 /// The name of a combination by this member of a learner. `ridge` and `logistic` are combiners by themselves, which have a
 /// ladder of penalties unless one is named; any other learner is `learner(of=..)`.
-fn stacker(member: &str, seen: &Seen) -> Spec {
+fn stacker(member: &str, seen: Seen) -> Spec {
     let Ok(own) = Spec::parse(member) else {
-        return Spec::around("learner", seen, "of", member);
+        return Spec::around("learner", &seen, "of", member);
     };
     if !["ridge", "logistic"].contains(&own.kind.as_str()) {
-        return Spec::around("learner", seen, "of", own);
+        return Spec::around("learner", &seen, "of", own);
     }
     let mut parameters = own.parameters;
     if !parameters.contains_key("lambda") {
@@ -57,7 +57,7 @@ fn stacker(member: &str, seen: &Seen) -> Spec {
         parameters.insert("lambda".into(), "auto".into());
         parameters.extend(rest);
     }
-    parameters.extend(Spec::of(&own.kind, seen).parameters);
+    parameters.extend(Spec::of(&own.kind, &seen).parameters);
     Spec { kind: own.kind, parameters }
 }
 
@@ -93,7 +93,7 @@ impl<T: Task> Learned<T> {
 impl<T: Task> Combiner<T> for Learned<T> {
     fn rungs(&self) -> Vec<String> {
         let seen = Seen { on: self.scale, inputs: self.inputs };
-        let name = |member: String| stacker(&member, &seen).to_string();
+        let name = |member: String| stacker(&member, seen).to_string();
         self.learner.members().into_iter().map(name).collect()
     }
 

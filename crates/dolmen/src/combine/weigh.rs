@@ -138,7 +138,7 @@ pub fn weigh<T: Weighable>(
     }
     let weigher = Weigher::new(&options.weights, oos, &run.stream("weights"))?;
     let solution = weigher.solution()?;
-    explain(&weigher, solution, options, run)
+    explain(&weigher, &solution, options, run)
 }
 
 /// Everything there is to say about weights that were found on this matrix before ([`Combination::found`]): nothing is
@@ -152,12 +152,12 @@ pub fn weigh_found<T: Weighable>(
     run: &Run,
 ) -> Result<Weighing> {
     let weigher = Weigher::new(&found.options, oos, &run.stream("weights"))?;
-    explain(&weigher, found.solution.clone(), options, run)
+    explain(&weigher, &found.solution, options, run)
 }
 
 fn explain<T: Weighable>(
     weigher: &Weigher<'_, T>,
-    solution: Solution,
+    solution: &Solution,
     options: &WeighOptions,
     run: &Run,
 ) -> Result<Weighing> {
@@ -173,7 +173,7 @@ fn explain<T: Weighable>(
     };
     let errors = resolve(options.errors, method, oos.rows() * members);
     let inferred =
-        infer(weigher, &solution, &row_scores, errors, options.draws, &run.stream("errors"))?;
+        infer(weigher, solution, &row_scores, errors, options.draws, &run.stream("errors"))?;
     let member = |m: usize| WeighedMember {
         name: oos.members()[m].clone(),
         weight: solution.weights[m],

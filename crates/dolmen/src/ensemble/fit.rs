@@ -73,7 +73,7 @@ impl<T: Task> Stack<T> {
                     let failed = self.refit_missing(sample, &names, &mut refitted, run)?;
                     if !failed.is_empty() {
                         // The weights are found again without those that cannot be fitted to all rows.
-                        self.drop_failed(failed, plan, &mut trials)?;
+                        drop_failed(failed, plan, &mut trials)?;
                         continue;
                     }
                 }
@@ -334,26 +334,6 @@ impl<T: Task> Stack<T> {
         Ok(failed)
     }
 
-    /// Goes on without learners that cannot be fitted to all rows.
-    fn drop_failed(
-        &self,
-        failed: Vec<(Vec<String>, Error)>,
-        plan: &Plan,
-        trials: &mut Trials<T>,
-    ) -> Result<()> {
-        for (names, error) in failed {
-            let message = format!("on all rows: {}", said(&error));
-            for (member, name) in names.iter().enumerate() {
-                let split = plan.splits().len();
-                trials.drop_member(name, &Failure { member, split, message: message.clone() });
-            }
-        }
-        if trials.matrix.members().is_empty() {
-            return Err(oos::none_left(trials.matrix.failures()));
-        }
-        Ok(())
-    }
-
     /// The fits on the folds of members that are known from an earlier matrix, which has no models.
     fn fit_missing_folds(
         &self,
@@ -443,6 +423,25 @@ fn in_order<T: Task>(names: &[String], mut models: Models<T>) -> Result<Models<T
             .ok_or_else(|| Error::shape(format!("fits of '{name}'"), 1, 0))
     };
     names.iter().map(take).collect()
+}
+
+/// Goes on without learners that cannot be fitted to all rows.
+fn drop_failed<T: Task>(
+    failed: Vec<(Vec<String>, Error)>,
+    plan: &Plan,
+    trials: &mut Trials<T>,
+) -> Result<()> {
+    for (names, error) in failed {
+        let message = format!("on all rows: {}", said(&error));
+        for (member, name) in names.iter().enumerate() {
+            let split = plan.splits().len();
+            trials.drop_member(name, &Failure { member, split, message: message.clone() });
+        }
+    }
+    if trials.matrix.members().is_empty() {
+        return Err(oos::none_left(trials.matrix.failures()));
+    }
+    Ok(())
 }
 
 /// What a member said when it failed.

@@ -76,8 +76,9 @@ impl<T: Task> Fitted<T> for FoldAverage<T> {
     /// The mixture of the fits.
     fn density(&self) -> Option<&dyn DensityModel> {
         let mixture = || {
-            let part = |fit: &Box<dyn Fitted<T>>| fit.density().map(DensityModel::boxed);
-            let parts: Vec<_> = self.fits.iter().map(part).collect::<Option<_>>()?;
+            let part = |fit: &dyn Fitted<T>| fit.density().map(DensityModel::boxed);
+            let fits = self.fits.iter().map(AsRef::as_ref);
+            let parts: Vec<_> = fits.map(part).collect::<Option<_>>()?;
             let weights = vec![1.0 / parts.len() as f64; parts.len()];
             FittedAverage::mixture(weights, parts).map(|mixture| Box::new(mixture) as _)
         };

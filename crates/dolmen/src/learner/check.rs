@@ -239,8 +239,8 @@ pub fn counted<T: Task>(learner: &dyn Learner<T>, sample: &Sample<'_, T>) -> Opt
         (0..sample.rows()).flat_map(|i| std::iter::repeat_n(i, 1 + i % 2)).collect();
     let predictions = |sample_of: &Sample<'_, T>| -> Result<Vec<f64>> {
         let models = learner.fit(sample_of, &run)?;
-        let predict = |model: &Box<dyn Fitted<T>>| predict(model.as_ref(), sample.x(), &run);
-        Ok(models.iter().map(predict).collect::<Result<Vec<_>>>()?.concat())
+        let models = models.iter().map(|model| predict(model.as_ref(), sample.x(), &run));
+        Ok(models.collect::<Result<Vec<_>>>()?.concat())
     };
     let twice = sample.select(&repeated);
     match (sample.counted(&counts).and_then(|s| predictions(&s)), predictions(&twice.borrow())) {
@@ -268,8 +268,8 @@ fn scale_of_weights<T: Task>(
         let weights = (0..sample.rows()).map(|i| scale * (1 + i % 3) as f64).collect();
         let weights = Weights::new(weights)?;
         let models = learner.fit(&sample.weighted(&weights)?, run)?;
-        let predict = |model: &Box<dyn Fitted<T>>| predict(model.as_ref(), sample.x(), run);
-        Ok(models.iter().map(predict).collect::<Result<Vec<_>>>()?.concat())
+        let models = models.iter().map(|model| predict(model.as_ref(), sample.x(), run));
+        Ok(models.collect::<Result<Vec<_>>>()?.concat())
     };
     let usual = predictions(1.0);
     [1e-6, 1e-3, 1e6].into_iter().find_map(|scale| match (&usual, predictions(scale)) {

@@ -17,6 +17,9 @@ pub type MemberFits<T> = (String, Vec<Box<dyn Fitted<T>>>);
 /// One learner's fits: split after split, one model per member.
 type LearnerFits<T> = Vec<Vec<Box<dyn Fitted<T>>>>;
 
+/// One learner's columns and fits; `None` if it is known from an earlier matrix.
+type Known<T> = Option<(Filled, LearnerFits<T>)>;
+
 /// The out-of-sample matrix, and of every member the fits that made it.
 ///
 /// Costs what plain refitting costs: work that learners share between splits leaves no fits.
@@ -41,7 +44,7 @@ impl<T: Task> Collector<'_, T> {
         self.check_plan()?;
         let (covered, width) = (self.covered(), T::width(self.sample.target()));
         let streams = streams(self.learners, run);
-        let results: Vec<Result<Option<(Filled, LearnerFits<T>)>>> = run.install(|| {
+        let results: Vec<Result<Known<T>>> = run.install(|| {
             let fit = |(learner, stream): (&&dyn Learner<T>, &Run)| {
                 if self.knows(*learner) {
                     return Ok(None);

@@ -54,7 +54,7 @@ impl OwnedKeys {
     }
 }
 
-impl<'a> RowKeys<'a> {
+impl RowKeys<'_> {
     /// Whether the rows have keys that a split must honour: groups or times.
     pub fn bind(&self) -> bool {
         self.groups.is_some() || self.times.is_some()

@@ -108,9 +108,6 @@ fn read(mut spec: Spec) -> Result<PlanSpec> {
     if spec.kind == "time-ordered" {
         rename(&mut spec, "kind", "window")?;
     }
-    fn own<P: DeserializeOwned>(spec: &Spec, plan: impl Fn(P) -> PlanSpec) -> Result<PlanSpec> {
-        spec.read().map(plan)
-    }
     match spec.kind.as_str() {
         "k-fold" => own(&spec, PlanSpec::KFold),
         "stratified" => own(&spec, PlanSpec::Stratified),
@@ -126,16 +123,17 @@ fn read(mut spec: Spec) -> Result<PlanSpec> {
     }
 }
 
+/// A scheme's own parameters.
+fn own<P: DeserializeOwned>(spec: &Spec, plan: impl Fn(P) -> PlanSpec) -> Result<PlanSpec> {
+    spec.read().map(plan)
+}
+
 /// Takes another name of a parameter for its own.
 fn rename(spec: &mut Spec, other: &str, name: &str) -> Result<()> {
-    if let Some(value) = spec.parameters.remove(other) {
-        if spec.parameters.insert(name.into(), value).is_some() {
-            return Err(Error::param(
-                name,
-                "given once",
-                format!("given twice, also as '{other}'"),
-            ));
-        }
+    if let Some(value) = spec.parameters.shift_remove(other)
+        && spec.parameters.insert(name.into(), value).is_some()
+    {
+        return Err(Error::param(name, "given once", format!("given twice, also as '{other}'")));
     }
     Ok(())
 }

@@ -91,12 +91,17 @@ impl Recipe {
     ) -> Result<Fit> {
         let sample = data.sample::<T>(target)?;
         let earlier = earlier.map(T::from_matrix).transpose()?;
-        let mut stacked = self.stack(catalogue, &sample, data.folds.as_deref(), earlier, run)?;
+        let with_earlier = match &earlier {
+            Some(matrix) => self.with_members_of(matrix)?,
+            None => self.clone(),
+        };
+        let mut stacked =
+            with_earlier.stack(catalogue, &sample, data.folds.as_deref(), earlier, run)?;
         let mut report = FitReport::new(&stacked, sample.rows(), run)?;
         report.add_notes(data.notes.iter().chain(&stacked.notes));
         let matrix = stacked.ensemble.take_matrix().map(T::into_matrix);
         let model = Model::new(
-            self,
+            &with_earlier,
             data,
             target.classes().to_vec(),
             T::into_model(stacked.ensemble),
@@ -104,6 +109,20 @@ impl Recipe {
             matrix.clone().filter(|_| self.keep_matrix),
         );
         Ok(Fit { model, report, matrix })
+    }
+
+    /// The same recipe with the members of an earlier matrix before those that are named; their names are their specs. A
+    /// recipe that names none has the usual members, whatever the matrix holds.
+    fn with_members_of<T: Task>(&self, matrix: &OutOfSample<T>) -> Result<Self> {
+        if self.members.is_empty() {
+            return Ok(self.clone());
+        }
+        let mut members: Vec<Spec> =
+            matrix.members().iter().map(|name| Spec::parse(name)).collect::<Result<_>>()?;
+        members.extend(
+            self.members.iter().filter(|own| !members.contains(own)).cloned().collect::<Vec<_>>(),
+        );
+        Ok(Self { members, ..self.clone() })
     }
 
     /// The stack of this recipe on a sample: what `fit` keeps, `compare` judges and the demo shows.

@@ -8,7 +8,7 @@ use super::matrix::{Matrix, StoredMatrix};
 use super::{Data, FitReport, Recipe};
 use crate::catalogue::{Catalogue, Catalogued};
 use crate::ensemble::Ensemble;
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::learner::{Fitted, Parameters, predict};
 use crate::math::first_largest;
 use crate::memory;
@@ -82,7 +82,7 @@ anywhere!(Density, Classification, Joint, Regression);
 /// A fitted model with all it takes to use it on new rows, and with its evidence.
 #[derive(Debug)]
 pub struct Model {
-    model: AnyModel,
+    any: AnyModel,
     schema: Arc<Schema>,
     target: Option<String>,
     classes: Vec<String>,
@@ -123,7 +123,7 @@ impl Model {
         matrix: Option<Matrix>,
     ) -> Self {
         Self {
-            model,
+            any: model,
             schema: Arc::clone(data.schema()),
             target: recipe.target.clone(),
             classes,
@@ -162,7 +162,7 @@ impl Model {
         };
         let matrix = file.matrix.as_ref().map(StoredMatrix::restore).transpose()?;
         Ok(Self {
-            model,
+            any: model,
             schema: Arc::new(file.schema),
             target: file.target,
             classes: file.classes,
@@ -186,7 +186,7 @@ impl Model {
             recipe: self.recipe.clone(),
             report: self.report.clone(),
             matrix: self.matrix.as_ref().map(StoredMatrix::of),
-            model: with_model!(&self.model, model => model.record())?,
+            model: with_model!(&self.any, model => model.record())?,
         })
     }
 
@@ -198,7 +198,7 @@ impl Model {
     /// The same for models with members that are a program's own, which its catalogue can read.
     pub fn to_bytes_with(&self, catalogue: &Catalogue) -> Result<Vec<u8>> {
         let (file, registry) = (self.file()?, catalogue.registry());
-        match &self.model {
+        match &self.any {
             AnyModel::Density(_) => file.to_bytes::<Density>(registry),
             AnyModel::Classification(_) => file.to_bytes::<Classification>(registry),
             AnyModel::Joint(_) => file.to_bytes::<Joint>(registry),
@@ -214,7 +214,7 @@ impl Model {
 
     /// The task's name.
     pub fn task(&self) -> &'static str {
-        match self.model {
+        match self.any {
             AnyModel::Density(_) => Density::NAME,
             AnyModel::Classification(_) => Classification::NAME,
             AnyModel::Joint(_) => Joint::NAME,
@@ -224,12 +224,12 @@ impl Model {
 
     /// The ensemble.
     pub fn any(&self) -> &AnyModel {
-        &self.model
+        &self.any
     }
 
     /// What the ensemble consists of, as data.
     pub fn parameters(&self) -> Parameters {
-        with_model!(&self.model, model => model.parameters())
+        with_model!(&self.any, model => model.parameters())
     }
 
     /// The input columns.
@@ -307,12 +307,12 @@ impl Model {
         let column: Option<Column> =
             self.target.as_ref().map(|name| table.take(name)).transpose()?;
         let missing = column.as_ref().and_then(Column::first_missing);
-        T::from_column(column, &self.classes).ok_or_else(|| match missing {
-            Some(i) => Error::data(crate::error::Place::cell(i, &name), "the target is missing"),
-            None => {
-                let problem = format!("the target does not fit the model's ({})", self.task());
-                Error::data(crate::error::Place::column(&name), problem)
+        T::from_column(column, &self.classes).ok_or_else(|| {
+            if let Some(i) = missing {
+                return Error::data(Place::cell(i, &name), "the target is missing");
             }
+            let problem = format!("the target does not fit the model's ({})", self.task());
+            Error::data(Place::column(&name), problem)
         })
     }
 
@@ -326,14 +326,14 @@ impl Model {
     ) -> Result<Vec<(String, Column)>> {
         let x = features.rows();
         if let (Some(level), false) =
-            (options.interval, matches!(self.model, AnyModel::Regression(_)))
+            (options.interval, matches!(self.any, AnyModel::Regression(_)))
         {
             let expected = "left out: the model does not predict numbers";
             return Err(Error::param("interval", expected, level));
         }
         let classes = &self.classes;
         let one = |name: &str, values| vec![number(name, values)];
-        match &self.model {
+        match &self.any {
             AnyModel::Density(model) => {
                 let mut columns = one("log_density", predict(model, x, run)?);
                 columns.extend(members(model, x, options, run, one)?);
@@ -367,7 +367,7 @@ impl Model {
 
     /// Rows drawn from a density.
     pub fn sample(&self, rows: usize, run: &Run) -> Result<Table> {
-        let AnyModel::Density(model) = &self.model else {
+        let AnyModel::Density(model) = &self.any else {
             let expected = "a density: rows can be drawn from no other";
             return Err(Error::param("model", expected, format!("one for {}", self.task())));
         };

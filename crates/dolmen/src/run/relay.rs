@@ -89,12 +89,11 @@ impl Relay {
                 (Some((what, guess)), Some(other)) => (what.as_str(), *guess) == other,
                 _ => false,
             };
-            match batch.plans.iter_mut().find(is_same) {
-                Some(planned) => planned.steps += steps,
-                None => {
-                    let work = work.map(|(what, guess)| (what.to_string(), guess));
-                    batch.plans.push(Planned { work, steps });
-                }
+            if let Some(planned) = batch.plans.iter_mut().find(is_same) {
+                planned.steps += steps;
+            } else {
+                let work = work.map(|(what, guess)| (what.to_string(), guess));
+                batch.plans.push(Planned { work, steps });
             }
         });
     }

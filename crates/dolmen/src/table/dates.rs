@@ -60,7 +60,7 @@ pub struct DateColumn {
 impl DateColumn {
     /// The dates that a column's texts are, if all of them are; `None` also if there are no texts.
     pub fn recognise(name: &str, column: &Categories) -> Option<Self> {
-        Self::of_texts(name, column.levels.iter().map(String::as_bytes))
+        Self::of_texts(name, &column.levels.iter().map(String::as_bytes))
     }
 
     /// The dates that whole numbers such as 20240131 are, if all of them are.
@@ -72,10 +72,10 @@ impl DateColumn {
             return None;
         }
         let texts: Vec<String> = known().map(|value| number::Spelled(*value).to_string()).collect();
-        Self::of_texts(name, texts.iter().map(String::as_bytes))
+        Self::of_texts(name, &texts.iter().map(String::as_bytes))
     }
 
-    fn of_texts<'a>(name: &str, texts: impl Iterator<Item = &'a [u8]> + Clone) -> Option<Self> {
+    fn of_texts<'a>(name: &str, texts: &(impl Iterator<Item = &'a [u8]> + Clone)) -> Option<Self> {
         let example = texts.clone().next()?;
         let all = |order: DateOrder| texts.clone().all(|text| moment(text, order).is_some());
         let order = ORDERS.into_iter().find(|order| all(*order))?;

@@ -148,8 +148,11 @@ impl Names {
             } else if seen.insert(name.clone()) {
                 names.push(name);
             } else {
-                let free = (2..).map(|n| format!("{name}.{n}")).find(|n| !taken.contains(n));
-                let free = free.unwrap_or_default();
+                let mut number = 2;
+                while taken.contains(&format!("{name}.{number}")) {
+                    number += 1;
+                }
+                let free = format!("{name}.{number}");
                 notes.push(format!("two columns are named '{name}'; one is called '{free}' here"));
                 taken.insert(free.clone());
                 names.push(free);

@@ -12,6 +12,9 @@ use super::read::{Wanted, not_a_number};
 use super::{Categories, Column};
 use crate::error::Result;
 
+/// A column, and the form its numbers were written in where that is not the usual one.
+pub(super) type Formed = (Column, Option<NumberForm>);
+
 /// How the numbers of a column are written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NumberForm {
@@ -206,7 +209,7 @@ pub(super) fn convert(
     delimiter: Option<u8>,
     must: Option<Wanted>,
     missing: &Missing,
-) -> Result<(Column, Option<NumberForm>)> {
+) -> Result<Formed> {
     let fault = |row: usize, wanted: Wanted| {
         let text = column.level(row).unwrap_or_default();
         Err(not_a_number(row, name, text.as_bytes(), wanted))
@@ -299,7 +302,7 @@ mod tests {
     #[test]
     fn forms_are_recognised_from_the_whole_column() {
         let cases: [(&[&str], u8, &[f64]); 12] = [
-            (&["3,14", "-2,5", "7"], b';', &[3.14, -2.5, 7.0]),
+            (&["3,15", "-2,5", "7"], b';', &[3.15, -2.5, 7.0]),
             (&["1,5E+03", ",5", "2,"], b'\t', &[1500.0, 0.5, 2.0]),
             (&["1,043", "2,512"], b';', &[1.043, 2.512]),
             (&["1,043", "2,512"], b',', &[1043.0, 2512.0]),

@@ -26,7 +26,7 @@ pub(super) fn suits(view: &View<'_>, allowed: &[usize]) -> bool {
 pub(super) fn solve(
     view: &View<'_>,
     options: &SimplexOptions,
-    start: Vec<f64>,
+    start: &[f64],
     allowed: &[usize],
 ) -> Found {
     let problem = Problem { view, allowed, mass: mass(view, allowed) };
@@ -42,7 +42,7 @@ pub(super) fn solve(
         let mut next = None;
         let mut length = 1.0;
         for _ in 0..HALVINGS {
-            let tried = problem.point(problem.along(&here, &step, length));
+            let tried = problem.point(along(&here, &step, length));
             passes += 1;
             if problem.is_better(&tried, &here) {
                 next = Some(tried);
@@ -130,11 +130,6 @@ impl Problem<'_> {
         (0..here.x.len()).map(|j| here.x[j] * here.gradient[j] + self.prior(j)).collect()
     }
 
-    fn along(&self, here: &Point, step: &[f64], length: f64) -> Vec<f64> {
-        let factor = |s: f64| if s > 0.0 { 1.0 + s } else { 1.0 / (1.0 - s) };
-        here.x.iter().zip(step).map(|(x, s)| x * factor(length * s)).collect()
-    }
-
     /// Newton's step as relative changes.
     fn step(&self, here: &Point) -> Vec<f64> {
         let members = self.allowed.len();
@@ -173,4 +168,10 @@ fn solved(matrix: &Gram, right: &[f64]) -> Vec<f64> {
     let Ok(factor) = full.llt(Side::Lower) else { return right.to_vec() };
     let found = factor.solve(Mat::from_fn(order, 1, |i, _| right[i]));
     (0..order).map(|i| found[(i, 0)]).collect()
+}
+
+/// The point so far along a step of relative changes; no weight reaches zero.
+fn along(here: &Point, step: &[f64], length: f64) -> Vec<f64> {
+    let factor = |s: f64| if s > 0.0 { 1.0 + s } else { 1.0 / (1.0 - s) };
+    here.x.iter().zip(step).map(|(x, s)| x * factor(length * s)).collect()
 }

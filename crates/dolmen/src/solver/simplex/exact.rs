@@ -70,7 +70,7 @@ const DOUBT: f64 = 3.0;
 pub(super) fn solve(view: &View<'_>, options: &SimplexOptions) -> Found {
     let all: Vec<usize> = (0..view.columns.len()).collect();
     if barrier::suits(view, &all) {
-        return barrier::solve(view, options, vec![1.0; all.len()], &all);
+        return barrier::solve(view, options, &vec![1.0; all.len()], &all);
     }
     let start = first_set(view, &all, options);
     iterate(view, options, start, &all)
@@ -88,7 +88,7 @@ pub(super) fn solve_from(
     let reachable = reachable_weights(view, allowed);
     let view = View { weights: reachable.as_deref().unwrap_or(view.weights), ..*view };
     if barrier::suits(&view, allowed) {
-        let mut found = barrier::solve(&view, options, x, allowed);
+        let mut found = barrier::solve(&view, options, &x, allowed);
         if reachable.is_some() {
             found.objective = f64::NEG_INFINITY;
         }

@@ -177,7 +177,7 @@ impl JointScore {
         if !small && !self.is_near() {
             (place, steps) = logs.explore(place.t, options);
         }
-        best.offer(self.landed(&mut logs, place, steps, options, &members));
+        best.offer(self.landed(&mut logs, &place, steps, options, &members));
         best.found()
     }
 
@@ -204,7 +204,7 @@ impl JointScore {
     fn landed(
         &self,
         logs: &mut Logs,
-        place: Place,
+        place: &Place,
         mut steps: usize,
         options: &LmgOptions,
         allowed: &[usize],
@@ -332,7 +332,7 @@ impl WeightProblem for JointScore {
     fn optimum(&self, shares: &[f64], start: &[f64], allowed: &[usize]) -> Solution {
         let options = LmgOptions::default();
         let mut start: Vec<f64> = allowed.iter().map(|&m| start[m]).collect();
-        if !(start.iter().sum::<f64>() > 0.0) {
+        if start.iter().sum::<f64>().max(0.0) == 0.0 {
             start.fill(1.0);
         }
         let mut best = Best::default();
@@ -352,7 +352,7 @@ impl WeightProblem for JointScore {
         froms.extend(self.singles(&logs).into_iter().take(1));
         for from in froms {
             let (place, steps) = logs.climb(from, &options);
-            best.offer(self.landed(&mut logs, place, steps, &options, allowed));
+            best.offer(self.landed(&mut logs, &place, steps, &options, allowed));
         }
         self.report(best.0)
     }

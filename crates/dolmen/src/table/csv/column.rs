@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::table::levels::{Dictionary, Seen};
 use crate::table::missing::Missing;
 use crate::table::read::{Wanted, mostly_texts, not_a_number};
-use crate::table::written::{self, NumberForm, may_be_number};
+use crate::table::written::{self, Formed, NumberForm, may_be_number};
 use crate::table::{Categories, Column, number};
 
 /// What becomes of a column.
@@ -148,7 +148,7 @@ pub(super) fn assemble(
     pieces: Vec<(usize, Piece)>,
     decision: Decision,
     writing: &Writing<'_>,
-) -> Result<Option<(Column, Option<NumberForm>)>> {
+) -> Result<Option<Formed>> {
     let column = match decision {
         Decision::Ignored => return Ok(None),
         Decision::Numeric => (Column::Numeric(join_numbers(pieces)), None),

@@ -24,10 +24,11 @@ use self::column::{Decision, Writing};
 
 use self::parse::{Fault, Parsed, Piece, Reading};
 use self::scan::Scanner;
+use super::Table;
 use super::look::Names;
 use super::missing::Missing;
 use super::read::{ReadOptions, Wanted, not_utf8};
-use super::{Column, NumberForm, Table};
+use super::written::Formed;
 use crate::error::{Error, Place, Result};
 use crate::memory;
 use crate::run::Run;
@@ -345,7 +346,7 @@ impl Layout<'_> {
             let writing = Writing { form, delimiter: self.delimiter, missing: &self.missing };
             column::assemble(name, pieces, decision, &writing)
         };
-        let columns: Vec<Result<Option<(Column, Option<NumberForm>)>>> = run.install(|| {
+        let columns: Vec<Result<Option<Formed>>> = run.install(|| {
             let named = self.names.par_iter().zip(columns).zip(decisions);
             named.map(|((name, pieces), decision)| one(name, pieces, *decision)).collect()
         });

@@ -3,6 +3,7 @@ use std::io::Cursor;
 use proptest::prelude::*;
 
 use super::*;
+use crate::table::Column;
 use crate::table::read::ColumnKind;
 
 fn run(threads: usize) -> Run {
@@ -271,7 +272,7 @@ fn a_name_that_comes_twice_is_changed_with_a_note() {
 /// However the file is cut, and whether texts come first or last.
 #[test]
 fn numbers_that_are_not_written_plainly_are_numbers() {
-    let plain: String = (0..60).map(|i| format!("{i},x\n")).collect();
+    let plain = (0..60).fold(String::new(), |text, i| text + &i.to_string() + ",x\n");
     for text in [format!("n,t\n\"1,234.5\",x\n{plain}"), format!("n,t\n{plain}\"1,234.5\",x\n")] {
         for size in [1, 64, CHUNK] {
             let table = read_with(text.as_bytes(), &ReadOptions::default(), size, &run(2)).unwrap();

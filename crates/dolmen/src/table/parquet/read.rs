@@ -20,7 +20,8 @@ use crate::run::Run;
 use crate::table::look::Names;
 use crate::table::missing::Missing;
 use crate::table::read::{ReadOptions, Wanted};
-use crate::table::{Column, NumberForm, Table, written};
+use crate::table::written::{self, Formed};
+use crate::table::{Column, NumberForm, Table};
 
 /// Rows decoded at a time: the memory needed beside the table itself.
 const BATCH: usize = 1 << 16;
@@ -46,7 +47,7 @@ pub(in crate::table) fn read(path: &Path, options: &ReadOptions, run: &Run) -> R
         let form = options.written.get(&names[j]);
         file.read_column(j, wanted, form, &missing, run)
     };
-    let columns: Vec<Result<Option<(Column, Option<NumberForm>)>>> = run.install(|| {
+    let columns: Vec<Result<Option<Formed>>> = run.install(|| {
         let wanted = wanted.into_par_iter().enumerate();
         wanted.map(|(j, wanted)| one(j, wanted)).collect()
     });
@@ -107,7 +108,7 @@ impl<'a> ParquetFile<'a> {
         form: Option<&NumberForm>,
         missing: &Missing,
         run: &Run,
-    ) -> Result<Option<(Column, Option<NumberForm>)>> {
+    ) -> Result<Option<Formed>> {
         let field = self.stored.schema().field(j);
         let declared = self.declared.schema().field(j).data_type();
         let holds = match (wanted, declared) {

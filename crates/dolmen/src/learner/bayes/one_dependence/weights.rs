@@ -16,6 +16,9 @@ use crate::solver::simplex::{JointScore, LmgOptions, LogScore, SimplexOptions};
 use crate::target::Labels;
 use crate::task::Task;
 
+/// Of each row, root after root, what is counted for it without the rows left out.
+type OwnAndAll = Vec<Vec<(f64, f64)>>;
+
 /// Rows left out in one piece of work.
 const BLOCK: usize = 512;
 
@@ -74,7 +77,7 @@ impl Counted {
         &self,
         sample: &Sample<'_, T>,
         run: &Run,
-    ) -> Option<(Vec<usize>, Vec<Vec<(f64, f64)>>)> {
+    ) -> Option<(Vec<usize>, OwnAndAll)> {
         let plan = sample.folds(FOLDS, run).ok()?;
         let layout = self.tables.layout();
         let fold = |split: &Split| {
