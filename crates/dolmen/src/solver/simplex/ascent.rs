@@ -61,7 +61,7 @@ impl Ascent<'_> {
             weights: self.of_all(&here.x),
             iterations,
         };
-        (here.value, solution)
+        (here.value + self.shift, solution)
     }
 
     /// Weights of all members from those of the allowed ones.

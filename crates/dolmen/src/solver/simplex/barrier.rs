@@ -121,7 +121,9 @@ impl Problem<'_> {
 
     /// Whether the objective rises, or where rounding hides that the gap falls.
     fn is_better(&self, next: &Point, here: &Point) -> bool {
-        let seen = 16.0 * f64::EPSILON * (self.mass + here.value.abs());
+        // The prior is a sum of as many terms as members, each of them rounded.
+        let terms = (16 + here.x.len()) as f64;
+        let seen = terms * f64::EPSILON * (self.mass + here.value.abs());
         let rise = next.value - here.value;
         rise > seen || (rise >= -seen && next.gap < 0.9 * here.gap)
     }

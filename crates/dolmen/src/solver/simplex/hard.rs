@@ -22,8 +22,6 @@ use super::joint::LmgOptions;
 use super::logs::{Logs, Place};
 use crate::math::{Gram, cholesky, first_largest, log_sum_exp, nonnegative};
 
-/// ln of the least weight that a double holds with all its digits and some room: smaller ones count as none.
-pub(super) const REACH: f64 = -690.0;
 /// Members without weight that may enter in one step.
 const ENTERING: usize = 32;
 /// Members beyond which the multiplicative step is taken alone: matrices of their number squared cost too much.
@@ -66,7 +64,7 @@ impl Logs {
             nexts.extend(self.in_logarithms(here, &units[..support.len()], &curvature, damping));
         }
         let seen = self.resolution(here);
-        nexts.retain(|next| next.value >= here.value - seen && self.within(next));
+        nexts.retain(|next| next.value >= here.value - seen);
         let values: Vec<f64> = nexts.iter().map(|next| next.value).collect();
         if nexts.is_empty() {
             return None;
@@ -85,10 +83,6 @@ impl Logs {
         let size: f64 =
             here.sums[0].iter().zip(&self.shares).map(|(sum, share)| share * sum.abs()).sum();
         4.0 * f64::EPSILON * (1.0 + self.mass + here.value.abs() + size)
-    }
-
-    fn within(&self, place: &Place) -> bool {
-        place.t.iter().all(|t| *t >= self.least || *t == f64::NEG_INFINITY)
     }
 
     /// Members without weight that pull upwards, with the logarithms of their units.
@@ -260,7 +254,7 @@ impl Logs {
         let mut t = here.t.clone();
         t[m] = to;
         let next = self.place(t);
-        (next.value > here.value + seen && self.within(&next)).then_some(next)
+        (next.value > here.value + seen).then_some(next)
     }
 
     /// Log weights of a member between those at which it takes over one row after the other, and none at all.

@@ -9,15 +9,14 @@
 //!
 //! Members that lie less than some dozens of nats apart are climbed by Newton's method in the weights ([`super::ascent`]). Beyond
 //! that weights lie as far apart as the densities, and maxima are many: the climb is made in logarithms, with every good
-//! member alone among its starts ([`super::hard`]). Weights smaller than a double holds count as none: where that costs
-//! something it is part of the residual.
+//! member alone among its starts ([`super::hard`]). Weights are those that doubles hold, down to 1e-300; where smaller ones
+//! would lead further up, what they would gain is part of the residual.
 
 use rand_distr::{Distribution, Exp1};
 use serde::{Deserialize, Serialize};
 
 use super::LogScore;
 use super::ascent::Ascent;
-use super::hard::REACH;
 use super::logs::{Logs, Place};
 use super::pass::View;
 use crate::error::{Error, Result};
@@ -177,7 +176,11 @@ impl JointScore {
         if !small && !self.is_near() {
             (place, steps) = logs.explore(place.t, options);
         }
-        best.offer(self.landed(&mut logs, &place, steps, options, &members));
+        // Whether the way up from equal weights ends higher if weights may be smaller than doubles hold.
+        logs.least = f64::NEG_INFINITY;
+        let beyond = logs.climb(vec![0.0; members.len()], options).0.value;
+        place.residual = place.residual.max(beyond - place.value);
+        best.offer(self.landed(&place, steps, options, &members));
         best.found()
     }
 
@@ -199,43 +202,19 @@ impl JointScore {
         order.iter().take(SINGLES).map(only).collect()
     }
 
-    /// A place in logarithms as weights: those smaller than doubles hold are given up, at the least cost; what that costs is part
-    /// of the residual.
+    /// A place in logarithms as weights.
     fn landed(
         &self,
-        logs: &mut Logs,
         place: &Place,
-        mut steps: usize,
+        iterations: usize,
         options: &LmgOptions,
         allowed: &[usize],
     ) -> (f64, JointSolution) {
-        let too_small = |t: f64| t < REACH && t > f64::NEG_INFINITY;
-        let mut landed = place.clone();
-        if place.t.iter().any(|t| too_small(*t)) {
-            logs.least = REACH;
-            let with = |small: f64| {
-                place.t.iter().map(|t| if too_small(*t) { small } else { *t }).collect()
-            };
-            let ends =
-                [f64::NEG_INFINITY, 0.99 * REACH].map(|small| logs.explore(with(small), options));
-            let values: Vec<f64> = ends.iter().map(|(end, _)| end.value).collect();
-            let [first, second] = ends;
-            let (end, more) = if first_largest(&values) == 0 { first } else { second };
-            (landed, steps) = (end, steps + more);
-            logs.least = f64::NEG_INFINITY;
-        }
-        let lost = (place.value - landed.value).max(0.0);
-        let residual = if lost.is_nan() { f64::INFINITY } else { landed.residual.max(lost) };
+        let Place { t, score, value, residual, .. } = place;
         let mut weights = vec![0.0; self.members()];
-        allowed.iter().zip(&landed.t).for_each(|(&m, t)| weights[m] = t.exp());
-        let solution = JointSolution {
-            weights,
-            score: landed.score,
-            residual,
-            iterations: steps,
-            converged: landed.value.is_finite() && residual <= options.tolerance,
-        };
-        (landed.value, solution)
+        allowed.iter().zip(&t).for_each(|(&m, t)| weights[m] = t.exp());
+        let converged = value.is_finite() && residual <= options.tolerance;
+        (value, JointSolution { weights, score, residual, iterations, converged })
     }
 
     /// A solution whose score is that of its weights, row by row; one that cannot be trusted is not converged.
@@ -343,7 +322,7 @@ impl WeightProblem for JointScore {
                 return self.report(best.0);
             }
         }
-        let mut logs = Logs::new(self, shares, allowed);
+        let logs = Logs::new(self, shares, allowed);
         let logarithms = |x: &Vec<f64>| x.iter().map(|x| x.ln()).collect::<Vec<f64>>();
         let mut froms = vec![logarithms(&start)];
         if logs.value(&froms[0]) == f64::NEG_INFINITY {
@@ -352,7 +331,7 @@ impl WeightProblem for JointScore {
         froms.extend(self.singles(&logs).into_iter().take(1));
         for from in froms {
             let (place, steps) = logs.climb(from, &options);
-            best.offer(self.landed(&mut logs, &place, steps, &options, allowed));
+            best.offer(self.landed(&place, steps, &options, allowed));
         }
         self.report(best.0)
     }

@@ -17,6 +17,9 @@ const PART: usize = 16 * BLOCK;
 /// A member with a smaller share in every row than this is taken for one without weight.
 const NOTHING: f64 = 1e-290;
 
+/// ln of the least weight that a double holds with all its digits, and some room.
+const REACH: f64 = -690.0;
+
 /// The members' log joint probabilities, row after row, of the rows that count.
 pub(super) struct Logs {
     pub(super) members: usize,
@@ -30,7 +33,7 @@ pub(super) struct Logs {
     pub(super) prior: Vec<f64>,
     /// The sum of the prior.
     pub(super) mass: f64,
-    /// The least log weight there is but for `-inf`.
+    /// The least log weight there is but for `-inf`: usually that of the least number.
     pub(super) least: f64,
 }
 
@@ -106,7 +109,7 @@ impl Logs {
             shares: rows.iter().map(|&i| shares[i] / total).collect(),
             mass: prior.iter().sum(),
             prior,
-            least: f64::NEG_INFINITY,
+            least: REACH,
         }
     }
 
@@ -116,12 +119,12 @@ impl Logs {
 
     /// The objective with its prior of log weights that need not be normalised.
     pub(super) fn value(&self, t: &[f64]) -> f64 {
-        self.at(normalised(t.to_vec())).value
+        self.at(self.normalised(t.to_vec())).value
     }
 
     /// What a pass over the rows finds at log weights of any scale.
     pub(super) fn place(&self, t: Vec<f64>) -> Place {
-        self.at(normalised(t))
+        self.at(self.normalised(t))
     }
 
     fn at(&self, mut t: Vec<f64>) -> Place {
@@ -171,7 +174,7 @@ impl Logs {
         let vanished: Vec<usize> = (0..self.members).filter(|&m| vanished(m)).collect();
         if !vanished.is_empty() && vanished.len() < self.members {
             vanished.iter().for_each(|&m| t[m] = f64::NEG_INFINITY);
-            return self.at(t);
+            return self.at(self.normalised(t));
         }
         let Pass { score, portions, sums, .. } = pass;
         // A row that has nothing of its own class makes a score of -inf whatever else it has.
@@ -186,14 +189,22 @@ impl Logs {
     /// complementary slackness lacks: alpha_u times the pull. A residual that is not a number is infinite.
     fn residual(&self, place: &Place) -> f64 {
         let mut largest = if place.value.is_finite() { 0.0_f64 } else { f64::INFINITY };
+        // Weights that are the least there is cannot become smaller beside the others: what they pull holds these up.
+        let held = |m: usize| place.t[m] > f64::NEG_INFINITY && place.t[m] <= self.least;
+        let held_up: f64 =
+            (0..self.members).filter(|&m| held(m)).map(|m| self.slack(place, m).min(0.0)).sum();
         for m in 0..self.members {
             let violation = if place.t[m] == f64::NEG_INFINITY {
                 let (weight, pull) = self.entry(place, m);
                 if pull > 0.0 && weight < self.least { self.gain_of_least(place, m) } else { pull }
             } else {
-                let slack = self.slack(place, m);
-                let unit = place.t[m].exp().max(place.portions[0][m]);
-                if slack > 0.0 { slack / unit } else { -slack }
+                let weight = place.t[m].exp();
+                let slack = self.slack(place, m) + weight * held_up;
+                match slack {
+                    slack if slack > 0.0 => slack / weight.max(place.portions[0][m]),
+                    _ if held(m) => 0.0,
+                    _ => -slack,
+                }
             };
             largest = if violation.is_nan() { f64::INFINITY } else { largest.max(violation) };
         }
@@ -284,13 +295,15 @@ impl Logs {
         let terms = (0..self.members).filter(|&u| u != m).map(|u| row[u] + place.t[u]);
         log_sum_exp(&terms.collect::<Vec<f64>>())
     }
-}
 
-/// Log weights whose exponentials sum to 1.
-fn normalised(mut t: Vec<f64>) -> Vec<f64> {
-    let total = log_sum_exp(&t);
-    if total.is_finite() {
-        t.iter_mut().for_each(|t| *t -= total);
+    /// Log weights whose exponentials sum to 1, none smaller than there are.
+    fn normalised(&self, mut t: Vec<f64>) -> Vec<f64> {
+        let total = log_sum_exp(&t);
+        if total.is_finite() {
+            let bound =
+                |t: f64| if t > f64::NEG_INFINITY { (t - total).max(self.least) } else { t };
+            t.iter_mut().for_each(|t| *t = bound(*t));
+        }
+        t
     }
-    t
 }
