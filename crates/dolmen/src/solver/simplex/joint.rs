@@ -211,8 +211,9 @@ impl JointScore {
         allowed: &[usize],
     ) -> (f64, JointSolution) {
         let Place { t, score, value, residual, .. } = place;
+        let (score, value, residual) = (*score, *value, *residual);
         let mut weights = vec![0.0; self.members()];
-        allowed.iter().zip(&t).for_each(|(&m, t)| weights[m] = t.exp());
+        allowed.iter().zip(t).for_each(|(&m, t)| weights[m] = t.exp());
         let converged = value.is_finite() && residual <= options.tolerance;
         (value, JointSolution { weights, score, residual, iterations, converged })
     }
