@@ -133,9 +133,8 @@ pub fn weigh<T: Weighable>(
     options: &WeighOptions,
     run: &Run,
 ) -> Result<Weighing> {
-    if options.errors != Errors::None {
-        within("draws", options.draws, 2..=MOST_DRAWS)?;
-    }
+    let least = if options.errors == Errors::Bootstrap { 2 } else { 0 };
+    within("draws", options.draws, least..=MOST_DRAWS)?;
     let weigher = Weigher::new(&options.weights, oos, &run.stream("weights"))?;
     let solution = weigher.solution()?;
     explain(&weigher, &solution, options, run)

@@ -60,6 +60,9 @@ impl Recipe {
 
     /// Takes a table apart.
     pub fn data(&self, table: Table) -> Result<Data> {
+        if self.task.is_some() && self.target.is_none() {
+            return Err(Error::param("task", "given with --target", "alone"));
+        }
         let plan = self.plan_request()?;
         let named = |own: &Option<String>, by_plan: fn(&PlanRequest) -> &Option<String>| {
             own.clone().or_else(|| plan.as_ref().and_then(|plan| by_plan(plan).clone()))

@@ -368,12 +368,13 @@ impl Model {
     /// Rows drawn from a density.
     pub fn sample(&self, rows: usize, run: &Run) -> Result<Table> {
         let AnyModel::Density(model) = &self.any else {
-            let expected = "a density: rows can be drawn from no other";
-            return Err(Error::param("model", expected, format!("one for {}", self.task())));
+            let problem =
+                format!("a model for {}: rows can be drawn from densities only", self.task());
+            return Err(Error::data(Place::default(), problem));
         };
         let Some(density) = model.density() else {
-            let got = "a stack with a member that cannot be drawn from";
-            return Err(Error::param("model", "a density that can be drawn from", got));
+            let problem = "a member of the stack, or its combination, cannot be drawn from";
+            return Err(Error::data(Place::default(), problem));
         };
         let fields = self.schema.fields();
         let needed = memory::size(&[rows, fields.len(), size_of::<f64>()]);

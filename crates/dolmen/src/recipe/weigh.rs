@@ -147,7 +147,8 @@ impl WeighRecipe {
         let catalogue = Catalogue::standard();
         let usual = [Spec::parse("simplex")?];
         let methods = if self.methods.is_empty() { &usual[..] } else { &self.methods };
-        let combiners = methods.iter().map(|spec| catalogue.combiner(&self.completed(spec)?));
+        let combiner = |spec: &Spec| catalogue.combiner(&self.completed(spec)?).map_err(of_method);
+        let combiners = methods.iter().map(combiner);
         let combiners: Vec<Box<dyn Combiner<T>>> = combiners.collect::<Result<_>>()?;
         let has_weights = methods.len() == 1 && weights_of(&methods[0])?.is_some();
         let options = BlendOptions {
@@ -216,6 +217,16 @@ impl WeighRecipe {
             }
         };
         Table::new(T::columns(self, blend, combined, matrix.target().classes())?).map(Some)
+    }
+}
+
+/// Here combiners are called methods.
+fn of_method(error: Error) -> Error {
+    match error {
+        Error::Param { name, expected, got, hint } if name == "combiner" => {
+            Error::Param { name: "method".into(), expected, got, hint }
+        }
+        other => other,
     }
 }
 

@@ -106,7 +106,7 @@ fn a_few_texts_among_numbers_are_an_error_that_names_the_cell() {
 fn a_number_may_mean_missing() {
     let options = ReadOptions { missing: vec!["-99".into()], ..ReadOptions::default() };
     let table = read_with(b"x,c\n-99,-99\n-99.0,a", &options, CHUNK, &run(1)).unwrap();
-    assert_eq!(numbers(&table, "x"), ["NaN", "-99"]);
+    assert_eq!(numbers(&table, "x"), ["NaN", "NaN"]);
     assert_eq!(texts(&table, "c"), [None, Some("a".into())]);
 }
 
