@@ -36,7 +36,7 @@ impl Value {
     /// A model file with this document, and the right checksum.
     pub(crate) fn to_file(&self) -> Vec<u8> {
         let body = rmp_serde::to_vec(self).unwrap();
-        let mut bytes = b"DOLMEN\x01\0\0\0".to_vec();
+        let mut bytes = b"DOLMEN\x02\0\0\0".to_vec();
         bytes.extend(crc32fast::hash(&body).to_le_bytes());
         bytes.extend(body);
         bytes

@@ -166,11 +166,11 @@ fn foreign_and_newer_files() {
     let (_folder, path, bytes) = stored();
     for foreign in ["a,b\n1,2\n", "PAR1", "DOLLAR and more", "D\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"] {
         let error = read(&path, foreign.as_bytes()).unwrap_err();
-        assert!(matches!(error, Error::File { .. }), "{error}");
+        assert!(matches!(error, Error::Data { .. }), "{error}");
         assert!(error.to_string().contains("not a Dolmen model file"), "{error}");
     }
     let mut newer = bytes;
-    newer[6..10].copy_from_slice(&2_u32.to_le_bytes());
+    newer[6..10].copy_from_slice(&3_u32.to_le_bytes());
     let error = read(&path, &newer).unwrap_err();
     assert!(matches!(error, Error::Version { found: 2, supported: 1, .. }), "{error}");
     assert!(error.hint().unwrap().contains("update"));
@@ -192,7 +192,7 @@ fn unknown_and_newer_records() {
     // A classifier's registry does not read densities.
     let gaussian = Record::new("gaussian", 1, &()).unwrap();
     assert!(matches!(
-        Catalogue::standard().registry().model::<Density>(&gaussian),
+        Catalogue::standard().registry().model::<Classification>(&gaussian),
         Err(Error::UnknownKind { .. })
     ));
 }
@@ -247,6 +247,6 @@ fn a_model_that_cannot_be_read_back_is_not_written() {
     let other = ModelFile { schema: Schema::numeric(3), ..file() };
     let error =
         other.write::<Density>(&path, Catalogue::standard().registry()).unwrap_err().to_string();
-    assert!(error.contains("m.dolmen") && error.contains("cannot be read back"), "{error}");
+    assert!(error.contains("cannot be read back"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }
