@@ -398,6 +398,20 @@ fn weights_that_sum_to_one_are_like_none() {
     }
 }
 
+/// What the first member of a spec says of weighted rows that it learned from.
+fn said_weighted<T: Catalogued>(
+    text: &str,
+    (x, target): (Rows<'_>, &T::Target),
+    weights: &[f64],
+) -> Vec<f64> {
+    let run = Run::with_threads(1, 1).unwrap();
+    let weights = Weights::new(weights.to_vec()).unwrap();
+    let learner = T::learner(&Spec::parse(text).unwrap()).unwrap();
+    let sample = Sample::<T>::new(x, target).unwrap().weighted(&weights).unwrap();
+    let model = learner.fit(&sample, &run).unwrap().remove(0);
+    dolmen::learner::predict(model.as_ref(), x, &run).unwrap()
+}
+
 /// All weights times a constant are the same weights, also where the product rounds: equally good splits stay so.
 #[test]
 fn weights_times_a_constant_change_nothing() {
@@ -411,19 +425,6 @@ fn weights_times_a_constant_change_nothing() {
         Labels::new((0..classes).map(|c| format!("c{c}")).collect::<Vec<_>>(), codes).unwrap()
     };
     let weights: Vec<f64> = (0..ROWS).map(|i| 0.1 * (1 + i % 7) as f64 + 0.01).collect();
-    let run = Run::with_threads(1, 1).unwrap();
-    fn said<T: Catalogued>(
-        text: &str,
-        (x, target): (Rows<'_>, &T::Target),
-        weights: &[f64],
-        run: &Run,
-    ) -> Vec<f64> {
-        let weights = Weights::new(weights.to_vec()).unwrap();
-        let learner = T::learner(&Spec::parse(text).unwrap()).unwrap();
-        let sample = Sample::<T>::new(x, target).unwrap().weighted(&weights).unwrap();
-        let model = learner.fit(&sample, run).unwrap().remove(0);
-        dolmen::learner::predict(model.as_ref(), x, run).unwrap()
-    }
     for c in [1e-6, 0.1, 0.3, 3.0, 7.7, 1e3, 1e6] {
         let other: Vec<f64> = weights.iter().map(|w| c * w).collect();
         for text in [
@@ -434,20 +435,20 @@ fn weights_times_a_constant_change_nothing() {
             for classes in [2, 3] {
                 let target = labels(classes);
                 let at = (x.rows(), &target);
-                let usual = said::<Classification>(text, at, &weights, &run);
-                let scaled = said::<Classification>(text, at, &other, &run);
+                let usual = said_weighted::<Classification>(text, at, &weights);
+                let scaled = said_weighted::<Classification>(text, at, &other);
                 assert_eq!(usual, scaled, "{text}, {classes} classes, times {c}");
             }
         }
         for text in ["forest(trees=30)", "extra-trees(trees=30)"] {
-            let usual = said::<Regression>(text, (x.rows(), &y), &weights, &run);
-            let scaled = said::<Regression>(text, (x.rows(), &y), &other, &run);
+            let usual = said_weighted::<Regression>(text, (x.rows(), &y), &weights);
+            let scaled = said_weighted::<Regression>(text, (x.rows(), &y), &other);
             assert_eq!(usual, scaled, "{text} of numbers, times {c}");
         }
         for text in ["tree(alpha=0)", "boost(rounds=5, min_leaf=2)", "logistic", "naive-bayes"] {
             let target = labels(3);
-            let usual = said::<Classification>(text, (x.rows(), &target), &weights, &run);
-            let scaled = said::<Classification>(text, (x.rows(), &target), &other, &run);
+            let usual = said_weighted::<Classification>(text, (x.rows(), &target), &weights);
+            let scaled = said_weighted::<Classification>(text, (x.rows(), &target), &other);
             let apart = usual.iter().zip(&scaled).find(|(a, b)| (*a - *b).abs() > 1e-6);
             assert!(apart.is_none(), "{text}, times {c}: {apart:?}");
         }

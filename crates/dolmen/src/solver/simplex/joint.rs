@@ -40,6 +40,8 @@ pub struct JointScore {
     own: LogScore,
     /// p_u(x_i).
     all: LogScore,
+    /// Whether no two members are far apart in any row.
+    near: bool,
 }
 
 /// How exactly, and how often, the solver works.
@@ -82,18 +84,21 @@ impl JointScore {
         if own.len() != all.len() {
             return Err(Error::shape("columns of ln p(x)", own.len(), all.len()));
         }
-        Ok(Self { own: LogScore::from_log(own)?, all: LogScore::from_log(all)? }.informative())
+        let (own, all) = (LogScore::from_log(own)?, LogScore::from_log(all)?);
+        let is_near = |column: &Vec<f64>| bulk::all_within(column, &(NEAR..f64::INFINITY));
+        let near = own.columns.iter().chain(&all.columns).all(is_near);
+        Ok(Self { own, all, near }.informative())
     }
 
     /// The same problem with row weights: finite, not negative.
     pub fn weighted(self, weights: &[f64]) -> Result<Self> {
-        let Self { own, all } = self;
-        Ok(Self { own: own.weighted(weights)?, all: all.weighted(weights)? }.informative())
+        let Self { own, all, near } = self;
+        Ok(Self { own: own.weighted(weights)?, all: all.weighted(weights)?, near }.informative())
     }
 
     /// The same problem with a Dirichlet prior: exponents `a` of at least 1 (CerquidesMantaras2005 uses 2).
     pub fn with_prior(self, a: &[f64]) -> Result<Self> {
-        Ok(Self { own: self.own.with_prior(a)?, all: self.all })
+        Ok(Self { own: self.own.with_prior(a)?, ..self })
     }
 
     /// Rows without information on the own class have none on the ratio either.
@@ -137,7 +142,7 @@ impl JointScore {
                 let found = run.install(|| ascent.climb(start, options));
                 best.offer(self.verified(found, &self.own.weights));
             }
-            if best.converged() && self.is_near() {
+            if best.converged() && self.near {
                 return best.found();
             }
         }
@@ -159,7 +164,7 @@ impl JointScore {
         let logarithms = |x: &Vec<f64>| x.iter().map(|x| x.ln()).collect::<Vec<f64>>();
         let mut froms: Vec<Vec<f64>> = best.weights().into_iter().map(logarithms).collect();
         // Near members need no more than the end of the way that was missed.
-        if froms.is_empty() || !self.is_near() {
+        if froms.is_empty() || !self.near {
             froms.extend(starts.iter().map(logarithms));
             froms.push(logs.levelled());
             froms.extend(self.singles(&logs));
@@ -173,7 +178,7 @@ impl JointScore {
         }
         let values: Vec<f64> = places.iter().map(|(place, _)| place.value).collect();
         let (mut place, mut steps) = places.swap_remove(first_largest(&values));
-        if !small && !self.is_near() {
+        if !small && !self.near {
             (place, steps) = logs.explore(place.t, options);
         }
         // Whether the way up from equal weights ends higher if weights may be smaller than doubles hold.
@@ -237,12 +242,6 @@ impl JointScore {
     /// Whether no value vanishes beside another of its row.
     fn is_positive(&self) -> bool {
         self.own.positive && self.all.positive
-    }
-
-    /// Whether no two members are far apart in any row.
-    fn is_near(&self) -> bool {
-        let near = |column: &Vec<f64>| bulk::all_within(column, &(NEAR..f64::INFINITY));
-        self.own.columns.iter().chain(&self.all.columns).all(near)
     }
 
     /// All weight to the member with the best score, so that no mixture is worse than it; with a prior almost all.
@@ -319,7 +318,7 @@ impl WeightProblem for JointScore {
         if self.is_positive() {
             let found = self.ascent(shares, allowed).climb(&start, &options);
             best.offer(self.verified(found, shares));
-            if best.converged() && self.is_near() {
+            if best.converged() && self.near {
                 return self.report(best.0);
             }
         }
@@ -377,7 +376,7 @@ impl Best {
     fn offer(&mut self, (value, solution): (f64, JointSolution)) {
         let value = if value.is_nan() { f64::NEG_INFINITY } else { value };
         let better = self.0.as_ref().is_none_or(|(most, best)| {
-            let alike = value >= most - 1e-10 * (1.0 + most.abs());
+            let alike = (value - most).abs() <= 1e-10 * (1.0 + most.abs());
             value > most + 1e-12 && (solution.converged || !best.converged || !alike)
                 || alike && solution.converged && !best.converged
         });
