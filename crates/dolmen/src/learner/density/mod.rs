@@ -73,3 +73,32 @@ pub trait DensityModel: Fitted<Density> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learner::{Learner, Sample};
+    use crate::table::Features;
+
+    #[test]
+    fn rows_are_drawn_with_the_numbers_of_the_run() {
+        let run = Run::with_threads(7, 1).unwrap();
+        let x: Vec<f64> = (0..40).map(|i| f64::from(i * i % 17)).collect();
+        let x = Features::numeric(x, 2).unwrap();
+        let sample = Sample::new(x.rows(), &()).unwrap();
+        let learners: [&dyn Learner<Density>; 3] = [
+            &Gaussian::default(),
+            &KernelDensity::default(),
+            &Averaged::new(Gaussian::default(), Averaging { fits: 2, ..Averaging::default() }),
+        ];
+        for learner in learners {
+            let model = learner.fit(&sample, &run).unwrap().remove(0);
+            let density = model.density().unwrap();
+            let drawn = density.sample(5, &run).unwrap();
+            let (mut rng, mut rows) = (run.rng(), [0.0; 10]);
+            rows.chunks_exact_mut(2).for_each(|row| density.sample_into(&mut rng, row));
+            assert_eq!(drawn, rows, "{learner:?}");
+            assert_ne!(drawn, density.sample(5, &run.child(1)).unwrap(), "{learner:?}");
+        }
+    }
+}
