@@ -47,7 +47,7 @@ fn lose_patience() {
     let wait = move || {
         if signals.forever().next().is_some() {
             thread::sleep(MOMENT);
-            dolmen::store::between_writes(|| exit(STATUS.into()));
+            dolmen::store::between_writes::<()>(|| exit(STATUS.into()));
         }
     };
     // Where no thread is to be had, the second Ctrl-C still ends everything.

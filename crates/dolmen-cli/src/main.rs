@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         Verb::Learners(learners) => learners::run(learners, common, &mut stdout),
     };
     let flushed = stdout.flush().map_err(output::Failure::from);
-    match done.and_then(|()| flushed) {
+    match done.and(flushed) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) if interrupt::was_asked() => {
             // Where stderr is closed there is nobody to tell.

@@ -72,7 +72,7 @@ fn source() -> PathBuf {
 /// All source files below a folder; unit tests may look anywhere.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
-    for path in entries.map(|entry| entry.unwrap().path()) {
+    for path in entries.flatten().map(|entry| entry.path()) {
         if path.is_dir() {
             collect(&path, files);
         } else if path.extension().is_some_and(|e| e == "rs") && !path.ends_with("tests.rs") {

@@ -176,9 +176,9 @@ impl Fit {
     fn recipe(&self, common: &Common) -> Result<Recipe> {
         let mut recipe = self.members.recipe(&self.columns, &self.reading, common)?;
         self.stacking.add_to(&mut recipe)?;
-        recipe.check = self.check.map(Into::into).unwrap_or(recipe.check);
-        recipe.ending = self.ending.map(Into::into).unwrap_or(recipe.ending);
-        recipe.intervals = self.intervals.map(Into::into).unwrap_or(recipe.intervals);
+        recipe.check = self.check.map_or(recipe.check, Into::into);
+        recipe.ending = self.ending.map_or(recipe.ending, Into::into);
+        recipe.intervals = self.intervals.map_or(recipe.intervals, Into::into);
         recipe.calibration = self.calibrate.map(Into::into).or(recipe.calibration);
         recipe.alone |= self.alone;
         recipe.keep_stack |= self.keep_stack;

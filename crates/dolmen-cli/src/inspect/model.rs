@@ -17,7 +17,7 @@ use crate::output::{self, Done, columns, number};
 const SHOWN: usize = 20;
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct Contents {
     task: String,
     target: Option<String>,
     classes: Vec<String>,
@@ -59,7 +59,7 @@ pub(super) fn run(path: &Path, recipe: bool, common: &Common, out: &mut dyn Writ
         AnyModel::Joint(model) => describe(model, &columns),
         AnyModel::Regression(model) => describe(model, &columns),
     };
-    let report = Report {
+    let report = Contents {
         task: opened.task().into(),
         target: opened.target().map(Into::into),
         classes: opened.classes().to_vec(),
@@ -122,7 +122,7 @@ fn show_recipe(model: &Model, path: &Path, common: &Common, out: &mut dyn Write)
     }
 }
 
-fn show(report: &Report, out: &mut dyn Write) -> Done {
+fn show(report: &Contents, out: &mut dyn Write) -> Done {
     let dash = || "-".to_string();
     let row = |member: &Described| {
         vec![

@@ -23,7 +23,7 @@ fn long_table() -> String {
 
 /// The program at work on a long fit.
 fn at_work(folder: &Folder) -> Child {
-    let child = Command::new(assert_cmd::cargo::cargo_bin!("dolmen"))
+    let child = Command::new(env!("CARGO_BIN_EXE_dolmen"))
         .args(["fit", "data.csv", "--target", "y", "-o", "model.dolmen", "--threads", "2"])
         .current_dir(folder.path("."))
         .stdout(Stdio::null())

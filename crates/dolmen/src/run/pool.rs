@@ -170,7 +170,7 @@ mod tests {
             let expected = sum(&first);
             assert_eq!(outer.install(both), (expected, expected));
             // Many at once, each of which waits for both pools.
-            let one = |_| first.install(|| sum(&second));
+            let one = |_: u32| first.install(|| sum(&second));
             let many = || (0..64).into_par_iter().map(one).sum::<u64>();
             assert_eq!(outer.install(many), 64 * expected);
             assert_eq!(first.install(|| outer.install(|| sum(&second))), expected);

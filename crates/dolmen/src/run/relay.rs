@@ -249,10 +249,10 @@ mod tests {
             });
         });
         let worked = started.elapsed();
-        assert!(worked < Duration::from_millis(500), "the work took {worked:?}");
+        assert!(worked < Duration::from_secs(5), "the work took {worked:?}");
         drop(run);
         let told = started.elapsed();
-        assert!(told < Duration::from_secs(2), "all was heard after {told:?}");
+        assert!(told < Duration::from_secs(10), "all was heard after {told:?}");
         let heard = |count: &AtomicU64| count.load(Ordering::Relaxed);
         assert_eq!((heard(&slow.planned), heard(&slow.done)), (2000, 2000));
         assert_eq!(heard(&slow.spent), 1000);
