@@ -4,6 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
 
+use std::fmt::Write;
 use std::path::Path;
 
 use dolmen::recipe::{Model, PredictOptions, Recipe};
@@ -49,7 +50,7 @@ fn spirals(rows: std::ops::Range<usize>, run: &Run) -> dolmen::Result<Table> {
         let seen = if i % 3 == 0 { String::new() } else { format!("{distance:.2}") };
         let side = if inner { "in" } else { "out" };
         let (x, y) = (distance * angle.cos(), distance * angle.sin());
-        text += &format!("{x:.3},{y:.3},{seen},{side}\n");
+        writeln!(text, "{x:.3},{y:.3},{seen},{side}").expect("a String takes everything");
     }
     table::read_text(&text, Path::new("spirals"), &ReadOptions::default(), run)
 }

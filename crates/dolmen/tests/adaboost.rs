@@ -43,7 +43,7 @@ fn fit(learner: &AdaBoost, sample: &Sample<'_, Classification>) -> (FittedAdaBoo
     let run = Run::with_threads(0, 2).unwrap();
     let model = learner.fit(sample, &run).unwrap().remove(0);
     let registry = Catalogue::standard().registry();
-    let fitted = FittedAdaBoost::restore(&model.record().unwrap(), &registry).unwrap();
+    let fitted = FittedAdaBoost::restore(&model.record().unwrap(), registry).unwrap();
     let chances = predict(model.as_ref(), sample.x(), &run).unwrap();
     (fitted, chances)
 }

@@ -5,7 +5,7 @@
 use dolmen::Result;
 use dolmen::catalogue::{Catalogue, Catalogued};
 use dolmen::combine::{Combination, Combiner, Evidence, LinearPool, check, log_evidence};
-use dolmen::learner::Sample;
+use dolmen::learner::{Learner, Sample};
 use dolmen::oos::{OnFailure, OutOfSample, collect};
 use dolmen::plan::Plan;
 use dolmen::run::Run;
@@ -36,11 +36,11 @@ fn conform<T: Catalogued>(members: &[&str], combiners: &[&str], target: &T::Targ
     let borrowed: Vec<_> = learners.iter().map(AsRef::as_ref).collect();
     let plan = Plan::in_turn(ROWS, 4);
     let oos = collect(&borrowed, &sample, &plan, OnFailure::Stop, &run).unwrap();
-    let log = |learner: &Box<dyn dolmen::learner::Learner<T>>| -> Vec<f64> {
+    let log = |learner: &dyn Learner<T>| -> Vec<f64> {
         let models = learner.fit(&sample, &run).unwrap();
         models.iter().map(|m| log_evidence(m.as_ref(), &sample, &run).unwrap()).collect()
     };
-    let logs: Vec<f64> = learners.iter().flat_map(log).collect();
+    let logs: Vec<f64> = borrowed.iter().copied().flat_map(log).collect();
     let evidence = Evidence { oos: &oos, x: Some(x.rows()), log_evidence: Some(&logs) };
     let registry = Catalogue::standard().registry();
     let checked = combiners.iter().map(|text| {

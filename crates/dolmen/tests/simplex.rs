@@ -168,6 +168,7 @@ proptest! {
 
 /// The log densities of ordinary stacks, hundreds of nats apart in some rows; EM's scores on them with a gap of 1e-12.
 #[test]
+#[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 fn hard_matrices_of_ordinary_stacks() {
     let folder =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/weights");

@@ -73,6 +73,7 @@ fn iris_agrees_with_the_reference() {
 
 /// The set is under the GPL, so it is not part of this repository: where it does not lie beside it, nothing is tested.
 #[test]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn diabetes_agrees_with_the_reference() {
     let shared = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/papers");
     let data = format!("{shared}/reaven_miller_diabetes.csv");

@@ -3,6 +3,9 @@
 
 use std::fmt::Write;
 
+/// What a row has in the column under test.
+type Cell = fn(usize) -> String;
+
 use crate::folder::{Folder, IRIS};
 
 /// So many rows made from their number, below a header.
@@ -60,7 +63,7 @@ fn thousands_currencies_and_shares_are_numbers() {
 
 #[test]
 fn targets_that_are_texts_by_accident_are_refused() {
-    let cases: [(fn(usize) -> String, &str); 4] = [
+    let cases: [(Cell, &str); 4] = [
         (|i| format!("2024-01-{:02}", i + 1), "dates"),
         (|i| format!("{}.25 kg", 10 + i), "numbers with words beside them, such as '10.25 kg'"),
         (|i| format!("what the people of house {i} said about the heat"), "free text"),
@@ -99,7 +102,7 @@ fn times_are_split_in_their_own_order() {
 
 #[test]
 fn dates_of_all_kinds_are_used() {
-    let cases: [(fn(usize) -> String, &str); 5] = [
+    let cases: [(Cell, &str); 5] = [
         (|i| format!("{}/{}/2021 1:05 PM", i % 12 + 1, i % 28 + 1), "when.month"),
         (|i| format!("{}.03.21", i % 28 + 1), "when.days"),
         (|i| format!("\"January {}, 2021\"", i % 28 + 1), "when.days"),

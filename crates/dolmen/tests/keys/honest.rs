@@ -201,6 +201,28 @@ fn the_bandwidth_of_grouped_rows_is_not_that_of_their_copies() {
     }
 }
 
+type Keys<'a> = (Option<&'a [u32]>, Option<&'a [f64]>);
+
+fn keyed<'a, T: dolmen::task::Task>(
+    mut sample: Sample<'a, T>,
+    (groups, times): Keys<'a>,
+) -> Sample<'a, T> {
+    if let Some(groups) = groups {
+        sample = sample.grouped(groups).unwrap();
+    }
+    if let Some(times) = times {
+        sample = sample.timed(times).unwrap();
+    }
+    sample
+}
+
+fn check<T: Catalogued>(sample: &Sample<'_, T>, spec: &str) {
+    let learner = T::learner(&Spec::parse(spec).unwrap()).unwrap();
+    let model = learner.fit(sample, &run()).unwrap().remove(0);
+    let said = predict(model.as_ref(), sample.x(), &run()).unwrap();
+    assert!(said.iter().all(|v| v.is_finite()), "{spec}");
+}
+
 /// Every learner that splits rows, with groups, times and both, also where they are too few.
 #[test]
 fn every_learner_takes_rows_with_keys() {
@@ -209,7 +231,7 @@ fn every_learner_takes_rows_with_keys() {
     let labels = Labels::new(["no", "yes"].map(String::from), codes).unwrap();
     let (same, one_group) = (vec![1.0; 160], vec![3; 160]);
     let apart: Vec<u32> = made.times.iter().map(|time| *time as u32 / 5).collect();
-    let keys: [(Option<&[u32]>, Option<&[f64]>); 6] = [
+    let keys: [Keys<'_>; 6] = [
         (Some(&made.groups), None),
         (None, Some(&made.times)),
         (Some(&apart), Some(&made.times)),
@@ -217,24 +239,6 @@ fn every_learner_takes_rows_with_keys() {
         (Some(&one_group), None),
         (None, Some(&same)),
     ];
-    fn keyed<'a, T: dolmen::task::Task>(
-        mut sample: Sample<'a, T>,
-        (groups, times): (Option<&'a [u32]>, Option<&'a [f64]>),
-    ) -> Sample<'a, T> {
-        if let Some(groups) = groups {
-            sample = sample.grouped(groups).unwrap();
-        }
-        if let Some(times) = times {
-            sample = sample.timed(times).unwrap();
-        }
-        sample
-    }
-    fn check<T: Catalogued>(sample: &Sample<'_, T>, spec: &str) {
-        let learner = T::learner(&Spec::parse(spec).unwrap()).unwrap();
-        let model = learner.fit(sample, &run()).unwrap().remove(0);
-        let said = predict(model.as_ref(), sample.x(), &run()).unwrap();
-        assert!(said.iter().all(|v| v.is_finite()), "{spec}");
-    }
     for key in keys {
         let sample = keyed(made.plain(), key);
         for spec in ["ridge", "tree", "boost", "svm", "network", "forest(trees=10)"] {
