@@ -15,11 +15,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 fn run() -> Run {
-    seeded(5)
-}
-
-fn seeded(seed: u64) -> Run {
-    Run::with_threads(seed, 2).unwrap()
+    Run::with_threads(5, 2).unwrap()
 }
 
 /// Rows uniform in the square from -1 to 1.
@@ -35,38 +31,52 @@ fn same_sign(x: &Features) -> Labels {
     Labels::new(["unlike", "like"].map(String::from), codes).unwrap()
 }
 
-/// The log loss of rows of `test` by a learner fitted to `train`.
-fn log_loss(
+/// The probabilities of both classes for rows of `test`, by a learner fitted to `train`.
+fn probabilities(
     learner: &dyn Learner<Classification>,
     train: &Features,
     test: &Features,
-    run: &Run,
-) -> f64 {
-    let (known, fresh) = (same_sign(train), same_sign(test));
+) -> Vec<f64> {
+    let known = same_sign(train);
     let sample = Sample::new(train.rows(), &known).unwrap();
-    let model = learner.fit(&sample, run).unwrap().remove(0);
-    let rows = predict(model.as_ref(), test.rows(), run).unwrap();
-    let scores =
-        rows.chunks_exact(2).enumerate().map(|(i, row)| Classification::score(row, &fresh, i));
-    -scores.sum::<f64>() / test.rows().rows() as f64
+    let model = learner.fit(&sample, &run()).unwrap().remove(0);
+    predict(model.as_ref(), test.rows(), &run()).unwrap()
+}
+
+/// The log loss of probabilities of both classes.
+fn log_loss(probabilities: &[f64], test: &Features) -> f64 {
+    let fresh = same_sign(test);
+    let rows = probabilities.chunks_exact(2).enumerate();
+    -rows.map(|(i, row)| Classification::score(row, &fresh, i)).sum::<f64>()
+        / test.rows().rows() as f64
 }
 
 #[test]
 fn signs_that_agree_are_learned() {
     let (train, test) = (square(600, 1), square(600, 2));
     for activation in [Activation::Relu, Activation::Tanh] {
-        // The classes have no noise: without a strong decay single networks vary too little for an average to gain.
-        let network = Network { activation, decay: 0.1, ..Network::default() };
-        let single = |seed| log_loss(&network, &train, &test, &seeded(seed));
-        let singles: Vec<f64> = (0..4).map(single).collect();
-        assert!(singles.iter().all(|loss| *loss < 0.15), "{activation:?}: {singles:?}");
-        let ensemble = DeepEnsemble { copies: 4, network: network.clone() };
-        let ensemble = log_loss(&ensemble, &train, &test, &run());
-        let mean = singles.iter().sum::<f64>() / 4.0;
+        let network = Network { activation, ..Network::default() };
+        // The sums of the first, the first two, three and four networks: their differences are the networks one by one.
+        let sum = |copies: usize| -> Vec<f64> {
+            let ensemble = DeepEnsemble { copies, network: network.clone() };
+            let said = probabilities(&ensemble, &train, &test);
+            said.iter().map(|p| copies as f64 * p).collect()
+        };
+        let sums: Vec<Vec<f64>> = (1..=4).map(sum).collect();
+        let mut singles = vec![sums[0].clone()];
+        singles.extend(
+            sums.windows(2).map(|two| two[1].iter().zip(&two[0]).map(|(b, a)| b - a).collect()),
+        );
+        assert_eq!(singles[0], probabilities(&network, &train, &test));
+        let losses: Vec<f64> = singles.iter().map(|single| log_loss(single, &test)).collect();
+        assert!(losses.iter().all(|loss| *loss < 0.15), "{activation:?}: {losses:?}");
+        // By Jensen's inequality the average loses less than its networks do on average.
+        let average: Vec<f64> = sums[3].iter().map(|sum| sum / 4.0).collect();
+        let (ensemble, mean) = (log_loss(&average, &test), losses.iter().sum::<f64>() / 4.0);
         assert!(ensemble < mean, "{activation:?}: {ensemble} against {mean}");
     }
     let linear = Network { hidden: vec![].into(), ..Network::default() };
-    assert!(log_loss(&linear, &train, &test, &run()) > 0.6);
+    assert!(log_loss(&probabilities(&linear, &train, &test), &test) > 0.6);
 }
 
 #[test]

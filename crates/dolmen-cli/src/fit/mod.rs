@@ -35,7 +35,8 @@ pub(crate) use show::{show_calibration, show_other};
       -o sacramento.dolmen
   dolmen fit geyser.csv --oos matrix.parquet && \\
       dolmen weigh matrix.parquet --method em
-  dolmen fit visits.csv --target ill --groups patient --time day \\
+  dolmen fit visits.csv --target ill --groups patient --drop day
+  dolmen fit visits.csv --target ill --time day --drop patient \\
       -o visits.dolmen")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Fit {

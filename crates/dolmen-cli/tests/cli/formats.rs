@@ -22,7 +22,9 @@ fn shops() -> Folder {
     let folder = Folder::with("shops.csv", SHOPS);
     let members = ["--model", "naive-bayes", "--model", "class-frequencies"];
     let fit = ["fit", "shops.csv", "-q", "--target", "class", "--drop", "id", "--folds", "2"];
-    folder.succeeds(&[&fit[..], &members, &["-o", "shops.dolmen", "--keep-stack"]].concat());
+    folder.succeeds(
+        &[&fit[..], &members, &["-o", "shops.dolmen", "--keep-stack", "--keep-all"]].concat(),
+    );
     folder
 }
 

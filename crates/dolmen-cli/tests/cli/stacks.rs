@@ -33,7 +33,7 @@ fn of_several_combiners_the_best_in_the_check_is_used() {
     assert!(text.contains("rows held out from members and weights alike (5 folds)"), "{text}");
     assert!(text.contains("used"), "{text}");
     // A model with a stacker is read back, and tells of its coefficients.
-    folder.succeeds(&with(&fit, &["-o", "m.dolmen"]));
+    folder.succeeds(&with(&fit, &["-o", "m.dolmen", "--keep-stack"]));
     assert!(folder.succeeds(&["inspect", "m.dolmen"]).contains("neighbours(k=5)"));
     let rmse = folder.json(&["score", "m.dolmen", IRIS])["figures"]["rmse"].as_f64().unwrap();
     assert!(rmse < 0.4, "{rmse}");
@@ -49,7 +49,7 @@ fn the_best_member_takes_the_place_of_a_stack_that_is_not_better() {
     assert!(report["check"]["gain_over_best"]["mean"].as_f64().unwrap() < 0.0);
     let weights = folder.json(&["inspect", "m.dolmen"]);
     assert_eq!(weights["members"][0]["weight"], 1.0);
-    assert_eq!(weights["members"][1]["weight"], 0.0);
+    assert_eq!(weights["members"].as_array().unwrap().len(), 1);
     assert!(folder.succeeds(&fit).contains("'ridge(lambda=1)' alone"));
     let kept = folder.json(&with(&fit, &["--keep-stack"]));
     assert_eq!(kept["kept"], "stack");
@@ -98,7 +98,8 @@ fn a_gain_that_is_unsure_is_told_as_such() {
     let text = folder.succeeds(&fit);
     let kept = text.lines().find(|line| line.starts_with("kept")).unwrap();
     assert!(kept.contains("the stack") && kept.contains("is unsure"), "{kept}");
-    assert!(text.contains("comes up in 36 of 100 checks"), "{text}");
+    let chance = 100.0 * verdict["chance"].as_f64().unwrap();
+    assert!(text.contains(&format!("comes up in {chance:.0} of 100 checks")), "{text}");
     // Equal weights stand in the table of candidates, though nobody asked for them.
     assert!(text.lines().any(|line| line.starts_with("uniform ")), "{text}");
 }
@@ -112,7 +113,11 @@ fn a_combination_that_missed_its_tolerance_is_told_first_and_by_the_exit_code() 
     let fit = with(&with(&CLASSES, &members), &combiner);
     let missed = folder.dolmen(&fit);
     assert_eq!(missed.code, 1, "{}", missed.stderr);
-    assert!(missed.stdout.starts_with("NOT CONVERGED: logistic(lambda=0.1)"), "{}", missed.stdout);
+    assert!(
+        missed.stdout.starts_with("NOT CONVERGED: logistic(lambda=0.1, iterations=1)"),
+        "{}",
+        missed.stdout
+    );
     assert_eq!(folder.names(), ["m.dolmen"]);
     folder.succeeds(&with(&fit, &["--allow-unconverged"]));
 }

@@ -41,6 +41,13 @@ pub struct WeighOptions {
     pub draws: usize,
 }
 
+impl WeighOptions {
+    fn validate(&self) -> Result<()> {
+        let least = if self.errors == Errors::Bootstrap { 2 } else { 0 };
+        within("draws", self.draws, least..=MOST_DRAWS)
+    }
+}
+
 impl Default for WeighOptions {
     fn default() -> Self {
         Self { weights: Weights::default(), errors: Errors::Auto, draws: 200 }
@@ -133,8 +140,7 @@ pub fn weigh<T: Weighable>(
     options: &WeighOptions,
     run: &Run,
 ) -> Result<Weighing> {
-    let least = if options.errors == Errors::Bootstrap { 2 } else { 0 };
-    within("draws", options.draws, least..=MOST_DRAWS)?;
+    options.validate()?;
     let weigher = Weigher::new(&options.weights, oos, &run.stream("weights"))?;
     let solution = weigher.solution()?;
     explain(&weigher, &solution, options, run)
@@ -150,6 +156,7 @@ pub fn weigh_found<T: Weighable>(
     options: &WeighOptions,
     run: &Run,
 ) -> Result<Weighing> {
+    options.validate()?;
     let weigher = Weigher::new(&found.options, oos, &run.stream("weights"))?;
     explain(&weigher, &found.solution, options, run)
 }

@@ -99,14 +99,35 @@ impl Errors {
         self.fold_of_row.iter().filter(|fold| **fold == 0).count()
     }
 
-    /// Leaves out the first fold; `units` go with their rows.
-    pub(super) fn drop_first_fold(&mut self, units: &mut Vec<f64>) {
+    /// Leaves out the first fold, and from `others` its rows.
+    pub(super) fn drop_first_fold(&mut self, others: &mut [&mut Vec<f64>]) {
         let later: Vec<usize> = (0..self.rows()).filter(|&i| self.fold_of_row[i] > 0).collect();
-        let chosen = |all: &[f64]| later.iter().map(|&i| all[i]).collect::<Vec<f64>>();
-        *units = chosen(units);
-        self.predicted = chosen(&self.predicted);
-        self.truth = chosen(&self.truth);
+        let keep = |all: &mut Vec<f64>| *all = later.iter().map(|&i| all[i]).collect();
+        keep(&mut self.predicted);
+        keep(&mut self.truth);
+        others.iter_mut().for_each(|other| keep(other));
         self.fold_of_row = later.iter().map(|&i| self.fold_of_row[i] - 1).collect();
+    }
+
+    /// How often intervals hold the truth in order of time: each row's from the errors of earlier folds, each of them in the
+    /// units of the error expected at its row, and times what its fold expects at the new row (`expected`, fold by fold).
+    pub(super) fn forward_coverage(&self, units: &[f64], expected: &[Vec<f64>]) -> Vec<Coverage> {
+        let residuals = Residuals::in_units(&self.predicted, &self.truth, &self.fold_of_row, units);
+        let judged: Vec<usize> = (0..self.rows()).filter(|&i| self.fold_of_row[i] > 0).collect();
+        if judged.is_empty() {
+            return Vec::new();
+        }
+        let truth: Vec<f64> = judged.iter().map(|&i| self.truth[i]).collect();
+        let coverage = |level: f64| {
+            let interval = |&i: &usize| {
+                let earlier = expected[..self.fold_of_row[i]].iter();
+                let spreads: Vec<f64> = earlier.map(|expected| expected[i]).collect();
+                residuals.local_interval(&vec![self.predicted[i]; spreads.len()], &spreads, level)
+            };
+            let intervals: Vec<[f64; 2]> = judged.iter().map(interval).collect();
+            Coverage::of(level, &intervals, &truth)
+        };
+        LEVELS.into_iter().map(coverage).collect()
     }
 
     /// How often intervals about predictions hold the truth, each row's with errors from other folds than its own (earlier
@@ -192,9 +213,10 @@ impl Residuals {
         self.local_interval(centres, &vec![1.0; centres.len()], level)
     }
 
-    /// The same with the errors that the folds expect at the row.
+    /// The same with the errors that the folds expect at the row; only the folds that have a centre count.
     pub(super) fn local_interval(&self, centres: &[f64], spreads: &[f64], level: f64) -> [f64; 2] {
-        let rows: usize = self.folds.iter().map(|fold| fold.errors.len()).sum();
+        let counted = self.folds.iter().zip(centres);
+        let rows: usize = counted.map(|(fold, _)| fold.errors.len()).sum();
         let Some(rank) = rank(level, rows) else {
             return [f64::NEG_INFINITY, f64::INFINITY];
         };

@@ -88,6 +88,11 @@ impl Spread {
         Ok(out)
     }
 
+    /// The same by each fold's forest.
+    pub(super) fn of_each_fold(&self, x: Rows<'_>, predicted: &[f64]) -> Result<Vec<Vec<f64>>> {
+        (0..self.forests.len()).map(|fold| self.of(fold, x, predicted)).collect()
+    }
+
     fn of_inputs(&self, fold: usize, inputs: Rows<'_>, run: &Run) -> Result<Vec<f64>> {
         let found = predict(self.forests[fold].as_ref(), inputs, run)?;
         Ok(found.into_iter().map(|value| value.max(self.floor)).collect())

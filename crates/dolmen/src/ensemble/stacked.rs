@@ -150,17 +150,23 @@ impl<T: Task> Ensemble<T> {
         let mut errors = Errors { predicted, truth: numbers.to_vec(), fold_of_row, is_forward };
         // In order of time the first fold has no errors before it that local widths could be learned from.
         let learned = errors.rows() - if is_forward { errors.in_first_fold() } else { 0 };
-        let (kind, units, spread) =
+        let (kind, units, coverage, spread) =
             if intervals == IntervalKind::Local && learned >= spread::LEAST_ROWS {
                 let (spread, mut units) = Spread::fit(x, &errors, run)?;
-                if is_forward {
-                    errors.drop_first_fold(&mut units);
-                }
-                (IntervalKind::Local, units, Some(spread))
+                let coverage = if is_forward {
+                    let mut expected = spread.of_each_fold(x, &errors.predicted)?;
+                    let others = std::iter::once(&mut units).chain(&mut expected);
+                    errors.drop_first_fold(&mut others.collect::<Vec<_>>());
+                    errors.forward_coverage(&units, &expected)
+                } else {
+                    errors.held_out_coverage(&units)
+                };
+                (IntervalKind::Local, units, coverage, Some(spread))
             } else {
-                (IntervalKind::Constant, vec![1.0; errors.rows()], None)
+                let units = vec![1.0; errors.rows()];
+                let coverage = errors.held_out_coverage(&units);
+                (IntervalKind::Constant, units, coverage, None)
             };
-        let coverage = errors.held_out_coverage(&units);
         self.interval_report = Some(IntervalReport { kind, coverage });
         let Errors { predicted, truth, fold_of_row, .. } = errors;
         let residuals = Residuals::in_units(&predicted, &truth, &fold_of_row, &units);

@@ -8,6 +8,8 @@
 //! In order of time no further fits are needed: the members that predicted the earlier blocks have not seen a later one, so
 //! the combiner learned from the earlier blocks is tried on the next. The first block is learned from only.
 
+use std::collections::HashSet;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -112,7 +114,7 @@ impl<T: Task> Trials<T> {
     /// Trials of a matrix alone, which cost no further fits.
     ///
     /// Where each split of the plan learned only from what no later split predicts (time-ordered plans), the combiner learns
-    /// from the earlier splits and is tried on the next. Otherwise the folds are those of the plan, which keep groups
+    /// from the earlier splits, without the groups of the next one, and is tried on that. Otherwise the folds are those of the plan, which keep groups
     /// together, and the members that said what the combiner learns from did see the rows it is tried on. Of a plan that
     /// predicts rows several times they are [dealt](Trials::dealt).
     pub fn of_matrix(matrix: OutOfSample<T>, plan: &Plan) -> Self {
@@ -127,8 +129,9 @@ impl<T: Task> Trials<T> {
         let mut folds = Vec::new();
         for split in plan.splits() {
             let held_out = places(&matrix, split.test());
-            if !earlier.is_empty() {
-                folds.push(Fold { learned_from: earlier.clone(), held_out: held_out.clone() });
+            let learned_from = of_other_groups(&matrix, &earlier, &held_out);
+            if !learned_from.is_empty() {
+                folds.push(Fold { learned_from, held_out: held_out.clone() });
             }
             earlier.extend(held_out);
             earlier.sort_unstable();
@@ -202,6 +205,17 @@ impl<T: Task> Trials<T> {
 /// Where rows of the table stand in the matrix.
 fn places<T: Task>(matrix: &OutOfSample<T>, rows: &[usize]) -> Vec<usize> {
     rows.iter().map(|row| matrix.rows.partition_point(|r| r < row)).collect()
+}
+
+/// Those rows that are of other groups than the ones held out.
+fn of_other_groups<T: Task>(
+    matrix: &OutOfSample<T>,
+    rows: &[usize],
+    held_out: &[usize],
+) -> Vec<usize> {
+    let Some(groups) = matrix.groups() else { return rows.to_vec() };
+    let tried: HashSet<u32> = held_out.iter().map(|&i| groups[i]).collect();
+    rows.iter().copied().filter(|&i| !tried.contains(&groups[i])).collect()
 }
 
 /// For each split the rows that it holds out, and those that others do.

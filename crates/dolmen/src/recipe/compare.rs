@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::fit::usual_folds;
 use super::{Data, Recipe, TargetTask, Truth};
 use crate::catalogue::{Catalogue, Catalogued};
 use crate::ensemble::Ensemble;
@@ -54,8 +55,9 @@ impl<T: Catalogued> Contender<T> for OfRecipe<'_, T> {
         train: &Sample<'_, T>,
         _options: &CompareOptions,
         run: &Run,
-    ) -> Result<Ensemble<T>> {
-        Ok(self.recipe.stack(self.catalogue, train, None, None, run)?.ensemble)
+    ) -> Result<(Ensemble<T>, usize)> {
+        let stacked = self.recipe.stack(self.catalogue, train, None, None, run)?;
+        Ok((stacked.ensemble, stacked.folds))
     }
 }
 
@@ -102,12 +104,13 @@ impl CompareRecipe {
         // Every member is scored beside the stack; whether those without weight are there does not change it.
         let recipe = Recipe { keep_all: true, ..self.recipe.clone() };
         let versus = &self.versus;
+        let usual = if self.recipe.plan.is_some() { 2 } else { usual_folds(&sample) };
         let tenth = if methods == Methods::Combined { 20 } else { (sample.rows() / 10).max(1) };
         let options = CompareOptions {
             repeats: versus.repeats.unwrap_or(if versus.outer_folds.is_some() { 10 } else { 50 }),
             test_rows: versus.test_rows.unwrap_or(tenth),
             outer_folds: versus.outer_folds,
-            folds: self.recipe.folds.unwrap_or(2),
+            folds: self.recipe.folds.unwrap_or(usual),
             methods: if versus.members_only { Methods::Members } else { methods },
         };
         let rivals = if versus.members_only { &[][..] } else { rivals };

@@ -22,6 +22,11 @@ const FEWEST_NESTED_ROWS: usize = 15;
 /// Folds if the recipe names none: with a target, and for densities [SmythWolpert1999 section 2.3].
 const USUAL_FOLDS: (usize, usize) = (5, 10);
 
+/// How many folds there are where nobody says, if rows and groups suffice.
+pub(super) fn usual_folds<T: Task>(sample: &Sample<'_, T>) -> usize {
+    if sample.target().rows().is_some() { USUAL_FOLDS.0 } else { USUAL_FOLDS.1 }
+}
+
 /// What comes of a recipe.
 #[derive(Debug)]
 pub struct Fit {
@@ -170,7 +175,7 @@ impl Recipe {
         if let Some(request) = self.plan_request()?.filter(|_| !self.alone) {
             return request.spec.build(rows, &keys, run).map(Some);
         }
-        let usual = if sample.target().rows().is_some() { USUAL_FOLDS.0 } else { USUAL_FOLDS.1 };
+        let usual = usual_folds(sample);
         let possible = PlanSpec::possible_folds(usual, rows, &keys);
         let folds = self.folds.unwrap_or(possible);
         if self.alone || folds == 0 || self.folds.is_none() && folds < 2 {

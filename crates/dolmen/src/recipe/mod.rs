@@ -58,7 +58,7 @@ pub use score::{ScoreReport, ScoredMember};
 pub use weigh::{Apply, WeighRecipe, WeighReport, Weighed};
 
 use crate::ensemble::{CalibrationKind, Ending, IntervalKind};
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::run::Run;
 use crate::spec::Spec;
 use crate::table::{self, ColumnKind, Conventions, ReadOptions, Roles, Table};
@@ -218,8 +218,7 @@ impl Reading {
 impl Recipe {
     /// Reads a recipe from the text of a TOML file; unknown keys are refused.
     pub fn from_toml(text: &str) -> Result<Self> {
-        let one_line = |e: toml::de::Error| e.to_string().trim().replace('\n', " ");
-        toml::from_str(text).map_err(|e| Error::param("recipe", "readable", one_line(e)))
+        Self::parse(text, Path::new("recipe"))
     }
 
     /// The text of a TOML file that [`Recipe::from_toml`] reads back.
@@ -230,6 +229,23 @@ impl Recipe {
     /// Reads a recipe from a TOML file.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
-        Self::from_toml(&text).map_err(|error| error.in_file(path))
+        Self::parse(&text, path)
+    }
+
+    /// Reads a text; mistakes are told with the file's name, their line, and the key that was perhaps meant.
+    fn parse(text: &str, file: &Path) -> Result<Self> {
+        toml::from_str(text).map_err(|mistake: toml::de::Error| {
+            let line = mistake.span().map(|span| text[..span.start].lines().count().max(1));
+            let line = line.map_or(String::new(), |line| format!("line {line}: "));
+            let problem = format!("{line}{}", mistake.message().replace('\n', " "));
+            let place = Place { file: Some(file.into()), ..Place::default() };
+            let error = Error::data(place, problem);
+            // "unknown field `tarjet`, expected one of `seed`, `target`, ..."
+            let mut quoted = mistake.message().split('`').skip(1).step_by(2);
+            match quoted.next().filter(|_| mistake.message().starts_with("unknown field")) {
+                Some(word) => error.suggesting(word, quoted),
+                None => error,
+            }
+        })
     }
 }

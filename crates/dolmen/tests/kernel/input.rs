@@ -20,7 +20,7 @@ fn parameters_are_read_from_specs() {
     );
     assert_eq!(read(json!({"bandwidth": 2})).unwrap().bandwidth, Bandwidth::Fraction(2.0));
     let loo = read(json!({"bandwidth": "loo", "search": "sw99", "scale": "sample"})).unwrap();
-    assert_eq!(loo.members(), ["kernel(bandwidth=loo)"]);
+    assert_eq!(loo.members(), ["kernel(bandwidth=loo, scale=sample, search=sw99)"]);
     let absolute = read(json!({"bandwidth": {"absolute": [1.0, 3.0]}})).unwrap();
     assert_eq!(absolute.bandwidth, Bandwidth::Absolute { absolute: vec![1.0, 3.0] });
     assert_eq!(read(json!({})).unwrap(), KernelDensity::default());

@@ -75,7 +75,8 @@ fn known_members_are_not_fitted_again() {
     let made = made(60);
     let (sample, plan) = (made.timed(), made.timed().folds(3, &run()).unwrap());
     let spies = |log: &Log, names: &[&'static str]| {
-        names.iter().enumerate().fold(Stack::default(), |stack, (k, name)| {
+        let best = Regression::combiner(&Spec::parse("best").unwrap()).unwrap();
+        names.iter().enumerate().fold(Stack::choosing(vec![best]), |stack, (k, name)| {
             stack.member(Spy { name, shift: k as f64, log: log.clone() })
         })
     };

@@ -137,7 +137,7 @@ fn the_nearest_neighbour_answers() {
 #[test]
 fn a_stack_is_its_members_with_their_weights() {
     let x = plane();
-    let spec = "stack(members=[ridge(lambda=1), mean], combiner=simplex, folds=3)";
+    let spec = "stack(members=[ridge(lambda=1), mean], combiner=uniform, folds=3)";
     let (found, said) = named::<Regression>(spec, x.rows(), &numbers(x.rows()));
     let models = found.parts("models").unwrap();
     assert_eq!(found.list("members").unwrap()[1], Value::Text("mean".into()));

@@ -83,13 +83,13 @@ pub trait Contender<T: Task>: Sync {
     /// Its learners; all their members are scored beside it.
     fn learners(&self) -> &[Box<dyn Learner<T>>];
 
-    /// The stack of a training part, with all its members.
+    /// The stack of a training part, with all its members, and by how many splits it was made.
     fn fit(
         &self,
         train: &Sample<'_, T>,
         options: &CompareOptions,
         run: &Run,
-    ) -> Result<Ensemble<T>>;
+    ) -> Result<(Ensemble<T>, usize)>;
 }
 
 impl<T: Task> Contender<T> for Stack<T> {
@@ -103,8 +103,9 @@ impl<T: Task> Contender<T> for Stack<T> {
         train: &Sample<'_, T>,
         options: &CompareOptions,
         run: &Run,
-    ) -> Result<Ensemble<T>> {
-        self.fit_on(train, &train.folds(options.folds, &run.stream("plan"))?, run)
+    ) -> Result<(Ensemble<T>, usize)> {
+        let plan = train.folds(options.folds, &run.stream("plan"))?;
+        Ok((self.fit_on(train, &plan, run)?, plan.splits().len()))
     }
 }
 

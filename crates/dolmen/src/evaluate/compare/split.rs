@@ -51,7 +51,7 @@ impl<T: Task> Contest<'_, T> {
             let (weights, combiner, folds) = (None, None, None);
             return Ok(SplitResult { scored, weights, combiner, test_share, folds });
         }
-        let ensemble = self.stack.fit(train, self.options, &quiet)?;
+        let (ensemble, folds) = self.stack.fit(train, self.options, &quiet)?;
         let stacked = score(&predict(&ensemble, test.x(), &quiet)?, test);
         let predictions = ensemble
             .models()
@@ -84,7 +84,7 @@ impl<T: Task> Contest<'_, T> {
         }
         let weights = ensemble.combination().weights().map(<[f64]>::to_vec);
         let combiner = ensemble.assessment().map(|assessment| assessment.chosen.clone());
-        Ok(SplitResult { scored, weights, combiner, test_share, folds: None })
+        Ok(SplitResult { scored, weights, combiner, test_share, folds: Some(folds) })
     }
 
     /// All members' names.

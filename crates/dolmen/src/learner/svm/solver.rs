@@ -87,6 +87,7 @@ pub(super) fn solve(
 
 impl Solver<'_, '_> {
     fn run(mut self, run: &Run) -> Result<Solution> {
+        run.check()?;
         let most = (100 * self.b.len()).max(10_000_000);
         let mut extremes = self.extremes();
         let mut iterations = 0;
