@@ -75,7 +75,7 @@ pub trait Fitted<T: Task>: Debug + Send + Sync {
 
     /// Refuses rows of other columns, and prediction rows of another width, than the model was made for. Asked once of a
     /// model read from a file, before it predicts: reading it has shown that its own parts fit together
-    /// ([`Stored::restore`](crate::learner::Stored::restore)), and a model that holds others asks them.
+    /// ([`Stored::restore`]), and a model that holds others asks them.
     fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
         check_use("model", (inputs.len(), self.width()), inputs, width)
     }

@@ -62,7 +62,7 @@ impl Block {
 /// A fit that failed: data, not an error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// The member: in a [`Block`] an index into its learner's members, in [`OutOfSample`] into all of them.
+    /// The member: in a [`Block`] an index into its learner's members, in [`OutOfSample`](crate::oos::OutOfSample) into all of them.
     pub member: usize,
     /// The split in which it failed.
     pub split: usize,

@@ -1,7 +1,7 @@
 //! Weights that minimise the squared error: on the simplex, or merely not negative.
 //!
 //! Simplex: because the weights sum to 1, sum_m alpha_m x_m - t = sum_m alpha_m (x_m - t), and the squared error is that of
-//! a combination of the members' errors on the plane sum_m alpha_m = 1 ([`super::cone`]).
+//! a combination of the members' errors on the plane sum_m alpha_m = 1 (`cone`).
 //!
 //! Non-negative: with a_m = t'x_m / t't and e_m = x_m - a_m t, the best multiple of sum_m u_m x_m leaves of |t|^2 the share
 //! q / (|t|^2 + q), q = |sum_m u_m e_m|^2 / (a'u)^2, which grows with q: so it is the smallest combination of the e_m on

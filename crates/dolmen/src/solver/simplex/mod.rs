@@ -8,7 +8,7 @@
 //! its maximum with a certificate; [`LogScore::em`] is the papers' EM with their stopping rule.
 //!
 //! Everything is kept relative to each row's largest L, so densities of 1e-400 and 1e+300 both survive. What is so far below
-//! the largest that it vanishes beside it is no matter to the optimum; its logarithm is kept apart ([`Depths`]), for scores
+//! the largest that it vanishes beside it is no matter to the optimum; its logarithm is kept apart (`Depths`), for scores
 //! of members alone and for problems without the row's best member. A row to which every member gives zero carries no
 //! information on alpha: it is counted and left out.
 
