@@ -1,5 +1,7 @@
 //! Growing and pruning one tree, for numbers and for classes.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::super::bins::Bins;
@@ -10,6 +12,7 @@ use super::super::examine::Workspace;
 use super::super::grow::{Grower, Grown, Growth};
 use super::super::pairs::{Pairs, Units, Wide};
 use super::model::FittedTree;
+use super::price::best_price;
 use super::prune::Annotated;
 use super::{Alpha, DecisionTree};
 use crate::error::{Error, Result};
@@ -18,6 +21,10 @@ use crate::plan::Split;
 use crate::run::Run;
 use crate::target::{Labels, Target};
 use crate::task::Task;
+
+/// Rows from which on the trees of folds are grown one after the other: each has work for all threads then, and the rows of
+/// all of them would take more memory than the table.
+const MANY_ROWS: usize = 1 << 18;
 
 /// What a tree is grown towards: numbers or classes.
 pub(super) trait Goal: Sync {
@@ -136,59 +143,44 @@ fn choose<T: Task, G: Goal>(
     let Some(plan) = plan.ok().filter(|_| prices.len() > 1) else {
         return Ok(0.0);
     };
-    let of_fold = |split: &Split| -> Result<Vec<(f64, Vec<f64>)>> {
+    let of_fold = |split: &Split| -> Result<Annotated> {
         run.check()?;
         let learned = split.train(rows.len()).iter().map(|&at| rows[at]).collect();
-        let (tree, _) = trunk.annotated(goal, learned);
-        let errors = |&at: &usize| {
-            let row = own[at];
-            (trunk.weight(row), errors(&tree, goal, sample.x().row(row), row, &prices))
-        };
-        Ok(split.test().iter().map(errors).collect())
+        Ok(trunk.annotated(goal, learned).0)
     };
-    let found: Vec<Vec<(f64, Vec<f64>)>> =
-        plan.splits().par_iter().map(of_fold).collect::<Result<_>>()?;
-    let rows: Vec<(f64, Vec<f64>)> = found.into_iter().flatten().collect();
-    Ok(prices[best_price(&rows, prices.len(), parameters.one_se)])
+    let trees: Vec<Annotated> = if rows.len() < MANY_ROWS {
+        plan.splits().par_iter().map(of_fold).collect::<Result<_>>()?
+    } else {
+        plan.splits().iter().map(of_fold).collect::<Result<_>>()?
+    };
+    let held_out = plan.splits().iter().zip(&trees).flat_map(|(split, tree)| {
+        split.test().iter().map(move |&at| (tree, rows[at] as usize))
+    });
+    let steps = |(tree, row): (&Annotated, usize), tell: &mut dyn FnMut(Range<usize>, f64)| {
+        errors(tree, goal, sample.x().row(row), row, &prices, tell);
+        trunk.weight(row)
+    };
+    Ok(prices[best_price(held_out, steps, prices.len(), parameters.one_se)])
 }
 
-/// The errors a row suffers at each price.
+/// Tells the error that a row suffers at the prices, stretch by stretch of those that share one, the dearest first.
 fn errors<G: Goal>(
     tree: &Annotated,
     goal: &G,
     values: &[f64],
     row: usize,
     prices: &[f64],
-) -> Vec<f64> {
-    let mut errors = vec![0.0; prices.len()];
+    tell: &mut dyn FnMut(Range<usize>, f64),
+) {
     let mut end = prices.len();
     tree.way(values, |alpha, sums| {
         // From this price on the node is a leaf; dearer prices have been served by nodes above.
         let first = prices.partition_point(|price| *price < alpha);
         if first < end {
-            errors[first..end].fill(goal.error(sums, row));
+            tell(first..end, goal.error(sums, row));
             end = first;
         }
     });
-    errors
-}
-
-/// The price of smallest mean error, or the dearest within a standard error of it.
-fn best_price(rows: &[(f64, Vec<f64>)], prices: usize, one_se: bool) -> usize {
-    let total: f64 = rows.iter().map(|(weight, _)| weight).sum();
-    let mean = |price: usize| rows.iter().map(|(w, e)| w * e[price]).sum::<f64>() / total;
-    let means: Vec<f64> = (0..prices).map(mean).collect();
-    // Of equally good ones the dearest, which has the smaller tree.
-    let best = (0..prices).rev().fold(prices - 1, |a, b| if means[b] < means[a] { b } else { a });
-    if !one_se {
-        return best;
-    }
-    // In units of the mean, as the square of a squared error soon leaves the range of numbers.
-    let unit = means[best].abs().max(f64::MIN_POSITIVE);
-    let deviation = |e: &[f64]| (e[best] - means[best]) / unit;
-    let squares: f64 = rows.iter().map(|(w, e)| w * deviation(e).powi(2)).sum();
-    let error = unit * squares.sqrt() / total;
-    (best..prices).rev().find(|&price| means[price] <= means[best] + error).unwrap_or(best)
 }
 
 /// Numbers: nodes hold the weight, the sum and the sum of squares of their distance from the middle of all.

@@ -3,6 +3,7 @@
 
 mod fit;
 mod model;
+mod price;
 mod prune;
 
 use schemars::JsonSchema;
