@@ -6,6 +6,7 @@
 pub mod baseline;
 pub mod bayes;
 pub mod check;
+mod chosen;
 pub mod density;
 pub mod encoded;
 pub mod linear;

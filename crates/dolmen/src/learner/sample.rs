@@ -1,5 +1,6 @@
 //! The rows a learner sees: inputs, target, weights and keys.
 
+use super::chosen::Chosen;
 use crate::error::{Error, Place, Result};
 use crate::plan::{OwnedKeys, Plan, RowKeys, Split};
 use crate::run::Run;
@@ -183,8 +184,11 @@ impl<'a, T: Task> Sample<'a, T> {
     }
 
     /// The same over chosen rows, in ascending order: the plan counts them from 0.
-    pub fn folds_among(&self, rows: &[usize], wanted: usize, run: &Run) -> Result<Plan> {
-        OwnedKeys::select(&self.keys(), rows).borrow().folds(rows.len(), wanted, run)
+    pub(crate) fn folds_among(&self, rows: Chosen<'_>, wanted: usize, run: &Run) -> Result<Plan> {
+        match rows {
+            Chosen::All(_) => self.folds(wanted, run),
+            Chosen::These(_) => self.keys_of(rows).borrow().folds(rows.len(), wanted, run),
+        }
     }
 
     /// One split that holds out about this share of the rows: whole groups, every class its share, the latest rows if they
@@ -195,8 +199,15 @@ impl<'a, T: Task> Sample<'a, T> {
 
     /// The same among chosen rows, in ascending order: the split counts them from 0, and its other side are the rows of
     /// [`Split::train`] with their number.
-    pub fn hold_out_among(&self, rows: &[usize], share: f64, run: &Run) -> Result<Split> {
-        OwnedKeys::select(&self.keys(), rows).borrow().hold_out(rows.len(), share, run)
+    pub(crate) fn hold_out_among(&self, rows: Chosen<'_>, share: f64, run: &Run) -> Result<Split> {
+        match rows {
+            Chosen::All(_) => self.hold_out(share, run),
+            Chosen::These(_) => self.keys_of(rows).borrow().hold_out(rows.len(), share, run),
+        }
+    }
+
+    fn keys_of(&self, rows: Chosen<'_>) -> OwnedKeys {
+        OwnedKeys::select(&self.keys(), &rows.iter().collect::<Vec<usize>>())
     }
 
     /// How many rows row `i` counts for.

@@ -9,12 +9,14 @@ use super::lambda::{Lambda, geometric};
 use super::newton::{solve, solve_afresh};
 use super::softmax::{Labelled, Problem, contrasts};
 use crate::error::{Error, Result, within};
+use crate::learner::chosen::{Chosen, listed};
 use crate::learner::check_use;
 use crate::learner::scales::{Scales, require_moderate, require_numbers};
 use crate::learner::{
     Diagnostics, Fitted, Learner, MOST_FOLDS, Sample, Series, Simple, SimpleModel,
 };
 use crate::math::quasi_newton::Minimum;
+use crate::plan::Split;
 use crate::run::Run;
 use crate::store::Parameters;
 use crate::table::Schema;
@@ -98,11 +100,12 @@ impl Logistic {
         self.validate()?;
         require_numbers(sample.x())?;
         require_moderate(sample.x())?;
-        let rows: Vec<usize> = (0..sample.rows()).filter(|&i| sample.weight(i) > 0.0).collect();
-        if rows.is_empty() {
+        let mut list = Vec::new();
+        let rows = Chosen::of(sample.rows(), |i| sample.weight(i) > 0.0, &mut list)?;
+        if rows.len() == 0 {
             return Err(Error::shape("rows to learn from", 1, 0));
         }
-        let (numbers, seen) = seen_classes(sample, &rows);
+        let (numbers, seen) = seen_classes(sample, rows);
         let contrasts = contrasts(seen);
         run.install(|| {
             let scale = if self.standardise { Scales::fit } else { Scales::centring };
@@ -112,7 +115,7 @@ impl Logistic {
                 Coordinates::of_wide(x.rows(), x.width(), |i, z| scales.write(x.row(i), z));
             let data = Labelled {
                 sample: *sample,
-                rows: &rows,
+                rows,
                 scales: &scales,
                 numbers: &numbers,
                 coordinates: coordinates.as_ref(),
@@ -162,18 +165,11 @@ impl Logistic {
         let Ok(plan) = sample.folds_among(rows, self.folds, run) else {
             return Ok((strongest, "too few rows to choose lambda by cross-validation".into()));
         };
-        let all = |positions: &[usize]| -> Vec<usize> {
-            positions.iter().map(|&position| rows[position]).collect()
-        };
-        let mut parts: Vec<Part> = plan
-            .splits()
-            .iter()
-            .map(|split| Part {
-                train: all(&split.train(rows.len())),
-                test: all(split.test()),
-                last: None,
-            })
-            .collect();
+        let mut parts = Vec::with_capacity(plan.splits().len());
+        for split in plan.splits() {
+            let test = listed(split.test().iter().map(|&place| rows.at(place)))?;
+            parts.push(Part { split, test, last: None });
+        }
         let decades = (strongest / WEAKEST).log10();
         let count = (decades * PER_DECADE).ceil() as usize + 1;
         let (mut best, mut since) = ((strongest, f64::INFINITY), 0);
@@ -208,19 +204,22 @@ impl Logistic {
     }
 }
 
-/// One fold of the cross-validation, and where its last fit ended.
-struct Part {
-    train: Vec<usize>,
-    test: Vec<usize>,
+/// One fold of the cross-validation, and where its last fit ended. The rows learned from are listed when they are needed:
+/// those of all folds at once would take half as much memory as a table of few columns.
+struct Part<'a> {
+    split: &'a Split,
+    test: Vec<u32>,
     last: Option<Vec<f64>>,
 }
 
-impl Part {
+impl Part<'_> {
     /// Minus the log likelihood of the rows held out. Scales are those of all rows: they only weigh the penalty.
     fn loss(&mut self, problem: &Problem<'_, Labelled<'_>>, lambda: f64, run: &Run) -> Result<f64> {
         /// Newton needs a handful, and a path that needs more is at its unpenalised end.
         const ITERATIONS: usize = 100;
-        let train = Problem { lambda, ..problem.over(&self.train) };
+        let rows = problem.data.rows;
+        let train = listed(self.split.train(rows.len()).iter().map(|&place| rows.at(place)))?;
+        let train = Problem { lambda, ..problem.over(&train) };
         let minimum = match self.last.take() {
             None => solve_afresh(&train, ROUGH, ITERATIONS, run)?,
             Some(last) => solve(&train, last, ROUGH, ITERATIONS, run)?,
@@ -234,10 +233,10 @@ impl Part {
 /// For each class its number among those with rows, and how many those are.
 fn seen_classes(
     sample: &Sample<'_, Classification>,
-    rows: &[usize],
+    rows: Chosen<'_>,
 ) -> (Vec<Option<usize>>, usize) {
     let mut seen = vec![false; sample.target().classes().len()];
-    rows.iter().for_each(|&i| seen[sample.target().class(i)] = true);
+    rows.iter().for_each(|i| seen[sample.target().class(i)] = true);
     let mut count = 0;
     let mut number = |seen: bool| {
         count += usize::from(seen);

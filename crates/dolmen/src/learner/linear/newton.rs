@@ -5,6 +5,7 @@ use faer::prelude::ReborrowMut;
 use faer::{Mat, Side};
 
 use super::softmax::{Evaluation, Labelled, Observations, Problem};
+use crate::learner::chosen::listed;
 use crate::error::Result;
 use crate::math::bulk;
 use crate::math::quasi_newton::{self, Minimum, Stop};
@@ -61,7 +62,7 @@ pub(super) fn solve_afresh(
     run: &Run,
 ) -> Result<Minimum> {
     let nothing = vec![0.0; problem.parameters()];
-    let thin: Vec<usize> = problem.data.rows.iter().copied().step_by(THINNING).collect();
+    let thin = listed(problem.data.rows.iter().step_by(THINNING))?;
     if thin.len() < THIN_ROWS_PER_PARAMETER * problem.parameters() {
         return solve(problem, nothing, tolerance, iterations, run);
     }
@@ -152,7 +153,8 @@ fn step<D: Observations>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::softmax::contrasts;
+        use super::super::softmax::contrasts;
+    use crate::learner::chosen::Chosen;
     use super::*;
     use crate::learner::Sample;
     use crate::learner::scales::Scales;
@@ -173,7 +175,7 @@ mod tests {
         let problem = Problem {
             data: Labelled {
                 sample,
-                rows: &(0..600).collect::<Vec<_>>(),
+                rows: Chosen::All(600),
                 scales: &Scales::fit(x.rows(), None),
                 numbers: &[Some(0), Some(1), Some(2)],
                 coordinates: None,

@@ -6,6 +6,7 @@
 
 use faer::Mat;
 
+use crate::learner::chosen::Chosen;
 use crate::learner::{Sample, scales};
 use crate::math::Gram;
 use crate::stats::{Accumulator, accumulate};
@@ -53,11 +54,11 @@ pub(crate) struct Centred {
 }
 
 /// A point near the means of these rows: one value per column, then that of the target.
-pub(crate) fn anchor(sample: &Sample<'_, Regression>, rows: &[usize]) -> Vec<f64> {
+pub(crate) fn anchor(sample: &Sample<'_, Regression>, rows: Chosen<'_>) -> Vec<f64> {
     let step = rows.len().div_ceil(ANCHOR_ROWS).max(1);
     let chosen = || rows.iter().step_by(step);
     let mut sums = vec![0.0; sample.x().width() + 1];
-    for &i in chosen() {
+    for i in chosen() {
         let values = sample.x().row(i).iter().chain([&sample.target()[i]]);
         sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
     }
@@ -67,7 +68,7 @@ pub(crate) fn anchor(sample: &Sample<'_, Regression>, rows: &[usize]) -> Vec<f64
 
 impl NormalEquations {
     /// The sums over these rows of a sample, about this point.
-    pub(crate) fn over(sample: &Sample<'_, Regression>, rows: &[usize], anchor: &[f64]) -> Self {
+    pub(crate) fn over(sample: &Sample<'_, Regression>, rows: Chosen<'_>, anchor: &[f64]) -> Self {
         let columns = sample.x().width();
         let zero = || Self {
             anchor: anchor.to_vec(),
@@ -76,9 +77,9 @@ impl NormalEquations {
         };
         accumulate(rows.len(), PART, zero, |sum, part| {
             let mut z = vec![0.0; BLOCK * (columns + 2)];
-            for block in rows[part].chunks(BLOCK) {
+            rows.for_blocks(part, BLOCK, |block| {
                 sum.add(sample, block, &mut z[..block.len() * (columns + 2)]);
-            }
+            });
         })
     }
 

@@ -9,6 +9,7 @@ use super::normal_equations::{NormalEquations, anchor};
 use super::spectrum::Solutions;
 use crate::error::{Error, Place, Result};
 use crate::learner::Block;
+use crate::learner::chosen::{Chosen, listed};
 use crate::learner::check_use;
 use crate::learner::scales::{require_finite, require_moderate, require_numbers};
 use crate::learner::{self, Diagnostics, Fitted, Learner, Sample, Series, Simple, SimpleModel};
@@ -79,12 +80,13 @@ impl Learner<Regression> for Ridge {
         run: &Run,
     ) -> Result<Block> {
         self.validate(sample)?;
-        let rows = rows_that_count(sample, 0..sample.rows());
+        let mut list = Vec::new();
+        let rows = Chosen::of(sample.rows(), |i| sample.weight(i) > 0.0, &mut list)?;
         // Where columns outnumber rows, a fit needs the rows themselves.
         if plan.rows() != sample.rows() || 2 * sample.x().width() >= rows.len() {
             return learner::refit(self, sample, plan, run);
         }
-        let all = run.install(|| NormalEquations::over(sample, &rows, &anchor(sample, &rows)));
+        let all = run.install(|| NormalEquations::over(sample, rows, &anchor(sample, rows)));
         learner::by_split(&self.members(), sample, plan, run, |split, run| {
             match self.fit_split(sample, split, &all, run)? {
                 Some(models) => Ok(models.iter().map(|m| m.predict_rows(sample, split)).collect()),
@@ -102,21 +104,23 @@ impl Ridge {
         run: &Run,
     ) -> Result<Vec<FittedRidge>> {
         self.validate(sample)?;
-        let rows = rows_that_count(sample, 0..sample.rows());
-        if rows.is_empty() {
+        let mut list = Vec::new();
+        let rows = Chosen::of(sample.rows(), |i| sample.weight(i) > 0.0, &mut list)?;
+        if rows.len() == 0 {
             return Err(Error::shape("rows to learn from", 1, 0));
         }
         run.install(|| {
-            let solutions = self.solutions(sample, &rows)?;
+            let solutions = self.solutions(sample, rows)?;
             run.check()?;
-            self.models(&solutions, sample, &rows, run)
+            self.models(&solutions, sample, rows, run)
         })
     }
 
     /// What chosen rows say, for all penalties.
-    fn solutions(&self, sample: &Sample<'_, Regression>, rows: &[usize]) -> Result<Solutions> {
+    fn solutions(&self, sample: &Sample<'_, Regression>, rows: Chosen<'_>) -> Result<Solutions> {
         if sample.x().width() >= rows.len() {
-            return Solutions::of_rows(&sample.select(rows).borrow(), self.standardise);
+            let rows: Vec<usize> = rows.iter().collect();
+            return Solutions::of_rows(&sample.select(&rows).borrow(), self.standardise);
         }
         let equations = NormalEquations::over(sample, rows, &anchor(sample, rows));
         Solutions::of_equations(&equations, self.standardise)
@@ -133,8 +137,9 @@ impl Ridge {
         if !split.learns_from_all_others() {
             return Ok(None);
         }
-        let held_out = rows_that_count(sample, split.test().iter().copied());
-        let equations = all.without(&NormalEquations::over(sample, &held_out, all.anchor()));
+        let held_out = rows_that_count(sample, split.test().iter().copied())?;
+        let held_out = NormalEquations::over(sample, Chosen::These(&held_out), all.anchor());
+        let equations = all.without(&held_out);
         if !equations.keeps_spread_of(all) {
             return Ok(None);
         }
@@ -142,16 +147,16 @@ impl Ridge {
         // Only the choice of a penalty looks at single rows.
         let rows = match self.lambda.given() {
             Some(_) => Vec::new(),
-            None => rows_that_count(sample, split.train(sample.rows()).iter().copied()),
+            None => rows_that_count(sample, split.train(sample.rows()).iter().copied())?,
         };
-        self.models(&solutions, sample, &rows, run).map(Some)
+        self.models(&solutions, sample, Chosen::These(&rows), run).map(Some)
     }
 
     fn models(
         &self,
         solutions: &Solutions,
         sample: &Sample<'_, Regression>,
-        rows: &[usize],
+        rows: Chosen<'_>,
         run: &Run,
     ) -> Result<Vec<FittedRidge>> {
         let binds = sample.keys().bind();
@@ -196,24 +201,25 @@ impl Ridge {
     fn fold_errors(
         &self,
         sample: &Sample<'_, Regression>,
-        rows: &[usize],
+        rows: Chosen<'_>,
         plan: &Plan,
         lambdas: &[f64],
     ) -> Result<Vec<f64>> {
         let (mut errors, mut weight) = (vec![0.0; lambdas.len()], 0.0);
         for split in plan.splits() {
-            let learned: Vec<usize> = split.train(rows.len()).iter().map(|&at| rows[at]).collect();
-            let solutions = self.solutions(sample, &learned)?;
-            weight += split.test().iter().map(|&at| sample.weight(rows[at])).sum::<f64>();
+            let learned = listed(split.train(rows.len()).iter().map(|&place| rows.at(place)))?;
+            let solutions = self.solutions(sample, Chosen::These(&learned))?;
+            let held_out = || split.test().iter().map(|&place| rows.at(place));
+            weight += held_out().map(|i| sample.weight(i)).sum::<f64>();
             for (error, &lambda) in errors.iter_mut().zip(lambdas) {
                 let slopes = solutions.coefficients(lambda);
                 let at_centres = solutions.at_centres(&slopes);
-                for &at in split.test() {
-                    let row = sample.x().row(rows[at]);
+                for i in held_out() {
+                    let row = sample.x().row(i);
                     let terms = row.iter().zip(solutions.centres()).zip(&slopes);
                     let said = at_centres + terms.map(|((x, c), b)| (x - c) * b).sum::<f64>();
-                    let off = sample.target()[rows[at]] - said;
-                    *error += sample.weight(rows[at]) * off * off;
+                    let off = sample.target()[i] - said;
+                    *error += sample.weight(i) * off * off;
                 }
             }
         }
@@ -233,8 +239,8 @@ impl Ridge {
 fn rows_that_count(
     sample: &Sample<'_, Regression>,
     rows: impl Iterator<Item = usize>,
-) -> Vec<usize> {
-    rows.filter(|&i| sample.weight(i) > 0.0).collect()
+) -> Result<Vec<u32>> {
+    listed(rows.filter(|&i| sample.weight(i) > 0.0))
 }
 
 /// A fitted ridge regression.

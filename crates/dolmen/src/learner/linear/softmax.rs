@@ -13,6 +13,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 use super::coordinates::Coordinates;
+use crate::learner::chosen::Chosen;
 use crate::learner::Sample;
 use crate::learner::scales::Scales;
 use crate::math::{Gram, bulk, divide_rows, exp_and_sum_rows, largest_in_rows};
@@ -42,7 +43,7 @@ pub(crate) trait Observations: Copy + Sync {
 pub(super) struct Labelled<'a> {
     pub(super) sample: Sample<'a, Classification>,
     /// The rows that count.
-    pub(super) rows: &'a [usize],
+    pub(super) rows: Chosen<'a>,
     pub(super) scales: &'a Scales,
     /// For each class of the target its number here; classes without rows have none.
     pub(super) numbers: &'a [Option<usize>],
@@ -60,7 +61,7 @@ impl Observations for Labelled<'_> {
     }
 
     fn write(&self, row: usize, z: &mut [f64]) {
-        let (row, last) = (self.rows[row], self.width() - 1);
+        let (row, last) = (self.rows.at(row), self.width() - 1);
         match self.coordinates {
             Some(coordinates) => z[..last].copy_from_slice(coordinates.row(row)),
             None => self.scales.write(self.sample.x().row(row), z),
@@ -69,11 +70,11 @@ impl Observations for Labelled<'_> {
     }
 
     fn weight(&self, row: usize) -> f64 {
-        self.sample.weight(self.rows[row])
+        self.sample.weight(self.rows.at(row))
     }
 
     fn share(&self, row: usize, class: usize) -> f64 {
-        let own = self.numbers[self.sample.target().class(self.rows[row])];
+        let own = self.numbers[self.sample.target().class(self.rows.at(row))];
         f64::from(u8::from(own == Some(class)))
     }
 }
@@ -124,11 +125,11 @@ pub(crate) fn contrasts(classes: usize) -> Mat<f64> {
 
 impl<'a> Problem<'a, Labelled<'a>> {
     /// The same for other rows of the sample.
-    pub(super) fn over<'b>(&self, rows: &'b [usize]) -> Problem<'b, Labelled<'b>>
+    pub(super) fn over<'b>(&self, rows: &'b [u32]) -> Problem<'b, Labelled<'b>>
     where
         'a: 'b,
     {
-        let data = Labelled { rows, ..self.data };
+        let data = Labelled { rows: Chosen::These(rows), ..self.data };
         Problem { data, contrasts: self.contrasts, lambda: self.lambda }
     }
 

@@ -8,6 +8,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 
 use super::normal_equations::{Centred, NormalEquations};
+use crate::learner::chosen::Chosen;
 use crate::error::{Error, Place, Result};
 use crate::learner::Sample;
 use crate::learner::scales::Scales;
@@ -124,7 +125,7 @@ impl Solutions {
     pub(crate) fn leave_one_out(
         &self,
         sample: &Sample<'_, Regression>,
-        rows: &[usize],
+        rows: Chosen<'_>,
         lambdas: &[f64],
     ) -> Vec<f64> {
         let mut inverses = Mat::zeros(self.spreads.len(), lambdas.len());
@@ -138,7 +139,7 @@ impl Solutions {
         let zero = || Errors(vec![0.0; lambdas.len()]);
         let errors = accumulate(rows.len(), PART, zero, |sum, part| {
             let mut pass = LeaveOneOut::new(self, &inverses, &turned);
-            rows[part].chunks(BLOCK).for_each(|block| pass.add(sample, block, &mut sum.0));
+            rows.for_blocks(part, BLOCK, |block| pass.add(sample, block, &mut sum.0));
         });
         errors.0.into_iter().map(|sum| sum / self.weight).collect()
     }

@@ -25,10 +25,12 @@ pub use layers::Activation;
 pub use model::FittedNetwork;
 
 use super::density::mixture::OneOrMany;
+use super::chosen::{Chosen, listed};
 use super::scales::{Scales, require_moderate, require_numbers};
 use super::{Fitted, Learner, Sample};
 use crate::error::{Error, Place, Result, within};
 use crate::memory;
+use crate::plan::Split;
 use crate::run::Run;
 use crate::spec::Spec;
 use crate::target::Target;
@@ -125,31 +127,41 @@ impl TryFrom<Map<String, Value>> for DeepEnsemble {
 /// A task that networks can learn.
 trait Learnable: Task {
     /// The target of some rows as the network sees it, and its mean and standard deviation.
-    fn goal(sample: &Sample<'_, Self>, rows: &[usize]) -> Result<(Goal, (f64, f64))>;
+            let fit = |(copy, split): (usize, &Option<Split>)| {
+                let run = run.child(copy as u64);
+                // Too few rows, or rows that cannot be split, are all learned from, and stop it too.
+                let Some(split) = split else {
+                    let all = listed(0..rows.len())?;
+                    return training.run(all.clone(), &all, &run);
+                };
+                let train = listed(split.train(rows.len()).iter().copied())?;
+                training.run(train, &listed(split.test().iter().copied())?, &run)
+            };
+            splits.par_iter().enumerate().map(fit).collect()
 }
 
 impl Learnable for Classification {
-    fn goal(sample: &Sample<'_, Self>, rows: &[usize]) -> Result<(Goal, (f64, f64))> {
-        let codes = rows.iter().map(|&i| sample.target().codes()[i]).collect();
+    fn goal(sample: &Sample<'_, Self>, rows: Chosen<'_>) -> Result<(Goal, (f64, f64))> {
+        let codes = rows.iter().map(|i| sample.target().codes()[i]).collect();
         Ok((Goal::Classes { codes, count: sample.target().classes().len() }, (0.0, 1.0)))
     }
 }
 
 impl Learnable for Regression {
-    fn goal(sample: &Sample<'_, Self>, rows: &[usize]) -> Result<(Goal, (f64, f64))> {
+    fn goal(sample: &Sample<'_, Self>, rows: Chosen<'_>) -> Result<(Goal, (f64, f64))> {
         let target = sample.target();
-        if let Some(&i) = rows.iter().find(|&&i| !target[i].is_finite()) {
+        if let Some(i) = rows.iter().find(|&i| !target[i].is_finite()) {
             let problem = format!("the target is {}, not a number", target[i]);
             return Err(Error::data(Place::row(i), problem));
         }
-        let weight: f64 = rows.iter().map(|&i| sample.weight(i)).sum();
+        let weight: f64 = rows.iter().map(|i| sample.weight(i)).sum();
         let mean_of = |value: &dyn Fn(f64) -> f64| {
-            rows.iter().map(|&i| sample.weight(i) * value(target[i])).sum::<f64>() / weight
+            rows.iter().map(|i| sample.weight(i) * value(target[i])).sum::<f64>() / weight
         };
         let mean = mean_of(&|y| y);
         let deviation = mean_of(&|y| (y - mean) * (y - mean)).sqrt();
         let deviation = if deviation > 1e-12 * mean.abs() { deviation } else { 1.0 };
-        let numbers = rows.iter().map(|&i| ((target[i] - mean) / deviation) as f32).collect();
+        let numbers = rows.iter().map(|i| ((target[i] - mean) / deviation) as f32).collect();
         Ok((Goal::Numbers(numbers), (mean, deviation)))
     }
 }
@@ -203,13 +215,17 @@ impl Network {
         self.validate()?;
         require_numbers(sample.x())?;
         require_moderate(sample.x())?;
-        let rows: Vec<usize> = (0..sample.rows()).filter(|&i| sample.weight(i) > 0.0).collect();
-        if rows.is_empty() {
+        let mut list = Vec::new();
+        let rows = Chosen::of(sample.rows(), |i| sample.weight(i) > 0.0, &mut list)?;
+        if rows.len() == 0 {
             return Err(Error::shape("rows to learn from", 1, 0));
         }
-        let (goal, target) = T::goal(sample, &rows)?;
+        let (goal, target) = T::goal(sample, rows)?;
         let scales = run.install(|| Scales::fit(sample.x(), sample.weights()));
-        let data = read(sample, &rows, &scales, goal);
+        // Before the rows are read: dealing them to folds takes memory that is free again by then.
+        let splits: Vec<Option<Split>> =
+            (0..copies).map(|copy| self.split(sample, rows, &run.child(copy as u64))).collect();
+        let data = read(sample, rows, &scales, goal);
         let mut sizes = vec![data.columns];
         sizes.extend_from_slice(self.hidden.values());
         sizes.push(data.outputs());
@@ -217,9 +233,15 @@ impl Network {
         let layers = Layers::new(&sizes, self.activation);
         let training = Training { network: self, layers: &layers, data: &data };
         let trained: Vec<Result<Trained>> = run.install(|| {
-            let fit =
-                |copy: usize| self.fit_copy(&training, sample, &rows, &run.child(copy as u64));
-            (0..copies).into_par_iter().map(fit).collect()
+    /// What one copy learns from and what it does not, drawn by its own random numbers; `None` of too few rows.
+    fn split<T: Task>(
+        &self,
+        sample: &Sample<'_, T>,
+        rows: Chosen<'_>,
+        run: &Run,
+    ) -> Option<Split> {
+        let is_enough = rows.len() as f64 * self.validation >= 2.0;
+        sample.hold_out_among(rows, self.validation, run).ok().filter(|_| is_enough)
         });
         let copies = trained.into_iter().map(|trained| {
             let Trained { parameters, passes, loss, stopped } = trained?;
@@ -230,6 +252,7 @@ impl Network {
         Ok(FittedNetwork::new(Body { scales, sizes, activation, copies, target }))
     }
 
+<<<<<<< ours
     /// One copy, with rows held out by its own random numbers. Too few rows, or rows that cannot be split, are all learned
     /// from, and stop it too.
     fn fit_copy<T: Learnable>(
@@ -246,6 +269,16 @@ impl Network {
             return training.run(all.clone(), &all, run);
         };
         training.run(split.train(rows.len()).into_owned(), split.test(), run)
+=======
+    /// The rows that one copy does not learn from, drawn by its own random numbers; none of too few.
+    fn held_out<T: Learnable>(&self, goal: &Goal, rows: usize, run: &Run) -> Result<Vec<u32>> {
+        let folds = (1.0 / self.validation).round() as usize;
+        if rows < 2 * folds {
+            return Ok(Vec::new());
+        }
+        let plan = T::folds(goal, folds, run)?;
+        listed(plan.splits()[0].test().iter().copied())
+>>>>>>> theirs
     }
 }
 
@@ -259,13 +292,16 @@ fn claim_memory(sizes: &[usize], copies: usize) -> Result<()> {
 }
 
 /// The rows that count, as the network sees them.
-fn read<T: Task>(sample: &Sample<'_, T>, rows: &[usize], scales: &Scales, goal: Goal) -> Data {
+fn read<T: Task>(sample: &Sample<'_, T>, rows: Chosen<'_>, scales: &Scales, goal: Goal) -> Data {
     let columns = sample.x().width();
     let mut wide = vec![0.0; columns];
     let mut x = Vec::with_capacity(rows.len() * columns);
-    rows.iter().for_each(|&i| read_row(scales, sample.x().row(i), &mut wide, &mut x));
+    rows.iter().for_each(|i| read_row(scales, sample.x().row(i), &mut wide, &mut x));
     let mean = sample.total_weight() / rows.len() as f64;
-    let weights = rows.iter().map(|&i| (sample.weight(i) / mean) as f32).collect();
+    let weights = match sample.weights() {
+        None => Vec::new(),
+        Some(weights) => rows.iter().map(|i| (weights[i] / mean) as f32).collect(),
+    };
     Data { x, columns, goal, weights }
 }
 

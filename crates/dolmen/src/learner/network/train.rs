@@ -32,7 +32,7 @@ pub(super) struct Data {
     pub(super) x: Vec<f32>,
     pub(super) columns: usize,
     pub(super) goal: Goal,
-    /// Row weights of mean 1.
+    /// Row weights of mean 1; none where all are 1.
     pub(super) weights: Vec<f32>,
 }
 
@@ -57,29 +57,33 @@ impl Data {
     }
 
     /// Where the outputs' intercepts start: at the classes' frequencies, or the target's mean.
-    fn intercepts(&self, rows: &[usize]) -> Vec<f32> {
+    fn intercepts(&self, rows: &[u32]) -> Vec<f32> {
         let Goal::Classes { codes, count } = &self.goal else { return vec![0.0] };
         let mut sums = vec![1.0; *count];
-        rows.iter().for_each(|&i| sums[codes[i] as usize] += self.weights[i]);
+        rows.iter().for_each(|&i| sums[codes[i as usize] as usize] += self.weight(i));
         let total: f32 = sums.iter().sum();
         sums.iter().map(|sum| (sum / total).ln()).collect()
     }
 
+    fn weight(&self, row: u32) -> f32 {
+        self.weights.get(row as usize).copied().unwrap_or(1.0)
+    }
+
     /// Copies rows one after the other.
-    fn gather(&self, rows: &[usize], x: &mut Vec<f32>) {
+    fn gather(&self, rows: &[u32], x: &mut Vec<f32>) {
         x.clear();
-        for &i in rows {
+        for i in rows.iter().map(|&i| i as usize) {
             x.extend_from_slice(&self.x[i * self.columns..(i + 1) * self.columns]);
         }
     }
 
     /// The weighted loss of rows with these outputs; the derivatives go into `deltas`, times `share`.
-    fn loss(&self, rows: &[usize], outputs: &[f32], deltas: &mut [f32], share: f32) -> f64 {
+    fn loss(&self, rows: &[u32], outputs: &[f32], deltas: &mut [f32], share: f32) -> f64 {
         let stride = outputs.len() / rows.len();
         let mut loss = 0.0;
         let pairs = outputs.chunks_exact(stride).zip(deltas.chunks_exact_mut(stride));
         for (&i, (outputs, deltas)) in rows.iter().zip(pairs) {
-            let weight = self.weights[i];
+            let (i, weight) = (i as usize, self.weight(i));
             loss += f64::from(weight)
                 * match &self.goal {
                     Goal::Numbers(target) => {
@@ -115,12 +119,7 @@ pub(super) struct Training<'a> {
 
 impl Training<'_> {
     /// Trains on some rows, and keeps the parameters that are best on others.
-    pub(super) fn run(
-        &self,
-        mut train: Vec<usize>,
-        held_out: &[usize],
-        run: &Run,
-    ) -> Result<Trained> {
+    pub(super) fn run(&self, mut train: Vec<u32>, held_out: &[u32], run: &Run) -> Result<Trained> {
         let mut rng = run.rng();
         let batch = self.network.batch_for(train.len());
         let batches = train.len().div_ceil(batch) as u64;
@@ -149,7 +148,7 @@ impl Training<'_> {
     }
 
     /// The mean loss of some rows.
-    fn mean_loss(&self, parameters: &[f32], rows: &[usize], room: &mut Room) -> f64 {
+    fn mean_loss(&self, parameters: &[f32], rows: &[u32], room: &mut Room) -> f64 {
         let mut x = Vec::with_capacity(BLOCK * self.data.columns);
         let mut unused = vec![0.0; BLOCK * self.layers.output_stride()];
         let mut sum = 0.0;
@@ -158,7 +157,7 @@ impl Training<'_> {
             let outputs = self.layers.forward(parameters, &x, rows.len(), room);
             sum += self.data.loss(rows, outputs, &mut unused, 1.0);
         }
-        sum / rows.iter().map(|&i| f64::from(self.data.weights[i])).sum::<f64>()
+        sum / rows.iter().map(|&i| f64::from(self.data.weight(i))).sum::<f64>()
     }
 }
 
@@ -188,7 +187,7 @@ impl Descent {
     }
 
     /// One step along the gradient of some rows.
-    fn step(&mut self, training: &Training<'_>, rows: &[usize]) {
+    fn step(&mut self, training: &Training<'_>, rows: &[u32]) {
         let Training { network, layers, data } = training;
         let (count, stride) = (rows.len(), layers.output_stride());
         data.gather(rows, &mut self.x);

@@ -17,6 +17,7 @@ use super::prune::Annotated;
 use super::{Alpha, DecisionTree};
 use crate::error::{Error, Result};
 use crate::learner::Sample;
+use crate::learner::chosen::Chosen;
 use crate::plan::Split;
 use crate::run::Run;
 use crate::target::{Labels, Target};
@@ -138,8 +139,7 @@ fn choose<T: Task, G: Goal>(
     let mut prices: Vec<f64> =
         path.windows(2).map(|pair| pair[0].sqrt() * pair[1].sqrt()).collect();
     prices.extend(path.last());
-    let own: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
-    let plan = sample.folds_among(&own, parameters.folds, &run.stream("folds"));
+    let plan = sample.folds_among(Chosen::new(rows, sample.rows()), parameters.folds, &run.stream("folds"));
     let Some(plan) = plan.ok().filter(|_| prices.len() > 1) else {
         return Ok(0.0);
     };
