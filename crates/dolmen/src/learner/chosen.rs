@@ -68,18 +68,6 @@ impl<'a> Chosen<'a> {
             call(&block);
         }
     }
-
-    /// Those that are not among others, which are ascending too.
-    pub(crate) fn without(self, others: &[u32]) -> Vec<u32> {
-        let mut left = Vec::with_capacity(self.len().saturating_sub(others.len()));
-        let mut others = others.iter().peekable();
-        for row in self.iter().map(|row| row as u32) {
-            if others.next_if_eq(&&row).is_none() {
-                left.push(row);
-            }
-        }
-        left
-    }
 }
 
 /// A list of rows; half as large as one of `usize`.
@@ -98,10 +86,13 @@ mod tests {
         let mut list = Vec::new();
         let all = Chosen::of(5, |_| true, &mut list).unwrap();
         assert!(matches!(all, Chosen::All(5)));
-        assert_eq!(all.without(&[0, 3]), [1, 2, 4]);
+        assert_eq!(all.iter().collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
         let mut list = Vec::new();
         let some = Chosen::of(6, |row| row != 2, &mut list).unwrap();
         assert_eq!(some.iter().collect::<Vec<_>>(), [0, 1, 3, 4, 5]);
-        assert_eq!(some.without(&[1, 5]), [0, 3, 4]);
+        assert_eq!((some.len(), some.at(2)), (5, 3));
+        let mut blocks = Vec::new();
+        some.for_blocks(1..5, 3, |block| blocks.push(block.to_vec()));
+        assert_eq!(blocks, [vec![1, 3, 4], vec![5]]);
     }
 }

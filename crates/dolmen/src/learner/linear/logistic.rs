@@ -9,8 +9,8 @@ use super::lambda::{Lambda, geometric};
 use super::newton::{solve, solve_afresh};
 use super::softmax::{Labelled, Problem, contrasts};
 use crate::error::{Error, Result, within};
-use crate::learner::chosen::{Chosen, listed};
 use crate::learner::check_use;
+use crate::learner::chosen::{Chosen, listed};
 use crate::learner::scales::{Scales, require_moderate, require_numbers};
 use crate::learner::{
     Diagnostics, Fitted, Learner, MOST_FOLDS, Sample, Series, Simple, SimpleModel,
@@ -186,7 +186,7 @@ impl Logistic {
                 break;
             }
         }
-        let held_out = parts.iter().flat_map(|part| &part.test).map(|&i| sample.weight(i));
+        let held_out = parts.iter().flat_map(|part| &part.test).map(|&i| sample.weight(i as usize));
         let mean = best.1 / held_out.sum::<f64>();
         Ok((best.0, format!("lambda {:.4} chosen, cross-validated log loss {mean:.4}", best.0)))
     }

@@ -5,8 +5,8 @@ use faer::prelude::ReborrowMut;
 use faer::{Mat, Side};
 
 use super::softmax::{Evaluation, Labelled, Observations, Problem};
-use crate::learner::chosen::listed;
 use crate::error::Result;
+use crate::learner::chosen::listed;
 use crate::math::bulk;
 use crate::math::quasi_newton::{self, Minimum, Stop};
 use crate::run::Run;
@@ -153,10 +153,10 @@ fn step<D: Observations>(
 
 #[cfg(test)]
 mod tests {
-        use super::super::softmax::contrasts;
-    use crate::learner::chosen::Chosen;
+    use super::super::softmax::contrasts;
     use super::*;
     use crate::learner::Sample;
+    use crate::learner::chosen::Chosen;
     use crate::learner::scales::Scales;
     use crate::table::Features;
     use crate::target::Labels;

@@ -13,8 +13,8 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 use super::coordinates::Coordinates;
-use crate::learner::chosen::Chosen;
 use crate::learner::Sample;
+use crate::learner::chosen::Chosen;
 use crate::learner::scales::Scales;
 use crate::math::{Gram, bulk, divide_rows, exp_and_sum_rows, largest_in_rows};
 use crate::stats::{Accumulator, accumulate};

@@ -8,9 +8,9 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 
 use super::normal_equations::{Centred, NormalEquations};
-use crate::learner::chosen::Chosen;
 use crate::error::{Error, Place, Result};
 use crate::learner::Sample;
+use crate::learner::chosen::Chosen;
 use crate::learner::scales::Scales;
 use crate::stats::{Accumulator, accumulate};
 use crate::task::Regression;

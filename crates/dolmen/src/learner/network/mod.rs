@@ -24,8 +24,8 @@ use serde_json::{Map, Value};
 pub use layers::Activation;
 pub use model::FittedNetwork;
 
-use super::density::mixture::OneOrMany;
 use super::chosen::{Chosen, listed};
+use super::density::mixture::OneOrMany;
 use super::scales::{Scales, require_moderate, require_numbers};
 use super::{Fitted, Learner, Sample};
 use crate::error::{Error, Place, Result, within};
@@ -127,17 +127,7 @@ impl TryFrom<Map<String, Value>> for DeepEnsemble {
 /// A task that networks can learn.
 trait Learnable: Task {
     /// The target of some rows as the network sees it, and its mean and standard deviation.
-            let fit = |(copy, split): (usize, &Option<Split>)| {
-                let run = run.child(copy as u64);
-                // Too few rows, or rows that cannot be split, are all learned from, and stop it too.
-                let Some(split) = split else {
-                    let all = listed(0..rows.len())?;
-                    return training.run(all.clone(), &all, &run);
-                };
-                let train = listed(split.train(rows.len()).iter().copied())?;
-                training.run(train, &listed(split.test().iter().copied())?, &run)
-            };
-            splits.par_iter().enumerate().map(fit).collect()
+    fn goal(sample: &Sample<'_, Self>, rows: Chosen<'_>) -> Result<(Goal, (f64, f64))>;
 }
 
 impl Learnable for Classification {
@@ -233,15 +223,17 @@ impl Network {
         let layers = Layers::new(&sizes, self.activation);
         let training = Training { network: self, layers: &layers, data: &data };
         let trained: Vec<Result<Trained>> = run.install(|| {
-    /// What one copy learns from and what it does not, drawn by its own random numbers; `None` of too few rows.
-    fn split<T: Task>(
-        &self,
-        sample: &Sample<'_, T>,
-        rows: Chosen<'_>,
-        run: &Run,
-    ) -> Option<Split> {
-        let is_enough = rows.len() as f64 * self.validation >= 2.0;
-        sample.hold_out_among(rows, self.validation, run).ok().filter(|_| is_enough)
+            let fit = |(copy, split): (usize, &Option<Split>)| {
+                let run = run.child(copy as u64);
+                // Too few rows, or rows that cannot be split, are all learned from, and stop it too.
+                let Some(split) = split else {
+                    let all = listed(0..rows.len())?;
+                    return training.run(all.clone(), &all, &run);
+                };
+                let train = listed(split.train(rows.len()).iter().copied())?;
+                training.run(train, &listed(split.test().iter().copied())?, &run)
+            };
+            splits.par_iter().enumerate().map(fit).collect()
         });
         let copies = trained.into_iter().map(|trained| {
             let Trained { parameters, passes, loss, stopped } = trained?;
@@ -252,33 +244,10 @@ impl Network {
         Ok(FittedNetwork::new(Body { scales, sizes, activation, copies, target }))
     }
 
-<<<<<<< ours
-    /// One copy, with rows held out by its own random numbers. Too few rows, or rows that cannot be split, are all learned
-    /// from, and stop it too.
-    fn fit_copy<T: Learnable>(
-        &self,
-        training: &Training<'_>,
-        sample: &Sample<'_, T>,
-        rows: &[usize],
-        run: &Run,
-    ) -> Result<Trained> {
+    /// What one copy learns from and what it does not, drawn by its own random numbers; `None` of too few rows.
+    fn split<T: Task>(&self, sample: &Sample<'_, T>, rows: Chosen<'_>, run: &Run) -> Option<Split> {
         let is_enough = rows.len() as f64 * self.validation >= 2.0;
-        let split = sample.hold_out_among(rows, self.validation, run);
-        let Some(split) = split.ok().filter(|_| is_enough) else {
-            let all: Vec<usize> = (0..rows.len()).collect();
-            return training.run(all.clone(), &all, run);
-        };
-        training.run(split.train(rows.len()).into_owned(), split.test(), run)
-=======
-    /// The rows that one copy does not learn from, drawn by its own random numbers; none of too few.
-    fn held_out<T: Learnable>(&self, goal: &Goal, rows: usize, run: &Run) -> Result<Vec<u32>> {
-        let folds = (1.0 / self.validation).round() as usize;
-        if rows < 2 * folds {
-            return Ok(Vec::new());
-        }
-        let plan = T::folds(goal, folds, run)?;
-        listed(plan.splits()[0].test().iter().copied())
->>>>>>> theirs
+        sample.hold_out_among(rows, self.validation, run).ok().filter(|_| is_enough)
     }
 }
 

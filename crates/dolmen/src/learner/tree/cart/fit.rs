@@ -139,7 +139,11 @@ fn choose<T: Task, G: Goal>(
     let mut prices: Vec<f64> =
         path.windows(2).map(|pair| pair[0].sqrt() * pair[1].sqrt()).collect();
     prices.extend(path.last());
-    let plan = sample.folds_among(Chosen::new(rows, sample.rows()), parameters.folds, &run.stream("folds"));
+    let plan = sample.folds_among(
+        Chosen::new(rows, sample.rows()),
+        parameters.folds,
+        &run.stream("folds"),
+    );
     let Some(plan) = plan.ok().filter(|_| prices.len() > 1) else {
         return Ok(0.0);
     };
@@ -153,9 +157,10 @@ fn choose<T: Task, G: Goal>(
     } else {
         plan.splits().iter().map(of_fold).collect::<Result<_>>()?
     };
-    let held_out = plan.splits().iter().zip(&trees).flat_map(|(split, tree)| {
-        split.test().iter().map(move |&at| (tree, rows[at] as usize))
-    });
+    let held_out =
+        plan.splits().iter().zip(&trees).flat_map(|(split, tree)| {
+            split.test().iter().map(move |&at| (tree, rows[at] as usize))
+        });
     let steps = |(tree, row): (&Annotated, usize), tell: &mut dyn FnMut(Range<usize>, f64)| {
         errors(tree, goal, sample.x().row(row), row, &prices, tell);
         trunk.weight(row)
