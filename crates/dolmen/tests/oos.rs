@@ -3,13 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use dolmen::catalogue::Catalogued;
 use dolmen::error::Place;
 use dolmen::learner::baseline::Mean;
 use dolmen::learner::density::gaussian::Gaussian;
 use dolmen::learner::{Learner, Sample, Simple, SimpleLearner, SimpleModel, predict};
-use dolmen::oos::{OnFailure, OutOfSample, collect, task_of};
+use dolmen::oos::{OnFailure, OutOfSample, Values, collect, task_of};
 use dolmen::plan::{KFold, Plan, PlanSpec, Portion, RowKeys};
 use dolmen::run::Run;
 use dolmen::spec::Spec;
@@ -280,7 +281,8 @@ fn columns_that_are_no_predictions_are_refused() {
         assert!(error.contains("row 2") && error.contains("'a'"), "{error}");
     }
     assert!(density(vec![]).is_err());
-    assert!(OutOfSample::<Density>::from_columns(vec![], (), None).is_err());
+    let nobody: Vec<(String, Vec<f64>)> = Vec::new();
+    assert!(OutOfSample::<Density>::from_columns(nobody, (), None).is_err());
     let number = |column: Vec<f64>, weights: Option<Vec<f64>>| {
         OutOfSample::<Regression>::from_columns(vec![("a".into(), column)], vec![1.0, 2.0], weights)
     };
@@ -290,4 +292,16 @@ fn columns_that_are_no_predictions_are_refused() {
     assert!(number(vec![0.0, 1.0], Some(vec![0.0, 0.0])).is_err());
     assert!(number(vec![0.0, 1.0], Some(vec![1.0, -1.0])).is_err());
     assert!(number(vec![0.0, 1.0], Some(vec![1.0, 0.0])).is_ok());
+}
+
+/// What another program keeps is read where it lies, and lives as long as the matrix.
+#[test]
+fn columns_that_others_keep_are_not_copied() {
+    let kept = Arc::new(vec![-1.0, -2.0, -0.5]);
+    let place = kept.as_ptr();
+    let members = vec![("a".to_string(), Values::from(Arc::clone(&kept)))];
+    let oos = OutOfSample::<Density>::from_columns(members, (), None).unwrap();
+    drop(kept);
+    assert_eq!((oos.column(0).as_ptr(), oos.column(0)), (place, &[-1.0, -2.0, -0.5][..]));
+    assert_eq!(oos.clone().column(0).as_ptr(), place);
 }

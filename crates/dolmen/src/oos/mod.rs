@@ -9,6 +9,7 @@ mod file;
 mod fits;
 mod reuse;
 mod trials;
+mod values;
 
 pub use collect::{OnFailure, collect};
 pub(crate) use collect::{name, none_left, plan_fits, streams};
@@ -18,6 +19,7 @@ pub(crate) use fits::fold_fits;
 pub use fits::{MemberFits, collect_fits};
 pub(crate) use reuse::Collector;
 pub use trials::{CheckKind, Trial, Trials};
+pub use values::Values;
 
 use crate::error::{Error, Place, Result};
 use crate::learner::{Failure, is_unusable};
@@ -29,7 +31,7 @@ use crate::task::Task;
 pub struct OutOfSample<T: Task> {
     members: Vec<String>,
     /// One column per member: rows x width, row after row.
-    columns: Vec<Vec<f64>>,
+    columns: Vec<Values>,
     target: T::Target,
     weights: Option<Vec<f64>>,
     groups: Option<Vec<u32>>,
@@ -48,27 +50,29 @@ pub struct OutOfSample<T: Task> {
 impl<T: Task> OutOfSample<T> {
     /// The matrix from predictions made anywhere: for each member a name and a column (rows x width, row after row).
     ///
-    /// NaN is refused everywhere, `+inf` too, `-inf` only where rows do not hold logarithms.
+    /// NaN is refused everywhere, `+inf` too, `-inf` only where rows do not hold logarithms. A column that somebody else keeps
+    /// ([`Values::Shared`]) is not copied.
     pub fn from_columns(
-        members: Vec<(String, Vec<f64>)>,
+        members: Vec<(String, impl Into<Values>)>,
         target: T::Target,
         weights: Option<Vec<f64>>,
     ) -> Result<Self> {
         let width = T::width(&target);
-        let Some((_, first)) = members.first() else {
+        let members = members.into_iter().map(|(name, column)| (name, column.into()));
+        let (members, columns): (Vec<String>, Vec<Values>) = members.unzip();
+        let Some(first) = columns.first() else {
             return Err(Error::shape("members to combine", 1, 0));
         };
         let rows = target.rows().unwrap_or(first.len() / width);
         if rows == 0 {
             return Err(Error::shape("rows to combine", 1, 0));
         }
-        for (name, column) in &members {
+        for (name, column) in members.iter().zip(&columns) {
             check_column::<T>(name, column, rows, width)?;
         }
         if let Some(weights) = &weights {
             crate::solver::shares(weights, rows)?;
         }
-        let (members, columns): (Vec<String>, Vec<Vec<f64>>) = members.into_iter().unzip();
         Ok(Self {
             without: vec![Vec::new(); members.len()],
             members,
@@ -202,7 +206,9 @@ impl<T: Task> OutOfSample<T> {
         }
         Self {
             members: self.members.clone(),
-            columns: (0..self.members.len()).map(|m| cells(column(m), rows, self.width)).collect(),
+            columns: (0..self.members.len())
+                .map(|m| cells(column(m), rows, self.width).into())
+                .collect(),
             target: self.target.select(rows),
             weights: chosen(self.weights.as_ref(), rows),
             groups: chosen(self.groups.as_ref(), rows),

@@ -76,7 +76,7 @@ impl<T: Task> Collector<'_, T> {
             for (m, name) in learner.members().into_iter().enumerate() {
                 let known = self.reused.and_then(|reused| {
                     let at = reused.members.iter().position(|member| *member == name)?;
-                    Some((reused.columns[at].clone(), reused.without[at].clone()))
+                    Some((reused.columns[at].to_vec(), reused.without[at].clone()))
                 });
                 let own = filled.as_mut().map(|filled| {
                     let failed = filled.failures.iter().filter(|f| f.member == m).cloned();

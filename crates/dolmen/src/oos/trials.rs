@@ -287,7 +287,7 @@ impl Pairs {
         let (None, Some(own)) = (&failure, own) else {
             return Without { columns: Vec::new(), failure };
         };
-        let mut columns = vec![matrix.columns[own].clone(); self.folds];
+        let mut columns = vec![matrix.columns[own].to_vec(); self.folds];
         for ((split, predicted), &(first, second)) in
             self.plan.splits().iter().zip(&block.splits).zip(&self.names)
         {

@@ -192,7 +192,7 @@ fn clip<T: Advisable>(matrix: &OutOfSample<T>) -> Result<(OutOfSample<T>, Vec<Cl
         if rows > 0 {
             clipped.push(Clipped { member: name.clone(), rows });
         }
-        let column = matrix.column(m).iter().map(|p| p.max(T::LEAST)).collect();
+        let column: Vec<f64> = matrix.column(m).iter().map(|p| p.max(T::LEAST)).collect();
         columns.push((name.clone(), column));
     }
     let weights = matrix.weights().map(<[f64]>::to_vec);
