@@ -29,6 +29,7 @@ mod spread;
 mod stack;
 mod stacked;
 mod tuned;
+mod unseen;
 mod verdict;
 
 pub use adaboost::{AdaBoost, FittedAdaBoost, Rounds};

@@ -2,16 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::assess::{Assessed, Assessment, StackFigures};
-use super::intervals::{Errors, check_level};
-use super::spread::{self, Spread, StoredSpread};
-use super::{
-    Calibration, CalibrationKind, Coverage, INTERVAL_LEVELS, IntervalKind, IntervalReport,
-    Residuals,
-};
+use super::intervals::Errors;
+use super::unseen::{StoredUnseen, Unseen};
+use super::{Calibration, CalibrationKind, IntervalKind, IntervalReport};
 use crate::combine::{Combination, FoundWeights, LinearPool};
 use crate::error::{Error, Result};
 use crate::learner::density::{DensityModel, FittedAverage};
@@ -22,7 +18,7 @@ use crate::run::Run;
 use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::target::Target;
-use crate::task::{Regression, Task};
+use crate::task::Task;
 
 /// Fitted members and how they are combined: one model.
 #[derive(Debug)]
@@ -50,16 +46,6 @@ struct Member<T: Task> {
     model: Arc<dyn Fitted<T>>,
 }
 
-/// How far off the stack was on rows it had not seen, and the combinations it used there, fold after fold; none if the
-/// folds are not those the members were fitted on.
-#[derive(Debug)]
-struct Unseen<T: Task> {
-    residuals: Residuals,
-    combinations: Vec<Box<dyn Combination<T>>>,
-    /// What the errors are measured in, for local intervals.
-    spread: Option<Spread>,
-}
-
 /// The stored form.
 #[derive(Serialize, Deserialize)]
 struct Body {
@@ -70,14 +56,6 @@ struct Body {
     calibration: Option<Calibration>,
     #[serde(default)]
     unseen: Option<StoredUnseen>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredUnseen {
-    residuals: Residuals,
-    combinations: Vec<Record>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    spread: Option<StoredSpread>,
 }
 
 impl<T: Task> Ensemble<T> {
@@ -147,30 +125,10 @@ impl<T: Task> Ensemble<T> {
             }
             return Ok(self);
         };
-        let mut errors = Errors { predicted, truth: numbers.to_vec(), fold_of_row, is_forward };
-        // In order of time the first fold has no errors before it that local widths could be learned from.
-        let learned = errors.rows() - if is_forward { errors.in_first_fold() } else { 0 };
-        let (kind, units, coverage, spread) =
-            if intervals == IntervalKind::Local && learned >= spread::LEAST_ROWS {
-                let (spread, mut units) = Spread::fit(x, &errors, run)?;
-                let coverage = if is_forward {
-                    let mut expected = spread.of_each_fold(x, &errors.predicted)?;
-                    let others = std::iter::once(&mut units).chain(&mut expected);
-                    errors.drop_first_fold(&mut others.collect::<Vec<_>>());
-                    errors.forward_coverage(&units, &expected)
-                } else {
-                    errors.held_out_coverage(&units)
-                };
-                (IntervalKind::Local, units, coverage, Some(spread))
-            } else {
-                let units = vec![1.0; errors.rows()];
-                let coverage = errors.held_out_coverage(&units);
-                (IntervalKind::Constant, units, coverage, None)
-            };
-        self.interval_report = Some(IntervalReport { kind, coverage });
-        let Errors { predicted, truth, fold_of_row, .. } = errors;
-        let residuals = Residuals::in_units(&predicted, &truth, &fold_of_row, &units);
-        self.unseen = Some(Unseen { residuals, combinations, spread });
+        let errors = Errors { predicted, truth: numbers.to_vec(), fold_of_row, is_forward };
+        let (unseen, report) = Unseen::learn(errors, combinations, intervals, x, run)?;
+        self.interval_report = Some(report);
+        self.unseen = Some(unseen);
         Ok(self)
     }
 
@@ -212,6 +170,11 @@ impl<T: Task> Ensemble<T> {
     /// The members' names.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.members.iter().map(|member| member.name.as_str())
+    }
+
+    /// How far off it was on rows it had not seen.
+    pub(super) fn unseen(&self) -> Option<&Unseen<T>> {
+        self.unseen.as_ref()
     }
 
     /// The fitted members.
@@ -305,12 +268,9 @@ impl<T: Task> Fitted<T> for Ensemble<T> {
     fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {
         check_use(Self::KIND, (inputs.len(), self.width), inputs, width)?;
         self.models().try_for_each(|model| model.validate(inputs, width))?;
-        let of_folds = self.unseen.iter().flat_map(|unseen| &unseen.combinations);
-        for combination in std::iter::once(&self.combination).chain(of_folds) {
-            combination.validate(self.members.len(), inputs, width)?;
-        }
-        if let Some(spread) = self.unseen.as_ref().and_then(|unseen| unseen.spread.as_ref()) {
-            spread.validate(inputs)?;
+        self.combination.validate(self.members.len(), inputs, width)?;
+        if let Some(unseen) = &self.unseen {
+            unseen.validate(self.members.len(), inputs, width)?;
         }
         let calibrated = self.calibration.as_ref();
         if calibrated.is_some_and(|c| T::LOG_SPACE || !T::CLASSES || !c.is_sound(width)) {
@@ -382,126 +342,15 @@ impl<T: Task> Stored<T> for Ensemble<T> {
         }
         let width = models.first().map_or(1, |model| model.width());
         let combination = registry.combination(&body.combination)?;
-        let restore = |unseen: StoredUnseen| -> Result<Unseen<T>> {
-            let combinations = unseen.combinations.iter();
-            let combinations = combinations.map(|c| registry.combination(c));
-            let combinations = combinations.collect::<Result<Vec<_>>>()?;
-            let (folds, found) = (unseen.residuals.folds(), combinations.len());
-            let mut fits = models.iter().map(|model| model.fold_fits().map_or(folds, <[_]>::len));
-            if found > 0 && (found != folds || fits.any(|fits| fits != folds)) {
-                return Err(Error::shape("stored folds", folds, found));
-            }
-            let spread = unseen.spread.map(|spread| spread.restore(folds, registry)).transpose()?;
-            Ok(Unseen { residuals: unseen.residuals, combinations, spread })
-        };
+        let restore = |unseen: StoredUnseen| unseen.restore(&models, registry);
         let unseen = body.unseen.map(restore).transpose()?;
         let ensemble = Self::assemble(body.names, models, combination, None, width);
         Ok(Self { calibration: body.calibration, unseen, ..ensemble })
     }
 }
 
-impl<T: Task> Unseen<T> {
-    fn stored(&self) -> Result<StoredUnseen> {
-        let combinations = self.combinations.iter().map(|c| c.record()).collect::<Result<_>>()?;
-        let spread = self.spread.as_ref().map(Spread::stored).transpose()?;
-        Ok(StoredUnseen { residuals: self.residuals.clone(), combinations, spread })
-    }
-}
-
-impl Ensemble<Regression> {
-    /// Intervals that hold the truth with about this probability, row after row; `None` if the stack was not checked.
-    ///
-    /// CV+ intervals if the members are fold averages, else the quantiles of the errors on unseen rows about the
-    /// prediction. Every row that errors were found on counts once, whatever its weight.
-    pub fn intervals(&self, x: Rows<'_>, level: f64, run: &Run) -> Result<Option<Vec<[f64; 2]>>> {
-        Ok(self.intervals_of(x, &[level], run)?.map(|mut levels| levels.swap_remove(0)))
-    }
-
-    /// How often the intervals hold the truth of these rows; `None` if there are none.
-    pub fn coverage(&self, x: Rows<'_>, truth: &[f64], run: &Run) -> Result<Option<Vec<Coverage>>> {
-        let Some(intervals) = self.intervals_of(x, &INTERVAL_LEVELS, run)? else {
-            return Ok(None);
-        };
-        let levels = INTERVAL_LEVELS.iter().zip(&intervals);
-        Ok(Some(levels.map(|(&level, own)| Coverage::of(level, own, truth)).collect()))
-    }
-
-    /// The intervals of several levels, level after level.
-    fn intervals_of(
-        &self,
-        x: Rows<'_>,
-        levels: &[f64],
-        run: &Run,
-    ) -> Result<Option<Vec<Vec<[f64; 2]>>>> {
-        levels.iter().try_for_each(|&level| check_level(level))?;
-        let Some(unseen) = &self.unseen else {
-            return Ok(None);
-        };
-        let fits: Option<Vec<_>> = self.members.iter().map(|m| m.model.fold_fits()).collect();
-        let fits = fits.filter(|_| !unseen.combinations.is_empty());
-        let block = |first: usize| {
-            run.check()?;
-            let x = x.slice(first..(first + self.block()).min(x.rows()));
-            let centres: Vec<Vec<f64>> = if let Some(fits) = &fits {
-                unseen.fold_predictions(fits, x)?
-            } else {
-                let mut mean = vec![0.0; x.rows()];
-                self.predict_into(x, &mut mean)?;
-                vec![mean; unseen.residuals.folds()]
-            };
-            unseen.block_intervals(&centres, levels, x)
-        };
-        let blocks: Vec<Result<Vec<Vec<[f64; 2]>>>> = run
-            .install(|| (0..x.rows()).into_par_iter().step_by(self.block()).map(block).collect());
-        let mut all = vec![Vec::with_capacity(x.rows()); levels.len()];
-        for found in blocks {
-            all.iter_mut().zip(found?).for_each(|(all, found)| all.extend(found));
-        }
-        Ok(Some(all))
-    }
-}
-
-impl Unseen<Regression> {
-    /// The intervals of a block of rows about what the folds predict, level after level.
-    fn block_intervals(
-        &self,
-        centres: &[Vec<f64>],
-        levels: &[f64],
-        x: Rows<'_>,
-    ) -> Result<Vec<Vec<[f64; 2]>>> {
-        let spread_of = |(fold, centre): (usize, &Vec<f64>)| match &self.spread {
-            Some(spread) => spread.of(fold, x, centre),
-            None => Ok(vec![1.0; x.rows()]),
-        };
-        let spreads = centres.iter().enumerate().map(spread_of).collect::<Result<Vec<_>>>()?;
-        let of_row = |columns: &[Vec<f64>], i: usize| -> Vec<f64> {
-            columns.iter().map(|column| column[i]).collect()
-        };
-        let interval = |i: usize, level: f64| {
-            self.residuals.local_interval(&of_row(centres, i), &of_row(&spreads, i), level)
-        };
-        let of_level = |&level: &f64| (0..x.rows()).map(|i| interval(i, level)).collect();
-        Ok(levels.iter().map(of_level).collect())
-    }
-
-    /// What the stack of each fold says: the members' fits on it, combined as it was learned there.
-    fn fold_predictions(
-        &self,
-        fits: &[&[Box<dyn Fitted<Regression>>]],
-        x: Rows<'_>,
-    ) -> Result<Vec<Vec<f64>>> {
-        let predict = |(fold, combination): (usize, &dyn Combination<Regression>)| {
-            let mut out = vec![0.0; x.rows()];
-            let models = fits.iter().map(|fits| fits[fold].as_ref());
-            combine_models(combination, models, x, &mut out, 1)?;
-            Ok(out)
-        };
-        self.combinations.iter().map(AsRef::as_ref).enumerate().map(predict).collect()
-    }
-}
-
 /// Predicts a block of rows by models and combines them.
-fn combine_models<'a, T: Task>(
+pub(super) fn combine_models<'a, T: Task>(
     combination: &dyn Combination<T>,
     models: impl Iterator<Item = &'a dyn Fitted<T>>,
     x: Rows<'_>,
