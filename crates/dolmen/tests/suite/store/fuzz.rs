@@ -22,7 +22,7 @@ use dolmen::task::{Classification, Density, Joint, Regression};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::forged::Value;
+use super::forged::Value;
 
 const ROWS: usize = 36;
 /// Changes of each file, unless more are asked for.

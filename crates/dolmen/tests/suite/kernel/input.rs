@@ -8,7 +8,7 @@ use dolmen::learner::{Learner, Sample, predict};
 use dolmen::table::{Features, Field, Kind, Schema};
 use serde_json::{Value, json};
 
-use crate::made::{fit, kernel, log_density, normal, run};
+use super::made::{fit, kernel, log_density, normal, run};
 
 #[test]
 fn parameters_are_read_from_specs() {

@@ -26,7 +26,7 @@ struct Case {
 }
 
 fn cases() -> std::collections::BTreeMap<String, Case> {
-    serde_json::from_str(include_str!("fixtures/adaboost.json")).unwrap()
+    serde_json::from_str(include_str!("../fixtures/adaboost.json")).unwrap()
 }
 
 fn features(rows: &[Vec<f64>]) -> Features {

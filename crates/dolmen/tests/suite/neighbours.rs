@@ -31,7 +31,7 @@ struct Case {
 }
 
 fn fixture() -> Fixture {
-    serde_json::from_str(include_str!("fixtures/neighbours.json")).unwrap()
+    serde_json::from_str(include_str!("../fixtures/neighbours.json")).unwrap()
 }
 
 fn labels(codes: &[u32]) -> Labels {

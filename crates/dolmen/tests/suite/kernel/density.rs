@@ -13,10 +13,10 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde_json::Value;
 
-use crate::made::{fit, kernel, log_density, normal, run};
+use super::made::{fit, kernel, log_density, normal, run};
 
 fn golden() -> Value {
-    serde_json::from_str(include_str!("../fixtures/kernel/golden.json")).unwrap()
+    serde_json::from_str(include_str!("../../fixtures/kernel/golden.json")).unwrap()
 }
 
 fn numbers(json: &Value) -> Vec<f64> {

@@ -12,7 +12,7 @@ use dolmen::target::Labels;
 use dolmen::task::{Classification, Density, Regression};
 use rand::RngExt;
 
-use crate::spy::{Log, Seen, Spy, made, run};
+use super::spy::{Log, Seen, Spy, made, run};
 
 fn spy(name: &'static str, shift: f64, log: &Log) -> Spy {
     Spy { name, shift, log: log.clone() }

@@ -25,7 +25,7 @@ fn columns(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
 }
 
 fn golden() -> (LogScore, Value) {
-    let text = include_str!("fixtures/stack_weights.json");
+    let text = include_str!("../fixtures/stack_weights.json");
     let golden = serde_json::from_str::<Value>(text).unwrap()["stack_weights"].clone();
     let rows: Vec<Vec<f64>> =
         golden["likelihood"].as_array().unwrap().iter().map(numbers).collect();

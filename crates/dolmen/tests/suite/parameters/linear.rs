@@ -3,7 +3,7 @@
 use dolmen::learner::Parameters;
 use dolmen::task::{Classification, Regression};
 
-use crate::made::{array, assert_near, bare, classes, numbers, plane, softmax};
+use super::made::{array, assert_near, bare, classes, numbers, plane, softmax};
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()

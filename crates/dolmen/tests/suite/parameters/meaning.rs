@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use dolmen::learner::{Parameters, Value};
 use dolmen::task::{Classification, Density, Joint, Regression};
 
-use crate::made::{array, assert_near, bare, classes, named, numbers, plane};
+use super::made::{array, assert_near, bare, classes, named, numbers, plane};
 
 /// The density of a normal in the plane.
 fn normal(mean: &[f64], covariance: &[f64], row: &[f64]) -> f64 {

@@ -10,7 +10,7 @@ use dolmen::spec::Spec;
 use dolmen::task::Regression;
 use dolmen::{Error, Result};
 
-use crate::spy::{Log, Made, Spy, bits, made, run};
+use super::spy::{Log, Made, Spy, bits, made, run};
 
 const MEMBERS: [&str; 4] = ["ridge", "forest(trees=10)", "tree", "network"];
 

@@ -28,7 +28,7 @@ fn run() -> Run {
 }
 
 fn golden() -> Value {
-    serde_json::from_str(include_str!("fixtures/one_dependence.json")).unwrap()
+    serde_json::from_str(include_str!("../fixtures/one_dependence.json")).unwrap()
 }
 
 fn numbers(value: &Value) -> Vec<f64> {

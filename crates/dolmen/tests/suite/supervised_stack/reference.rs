@@ -13,7 +13,7 @@ use dolmen::table::{Features, Rows};
 use dolmen::task::Regression;
 use serde_json::Value;
 
-use crate::made::{close, plain_ridge, run};
+use super::made::{close, plain_ridge, run};
 
 fn numbers(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap_or(f64::NAN)).collect()
@@ -89,7 +89,7 @@ fn bases() -> Vec<Box<dyn Learner<Regression>>> {
 /// Every matrix, the chosen penalty, the stacker and its predictions are those of the reference [Himmetoglu2019].
 #[test]
 fn the_oos_ho_procedure_is_that_of_the_reference() {
-    let golden: Value = serde_json::from_str(include_str!("../fixtures/stacking.json")).unwrap();
+    let golden: Value = serde_json::from_str(include_str!("../../fixtures/stacking.json")).unwrap();
     let x = Features::numeric(matrix(&golden["X"]).concat(), 3).unwrap();
     let y = numbers(&golden["y"]);
     let folds: Vec<usize> = numbers(&golden["folds"]).iter().map(|v| *v as usize).collect();
@@ -152,7 +152,7 @@ fn the_oos_ho_procedure_is_that_of_the_reference() {
 #[test]
 fn a_ridge_stack_is_a_stacking_regressor() {
     let peer: Value =
-        serde_json::from_str(include_str!("../fixtures/stacking_regressor.json")).unwrap();
+        serde_json::from_str(include_str!("../../fixtures/stacking_regressor.json")).unwrap();
     let x = Features::numeric(matrix(&peer["X"]).concat(), 3).unwrap();
     let y = numbers(&peer["y"]);
     let folds: Vec<usize> = numbers(&peer["folds"]).iter().map(|v| *v as usize).collect();

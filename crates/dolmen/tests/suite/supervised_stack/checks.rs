@@ -14,7 +14,7 @@ use dolmen::table::Rows;
 use dolmen::task::Regression;
 use dolmen::{Error, Result};
 
-use crate::made::{bent, learners, plain_ridge, run, spec, stack_by};
+use super::made::{bent, learners, plain_ridge, run, spec, stack_by};
 
 /// Counts how often it is fitted.
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ use dolmen::task::{Classification, Regression};
 use serde_json::Value;
 
 fn fixture() -> Value {
-    serde_json::from_str(include_str!("fixtures/linear.json")).unwrap()
+    serde_json::from_str(include_str!("../fixtures/linear.json")).unwrap()
 }
 
 fn numbers(value: &Value) -> Vec<f64> {

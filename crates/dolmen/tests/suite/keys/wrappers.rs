@@ -7,7 +7,7 @@ use dolmen::spec::Spec;
 use dolmen::table::Features;
 use dolmen::task::{Density, Regression};
 
-use crate::spy::{bits, made, run};
+use super::spy::{bits, made, run};
 
 fn learner<T: Catalogued>(text: &str) -> Box<dyn Learner<T>> {
     T::learner(&Spec::parse(text).unwrap()).unwrap()

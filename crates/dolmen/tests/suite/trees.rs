@@ -47,7 +47,7 @@ struct Paths {
 }
 
 fn fixture() -> Fixture {
-    serde_json::from_str(include_str!("fixtures/trees.json")).unwrap()
+    serde_json::from_str(include_str!("../fixtures/trees.json")).unwrap()
 }
 
 fn run() -> Run {

@@ -35,7 +35,7 @@ struct Case {
 }
 
 fn fixture() -> Fixture {
-    serde_json::from_str(include_str!("fixtures/svm.json")).unwrap()
+    serde_json::from_str(include_str!("../fixtures/svm.json")).unwrap()
 }
 
 fn labels(codes: &[u32]) -> Labels {

@@ -11,7 +11,7 @@ use dolmen::store::{Parameters, Record};
 use dolmen::table::Rows;
 use dolmen::task::{Classification, Regression};
 
-use crate::made::{bent, close, flowers, learners, run, spec, stack_by};
+use super::made::{bent, close, flowers, learners, run, spec, stack_by};
 
 /// Says what another learner says, but far too surely.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use dolmen::plan::{
 use dolmen::spec::Spec;
 use proptest::prelude::*;
 
-use crate::spy::{made, run};
+use super::spy::{made, run};
 
 fn asked(text: &str) -> dolmen::Result<PlanRequest> {
     PlanSpec::from_spec(&Spec::parse(text)?)

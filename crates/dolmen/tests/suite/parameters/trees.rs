@@ -3,7 +3,7 @@
 use dolmen::learner::Parameters;
 use dolmen::task::{Classification, Regression};
 
-use crate::made::{array, assert_near, mixed, named, numbers, softmax, two_classes};
+use super::made::{array, assert_near, mixed, named, numbers, softmax, two_classes};
 
 /// What a tree says of a row.
 fn walk<'a>(tree: &'a Parameters, row: &[f64]) -> &'a [f64] {

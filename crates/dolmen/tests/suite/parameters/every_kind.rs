@@ -11,7 +11,7 @@ use dolmen::run::Run;
 use dolmen::spec::Spec;
 use dolmen::task::{Classification, Density, Joint, Regression};
 
-use crate::made::{classes, fit, numbers, plane};
+use super::made::{classes, fit, numbers, plane};
 
 /// The kinds of all parts.
 fn kinds(parameters: &Parameters, found: &mut BTreeSet<String>) {

@@ -15,7 +15,7 @@ use dolmen::{Error, Result};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
-use crate::made::{bent, close, flowers, learners, run, spec, stack_by};
+use super::made::{bent, close, flowers, learners, run, spec, stack_by};
 
 /// Every combiner gives proper predictions, the same after a stay in a file and on any number of threads.
 #[test]

@@ -10,7 +10,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 
-use crate::made::{close, fit, one, sample};
+use super::made::{close, fit, one, sample};
 
 #[derive(Deserialize)]
 struct Golden {
@@ -44,7 +44,7 @@ struct Point {
 }
 
 fn golden() -> Golden {
-    serde_json::from_str(include_str!("../fixtures/mixture/golden.json")).unwrap()
+    serde_json::from_str(include_str!("../../fixtures/mixture/golden.json")).unwrap()
 }
 
 /// Two clusters with correlated columns of unlike scale; a share of the values is missing.

@@ -10,7 +10,7 @@ use dolmen::table::Features;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::made::{close, fit, one, sample};
+use super::made::{close, fit, one, sample};
 
 /// Two clusters with correlated columns of unlike scale.
 fn clusters(rows: usize, seed: u64) -> Features {

@@ -1,0 +1,37 @@
+//! All tests of the library that use nothing but what it shows to programs. One program: each of its own would compile the
+//! generic code of the library once more.
+
+mod adaboost;
+mod batches;
+mod catalogue;
+mod citations;
+mod compare;
+mod conformance;
+mod conformance_combiners;
+mod experts;
+mod forest;
+mod inference;
+mod joint;
+mod joint_far;
+mod joint_score;
+mod kernel;
+mod keys;
+mod layers;
+mod least_squares;
+mod linear;
+mod methods;
+mod mixture;
+mod neighbours;
+mod network;
+mod oos;
+mod parameters;
+mod plan;
+mod plan_time;
+mod simplex;
+mod stack;
+mod store;
+mod supervised_stack;
+mod svm;
+mod table_files;
+mod table_parquet;
+mod trees;
