@@ -172,7 +172,7 @@ fn foreign_and_newer_files() {
     let mut newer = bytes;
     newer[6..10].copy_from_slice(&3_u32.to_le_bytes());
     let error = read(&path, &newer).unwrap_err();
-    assert!(matches!(error, Error::Version { found: 2, supported: 1, .. }), "{error}");
+    assert!(matches!(error, Error::Version { found: 3, supported: 2, .. }), "{error}");
     assert!(error.hint().unwrap().contains("update"));
     assert!(matches!(ModelFile::read(&path.join("nowhere")), Err(Error::Io { .. })));
 }

@@ -129,7 +129,7 @@ fn the_oos_ho_procedure_is_that_of_the_reference() {
         close(-30.0 * candidate.score.mean, sse, 1e-9, &candidate.name);
     }
     let best = golden["Lambda"].as_f64().unwrap();
-    assert_eq!(assessment.chosen, format!("ridge(lambda={best})"));
+    assert_eq!(assessment.chosen, format!("ridge(lambda={best}, standardise=false)"));
     let coefficients = &ensemble.combination().diagnostics().series[0].values;
     close(coefficients[0], golden["beta"].as_f64().unwrap(), 1e-9, "beta");
     for (found, expected) in coefficients[1..].iter().zip(numbers(&golden["Omega"])) {
