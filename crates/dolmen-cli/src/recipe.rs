@@ -125,7 +125,9 @@ impl Stacking {
         if let Some(text) = &self.plan {
             (recipe.plan, recipe.folds) = (Some(Spec::parse(text)?), None);
         }
-        recipe.folds = self.folds.or(recipe.folds);
+        if let Some(folds) = self.folds {
+            (recipe.plan, recipe.folds) = (None, Some(folds));
+        }
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ use std::io::Write;
 use dolmen::ensemble::{
     Assessment, Candidate, Coverage, IntervalKind, Kept, StackFigures, Surety, Verdict,
 };
+use dolmen::oos::CheckKind;
 use dolmen::score::Estimate;
 use dolmen::score::figures::Estimates;
 
@@ -13,7 +14,15 @@ use crate::output::{Done, columns, difference, error, free_of_noise, maybe, numb
 /// The check, in the manner of a weighing's summary.
 pub(super) fn show_check(check: &Assessment, out: &mut dyn Write) -> Done {
     let held_out = if check.nested { "members and weights alike" } else { "the weights" };
-    writeln!(out, "check          rows held out from {held_out} ({} folds)", check.folds)?;
+    let how = if check.kind == CheckKind::Forward { "blocks of time" } else { "folds" };
+    writeln!(out, "check          rows held out from {held_out} ({} {how})", check.folds)?;
+    if check.checked_rows < check.covered_rows {
+        let Assessment { checked_rows, covered_rows, .. } = check;
+        writeln!(
+            out,
+            "               {checked_rows} of the {covered_rows} rows that were predicted unseen"
+        )?;
+    }
     let score =
         |estimate: &Estimate| format!("{} (se {})", number(estimate.mean), maybe(estimate.se));
     writeln!(out, "               {} the stack{}", score(&check.stack), choice(check))?;

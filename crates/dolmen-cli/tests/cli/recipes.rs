@@ -1,5 +1,7 @@
 //! One value decides a fit: the same recipe gives the same bytes by flags, by a file and by the library; models carry it.
 
+use std::fmt::Write;
+
 use std::fs;
 
 use dolmen::Run;
@@ -107,6 +109,10 @@ fn a_kept_matrix_stands_in_the_model() {
 fn unknown_keys_of_a_recipe_are_refused() {
     let folder = Folder::with("typo.toml", "tarjet = 'Species'");
     folder.refuses_naming(&["fit", IRIS, "--recipe", "typo.toml"], &["typo.toml", "tarjet"]);
+    folder.write("typo.toml", "target = 'Species'\n\nmembrs = ['tree']\n");
+    folder.refuses_naming(&["fit", IRIS, "--recipe", "typo.toml"], &["line 3", "membrs"]);
+    folder.write("typo.toml", "target = 'Species'\nfolds = 3\nplan = 'k-fold(folds=4)'\n");
+    folder.refuses_naming(&["fit", IRIS, "--recipe", "typo.toml"], &["folds", "plan"]);
     folder.write("typo.toml", "members = ['forrest']\ntarget = 'Species'");
     folder.refuses_naming(&["fit", IRIS, "--recipe", "typo.toml"], &["forrest"]);
     folder.write("typo.toml", "members = [3]");
@@ -178,4 +184,54 @@ fn json_has_the_keys_it_always_had() {
     for key in ["held_out", "members", "gap", "method", "score"] {
         assert!(keys(&demo).contains(&key), "demo: {key}");
     }
+}
+
+/// Hours of twenty days, with a target that follows the hour.
+fn days() -> Folder {
+    let mut text = String::from("day,hour,load\n");
+    for i in 0..200 {
+        let (day, hour) = (i / 10 + 1, i % 10);
+        let load = f64::from(hour) + 0.1 * f64::from(i * 37 % 11);
+        writeln!(text, "2024-03-{day:02},{hour},{load}").unwrap();
+    }
+    Folder::with("days.csv", text)
+}
+
+const LOAD: [&str; 8] =
+    ["days.csv", "-q", "--target", "load", "--model", "tree", "--model", "ridge"];
+
+#[test]
+fn plans_in_order_of_time_are_kept_as_they_were_written() {
+    let folder = days();
+    let plan = ["--plan", "time(column=day, kind=rolling)", "-o", "a.dolmen"];
+    folder.succeeds(&[&["fit"], &LOAD[..], &plan].concat());
+    let recipe = folder.succeeds(&["inspect", "a.dolmen", "--recipe"]);
+    assert!(recipe.contains("time(column=day, kind=rolling)"), "{recipe}");
+    folder.write("r.toml", recipe);
+    folder.succeeds(&["fit", "days.csv", "-q", "--recipe", "r.toml", "-o", "b.dolmen"]);
+    let read = |name: &str| std::fs::read(folder.path(name)).unwrap();
+    assert!(read("a.dolmen") == read("b.dolmen"));
+    // Options count more than the file.
+    let folds = ["fit", "days.csv", "-q", "--recipe", "r.toml", "--time", "day", "--folds", "3"];
+    assert_eq!(folder.json(&folds)["folds"], 3);
+}
+
+#[test]
+fn rows_with_times_are_split_in_their_order() {
+    let folder = days();
+    let timed = [&LOAD[..], &["--time", "day"]].concat();
+    let text = folder.succeeds(&[&["compare"], &timed[..]].concat());
+    assert!(text.contains("5 folds of 200 rows"), "{text}");
+    let two = [&["compare"], &timed[..], &["--repeats", "2"]].concat();
+    folder.refuses_naming(&two, &["blocks of time"]);
+    for verb in ["fit", "compare"] {
+        let other = [&[verb], &timed[..], &["--plan", "k-fold(folds=4)"]].concat();
+        folder.refuses_naming(&other, &["order of time", "k-fold"]);
+    }
+    let other = [&["fit"], &timed[..], &["--plan", "time(column=hour)"]].concat();
+    folder.refuses_naming(&other, &["hour", "day"]);
+    let both = [&["fit"], &timed[..], &["--groups", "day"]].concat();
+    folder.refuses_naming(&both, &["'day'", "at once"]);
+    let given = [&["compare"], &LOAD[..], &["--plan", "given(column=hour)"]].concat();
+    folder.refuses_naming(&given, &["given by a column"]);
 }

@@ -7,12 +7,16 @@ use super::fit::usual_folds;
 use super::{Data, Recipe, TargetTask, Truth};
 use crate::catalogue::{Catalogue, Catalogued};
 use crate::ensemble::Ensemble;
-use crate::error::Result;
+use crate::error::{Error, Result, within};
 use crate::evaluate::compare::{CompareOptions, Comparison, Contender, Methods, Rival, compare};
 use crate::learner::{Learner, Sample};
+use crate::plan::PlanSpec;
 use crate::run::Run;
 use crate::spec::Spec;
 use crate::task::{Classification, Density, Joint, Regression};
+
+/// Blocks of time that are predicted where nobody says.
+const BLOCKS: usize = 5;
 
 /// A recipe and how it is compared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -104,12 +108,25 @@ impl CompareRecipe {
         // Every member is scored beside the stack; whether those without weight are there does not change it.
         let recipe = Recipe { keep_all: true, ..self.recipe.clone() };
         let versus = &self.versus;
-        let usual = if self.recipe.plan.is_some() { 2 } else { usual_folds(&sample) };
+        let plan = self.recipe.plan_request()?;
+        if plan.as_ref().is_some_and(|plan| matches!(plan.spec, PlanSpec::Given(_))) {
+            let expected = "one that can be made for the rows learned from in every split";
+            return Err(Error::param("plan", expected, "given by a column"));
+        }
+        let usual = if plan.is_some() { 0 } else { usual_folds(&sample) };
+        // In order of time there are blocks to predict, and no other draw of them.
+        let (repeats, outer_folds) = if sample.times().is_some() {
+            within("repeats of blocks of time", versus.repeats.unwrap_or(1), 1..=1)?;
+            (1, Some(versus.outer_folds.unwrap_or(BLOCKS)))
+        } else {
+            let usual = if versus.outer_folds.is_some() { 10 } else { 50 };
+            (versus.repeats.unwrap_or(usual), versus.outer_folds)
+        };
         let tenth = if methods == Methods::Combined { 20 } else { (sample.rows() / 10).max(1) };
         let options = CompareOptions {
-            repeats: versus.repeats.unwrap_or(if versus.outer_folds.is_some() { 10 } else { 50 }),
+            repeats,
             test_rows: versus.test_rows.unwrap_or(tenth),
-            outer_folds: versus.outer_folds,
+            outer_folds,
             folds: self.recipe.folds.unwrap_or(usual),
             methods: if versus.members_only { Methods::Members } else { methods },
         };

@@ -94,7 +94,22 @@ impl Recipe {
 
     /// The plan asked for, if one is.
     pub(super) fn plan_request(&self) -> Result<Option<PlanRequest>> {
-        self.plan.as_ref().map(PlanSpec::from_spec).transpose()
+        let Some(plan) = &self.plan else { return Ok(None) };
+        if let Some(folds) = self.folds {
+            return Err(Error::param("folds", "left out where a plan is given", folds));
+        }
+        let request = PlanSpec::from_spec(plan)?;
+        let named =
+            [("time", &self.time, &request.time), ("groups", &self.groups, &request.groups)];
+        for (role, own, by_plan) in named {
+            if let (Some(own), Some(other)) = (own, by_plan)
+                && own != other
+            {
+                let expected = format!("'{own}', as the {role} of the rows, or not named");
+                return Err(Error::param("column in plan", expected, format!("'{other}'")));
+            }
+        }
+        Ok(Some(request))
     }
 
     /// The columns that are no inputs.

@@ -22,6 +22,10 @@ const FEWEST_NESTED_ROWS: usize = 15;
 /// Folds if the recipe names none: with a target, and for densities [SmythWolpert1999 section 2.3].
 const USUAL_FOLDS: (usize, usize) = (5, 10);
 
+/// Folds up to which a stack is checked on rows held out from its members too, unless that is asked for: it takes a fit for each
+/// pair of them.
+const MOST_NESTED_FOLDS: usize = 20;
+
 /// How many folds there are where nobody says, if rows and groups suffice.
 pub(super) fn usual_folds<T: Task>(sample: &Sample<'_, T>) -> usize {
     if sample.target().rows().is_some() { USUAL_FOLDS.0 } else { USUAL_FOLDS.1 }
@@ -173,6 +177,12 @@ impl Recipe {
         let (keys, rows) = (RowKeys { folds: given, ..sample.keys() }, sample.rows());
         let run = &run.stream("plan");
         if let Some(request) = self.plan_request()?.filter(|_| !self.alone) {
+            if sample.times().is_some() && !matches!(request.spec, PlanSpec::TimeOrdered(_)) {
+                let expected = "one in order of time, as the rows have times";
+                let got = self.plan.as_ref().map(Spec::to_string).unwrap_or_default();
+                let hint = "write --plan 'time(folds=5)', or leave out the column of times";
+                return Err(Error::param("plan", expected, got).with_hint(hint));
+            }
             return request.spec.build(rows, &keys, run).map(Some);
         }
         let usual = usual_folds(sample);
@@ -240,7 +250,7 @@ impl Recipe {
     fn configured<T: Task>(&self, stack: Stack<T>, rows: usize, plan: &Plan) -> Stack<T> {
         let few = T::HAS_TARGET
             && (FEWEST_NESTED_ROWS..=NESTED_ROWS).contains(&rows)
-            && plan.splits().len() > 2
+            && (3..=MOST_NESTED_FOLDS).contains(&plan.splits().len())
             && plan.is_partition();
         let check = match self.check {
             CheckPolicy::Auto if few => Check::Nested,

@@ -235,7 +235,7 @@ impl Recipe {
     /// Reads a text; mistakes are told with the file's name, their line, and the key that was perhaps meant.
     fn parse(text: &str, file: &Path) -> Result<Self> {
         toml::from_str(text).map_err(|mistake: toml::de::Error| {
-            let line = mistake.span().map(|span| text[..span.start].lines().count().max(1));
+            let line = mistake.span().map(|span| text[..span.start].matches('\n').count() + 1);
             let line = line.map_or(String::new(), |line| format!("line {line}: "));
             let problem = format!("{line}{}", mistake.message().replace('\n', " "));
             let place = Place { file: Some(file.into()), ..Place::default() };

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, Value};
 
 use super::parse::{is_part_of_word, plain};
 use super::{KIND, Spec};
@@ -11,7 +11,8 @@ use super::{KIND, Spec};
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = self.kind.clone();
-        enclosed(&mut text, &self.parameters, ['(', ')']);
+        // A parameter may be called `kind` too, as that of a plan in order of time.
+        enclosed(&mut text, self.parameters.iter(), ['(', ')']);
         f.pad(&text)
     }
 }
@@ -57,10 +58,10 @@ fn put(text: &mut String, value: &Value) {
         Value::Object(fields) => match fields.get(KIND) {
             Some(Value::String(kind)) if is_word(kind) => {
                 text.push_str(kind);
-                enclosed(text, fields, ['(', ')']);
+                enclosed(text, fields.iter().filter(|(name, _)| *name != KIND), ['(', ')']);
             }
             _ if fields.is_empty() => text.push_str("{}"),
-            _ => enclosed(text, fields, ['{', '}']),
+            _ => enclosed(text, fields.iter(), ['{', '}']),
         },
     }
 }
@@ -93,11 +94,14 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_part_of_word)
 }
 
-/// `(name=value, ..)`, nothing if there is none; what names the kind of a nested spec stands before.
-fn enclosed(text: &mut String, parameters: &Map<String, Value>, [open, close]: [char; 2]) {
-    let is_braced = open == '{';
+/// `(name=value, ..)`, nothing if there is none.
+fn enclosed<'a>(
+    text: &mut String,
+    parameters: impl Iterator<Item = (&'a String, &'a Value)>,
+    [open, close]: [char; 2],
+) {
     let mut separator = None;
-    for (name, value) in parameters.iter().filter(|(name, _)| is_braced || *name != KIND) {
+    for (name, value) in parameters {
         match separator {
             None => text.push(open),
             Some(separator) => text.push_str(separator),

@@ -60,6 +60,7 @@ pub struct Assigned {
 impl Roles {
     /// Takes a table apart.
     pub fn assign(&self, mut table: Table) -> Result<Assigned> {
+        self.check_distinct()?;
         let weights = self.weights.as_ref().map(|name| numbers(&mut table, name)).transpose()?;
         let groups = self.groups.as_ref().map(|name| table.take(name)).transpose()?;
         let groups = groups.as_ref().map(groups_of);
@@ -93,6 +94,25 @@ impl Roles {
         let assigned =
             Assigned { features, target, weights, groups, times, folds, dates, numbers, notes };
         assigned.with_target(self.target.as_deref().unwrap_or_default())
+    }
+
+    /// Refuses a column that is asked to be two things.
+    fn check_distinct(&self) -> Result<()> {
+        let roles = [
+            ("the target", &self.target),
+            ("the weights", &self.weights),
+            ("the groups", &self.groups),
+            ("the times", &self.time),
+            ("the folds", &self.folds),
+        ];
+        for (later, (role, name)) in roles.iter().enumerate() {
+            let earlier = roles[..later].iter().find(|(_, other)| name.is_some() && other == name);
+            if let (Some((other, _)), Some(name)) = (earlier, name) {
+                let problem = format!("it cannot be {other} and {role} at once");
+                return Err(Error::data(Place::column(name), problem));
+            }
+        }
+        Ok(())
     }
 
     /// Refuses a target of texts that hardly are classes, unless the user says they are.

@@ -231,7 +231,10 @@ pub(super) fn convert(
                     Some(error) => return Err(error),
                     None => return fault(row, wanted),
                 },
-                None => return Ok((Column::Categorical(column), None)),
+                None => match word_among_numbers(&column) {
+                    Some(row) => return fault(row, Wanted::Inferred),
+                    None => return Ok((Column::Categorical(column), None)),
+                },
             },
         },
     };
@@ -249,6 +252,27 @@ pub(super) fn convert(
     let values: Vec<f64> = column.levels.iter().map(of_level).collect();
     let number = |code: &u32| values.get(*code as usize).copied().unwrap_or(f64::NAN);
     Ok((Column::Numeric(column.codes.iter().map(number).collect()), Some(found)))
+}
+
+/// Different numbers from which on a column is hardly one of categories.
+const MANY_NUMBERS: usize = 20;
+
+/// Different words that may mean a missing value among them.
+const FEW_WORDS: usize = 3;
+
+/// The row of the first word in a column of many different numbers, which are most of its cells, and very few words.
+fn word_among_numbers(column: &Categories) -> Option<usize> {
+    let is_number = |level: &String| number::parse(level.as_bytes()).is_some();
+    let numbers: Vec<bool> = column.levels.iter().map(is_number).collect();
+    let counts = column.counts();
+    let different = numbers.iter().filter(|is_number| **is_number).count();
+    let of = |wanted: bool| -> usize {
+        numbers.iter().zip(&counts).filter(|(own, _)| **own == wanted).map(|(_, count)| count).sum()
+    };
+    if different < MANY_NUMBERS || numbers.len() - different > FEW_WORDS || of(true) < of(false) {
+        return None;
+    }
+    column.codes.iter().position(|code| numbers.get(*code as usize) == Some(&false))
 }
 
 /// Whether a text has a digit and nothing that no number has; most texts are told from numbers by that alone.

@@ -149,6 +149,9 @@ impl CompareOptions {
         if let Some(folds) = self.outer_folds {
             let keys = sample.keys();
             let folds = PlanSpec::possible_folds(folds, rows, &keys);
+            if sample.times().is_some() {
+                return PlanSpec::suited(folds, &keys).build(rows, &keys, &run.stream("splits"));
+            }
             let of = Box::new(PlanSpec::suited(folds, &keys));
             let spec = PlanSpec::Repeated(Repeated { repeats: self.repeats, of });
             return spec.build(rows, &keys, &run.stream("splits"));

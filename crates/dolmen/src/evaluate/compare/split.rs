@@ -1,7 +1,7 @@
 //! One split: everything is fitted on its training part, and each method is scored on its test part.
 
 use super::{CompareOptions, Contender, Methods, Rival};
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::learner::{Sample, predict};
 use crate::math::first_largest;
 use crate::run::Run;
@@ -59,7 +59,10 @@ impl<T: Task> Contest<'_, T> {
             .collect::<Result<Vec<_>>>()?;
         let members = predictions.len();
         let alone: Vec<Scored> = predictions.iter().map(|p| score(p, test)).collect();
-        let matrix = ensemble.matrix().ok_or_else(|| Error::shape("out-of-sample matrix", 1, 0))?;
+        let matrix = ensemble.matrix().ok_or_else(|| {
+            let problem = "a stack without folds cannot be compared: its members weigh alike";
+            Error::data(Place::default(), problem).with_hint("--members-only compares the members")
+        })?;
         let cv: Vec<f64> = (0..members).map(|m| matrix.scores(m).iter().sum()).collect();
         let totals: Vec<f64> = alone.iter().map(|scored| scored.total).collect();
         let equal = vec![1.0 / members as f64; members];
