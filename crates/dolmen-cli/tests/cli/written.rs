@@ -200,7 +200,8 @@ fn a_constant_target_gets_a_note() {
 /// However many cells are such words: a column of many numbers is none of categories.
 #[test]
 fn words_among_many_numbers_are_named() {
-    let cell = |i: usize| if i % 5 == 0 { "unk".into() } else { format!("{}.5", i * 7 % 90) };
+    let cell =
+        |i: usize| if i.is_multiple_of(5) { "unk".into() } else { format!("{}.5", i * 7 % 90) };
     let table = rows("x,y", 90, |i| format!("{},{}", cell(i), wave(i, 0.7)));
     let folder = Folder::with("d.csv", table);
     folder.refuses_naming(&FIT, &["column 'x'", "unk"]);
