@@ -4,10 +4,11 @@ BENCH_PYTHON := bench/.venv/bin/python
 
 EXAMPLES := weights classifier own_learner
 
-# All tests: unit, property, golden values, documentation examples, the built program, and the example programs.
+# All tests: unit, property, golden values, documentation examples, the built program, and the example programs, which
+# are built with the tests.
 test:
 	cargo test --workspace --locked
-	set -e; for example in $(EXAMPLES); do cargo run --quiet --locked -p dolmen --example $$example; done
+	set -e; for example in $(EXAMPLES); do $(or $(CARGO_TARGET_DIR),target)/debug/examples/$$example; done
 
 # What must be clean before a change is handed in.
 check:
