@@ -4,6 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
 
+use std::f64::consts::TAU;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -45,8 +46,8 @@ fn main() -> dolmen::Result<()> {
 fn spirals(rows: std::ops::Range<usize>, run: &Run) -> dolmen::Result<Table> {
     let mut text = String::from("x,y,distance,side\n");
     for i in rows {
-        let (angle, inner) = (i as f64 * 0.61, i % 2 == 0);
-        let distance = angle % 6.0 + if inner { 1.0 } else { 2.5 };
+        let (angle, inner) = (i as f64 * 0.61 % TAU, i % 2 == 0);
+        let distance = angle + if inner { 1.0 } else { 2.5 };
         let seen = if i % 3 == 0 { String::new() } else { format!("{distance:.2}") };
         let side = if inner { "in" } else { "out" };
         let (x, y) = (distance * angle.cos(), distance * angle.sin());
