@@ -1,14 +1,35 @@
 BENCH_PYTHON := bench/.venv/bin/python
 
-.PHONY: test check demo bench
+.PHONY: test test-rust test-python test-page check demo bench
 
 EXAMPLES := weights classifier own_learner
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+VENV := $(TARGET)/python
 
 # All tests: unit, property, golden values, documentation examples, the built program, and the example programs, which
 # are built with the tests.
-test:
+test: test-rust test-python
+
+test-rust:
 	cargo test --workspace --locked
-	set -e; for example in $(EXAMPLES); do $(or $(CARGO_TARGET_DIR),target)/debug/examples/$$example; done
+	set -e; for example in $(EXAMPLES); do $(TARGET)/debug/examples/$$example; done
+
+# The Python package in an environment of its own: built as the tests are, then pytest and the example programs.
+test-python: $(VENV)/installed
+	VIRTUAL_ENV=$(abspath $(VENV)) $(VENV)/bin/maturin develop --profile dev --locked --quiet
+	$(VENV)/bin/python -m pytest -q -n 2 python/tests
+	set -e; for example in python/examples/*.py; do echo $$example; $(VENV)/bin/python $$example > /dev/null; done
+
+$(VENV)/installed: python/requirements.txt
+	python3 -m venv --clear $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+# The report's page in a real browser; `make test` does so, too, where Chromium and chromedriver are there.
+# SHOTS=FOLDER keeps screenshots.
+test-page:
+	@command -v chromedriver >/dev/null || { echo 'Chromium and its driver are needed: apt-get install chromium chromium-driver'; exit 1; }
+	DOLMEN_BROWSER=$(or $(SHOTS),1) cargo test -p dolmen-report --test browser --locked -- --nocapture
 
 # What must be clean before a change is handed in.
 check:

@@ -61,7 +61,7 @@ fn categories(rows: &Rows, values: usize, classes: usize) -> dolmen::Result<(Fea
         kind: Kind::Categorical { levels: levels(values).into() },
     };
     let schema = Schema::new((0..inputs).map(field).collect());
-    let cells = known.iter().flat_map(|row| &row[..inputs]).copied().collect();
+    let cells: Vec<f64> = known.iter().flat_map(|row| &row[..inputs]).copied().collect();
     let codes = known.iter().map(|row| row[inputs] as u32).collect();
     Ok((Features::new(cells, Arc::new(schema))?, Labels::new(levels(classes), codes)?))
 }

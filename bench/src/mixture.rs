@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fs;
 
-use dolmen::learner::density::averaged::{Averaged, Averaging};
+use dolmen::learner::averaged::{Averaged, Averaging};
 use dolmen::learner::density::mixture::{Given, OneOrMany, Start};
 use dolmen::learner::density::{FittedMixture, GaussianMixture};
 use dolmen::learner::{Fitted, Learner, Sample, predict};

@@ -4,10 +4,8 @@ use std::io::Write;
 
 use clap::Args;
 use dolmen::error::Result;
-use dolmen::evaluate::advise::{Advice, Advisable, Clipped, Facts, advise, probe};
-use dolmen::recipe::{Data, Recipe, Truth};
-use dolmen::run::Run;
-use dolmen::task::{Classification, Density, Regression};
+use dolmen::evaluate::advise::{Advice, Clipped};
+use dolmen::recipe::Recipe;
 use serde::Serialize;
 
 use crate::args::{Cells, Common, DataFile, Format, Reading};
@@ -47,23 +45,13 @@ pub(crate) fn run(arguments: &Advise, common: &Common, out: &mut dyn Write) -> D
     let recipe = arguments.recipe(common)?;
     let data = recipe.read_data(&arguments.data, &run)?;
     data.notes.iter().for_each(|text| note(common, text));
-    let advice = match &data.truth {
-        Truth::None => ask::<Density>(&data, &(), &run),
-        Truth::Classes(labels) => ask::<Classification>(&data, labels, &run),
-        Truth::Numbers(values) => ask::<Regression>(&data, values, &run),
-    }
-    .map_err(|error| error.in_file(&arguments.data))?;
+    let advice = recipe.advise(&data, &run).map_err(|error| error.in_file(&arguments.data))?;
     drop(run);
     let report = Report { command: arguments.command(&advice), advice };
     match common.format {
         Format::Json => output::json(&report, out),
         Format::Text => show(&report, out),
     }
-}
-
-fn ask<T: Advisable>(data: &Data, target: &T::Target, run: &Run) -> Result<Advice> {
-    let sample = data.sample::<T>(target)?;
-    Ok(advise(Facts::of(&sample), probe(&sample, run)?))
 }
 
 impl Advise {

@@ -17,8 +17,10 @@ use crate::generate::Generate;
 use crate::inspect::Inspect;
 use crate::interrupt;
 use crate::learners::Learners;
+use crate::plot::Plot;
 use crate::predict::Predict;
 use crate::progress::Bar;
+use crate::report::Report;
 use crate::sample::Sample;
 use crate::score::Score;
 use crate::split::Split;
@@ -54,6 +56,8 @@ pub(crate) enum Verb {
     Split(Split),
     Weigh(Box<Weigh>),
     Compare(Box<Compare>),
+    Plot(Plot),
+    Report(Report),
     Advise(Box<Advise>),
     Generate(Generate),
     Learners(Learners),

@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::{Args, ValueEnum};
 use dolmen::error::Result;
 use dolmen::plan::{Plan, Portion};
-use dolmen::recipe::{CheckPolicy, Combined, FitReport, Recipe};
+use dolmen::recipe::{CheckPolicy, Combined, FitReport, Model, Recipe};
 use dolmen::run::Run;
 use dolmen::score::figures::Figures;
 use dolmen::spec::Spec;
@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::args::{Common, Format};
 use crate::examples::Example;
 use crate::output::{self, Done, columns, number};
+use crate::picture::Shows;
 use crate::weigh::show;
 
 /// Stack models on data that the program carries, in seconds: a classifier, a regression or a density.
@@ -22,11 +23,14 @@ use crate::weigh::show;
 #[command(after_help = "Examples:
   dolmen demo
   dolmen demo regress
-  dolmen demo density --format json")]
+  dolmen demo density --format json
+  dolmen demo density --plot weights.svg --report demo.html")]
 pub(crate) struct Demo {
     /// What is shown.
     #[arg(value_enum, default_value_t = Subject::Classify)]
     subject: Subject,
+    #[command(flatten)]
+    shows: Shows,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -112,9 +116,11 @@ struct HeldOut {
 }
 
 pub(crate) fn run(demo: &Demo, common: &Common, out: &mut dyn Write) -> Done {
+    demo.shows.check()?;
     let run = common.run()?;
-    let report = demo.subject.stacked(common, &run)?;
+    let (report, model) = demo.subject.stacked(common, demo.shows.report.is_some(), &run)?;
     drop(run);
+    demo.shows.write(&dolmen_report::Subject::of(&model))?;
     if common.format == Format::Json {
         return output::json(&report, out);
     }
@@ -150,7 +156,7 @@ impl Subject {
     }
 
     /// Fits the subject's members to most of the rows, as `fit` does, and tests them on the others.
-    fn stacked(self, common: &Common, run: &Run) -> Result<Report> {
+    fn stacked(self, common: &Common, explain: bool, run: &Run) -> Result<(Report, Model)> {
         let (table, target) = self.data(run)?;
         let specs = self.members().iter().map(|text| Spec::parse(text));
         let recipe = Recipe {
@@ -160,6 +166,7 @@ impl Subject {
             // What the members and their weights are is what is shown.
             check: CheckPolicy::None,
             keep_all: true,
+            explain,
             ..Recipe::default()
         };
         // Of a few rows the target is not known.
@@ -178,6 +185,7 @@ impl Subject {
             scored.members.into_iter().map(|m| HeldOut { name: m.name, figures: m.figures }),
         );
         let (learned_from, tested_on) = (train.len(), test.len());
-        Ok(Report { fit: fit.report, held_out, learned_from, tested_on })
+        let report = Report { fit: fit.report, held_out, learned_from, tested_on };
+        Ok((report, fit.model))
     }
 }

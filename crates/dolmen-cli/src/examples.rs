@@ -16,7 +16,7 @@ pub(crate) enum Example {
     Penguins,
     /// 932 houses sold in and around Sacramento, numbers and categories, what they cost (`price`).
     Sacramento,
-    /// 272 eruptions of a geyser: a density of two columns.
+    /// 272 eruptions of a geyser, made up: a density of two columns.
     Geyser,
 }
 

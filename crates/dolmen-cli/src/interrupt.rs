@@ -1,5 +1,6 @@
 //! Ctrl-C: the first one ends the work where it can be ended, with nothing half-written; the second one at once.
 
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
@@ -26,6 +27,15 @@ pub(crate) fn asked() -> Arc<AtomicBool> {
     Arc::clone(&ASKED)
 }
 
+/// Says that the work was ended before its end; once, whoever ends it.
+pub(crate) fn tell() {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if !TOLD.swap(true, Ordering::Relaxed) {
+        // Where stderr is closed there is nobody to tell.
+        let _ = writeln!(io::stderr().lock(), "interrupted");
+    }
+}
+
 /// Whether somebody has pressed Ctrl-C.
 pub(crate) fn was_asked() -> bool {
     ASKED.load(Ordering::Relaxed)
@@ -47,7 +57,10 @@ fn lose_patience() {
     let wait = move || {
         if signals.forever().next().is_some() {
             thread::sleep(MOMENT);
-            dolmen::store::between_writes::<()>(|| exit(STATUS.into()));
+            dolmen::store::between_writes::<()>(|| {
+                tell();
+                exit(STATUS.into())
+            });
         }
     };
     // Where no thread is to be had, the second Ctrl-C still ends everything.

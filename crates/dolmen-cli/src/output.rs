@@ -1,6 +1,6 @@
 //! Results as tables, numbers as people read them, failures as two lines.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use comfy_table::presets::NOTHING;
@@ -125,6 +125,40 @@ pub(crate) fn left_columns(
 /// The width of the terminal, if it is one.
 fn terminal_width() -> Option<u16> {
     terminal_size_of(io::stdout()).map(|(Width(width), _)| width)
+}
+
+/// Columns that the labels of a report take, such as `kept`.
+const LABEL: usize = 15;
+
+/// Writes a report in lines that fit the terminal, if it is one: those that are longer go on under their text.
+pub(crate) fn report(out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> Done) -> Done {
+    let Some(width) = terminal_width() else { return write(out) };
+    let mut text = Vec::new();
+    write(&mut text)?;
+    for line in String::from_utf8_lossy(&text).lines() {
+        wrapped(line, usize::from(width), out)?;
+    }
+    Ok(())
+}
+
+/// Writes a line, broken at blanks where it is longer than the width.
+fn wrapped(line: &str, width: usize, out: &mut dyn Write) -> io::Result<()> {
+    let label: String = line.chars().take(LABEL).collect();
+    let indent = if label.ends_with("  ") && 2 * LABEL < width { LABEL } else { 0 };
+    // The label itself is not broken.
+    let mut start = if indent > 0 { label.len() } else { 0 };
+    let (mut rest, mut margin) = (line, 0);
+    while let Some((fits, next)) = rest.char_indices().nth(width - margin) {
+        let last = if next == ' ' {
+            Some(fits)
+        } else {
+            rest[start..fits].rfind(' ').map(|at| start + at)
+        };
+        let Some(at) = last.filter(|at| *at > start) else { break };
+        writeln!(out, "{:margin$}{}", "", rest[..at].trim_end())?;
+        (rest, margin, start) = (rest[at..].trim_start(), indent, 0);
+    }
+    writeln!(out, "{:margin$}{rest}", "")
 }
 
 /// Columns of cells up to this length are not broken while others can be.
@@ -279,6 +313,32 @@ pub(crate) fn difference(estimate: &Estimate) -> String {
     format!("{sign}{} (se {})", number(estimate.mean), maybe(estimate.se))
 }
 
+/// Cells of a bar.
+const BAR: usize = 10;
+
+/// A share of the largest as a small bar: of blocks on a terminal, else (and with NO_COLOR) of plain signs.
+pub(crate) fn bar(share: f64) -> String {
+    let is_plain = !io::stdout().is_terminal() || std::env::var_os("NO_COLOR").is_some();
+    bar_of(share, is_plain)
+}
+
+fn bar_of(share: f64, is_plain: bool) -> String {
+    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let share = if share > 0.0 { share.min(1.0) } else { return String::new() };
+    if is_plain {
+        return "#".repeat(((share * BAR as f64).round() as usize).max(1));
+    }
+    let eighths = ((share * (8 * BAR) as f64).round() as usize).max(1);
+    format!("{}{}", "█".repeat(eighths / 8), PARTS[eighths % 8])
+}
+
+/// The bar of a weight among others; cells of one length, so that bars begin side by side.
+pub(crate) fn weight_bar(weight: f64, all: impl Iterator<Item = f64>) -> String {
+    let bar = bar(weight / all.fold(0.0, f64::max));
+    let blanks = BAR - bar.chars().count().min(BAR);
+    format!("{bar}{}", " ".repeat(blanks))
+}
+
 /// Tells the user something on stderr that is no result.
 pub(crate) fn note(common: &Common, text: &str) {
     if !common.quiet {
@@ -338,6 +398,41 @@ mod tests {
         let long = figures(60, "a name that is longer than twenty characters");
         assert!(long.iter().any(|line| line.starts_with("best member")), "{long:?}");
         assert!(long.iter().all(|line| line.chars().count() <= 60), "{long:?}");
+    }
+
+    #[test]
+    fn long_lines_go_on_under_their_text() {
+        let shown = |line: &str, width: usize| {
+            let mut out = Vec::new();
+            wrapped(line, width, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let line = "kept           the stack: its gain over the best member, +0.0123 (se 0.0045), is clear";
+        assert_eq!(shown(line, 200), format!("{line}\n"));
+        let broken = shown(line, 40);
+        assert!(broken.lines().count() > 2, "{broken}");
+        assert!(broken.lines().all(|line| line.chars().count() <= 40), "{broken}");
+        assert!(broken.lines().skip(1).all(|line| line.starts_with(&" ".repeat(LABEL))));
+        let words = |text: &str| text.split_whitespace().map(String::from).collect::<Vec<_>>();
+        assert_eq!(words(&broken), words(line));
+        // What cannot be broken stays whole, and letters of several bytes are not cut.
+        let one = "x".repeat(60);
+        assert_eq!(shown(&one, 40), format!("{one}\n"));
+        let wide = format!("note           {}", "größer als vorgesehen ".repeat(8));
+        assert!(shown(&wide, 30).lines().all(|line| line.chars().count() <= 30));
+        assert_eq!(shown("", 40), "\n");
+    }
+
+    #[test]
+    fn bars_are_as_long_as_their_share_and_zero_has_none() {
+        assert_eq!(
+            [0.0, 0.01, 0.5, 1.0].map(|s| bar_of(s, true)),
+            ["", "#", "#####", "##########"]
+        );
+        let blocks = [0.0, 0.01, 0.55, 1.0].map(|s| bar_of(s, false));
+        assert_eq!(blocks, ["", "▏", "█████▌", "██████████"]);
+        assert_eq!(bar_of(f64::NAN, true), "");
+        assert_eq!(weight_bar(0.2, [0.2, 0.4].into_iter()).chars().count(), BAR);
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub(crate) struct Stacking {
     /// 'time(column=when, folds=5, gap=7)' or 'given(column=fold)'. [default: folds that suit classes, groups and times]
     #[arg(long, value_name = "SPEC")]
     plan: Option<String>,
-    /// Folds of the out-of-sample matrix. [default: 5 with a target, 10 for densities; fewer where rows or groups are fewer]
+    /// Folds of the out-of-sample matrix, at least 2 (in order of time 1). [default: 5 with a target, 10 for densities; fewer where rows or groups are fewer]
     #[arg(long, conflicts_with = "plan")]
     folds: Option<usize>,
 }

@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Score, common: &Common, out: &mut dyn Write) -> Do
     drop(run);
     match common.format {
         Format::Json => output::json(&report, out),
-        Format::Text => show(&report, out),
+        Format::Text => output::report(out, |out| show(&report, out)),
     }
 }
 

@@ -9,7 +9,7 @@ use clap::Args;
 use dolmen::error::{Error, Place, Result};
 use dolmen::plan::{HoldOut, Plan, PlanSpec, Portion, RowKeys};
 use dolmen::run::Run;
-use dolmen::table::{self, Column, DateColumn, Table, groups_of};
+use dolmen::table::{self, Column, DateColumn, Table, groups_of, times_of};
 use serde::Serialize;
 
 use crate::args::{Common, DataFile, Format, Reading};
@@ -127,7 +127,11 @@ impl Split {
             return Plan::hold_out_groups(&groups_of(table.column(name)?), test, 1, run);
         }
         if let Some(name) = &self.time {
-            return Plan::hold_out_last(&times(name, table.column(name)?)?, test);
+            let column = table.column(name)?;
+            if let Some(i) = column.first_missing() {
+                return Err(Error::data(Place::cell(i, name), "the time is missing"));
+            }
+            return Plan::hold_out_last(&times_of(name, column)?, test);
         }
         let classes = self.stratify.as_ref().map(|name| table.column(name).map(groups_of));
         let classes = classes.transpose()?;
@@ -160,26 +164,6 @@ impl Split {
         let stem = name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or("data");
         self.data.with_file_name(format!("{stem}.{part}.{extension}"))
     }
-}
-
-/// The rows' times: numbers, or the moments that dates name. Other texts have no order of time: sorted by spelling they
-/// would put February before January.
-fn times(name: &str, column: &Column) -> Result<Vec<f64>> {
-    if let Some(i) = column.first_missing() {
-        return Err(Error::data(Place::cell(i, name), "the time is missing"));
-    }
-    let Column::Categorical(texts) = column else {
-        return column.clone().into_numbers(name);
-    };
-    if let Some(dates) = DateColumn::recognise(name, texts) {
-        return dates.seconds(column);
-    }
-    column.clone().into_numbers(name).map_err(|_| {
-        let problem =
-            "the texts are neither numbers nor dates of one form: they have no order of time";
-        Error::data(Place::column(name), problem)
-            .with_hint("write dates with the year first (2024-01-31), or number the rows")
-    })
 }
 
 fn is_parquet(path: &Path) -> bool {

@@ -146,7 +146,7 @@ impl Error {
         Self::Param {
             name: name.into(),
             expected: expected.into(),
-            got: got.to_string(),
+            got: in_few_digits(got.to_string()),
             hint: None,
         }
     }
@@ -288,6 +288,14 @@ impl fmt::Display for Place {
     }
 }
 
+/// A number of hundreds of digits with a power of ten instead; everything else as it is.
+fn in_few_digits(text: String) -> String {
+    match text.parse::<f64>() {
+        Ok(value) if text.len() > 24 => format!("{value:e}"),
+        _ => text,
+    }
+}
+
 /// Bytes in words: `37.3 GB`.
 pub(crate) fn in_words(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
@@ -304,6 +312,13 @@ mod tests {
     use std::error::Error as _;
 
     use super::*;
+
+    #[test]
+    fn numbers_of_many_digits_are_told_in_few() {
+        let said = |value: f64| Error::param("rate", "small", value).to_string();
+        assert_eq!(said(1e300), "rate must be small, but is 1e300");
+        assert_eq!(said(-0.25), "rate must be small, but is -0.25");
+    }
 
     #[test]
     fn a_foreign_error_keeps_its_cause() {

@@ -4,19 +4,22 @@ mod show;
 
 use std::io::Write;
 
+use crate::args::{Common, DataFile, Format, Reading};
 use clap::{Args, ValueEnum};
 use dolmen::catalogue::Catalogued;
 use dolmen::error::{Error, Result};
-use dolmen::evaluate::compare::{Comparison, NetworkStudy, Tally, compare_on_networks, tally};
+use dolmen::evaluate::compare::{
+    Comparison, NetworkStudy, SetComparison, SetsComparison, compare_on_networks,
+};
 use dolmen::learner::Learner;
-use dolmen::recipe::{CompareRecipe, Versus};
+use dolmen::recipe::{CompareRecipe, Data, Versus};
 use dolmen::run::Run;
 use dolmen::spec::Spec;
 use dolmen::task::Classification;
-use serde::Serialize;
+use dolmen_report::Subject;
 
-use crate::args::{Common, DataFile, Format, Reading};
 use crate::output::{self, Done, note};
+use crate::picture::Shows;
 use crate::recipe::{Columns, Members, Stacking};
 
 /// Compare the stack that `fit` makes with choosing, averaging, cheating and each member on repeated splits.
@@ -35,6 +38,8 @@ use crate::recipe::{Columns, Members, Stacking};
       --combiner simplex --combiner log-pool --model aode --model logistic
   dolmen compare visits.csv --target ill --groups patient --drop day \\
       --outer-folds 5 --repeats 2 --model logistic --model naive-bayes
+  dolmen compare iris.csv --target Species --repeats 5 --sizes 15,25,40 \\
+      --model logistic --model tree --plot learning.svg
   dolmen compare --random-networks=tiny
   dolmen compare sets/*.csv --target-last --task classify --members-only \\
       --outer-folds 10 --model aode --model lmg-ode")]
@@ -56,6 +61,9 @@ pub(crate) struct Compare {
     /// Folds of repeated cross-validation, instead of random splits.
     #[arg(long, value_name = "FOLDS", conflicts_with = "test_rows")]
     outer_folds: Option<usize>,
+    /// Numbers of rows to learn from, such as 50,100,200: learning curves, on the same test parts.
+    #[arg(long, value_name = "ROWS", value_delimiter = ',')]
+    sizes: Vec<usize>,
     #[command(flatten)]
     stacking: Stacking,
     /// Compare the members each with each, without a stack.
@@ -70,11 +78,13 @@ pub(crate) struct Compare {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "small",
-        conflicts_with_all = ["data", "target", "target_last", "repeats", "test_rows", "outer_folds", "groups"]
+        conflicts_with_all = ["data", "target", "target_last", "repeats", "test_rows", "outer_folds", "groups", "sizes", "plot", "report"]
     )]
     random_networks: Option<StudySize>,
     #[command(flatten)]
     members: Members,
+    #[command(flatten)]
+    shows: Shows,
     #[command(flatten)]
     reading: Reading,
 }
@@ -93,21 +103,8 @@ enum StudySize {
 /// The members of Cerquides and Lopez de Mantaras (2005), Table 2.
 const FIVE: [&str; 5] = ["aode", "aode(threshold=30)", "bma-aode", "lmg-ode", "lmd-ode"];
 
-/// Several sets, and what they say together.
-#[derive(Debug, Serialize)]
-struct Sets {
-    sets: Vec<Set>,
-    tallies: Vec<Tally>,
-}
-
-#[derive(Debug, Serialize)]
-struct Set {
-    file: String,
-    #[serde(flatten)]
-    comparison: Comparison,
-}
-
 pub(crate) fn run(arguments: &Compare, common: &Common, out: &mut dyn Write) -> Done {
+    arguments.shows.check()?;
     let run = common.run()?;
     if let Some(size) = arguments.random_networks {
         let learners = arguments.learners_for_networks()?;
@@ -123,34 +120,67 @@ pub(crate) fn run(arguments: &Compare, common: &Common, out: &mut dyn Write) -> 
             Format::Text => show::tallies(&results.tallies, results.cells.len(), out),
         };
     }
+    if !arguments.sizes.is_empty() {
+        let [file] = &arguments.data[..] else {
+            let got = arguments.data.len();
+            return Err(Error::param("sizes", "given with a single file", got).into());
+        };
+        return arguments.learn(file, common, &run, out);
+    }
     let one = |file: &DataFile| arguments.compare_file(file, common, &run);
     let mut comparisons = arguments.data.iter().map(one).collect::<Result<Vec<Comparison>>>()?;
     drop(run);
     if comparisons.len() == 1 {
         let comparison = comparisons.remove(0);
+        arguments.shows.write(&Subject::Comparison(&comparison))?;
         return match common.format {
             Format::Json => output::json(&comparison, out),
             Format::Text => show::comparison(&comparison, out),
         };
     }
-    let tallies = tally(comparisons.iter().map(|comparison| comparison.duels.as_slice()));
     let files = arguments.data.iter().map(|file| file.display().to_string());
-    if common.format == Format::Text && tallies.is_empty() {
-        return files.zip(&comparisons).try_for_each(|(file, comparison)| {
+    let set = |(file, comparison)| SetComparison { file, comparison };
+    let sets = SetsComparison::new(files.zip(comparisons).map(set).collect());
+    arguments.shows.write(&Subject::Sets(&sets))?;
+    if common.format == Format::Json {
+        return output::json(&sets, out);
+    }
+    if sets.tallies.is_empty() {
+        return sets.sets.iter().try_for_each(|SetComparison { file, comparison }| {
             writeln!(out, "{file}\n")?;
             show::comparison(comparison, out)?;
             Ok(writeln!(out)?)
         });
     }
-    if common.format == Format::Text {
-        return show::tallies(&tallies, comparisons.len(), out);
-    }
-    let set = |(file, comparison)| Set { file, comparison };
-    output::json(&Sets { sets: files.zip(comparisons).map(set).collect(), tallies }, out)
+    show::tallies(&sets.tallies, sets.sets.len(), out)?;
+    show::ranks(sets.ranks.as_ref(), out)
 }
 
 impl Compare {
+    /// Learning curves.
+    fn learn(&self, file: &DataFile, common: &Common, run: &Run, out: &mut dyn Write) -> Done {
+        let (recipe, data) = self.prepared(file, common, run)?;
+        let curve =
+            recipe.learning_curve(&data, &self.sizes, run).map_err(|error| error.in_file(file))?;
+        self.shows.write(&Subject::Learning(&curve))?;
+        match common.format {
+            Format::Json => output::json(&curve, out),
+            Format::Text => show::learning(&curve, out),
+        }
+    }
+
     fn compare_file(&self, file: &DataFile, common: &Common, run: &Run) -> Result<Comparison> {
+        let (recipe, data) = self.prepared(file, common, run)?;
+        recipe.compare(&data, run).map_err(|error| error.in_file(file))
+    }
+
+    /// What is compared, and the file taken apart.
+    fn prepared(
+        &self,
+        file: &DataFile,
+        common: &Common,
+        run: &Run,
+    ) -> Result<(CompareRecipe, Data)> {
         let mut recipe = self.members.recipe(&self.columns, &self.reading, common)?;
         self.stacking.add_to(&mut recipe)?;
         if self.target_last {
@@ -166,8 +196,9 @@ impl Compare {
             test_rows: self.test_rows,
             outer_folds: self.outer_folds,
             members_only: self.members_only,
+            train_rows: None,
         };
-        CompareRecipe { recipe, versus }.compare(&data, run).map_err(|error| error.in_file(file))
+        Ok((CompareRecipe { recipe, versus }, data))
     }
 
     /// The name of a file's last column.

@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use dolmen::evaluate::compare::{Comparison, Duel, MeanWeight, MethodResult, Outcome, Tally};
+use dolmen::evaluate::compare::{
+    Comparison, Duel, LearningCurve, MeanWeight, MethodResult, Outcome, RankedMethod, Ranks, Tally,
+};
 
 use crate::output::{Done, columns, counted, number};
 
@@ -60,7 +62,7 @@ fn figures(comparison: &Comparison, out: &mut dyn Write) -> Done {
         row
     };
     let mut header = vec!["method", "score", "se", "Wilcoxon p", "corrected t p"];
-    header.extend(first.figures.iter().map(|figure| figure.name));
+    header.extend(first.figures.iter().map(|figure| figure.name.as_str()));
     columns(&header, comparison.methods.iter().map(row), out)?;
     writeln!(out, "\np: of the score, against {}\n", first.name)?;
     Ok(())
@@ -88,7 +90,7 @@ fn names<'a>(figures: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 
 /// Each pair of methods in a line.
 fn duels(duels: &[Duel], out: &mut dyn Write) -> Done {
-    let shown = names(duels.iter().map(|duel| duel.figure));
+    let shown = names(duels.iter().map(|duel| duel.figure.as_str()));
     let cell = |duel: &Duel| format!("{} ({})", word(duel.outcome), word(duel.corrected_outcome));
     let pair = |duels: &[Duel]| {
         let mut row = vec![format!("{} - {}", duels[0].first, duels[0].second)];
@@ -141,7 +143,7 @@ fn splits(comparison: &Comparison, out: &mut dyn Write) -> Done {
 
 /// Several sets: wins, draws and losses of each pair.
 pub(super) fn tallies(tallies: &[Tally], sets: usize, out: &mut dyn Write) -> Done {
-    let shown = names(tallies.iter().map(|tally| tally.figure));
+    let shown = names(tallies.iter().map(|tally| tally.figure.as_str()));
     let cell = |[wins, draws, losses]: [usize; 3]| format!("{wins}/{draws}/{losses}");
     let pair = |pair: &[Tally]| {
         let mut row = vec![format!("{} - {}", pair[0].first, pair[0].second)];
@@ -157,4 +159,36 @@ pub(super) fn tallies(tallies: &[Tally], sets: usize, out: &mut dyn Write) -> Do
         "\nwins/draws/losses of the first over {sets} sets, at 95 % by the paired t-test (by the corrected one)"
     )?;
     Ok(())
+}
+
+/// Mean ranks over several sets.
+pub(super) fn ranks(ranks: Option<&Ranks>, out: &mut dyn Write) -> Done {
+    let Some(Ranks { methods, critical_difference, .. }) = ranks else { return Ok(()) };
+    writeln!(out)?;
+    let row = |method: &RankedMethod| vec![method.name.clone(), format!("{:.2}", method.rank)];
+    columns(&["method", "mean rank"], methods.iter().map(row), out)?;
+    writeln!(
+        out,
+        "\nmean ranks by score that differ by less than {critical_difference:.2} may do so by chance (5 %, Nemenyi)"
+    )?;
+    Ok(())
+}
+
+/// Learning curves: methods in lines, sizes in columns.
+pub(super) fn learning(curve: &LearningCurve, out: &mut dyn Write) -> Done {
+    let Some(last) = curve.sizes.last() else { return Ok(()) };
+    let sizes: Vec<String> =
+        curve.sizes.iter().map(|point| format!("{} rows", point.size)).collect();
+    let header: Vec<&str> = ["score"].into_iter().chain(sizes.iter().map(String::as_str)).collect();
+    let row = |method: &MethodResult| {
+        let at = |comparison: &Comparison| {
+            let own = comparison.methods.iter().find(|own| own.name == method.name);
+            own.map_or_else(|| "-".into(), |own| format!("{} ({})", known(own.mean), known(own.se)))
+        };
+        let cells = curve.sizes.iter().map(|point| at(&point.comparison));
+        [method.name.clone()].into_iter().chain(cells).collect::<Vec<_>>()
+    };
+    columns(&header, last.comparison.methods.iter().map(row), out)?;
+    writeln!(out, "(standard errors in brackets)\n")?;
+    splits(&last.comparison, out)
 }

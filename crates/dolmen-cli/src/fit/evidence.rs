@@ -113,6 +113,14 @@ pub(super) fn show_verdict(verdict: &Verdict, kept: &str, out: &mut dyn Write) -
     if verdict.only_member && free_of_noise(verdict.gain.mean, 1.0) == 0.0 {
         return Ok(writeln!(out, "kept           the only member: there is nothing to choose")?);
     }
+    let is_same = free_of_noise(verdict.gain.mean, 1.0) == 0.0
+        && verdict.gain.se.is_some_and(|se| free_of_noise(se, 1.0) == 0.0);
+    if is_same && verdict.kept == Kept::BestMember {
+        return Ok(writeln!(
+            out,
+            "kept           {what}: in the check the stack and its best member were one and the same"
+        )?);
+    }
     let what = if verdict.only_member { "the stack of the only member".into() } else { what };
     let asked = if verdict.by_check || verdict.only_member { "" } else { " (as asked)" };
     if verdict.gain.mean == f64::INFINITY {

@@ -11,10 +11,12 @@ use dolmen::catalogue::Catalogue;
 use dolmen::ensemble::{Ending, IntervalKind};
 use dolmen::error::{Error, Result};
 use dolmen::recipe::{CheckPolicy, FitReport, Matrix, Recipe};
+use dolmen_report::Subject;
 use serde::Serialize;
 
 use crate::args::{Calibrate, Common, DataFile, Format, Reading};
 use crate::output::{self, Done, Failure, note};
+use crate::picture::Shows;
 use crate::recipe::{Columns, Members, Stacking};
 pub(crate) use evidence::show_coverage;
 pub(crate) use show::{show_calibration, show_other};
@@ -31,6 +33,8 @@ pub(crate) use show::{show_calibration, show_other};
   dolmen fit iris.csv --target Species --calibrate temperature \\
       --combiner simplex --combiner 'logistic(on=logits)'
   dolmen fit iris.csv --target Species --model aode --alone -o aode.dolmen
+  dolmen fit iris.csv --target Species --model logistic --model tree \\
+      --plot weights.svg --report iris.html
   dolmen fit sacramento.csv --target price --combiner ridge --final average \\
       -o sacramento.dolmen
   dolmen fit geyser.csv --oos matrix.parquet && \\
@@ -52,7 +56,7 @@ pub(crate) struct Fit {
     #[arg(
         long,
         requires = "Members",
-        conflicts_with_all = ["combiners", "folds", "plan", "check", "ending", "calibrate", "keep_stack", "drop_failed", "oos"]
+        conflicts_with_all = ["combiners", "folds", "plan", "check", "ending", "calibrate", "intervals", "keep_stack", "keep_all", "keep_matrix", "drop_failed", "oos"]
     )]
     alone: bool,
     /// How the stack is compared with its best member. [default: auto]
@@ -91,6 +95,12 @@ pub(crate) struct Fit {
     /// Keep the out-of-sample matrix in the model file.
     #[arg(long)]
     keep_matrix: bool,
+    /// Measure how much each input matters to the stack, and how predictions move with the most important ones: kept members are
+    /// fitted on the folds once more for it. --report does so, too.
+    #[arg(long)]
+    explain: bool,
+    #[command(flatten)]
+    shows: Shows,
     #[command(flatten)]
     reading: Reading,
 }
@@ -161,9 +171,10 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
     if let (Some(path), Some(matrix)) = (&fit.oos, &fitted.matrix) {
         written = written.and(matrix.write(path));
     }
+    written = written.and_then(|()| fit.shows.write(&Subject::of(&fitted.model)));
     match common.format {
         Format::Json => output::json(&Shown { report, model }, out)?,
-        Format::Text => show::report(report, model, out)?,
+        Format::Text => output::report(out, |out| show::report(report, model, out))?,
     }
     if fit.output.is_none() {
         note(common, "the model is not kept: -o FILE.dolmen writes it");
@@ -186,13 +197,17 @@ impl Fit {
         recipe.keep_all |= self.keep_all;
         recipe.drop_failed |= self.drop_failed;
         recipe.keep_matrix |= self.keep_matrix;
+        recipe.explain |= self.explain || self.shows.report.is_some();
         Ok(recipe)
     }
 
     /// Long work is not begun for a result that cannot be kept.
     fn check_outputs(&self) -> Result<()> {
         let (model, matrix) = (self.output.as_deref(), self.oos.as_deref());
-        let written = [("--output", model), ("--oos", matrix)];
+        let (plot, report) = (self.shows.plot.as_deref(), self.shows.report.as_deref());
+        let written =
+            [("--output", model), ("--oos", matrix), ("--plot", plot), ("--report", report)];
+        self.shows.check()?;
         for (option, path) in written {
             if path.is_some_and(output::is_standard) {
                 let expected = "the name of a file: stdout is for the report";

@@ -29,6 +29,17 @@ fn stack(report: &StackReport, out: &mut dyn Write) -> Done {
         Combined::Weighed(weighing) => show_weighing(weighing, out)?,
         Combined::Other(other) => show_other(other, &report.combiner, out)?,
     }
+    let covered = match &report.combined {
+        Combined::Weighed(weighing) => weighing.rows,
+        Combined::Other(other) => other.rows,
+    };
+    if covered < report.table_rows {
+        let rows = report.table_rows;
+        writeln!(
+            out,
+            "covered        {covered} of the {rows} rows were predicted unseen; the others are learned from only"
+        )?;
+    }
     if let Some(check) = &report.check {
         show_check(check, out)?;
     } else {

@@ -73,7 +73,7 @@ pub(super) fn run(path: &Path, recipe: bool, common: &Common, out: &mut dyn Writ
     };
     match common.format {
         Format::Json => output::json(&report, out),
-        Format::Text => show(&report, out),
+        Format::Text => output::report(out, |out| show(&report, out)),
     }
 }
 

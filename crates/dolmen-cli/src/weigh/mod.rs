@@ -20,6 +20,7 @@ use crate::args::{Calibrate, Common, DataFile, Format, Reading};
 use crate::fit::{show_calibration, show_other};
 use crate::output::{
     self, Done, Failure, columns, counted, difference, free_of_noise, maybe, note, number,
+    weight_bar,
 };
 
 /// Find the best combination of predictions made by any tool.
@@ -28,7 +29,7 @@ use crate::output::{
 ///
 /// Without --target the columns are densities p(x), or probabilities p(true class). With --target and columns named
 /// member:class they are class probabilities; with --log as well, ln p(x, class) of generative models. With a numeric --target they are predicted numbers. A matrix kept by
-/// `dolmen fit --oos` needs no options.
+/// `dolmen fit --oos`, or in the model by --keep-matrix, needs no options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   dolmen weigh densities.csv                # one density column per member
@@ -129,7 +130,7 @@ pub(crate) fn run(weigh: &Weigh, common: &Common, out: &mut dyn Write) -> Done {
     let in_file = |error: Error| error.in_file(&weigh.predictions);
     let (matrix, x) = weigh.matrix(&recipe, common, &run).map_err(in_file)?;
     let apply = match &weigh.apply {
-        Some(path) => Apply::Further(weigh.read(&recipe, path, &run)?),
+        Some(path) => Apply::Further(recipe.read_further(path, &matrix, &run)?),
         None if output.is_some() => Apply::Same,
         None => Apply::Nothing,
     };
@@ -144,7 +145,7 @@ pub(crate) fn run(weigh: &Weigh, common: &Common, out: &mut dyn Write) -> Done {
     if !output.is_some_and(output::is_standard) {
         match common.format {
             Format::Json => output::json(&Shown { report, output }, out)?,
-            Format::Text => report_text(report, output, out)?,
+            Format::Text => output::report(out, |out| report_text(report, output, out))?,
         }
     }
     if report.converged() || weigh.allow_unconverged { Ok(()) } else { Err(Failure::Negative) }
@@ -266,13 +267,14 @@ pub(crate) fn show(weighing: &Weighing, out: &mut dyn Write) -> Done {
         vec![
             members[m].name.clone(),
             format!("{:.4}", members[m].weight),
+            weight_bar(members[m].weight, members.iter().map(|member| member.weight)),
             maybe(members[m].se),
             interval(m),
             number(members[m].score),
             maybe(members[m].loo_loss.map(|loss| free_of_noise(loss, weighing.score))),
         ]
     };
-    let header = ["member", "weight", "se", "90 %", "score alone", "loss without"];
+    let header = ["member", "weight", "", "se", "90 %", "score alone", "loss without"];
     columns(&header, order.iter().take(MOST_SHOWN).map(row), out)?;
     if members.len() > MOST_SHOWN {
         let unused = members.iter().filter(|m| m.weight == 0.0).count();
@@ -311,6 +313,13 @@ fn summary(weighing: &Weighing, out: &mut dyn Write) -> Done {
             "cross-checked  {} score with weights from other rows ({folds} folds)",
             number(honest.score)
         )?;
+        if honest.score.is_infinite() {
+            writeln!(
+                out,
+                "               (with them some row has no probability at all; where neither side gives it any, \
+                 the gains count it as 0)"
+            )?;
+        }
         writeln!(
             out,
             "               {} over the best member",

@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::folder::Folder;
 
 /// Every verb with examples, and the verbs below them.
-const VERBS: [&[&str]; 15] = [
+const VERBS: [&[&str]; 17] = [
     &["demo"],
     &["inspect"],
     &["fit"],
@@ -17,6 +17,8 @@ const VERBS: [&[&str]; 15] = [
     &["split"],
     &["weigh"],
     &["compare"],
+    &["plot"],
+    &["report"],
     &["advise"],
     &["generate"],
     &["generate", "example"],

@@ -1,7 +1,8 @@
-//! Ctrl-C in the middle of a long fit.
+//! Ctrl-C in the middle of long work.
 #![cfg(unix)]
 
 use std::fmt::Write;
+use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -66,5 +67,29 @@ fn an_interrupted_fit_leaves_at_once_and_leaves_nothing() {
         // It takes a third of a second where nothing looks at the flag; the rest is for a machine that is busy.
         assert!(took < Duration::from_secs(3), "{times} times: {took:?}");
         assert_eq!(folder.names(), ["data.csv"], "{times} times");
+    }
+}
+
+/// Drawing rows, and writing them to somebody who does not read.
+#[test]
+fn an_interrupted_draw_says_so() {
+    let folder = Folder::with("data.csv", "x\n1\n2\n4\n7\n9\n");
+    folder.succeeds(&["fit", "data.csv", "--model", "gaussian", "--alone", "-o", "m", "-q"]);
+    for rows in ["30000000", "3000000"] {
+        let child = Command::new(env!("CARGO_BIN_EXE_dolmen"))
+            .args(["sample", "m", "--rows", rows])
+            .current_dir(folder.path("."))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut child = child.unwrap();
+        let mut stderr = child.stderr.take().unwrap();
+        sleep(Duration::from_millis(700));
+        interrupt(&child, 1);
+        // Nobody reads what it writes, so it ends only if the signal ends it.
+        assert_eq!(ended(child).1, Some(130), "{rows} rows");
+        let mut said = String::new();
+        stderr.read_to_string(&mut said).unwrap();
+        assert_eq!(said, "interrupted\n", "{rows} rows");
     }
 }

@@ -106,6 +106,24 @@ fn a_kept_matrix_stands_in_the_model() {
 }
 
 #[test]
+fn a_kept_matrix_is_weighed_out_of_the_model() {
+    let folder = Folder::new();
+    let keep = ["--keep-matrix", "--oos", "m.parquet", "-o", "m.dolmen", "--check", "none"];
+    folder.succeeds(&[&FLAGS[..], &keep].concat());
+    let of_model = folder.json(&["weigh", "m.dolmen", "--method", "log-pool"]);
+    assert_eq!(of_model, folder.json(&["weigh", "m.parquet", "--method", "log-pool"]));
+    folder.succeeds(&[&FLAGS[..], &["-o", "without.dolmen"]].concat());
+    folder.refuses_naming(&["weigh", "without.dolmen"], &["without.dolmen", "does not carry"]);
+    // Its keys, too: in order of time the check goes block after block.
+    let folder = days();
+    let keep = ["--time", "day", "--keep-matrix", "--oos", "m.parquet", "-o", "m.dolmen"];
+    folder.succeeds(&[&["fit"], &LOAD[..], &keep].concat());
+    let of_model = folder.json(&["weigh", "m.dolmen", "--method", "ridge"]);
+    assert_eq!(of_model["check"]["kind"], "forward");
+    assert_eq!(of_model, folder.json(&["weigh", "m.parquet", "--method", "ridge"]));
+}
+
+#[test]
 fn unknown_keys_of_a_recipe_are_refused() {
     let folder = Folder::with("typo.toml", "tarjet = 'Species'");
     folder.refuses_naming(&["fit", IRIS, "--recipe", "typo.toml"], &["typo.toml", "tarjet"]);
@@ -214,6 +232,54 @@ fn plans_in_order_of_time_are_kept_as_they_were_written() {
     // Options count more than the file.
     let folds = ["fit", "days.csv", "-q", "--recipe", "r.toml", "--time", "day", "--folds", "3"];
     assert_eq!(folder.json(&folds)["folds"], 3);
+}
+
+/// A ladder is known by its rungs, and a member by its name, however it was written.
+#[test]
+fn ladders_are_found_again_in_a_kept_matrix() {
+    let folder = days();
+    let fit = |model: &'static str| {
+        let fit = ["fit", "days.csv", "-q", "--target", "load", "--oos", "m.parquet", "--model"];
+        let report = folder.json(&[&fit[..], &[model]].concat());
+        let members = report["members"].as_array().unwrap().clone();
+        members.iter().map(|m| m["name"].as_str().unwrap().to_string()).collect::<Vec<_>>()
+    };
+    let two = ["neighbours(k=3)", "neighbours(k=9)"];
+    assert_eq!(fit("neighbours(k=[3, 9])"), two);
+    assert_eq!(fit("neighbours(k=[3, 9])"), two);
+    let three = ["neighbours(k=3)", "neighbours(k=9)", "neighbours(k=20)"];
+    assert_eq!(fit("neighbours(k=[9, 20])")[1..], three[1..]);
+    let with_ridge = [&three[..], &["ridge"]].concat();
+    assert_eq!(fit("ridge"), with_ridge);
+    // As it is by default.
+    assert_eq!(fit("ridge(standardise=true)"), with_ridge);
+}
+
+/// The plan is the same for every seed, the members are not.
+#[test]
+fn a_matrix_of_another_seed_is_not_used() {
+    let folder = days();
+    let timed = ["--model", "forest(trees=5)", "--time", "day", "--oos", "m.parquet"];
+    let fit = [&["fit"], &LOAD[..], &timed].concat();
+    folder.succeeds(&fit);
+    folder.refuses_naming(&[&fit[..], &["--seed", "5"]].concat(), &["another seed"]);
+    folder.succeeds(&fit);
+}
+
+#[test]
+fn a_report_in_order_of_time_says_what_was_covered_and_how_it_was_checked() {
+    let folder = days();
+    let fit = ["fit", "days.csv", "--target", "load", "--model", "tree", "--model", "ridge"];
+    let fit = [&fit[..], &["--time", "day", "--check", "nested"]].concat();
+    let outcome = folder.dolmen(&fit);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("not nested"), "{}", outcome.stderr);
+    let covered = folder.json(&fit)["rows"].as_u64().unwrap();
+    let line = format!("covered        {covered} of the 200 rows");
+    assert!(covered < 200 && outcome.stdout.contains(&line), "{}", outcome.stdout);
+    let rolling = ["--plan", "time(column=day, kind=expanding, train=3)"];
+    let line = folder.refuses(&[&["fit"], &LOAD[..], &rolling].concat());
+    assert!(line.contains("kind is rolling"), "{line}");
 }
 
 #[test]

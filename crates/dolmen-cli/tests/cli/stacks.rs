@@ -51,11 +51,33 @@ fn the_best_member_takes_the_place_of_a_stack_that_is_not_better() {
     assert_eq!(weights["members"][0]["weight"], 1.0);
     assert_eq!(weights["members"].as_array().unwrap().len(), 1);
     assert!(folder.succeeds(&fit).contains("'ridge(lambda=1)' alone"));
+    // A stack that is its best member has no lead to tell of.
+    let same =
+        with(&NUMBERS, &["--model", "ridge(lambda=1)", "--model", "mean", "--combiner", "best"]);
+    let text = folder.succeeds(&same);
+    assert!(
+        text.contains("'ridge(lambda=1)' alone") && text.contains("one and the same"),
+        "{text}"
+    );
+    assert!(!text.contains("is none"), "{text}");
     let kept = folder.json(&with(&fit, &["--keep-stack"]));
     assert_eq!(kept["kept"], "stack");
     let unchecked = folder.json(&with(&fit, &["--check", "none"]));
     assert!(unchecked["check"].is_null());
     assert_eq!(unchecked["kept"], "stack");
+}
+
+/// Ridge regression is for numbers: a combiner, as it was asked for as one.
+#[test]
+fn a_combiner_of_another_task_is_called_a_combiner() {
+    let folder = Folder::new();
+    let fit = with(&CLASSES, &["--model", "tree", "--combiner", "ridge"]);
+    folder.refuses_naming(&fit, &["combiner must be", "classification", "ridge"]);
+    assert!(folder.dolmen(&fit).stderr.contains("logistic"));
+    let fit = with(&NUMBERS, &["--model", "tree", "--combiner", "logistic"]);
+    folder.refuses_naming(&fit, &["combiner must be", "logistic"]);
+    let fit = ["fit", IRIS, "--drop", "Species", "--combiner", "ridge", "--model", "gaussian"];
+    folder.refuses_naming(&fit, &["combiner must be", "density"]);
 }
 
 #[test]

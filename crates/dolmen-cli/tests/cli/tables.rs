@@ -52,6 +52,30 @@ fn columns_that_tell_rows_apart_are_left_out() {
     assert!(!notes(&folder, &fit).contains("left out"));
 }
 
+/// Rows drawn from a density of dates have the numbers that dates become, and are read as such.
+#[test]
+fn rows_drawn_from_a_density_with_dates_are_read_back() {
+    let mut text = String::from("when,x\n");
+    for i in 0..120 {
+        let (month, day) = (i % 12 + 1, i % 28 + 1);
+        writeln!(text, "20{:02}-{month:02}-{day:02},{}", i % 3 + 20, i * 37 % 41).unwrap();
+    }
+    let folder = Folder::with("d.csv", text);
+    let fit = ["fit", "d.csv", "--model", "gaussian", "--alone", "-o", "m.dolmen", "-q"];
+    folder.succeeds(&fit);
+    for drawn in ["drawn.csv", "drawn.parquet"] {
+        folder.succeeds(&["sample", "m.dolmen", "--rows", "30", "-o", drawn]);
+        let said = folder.succeeds(&["predict", "m.dolmen", drawn]);
+        assert_eq!(said.lines().count(), 31);
+        assert!(!said.contains("inf"), "{said}");
+        folder.succeeds(&["score", "m.dolmen", drawn]);
+    }
+    // Neither the dates nor all of their numbers.
+    let half = folder.read("drawn.csv").replacen("when.", "then.", 1);
+    folder.write("half.csv", half);
+    folder.refuses_naming(&["predict", "m.dolmen", "half.csv"], &["'when'"]);
+}
+
 #[test]
 fn dates_are_numbers_the_same_for_new_rows() {
     let day = |i: usize| format!("20{:02}-{:02}-{:02}", 10 + i / 12, 1 + i % 12, 1 + i % 28);

@@ -35,6 +35,37 @@ fn the_text_report() {
     insta::assert_snapshot!(format!("{before}certified gap GAP {after}"));
 }
 
+/// What is left out, and the truth, need not be in a file of further rows.
+#[test]
+fn further_rows_need_the_members_in_use_only() {
+    let folder = Folder::with("d.csv", DENSITIES);
+    folder.write("new.csv", "b,a\n0.2,0.4\n0.1,0.3\n");
+    let weigh = ["weigh", "d.csv", "--apply", "new.csv", "-o", "-", "--drop"];
+    let combined = folder.succeeds(&[&weigh[..], &["c"]].concat());
+    assert_eq!(combined.lines().count(), 3);
+    folder.refuses_naming(&[&weigh[..], &["b"]].concat(), &["new.csv", "'c'"]);
+    let header = "truth,near,far,bad";
+    let truth: Vec<String> =
+        (0..30).map(|i| format!("{i},{},{},x", i % 7 + i, i - i % 3)).collect();
+    folder.write("f.csv", format!("{header}\n{}\n", truth.join("\n")));
+    folder.write("t.csv", "far,near\n3,4\n");
+    let weigh = ["weigh", "f.csv", "--target", "truth", "--drop", "bad", "--apply", "t.csv"];
+    assert_eq!(folder.succeeds(&[&weigh[..], &["-o", "-"]].concat()).lines().count(), 2);
+}
+
+/// Rows to which the weights of other rows give nothing: a score of -inf is explained beside gains that are finite.
+#[test]
+fn an_infinite_score_beside_finite_gains_is_explained() {
+    let mut text = String::from("a,b\n");
+    (0..20).for_each(|i| text.push_str(if i == 7 { "0,0.4\n" } else { "0.5,0.1\n" }));
+    let folder = Folder::with("d.csv", text);
+    let said = folder.succeeds(&["weigh", "d.csv", "--method", "best"]);
+    let honest = &folder.json(&["weigh", "d.csv", "--method", "best"])["cross_validated"];
+    assert_eq!(honest["score"], "-inf");
+    assert_eq!(honest["gain_over_best"]["mean"], 0.0);
+    assert!(said.contains("some row has no probability at all"), "{said}");
+}
+
 #[test]
 fn a_missed_tolerance_is_said_first_and_exits_with_one() {
     // Numbers without a pattern: rounding leaves a gap that is not exactly 0.

@@ -5,20 +5,23 @@ use serde_json::{Map, Value};
 use super::wrappers::nested;
 use super::{Catalogue, Catalogued, CombinerEntry, Parameter, Parameters};
 use crate::combine::{Bma, Gate, Learned, LogPool, Method, Seen, Weights};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::learner::linear::{Logistic, Ridge};
 use crate::spec::Spec;
 
 /// The penalties of a stacker if none are named; the stack chooses.
 const LADDER: [f64; 7] = [1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3];
 
+/// Learners that are combiners by their own names.
+const STACKERS: [&str; 2] = ["ridge", "logistic"];
+
 /// All combiners, in the order they are shown; `first` is a learner of the task, for an example.
 pub(super) fn entries<T: Catalogued>(first: &str) -> Vec<CombinerEntry<T>> {
     let mut entries: Vec<CombinerEntry<T>> = Method::ALL.into_iter().map(weights).collect();
     entries.extend([
-        stacker::<T, Ridge>("ridge", "ridge regression on the members' predictions (numbers)"),
+        stacker::<T, Ridge>(STACKERS[0], "ridge regression on the members' predictions (numbers)"),
         stacker::<T, Logistic>(
-            "logistic",
+            STACKERS[1],
             "logistic regression on the members' predictions (classes)",
         ),
         CombinerEntry::new::<Seen>(
@@ -99,6 +102,14 @@ fn stacked<T: Catalogued>(spec: &Spec, catalogue: &Catalogue) -> Result<Learned<
         seen.extend(of.parameters.remove(name).map(|value| (name.to_string(), value)));
     }
     let Seen { on, inputs } = Spec { kind: spec.kind.clone(), parameters: seen }.read()?;
+    let is_known = |kind: &str| catalogue.learners::<T>().iter().any(|entry| entry.kind() == kind);
+    if !is_known(&spec.kind) {
+        let error = Error::param("combiner", format!("one for {}", T::NAME), &spec.kind);
+        return Err(match STACKERS.into_iter().find(|kind| is_known(kind)) {
+            Some(other) => error.with_hint(format!("for {} there is {other}", T::NAME)),
+            None => error.with_hint("simplex finds weights for every task"),
+        });
+    }
     of.parameters.entry("lambda").or_insert_with(|| Value::from(LADDER.to_vec()));
     Ok(Learned::new(catalogue.learner::<T>(&of)?).on(on).with_inputs(inputs))
 }

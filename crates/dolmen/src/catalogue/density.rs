@@ -1,14 +1,9 @@
 //! The learners of densities.
 
-use std::sync::Arc;
-
-use super::wrappers::{self, nested};
+use super::wrappers;
 use super::{
-    Catalogue, Catalogued, LearnerEntry, Parameter, Section, WIDE, combiners, has_missing, plain,
-    section_of, specs,
+    Catalogue, Catalogued, Section, WIDE, combiners, has_missing, plain, section_of, specs,
 };
-use crate::learner::Learner;
-use crate::learner::density::averaged::{Averaged, Averaging};
 use crate::learner::density::gaussian::Gaussian;
 use crate::learner::density::kernel::KernelDensity;
 use crate::learner::density::mixture::GaussianMixture;
@@ -30,20 +25,6 @@ pub(super) fn section() -> Section<Density> {
             "Gaussian mixture by MAP-EM; a list of components is a ladder",
         )
         .with_example("mixture(components=[2, 4, 8], covariance=diagonal)"),
-        LearnerEntry::new::<Averaging>(
-            "averaged",
-            "the average of several fits of another density: of=SPEC",
-            |spec, catalogue| {
-                let (of, spec) = nested(spec, "of")?;
-                let of: Arc<dyn Learner<Density>> = catalogue.learner::<Density>(&of)?.into();
-                Ok(Box::new(Averaged::of(of, spec.read()?)))
-            },
-        )
-        .of(Parameter::model(
-            "of",
-            "The density whose fits are averaged; each rung of a ladder by itself.",
-        ))
-        .with_example("averaged(of=mixture(components=4), fits=20)"),
     ];
     learners.extend(wrappers::entries(["gaussian", "mixture(components=[2, 4])"]));
     Section { learners, combiners: combiners::entries("gaussian") }

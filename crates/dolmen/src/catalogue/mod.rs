@@ -26,8 +26,9 @@ pub use parameter::{Bound, Choice, Kind, Parameter, Range};
 
 use crate::combine::{Combiner, Method, StoredCombination, Weighable};
 use crate::error::{Error, Result};
+use crate::learner::averaged::Averageable;
 use crate::learner::encoded::Encoded;
-use crate::learner::{Learner, Stored};
+use crate::learner::{Ladder, Learner, Stored};
 use crate::spec::Spec;
 use crate::store::Registry;
 use crate::table::{self, Rows, Schema};
@@ -208,8 +209,27 @@ impl Catalogue {
         &self.registry
     }
 
-    /// The learner of a spec.
+    /// The learner of a spec. A ladder of which some rungs cannot be fitted goes on with the others
+    /// ([`Learner::rungs`]).
     pub fn learner<T: Catalogued>(&self, spec: &Spec) -> Result<Box<dyn Learner<T>>> {
+        let learner = self.built::<T>(spec)?;
+        let members = learner.members();
+        if members.len() < 2 {
+            return Ok(learner);
+        }
+        // A member's name is its spec.
+        let rung = |name: &String| {
+            let rung = self.built::<T>(&Spec::parse(name).ok()?).ok()?;
+            (rung.members() == [name.as_str()]).then_some(rung)
+        };
+        Ok(match members.iter().map(rung).collect::<Option<Vec<_>>>() {
+            Some(rungs) => Box::new(Ladder::new(learner, rungs)),
+            None => learner,
+        })
+    }
+
+    /// The learner that the entry of a spec makes.
+    fn built<T: Catalogued>(&self, spec: &Spec) -> Result<Box<dyn Learner<T>>> {
         let what = format!("a learner of {}", T::NAME);
         (find(self.learners::<T>(), spec, "model", &what)?.build)(spec, self)
     }
@@ -252,7 +272,7 @@ fn find<'a, W: ?Sized>(
 }
 
 /// A task with learners and combiners that can be named.
-pub trait Catalogued: Weighable {
+pub trait Catalogued: Weighable + Averageable {
     /// Its part of a catalogue.
     #[doc(hidden)]
     fn section(catalogue: &Catalogue) -> &Section<Self>;
@@ -342,5 +362,5 @@ fn complete_numbers(x: Rows<'_>) -> bool {
 
 /// Whether a value is missing.
 fn has_missing(x: Rows<'_>) -> bool {
-    x.values().iter().any(|value| value.is_nan())
+    x.find(f64::is_nan).is_some()
 }

@@ -2,6 +2,7 @@
 
 use crate::combine::{Gated, LearnedCombination, LinearPool, LogPooling};
 use crate::ensemble::{Ensemble, FittedAdaBoost, FittedExperts, FoldAverage};
+use crate::learner::averaged::FittedBag;
 use crate::learner::baseline::{FittedFrequencies, FittedMean};
 use crate::learner::bayes::FittedBayes;
 use crate::learner::bayes::one_dependence::FittedOneDependence;
@@ -10,6 +11,7 @@ use crate::learner::density::gaussian::FittedGaussian;
 use crate::learner::density::kernel::FittedKernel;
 use crate::learner::density::mixture::FittedMixture;
 use crate::learner::encoded::FittedEncoded;
+use crate::learner::foreign::Foreign;
 use crate::learner::linear::{FittedLogistic, FittedRidge};
 use crate::learner::neighbours::FittedNeighbours;
 use crate::learner::network::FittedNetwork;
@@ -71,6 +73,8 @@ where
 fn any_task<T: Task>(registry: Registry) -> Registry {
     registry
         .with_model::<T, FittedEncoded<T>>()
+        .with_model::<T, FittedBag<T>>()
+        .with_model::<T, Foreign>()
         .with_model::<T, Ensemble<T>>()
         .with_model::<T, FoldAverage<T>>()
         .with_combination::<T, LinearPool>()

@@ -1,4 +1,4 @@
-//! Learners of every task that are made of others: behind an encoder, in a stack, tuned.
+//! Learners of every task that are made of others: averaged, behind an encoder, in a stack, tuned.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,14 +8,29 @@ use super::{Catalogue, Catalogued, Kind, LearnerEntry, Parameter};
 use crate::combine::Method;
 use crate::ensemble::{Ending, Folds, Stack, Tuned};
 use crate::error::{Error, Result, within};
+use crate::learner::averaged::{Averaged, Averaging};
 use crate::learner::encoded::Encoded;
 use crate::learner::{Learner, MOST_FOLDS};
 use crate::spec::Spec;
 use crate::table::encode::EncoderSpec;
 
 /// All of them, in the order they are shown, with examples made of two learners of the task.
-pub(super) fn entries<T: Catalogued>([first, second]: [&str; 2]) -> [LearnerEntry<T>; 3] {
-    [encoded(first), stack(first, second), tuned(first, second)]
+pub(super) fn entries<T: Catalogued>([first, second]: [&str; 2]) -> [LearnerEntry<T>; 4] {
+    [averaged(first), encoded(first), stack(first, second), tuned(first, second)]
+}
+
+/// `averaged(of=SPEC, fits=20)`: bagging of anything.
+fn averaged<T: Catalogued>(first: &str) -> LearnerEntry<T> {
+    let about = "the average of several fits of another learner, as in bagging: of=SPEC";
+    LearnerEntry::new::<Averaging>("averaged", about, |spec, catalogue| {
+        let (of, spec) = nested(spec, "of")?;
+        Ok(Box::new(Averaged::of(catalogue.learner::<T>(&of)?.into(), spec.read()?)))
+    })
+    .of(Parameter::model(
+        "of",
+        "The learner whose fits are averaged; each rung of a ladder by itself.",
+    ))
+    .with_example(&format!("averaged(of={first}, fits=20)"))
 }
 
 /// `encoded(of=SPEC, standardise=true, ..)`: inputs through an encoder that is fitted in the fold.

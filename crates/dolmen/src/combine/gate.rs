@@ -294,6 +294,15 @@ impl<T: Task> Combination<T> for Gated {
         None
     }
 
+    fn weights_at(&self, x: Rows<'_>) -> Result<Option<Vec<f64>>> {
+        let inputs = self.encoder.apply(x)?;
+        let mut weights = vec![0.0; x.rows() * self.members.len()];
+        for (i, gates) in weights.chunks_exact_mut(self.members.len()).enumerate() {
+            open(&self.theta, inputs.rows().row(i), gates);
+        }
+        Ok(Some(weights))
+    }
+
     /// The weights are proportional to exp(coefficients x + intercept) on encoded inputs.
     fn parameters(&self) -> Parameters {
         let (members, columns) = (self.members.len(), self.encoder.width());

@@ -97,6 +97,11 @@ pub trait Combination<T: Task>: Debug + Send + Sync {
     /// One weight per member, for combinations that have them. Members of weight zero are not looked at.
     fn weights(&self) -> Option<&[f64]>;
 
+    /// One weight per member in each row (rows x members, row after row), for combinations whose weights depend on the inputs.
+    fn weights_at(&self, _x: Rows<'_>) -> Result<Option<Vec<f64>>> {
+        Ok(None)
+    }
+
     /// The weights as they were found, with their certificate, for reports; not stored. They may be more than those that are
     /// used, where the best member took the place of the others.
     fn found(&self) -> Option<&FoundWeights> {

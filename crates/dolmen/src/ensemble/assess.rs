@@ -155,7 +155,7 @@ impl<T: Task> Assessor<'_, T> {
         oos: &OutOfSample<T>,
         run: &Run,
     ) -> Result<Vec<Box<dyn Combination<T>>>> {
-        let inputs = self.sample.x().select(oos.table_rows());
+        let inputs = self.sample.x().view(oos.table_rows());
         let asked = self.combiners[which.clone()].iter().any(|c| c.needs_evidence());
         let log_evidence = if asked {
             Some((self.log_evidence)(oos.table_rows(), &run.stream("evidence"))?)
@@ -205,7 +205,7 @@ impl<T: Task> Assessor<'_, T> {
         combination: &dyn Combination<T>,
         matrix: &OutOfSample<T>,
     ) -> Result<Vec<f64>> {
-        let x = self.sample.x().select(matrix.table_rows());
+        let x = self.sample.x().view(matrix.table_rows());
         let columns: Vec<&[f64]> = (0..matrix.members().len()).map(|m| matrix.column(m)).collect();
         let mut out = vec![0.0; matrix.rows() * matrix.width()];
         combination.combine_into(&columns, matrix.width(), x.rows(), &mut out)?;

@@ -126,12 +126,11 @@ impl<T: Task> Blend<T> {
         Ok(self)
     }
 
-    /// With weights found by [`weigh`](crate::combine::weigh::weigh) in the place of its own, which may have been drawn with
-    /// other random numbers.
-    #[must_use]
-    pub fn weighed(mut self, weights: Vec<f64>) -> Self {
-        self.combination = Box::new(LinearPool::new(weights));
-        self
+    /// The combination with weights that were found elsewhere ([`weigh`](crate::combine::weigh::weigh)), unchecked; `width`
+    /// values make a prediction row.
+    pub fn of_weights(name: String, weights: Vec<f64>, width: usize) -> Self {
+        let combination = Box::new(LinearPool::new(weights));
+        Self { combination, name, assessment: None, calibration: None, residuals: None, width }
     }
 
     /// The candidate that is used.

@@ -6,8 +6,7 @@ use super::verdict::Kept;
 use super::{Check, Ending, Ensemble, FoldAverage, IntervalKind, Stack, StackFigures};
 use crate::combine::{Combination, Combiner, LinearPool, log_evidence};
 use crate::error::{Error, Result};
-use crate::learner::Failure;
-use crate::learner::{Fitted, Learner, Sample};
+use crate::learner::{Attempt, Failure, Fitted, Learner, Sample, check_numbers, fit_members};
 use crate::oos::{self, Collector, MemberFits, OnFailure, OutOfSample, Trials};
 use crate::plan::Plan;
 use crate::run::{Run, Work};
@@ -178,7 +177,7 @@ impl<T: Task> Stack<T> {
         match assessed {
             Some(assessed) => {
                 let rows: Vec<usize> = assessed.rows.iter().map(|&i| table_rows[i]).collect();
-                let x = sample.x().select(&rows);
+                let x = sample.x().view(&rows);
                 let (calibration, intervals) = (self.calibration, self.intervals);
                 let stream = run.stream("intervals");
                 ensemble.assessed(assessed, calibration, intervals, x.rows(), &stream)
@@ -198,19 +197,17 @@ impl<T: Task> Stack<T> {
         oos::plan_fits(&learners, 1, run);
         let (mut members, mut failures) = (Vec::new(), Vec::new());
         let names = self.learners.iter().flat_map(|learner| learner.members()).collect::<Vec<_>>();
-        for (learner, models) in
-            self.learners.iter().zip(self.refit_each(sample, &names, &run.stream("refit")))
-        {
-            match models {
-                Ok(models) => members.extend(models),
+        for (name, fitted) in self.refit_each(sample, &names, &run.stream("refit")) {
+            // No row was held out that would have shown a model whose predictions are no numbers.
+            let checked = fitted
+                .and_then(|model| check_numbers(&name, model.as_ref(), sample).map(|()| model));
+            match checked {
+                Ok(model) => members.push((name, model)),
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
                 Err(error) if self.on_failure == OnFailure::Stop => return Err(error),
-                Err(error) => failures.extend(
-                    learner
-                        .members()
-                        .into_iter()
-                        .map(|name| (name, Failure { member: 0, split: 0, message: said(&error) })),
-                ),
+                Err(error) => {
+                    failures.push((name, Failure { member: 0, split: 0, message: said(&error) }));
+                }
             }
         }
         if members.is_empty() && !failures.is_empty() {
@@ -310,25 +307,24 @@ impl<T: Task> Stack<T> {
         models.iter().map(|model| log_evidence(model.as_ref(), &part, run)).collect()
     }
 
-    /// Fits the members of these names that are not among the models yet on all rows. Also those that cannot be, learner by
-    /// learner, if failures are borne.
+    /// Fits the members of these names that are not among the models yet on all rows. Also those that cannot be, if failures
+    /// are borne.
     fn refit_missing(
         &self,
         sample: &Sample<'_, T>,
         names: &[String],
         models: &mut Models<T>,
         run: &Run,
-    ) -> Result<Vec<(Vec<String>, Error)>> {
+    ) -> Result<Vec<(String, Error)>> {
         let is_missing = |name: &&String| models.iter().all(|(other, _)| other != *name);
         let missing: Vec<String> = names.iter().filter(is_missing).cloned().collect();
         let mut failed = Vec::new();
-        let fitted = self.refit_each(sample, &missing, &run.stream("refit"));
-        for (learner, fitted) in self.learners.iter().zip(fitted) {
+        for (name, fitted) in self.refit_each(sample, &missing, &run.stream("refit")) {
             match fitted {
-                Ok(fitted) => models.extend(fitted),
+                Ok(model) => models.push((name, model)),
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
                 Err(error) if self.on_failure == OnFailure::Stop => return Err(error),
-                Err(error) => failed.push((learner.members(), error)),
+                Err(error) => failed.push((name, error)),
             }
         }
         Ok(failed)
@@ -369,43 +365,27 @@ impl<T: Task> Stack<T> {
         run: &Run,
     ) -> Result<Vec<Box<dyn Fitted<T>>>> {
         let fitted = self.refit_each(sample, matrix.members(), run).into_iter();
-        let fitted: Vec<_> = fitted.collect::<Result<_>>()?;
-        in_order(matrix.members(), fitted.into_iter().flatten().collect())
+        let models = fitted.map(|(name, model)| model.map(|model| (name, model)));
+        in_order(matrix.members(), models.collect::<Result<_>>()?)
             .map(|models| models.into_iter().map(|(_, model)| model).collect())
     }
 
-    /// The wanted members fitted on all rows of a sample, learner by learner.
-    fn refit_each(
-        &self,
-        sample: &Sample<'_, T>,
-        wanted: &[String],
-        run: &Run,
-    ) -> Vec<Result<Models<T>>> {
+    /// The wanted members fitted on all rows of a sample, in the order of the learners.
+    fn refit_each(&self, sample: &Sample<'_, T>, wanted: &[String], run: &Run) -> Vec<Attempt<T>> {
         use rayon::prelude::*;
 
         let learners = self.borrowed();
         let streams = oos::streams(&learners, run);
-        run.install(|| {
-            let fit = |(learner, stream): (&&dyn Learner<T>, &Run)| {
-                run.check()?;
-                if !learner.members().iter().any(|name| wanted.contains(name)) {
-                    // None of its members is wanted: whether it could be fitted does not matter.
-                    return Ok(Vec::new());
-                }
-                let name = || learner.members().first().cloned().unwrap_or_default();
-                let fit = |run: &Run| learner.fit(sample, run);
-                let models = stream.step(&oos::name(*learner), fit);
-                let models = models.map_err(|source| match source {
-                    Error::Cancelled => Error::Cancelled,
-                    source => {
-                        Error::Member { member: name(), split: None, source: Box::new(source) }
-                    }
-                })?;
-                let named = learner.members().into_iter().zip(models);
-                Ok(named.filter(|(name, _)| wanted.contains(name)).collect())
-            };
-            learners.par_iter().zip(&streams).map(fit).collect()
-        })
+        let fit = |(learner, stream): (&&dyn Learner<T>, &Run)| {
+            let members = learner.members();
+            if !members.iter().any(|name| wanted.contains(name)) {
+                // None of its members is wanted: whether it could be fitted does not matter.
+                return Vec::new();
+            }
+            let fit = |run: &Run| fit_members(*learner, wanted, sample, run);
+            stream.step(&oos::name(*learner), fit)
+        };
+        run.install(|| learners.par_iter().zip(&streams).flat_map_iter(fit).collect())
     }
 }
 
@@ -425,18 +405,15 @@ fn in_order<T: Task>(names: &[String], mut models: Models<T>) -> Result<Models<T
     names.iter().map(take).collect()
 }
 
-/// Goes on without learners that cannot be fitted to all rows.
+/// Goes on without members that cannot be fitted to all rows.
 fn drop_failed<T: Task>(
-    failed: Vec<(Vec<String>, Error)>,
+    failed: Vec<(String, Error)>,
     plan: &Plan,
     trials: &mut Trials<T>,
 ) -> Result<()> {
-    for (names, error) in failed {
+    for (member, (name, error)) in failed.into_iter().enumerate() {
         let message = format!("on all rows: {}", said(&error));
-        for (member, name) in names.iter().enumerate() {
-            let split = plan.splits().len();
-            trials.drop_member(name, &Failure { member, split, message: message.clone() });
-        }
+        trials.drop_member(&name, &Failure { member, split: plan.splits().len(), message });
     }
     if trials.matrix.members().is_empty() {
         return Err(oos::none_left(trials.matrix.failures()));

@@ -41,6 +41,6 @@ pub use fit::Failures;
 pub use fold_average::FoldAverage;
 pub use intervals::{Coverage, IntervalKind, IntervalReport, LEVELS as INTERVAL_LEVELS, Residuals};
 pub use stack::{Check, Ending, Stack};
-pub use stacked::Ensemble;
+pub use stacked::{Ensemble, HeldOutPredictions};
 pub use tuned::{Folds, Tuned};
 pub use verdict::{Kept, Surety, Verdict};

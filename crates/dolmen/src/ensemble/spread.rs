@@ -58,7 +58,7 @@ impl Spread {
             let min_leaf = Some((rows.len() as f64).sqrt().floor().max(1.0));
             let forest = Forest { trees: TREES, min_leaf, ..Forest::default() };
             let target: Vec<f64> = rows.iter().map(|&i| absolute[i]).collect();
-            let features = inputs.rows().select(&rows);
+            let features = inputs.rows().view(&rows);
             let sample = Sample::<Regression>::new(features.rows(), &target)?;
             let models = Learner::<Regression>::fit(&forest, &sample, &run.child(fold as u64))?;
             models.into_iter().next().ok_or_else(|| Error::shape("forests of the spread", 1, 0))
@@ -72,7 +72,7 @@ impl Spread {
         let mut expected = vec![floor; absolute.len()];
         for (number, fold) in folds.enumerate() {
             let rows = rows_of(&|other| other == fold);
-            let own = inputs.rows().select(&rows);
+            let own = inputs.rows().view(&rows);
             let found = spread.of_inputs(number, own.rows(), run)?;
             rows.iter().zip(found).for_each(|(&i, value)| expected[i] = value);
         }

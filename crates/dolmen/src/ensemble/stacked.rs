@@ -29,6 +29,7 @@ pub struct Ensemble<T: Task> {
     assessment: Option<Assessment>,
     figures: Option<StackFigures>,
     interval_report: Option<IntervalReport>,
+    held_out: Option<HeldOutPredictions>,
     /// The weights of all members of the matrix, where those without weight are not kept.
     all_weights: Option<Vec<f64>>,
     /// Whether the best member took the stack's place.
@@ -38,6 +39,15 @@ pub struct Ensemble<T: Task> {
     /// The same members and weights as one density, where that can be: made when it is first asked for.
     density: OnceLock<Option<Box<dyn DensityModel>>>,
     width: usize,
+}
+
+/// What a stack said about rows that were held out from it in its check.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldOutPredictions {
+    /// The rows of the matrix, ascending.
+    pub rows: Vec<usize>,
+    /// What was said about each: rows x width, row after row; before calibration.
+    pub predicted: Vec<f64>,
 }
 
 #[derive(Debug)]
@@ -105,6 +115,8 @@ impl<T: Task> Ensemble<T> {
         let Assessed { assessment, predicted, rows, fold_of_row, combinations, .. } = assessed;
         let is_forward = assessment.kind == CheckKind::Forward;
         self.assessment = Some(assessment);
+        self.held_out =
+            Some(HeldOutPredictions { rows: rows.clone(), predicted: predicted.clone() });
         let Some(matrix) = &self.matrix else {
             return Ok(self);
         };
@@ -148,6 +160,7 @@ impl<T: Task> Ensemble<T> {
             assessment: None,
             figures: None,
             interval_report: None,
+            held_out: None,
             all_weights: None,
             replaced: false,
             calibration: None,
@@ -208,6 +221,21 @@ impl<T: Task> Ensemble<T> {
     /// not stored with the model.
     pub fn interval_report(&self) -> Option<&IntervalReport> {
         self.interval_report.as_ref()
+    }
+
+    /// What it said about the rows held out in its check, if there was one; not stored with the model.
+    pub fn held_out(&self) -> Option<&HeldOutPredictions> {
+        self.held_out.as_ref()
+    }
+
+    /// What it would say with other fits of its members in their place, one for each; before calibration.
+    pub fn predict_with<'a>(
+        &self,
+        fits: impl Iterator<Item = &'a dyn Fitted<T>>,
+        x: Rows<'_>,
+        out: &mut [f64],
+    ) -> Result<()> {
+        combine_models(self.combination.as_ref(), fits, x, out, self.width)
     }
 
     /// Whether the best member took the place of a stack that was not better.

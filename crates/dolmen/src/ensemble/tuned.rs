@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::assess::best_member;
 use crate::error::{Error, Result};
-use crate::learner::{Fitted, Learner, MOST_FOLDS, Sample};
+use crate::learner::{Fitted, Learner, MOST_FOLDS, Sample, fit_members};
 use crate::oos::{self, OnFailure};
 use crate::run::Run;
 use crate::spec::Spec;
@@ -80,16 +80,9 @@ impl<T: Task> Learner<T> for Tuned<T> {
         let best = &matrix.members()[best_member(&matrix)?];
         let streams = oos::streams(&learners, &quiet.stream("refit"));
         for (learner, stream) in learners.iter().zip(&streams) {
-            if let Some(m) = learner.members().iter().position(|name| name == best) {
-                let fitted = learner.fit(sample, stream);
-                let mut models = fitted.map_err(|source| match source {
-                    Error::Cancelled => Error::Cancelled,
-                    source => {
-                        let member = best.clone();
-                        Error::Member { member, split: None, source: Box::new(source) }
-                    }
-                })?;
-                return Ok(vec![models.swap_remove(m)]);
+            if learner.members().contains(best) {
+                let fitted = fit_members(*learner, std::slice::from_ref(best), sample, stream);
+                return fitted.into_iter().map(|(_, model)| model).collect();
             }
         }
         Err(oos::none_left(matrix.failures()))

@@ -1,7 +1,8 @@
-//! Evaluation: paired tests, the comparison of ways to combine, and advice on them.
+//! Evaluation: paired tests, the comparison of ways to combine, advice on them, and what models look at.
 
 pub mod advise;
 pub mod compare;
+pub mod explain;
 mod paired;
 mod student;
 

@@ -122,7 +122,7 @@ fn model_complaints<T: Task>(
         complaints.push(format!("predicts the row {row:?}"));
     }
     let backwards: Vec<usize> = (0..sample.rows()).rev().collect();
-    let turned = predict(model, sample.x().select(&backwards).rows(), run).unwrap_or_default();
+    let turned = predict(model, sample.x().view(&backwards).rows(), run).unwrap_or_default();
     let expected: Vec<f64> =
         backwards.iter().flat_map(|&i| &all[i * width..(i + 1) * width]).copied().collect();
     let single = predict(model, sample.x().slice(0..1), run).unwrap_or_default();
@@ -292,7 +292,7 @@ fn hard_samples<T: Task>(
         let chosen = sample.select(rows);
         complaints.extend(panics(what, || try_sample(learner, &chosen.borrow(), run)));
     }
-    let mut values = sample.x().values().to_vec();
+    let mut values = sample.x().values().into_owned();
     values.iter_mut().step_by(3).for_each(|v| *v = f64::NAN);
     if let Ok(features) = Features::new(values, sample.x().schema().clone())
         && let Ok(missing) = Sample::new(features.rows(), sample.target())

@@ -27,11 +27,6 @@ impl<'a> Chosen<'a> {
         Ok(Self::These(list))
     }
 
-    /// Listed rows of so many, ascending.
-    pub(crate) fn new(rows: &'a [u32], of: usize) -> Self {
-        if rows.len() == of { Self::All(of) } else { Self::These(rows) }
-    }
-
     /// How many there are.
     pub(crate) fn len(self) -> usize {
         match self {

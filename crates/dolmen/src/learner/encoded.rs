@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::density::DensityModel;
-use super::{Diagnostics, Fitted, Learner, Sample};
+use super::{Diagnostics, Fitted, Learner, Routes, Sample};
 use crate::error::{Error, Result};
 use crate::learner::Stored;
 use crate::learner::{self, Block};
@@ -109,6 +109,10 @@ impl<T: Task> Fitted<T> for FittedEncoded<T> {
 
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
         self.model.predict_into(self.encoder.view(x)?.rows(), out)
+    }
+
+    fn routes(&self, x: Rows<'_>) -> Result<Option<Routes>> {
+        self.model.routes(self.encoder.view(x)?.rows())
     }
 
     fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {

@@ -3,12 +3,16 @@
 //! A [`Learner`] is unfitted and is its own parameter struct; a [`Fitted`] model is another type and cannot exist
 //! unfitted. A learner of one's own goes through the easy door, [`SimpleLearner`] and [`SimpleModel`], in under thirty lines.
 
+mod all_rows;
+pub mod averaged;
 pub mod baseline;
 pub mod bayes;
 pub mod check;
 mod chosen;
 pub mod density;
 pub mod encoded;
+pub mod foreign;
+mod ladder;
 pub mod linear;
 pub mod neighbours;
 pub mod network;
@@ -25,9 +29,13 @@ use std::fmt::Debug;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use all_rows::{Attempt, check_numbers, fit_members};
+pub(crate) use ladder::Ladder;
 pub use out_of_sample::{Block, Failure, refit};
-pub(crate) use out_of_sample::{by_split, by_split_keeping, fit_split, is_unusable, predict_split};
-pub use sample::{OwnedSample, Sample, Weights};
+pub(crate) use out_of_sample::{
+    by_split, by_split_keeping, fit_split, is_unusable, predict_split, prediction_is,
+};
+pub use sample::{OwnedSample, Sample, SelectedSample, Weights};
 pub use simple::{Simple, SimpleLearner, SimpleModel};
 pub use stored::{Stored, check_use};
 
@@ -58,6 +66,12 @@ pub trait Learner<T: Task>: Debug + Send + Sync {
     /// work between splits or members (one pass over pairs, counts minus one row) do so here.
     fn out_of_sample(&self, sample: &Sample<'_, T>, plan: &Plan, run: &Run) -> Result<Block> {
         refit(self, sample, plan, run)
+    }
+
+    /// Of a ladder, its members as learners of their own, in the same order: where it cannot be fitted as a whole, those that
+    /// can be are. None if there are no such learners; the catalogue makes them of the members' names.
+    fn rungs(&self) -> &[Box<dyn Learner<T>>] {
+        &[]
     }
 }
 
@@ -103,6 +117,11 @@ pub trait Fitted<T: Task>: Debug + Send + Sync {
         None
     }
 
+    /// How much each of its parts has a say in rows, of a model whose parts answer for different rows.
+    fn routes(&self, _x: Rows<'_>) -> Result<Option<Routes>> {
+        Ok(None)
+    }
+
     /// The model as a density that can be sampled, marginalised and conditioned, if it is one.
     fn density(&self) -> Option<&dyn DensityModel> {
         None
@@ -142,6 +161,25 @@ impl Series {
         let labels = (1..=values.len()).map(|j| format!("column {j}")).collect();
         Self { name: name.into(), labels, values }
     }
+
+    /// The loss of rows held out, round by round of a training; nothing without any.
+    pub(crate) fn of_rounds(losses: &[f64]) -> Option<Self> {
+        let labels = (1..=losses.len()).map(|round| format!("round {round}")).collect();
+        let series = Self { name: HELD_OUT_LOSS.into(), labels, values: losses.to_vec() };
+        (!losses.is_empty()).then_some(series)
+    }
+}
+
+/// What the series of a training curve is called.
+pub const HELD_OUT_LOSS: &str = "held-out loss";
+
+/// Which of its parts a model asks about rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Routes {
+    /// How many parts there are.
+    pub parts: usize,
+    /// Each part's share in each row: rows x parts, row after row.
+    pub shares: Vec<f64>,
 }
 
 /// Rows predicted in one piece of work by a model that does not ask for more.

@@ -75,6 +75,11 @@ pub(crate) fn is_unusable<T: Task>(value: f64) -> bool {
     value.is_nan() || value == f64::INFINITY || (!T::LOG_SPACE && value.is_infinite())
 }
 
+/// What is wrong with a prediction that is no number; rows are counted from 0.
+pub(crate) fn prediction_is(value: f64, row: usize) -> String {
+    format!("its prediction of row {} is {value}", row + 1)
+}
+
 /// A learner's out-of-sample block by plain refitting, in parallel over the splits. A failing fit is recorded, and leaves
 /// the rows of its split without a prediction.
 pub fn refit<T: Task, L: Learner<T> + ?Sized>(
@@ -163,8 +168,8 @@ pub(crate) fn fit_split<T: Task, L: Learner<T> + ?Sized>(
     split: &Split,
     run: &Run,
 ) -> Result<SplitFit<T>> {
-    let train = sample.select(&split.train(sample.rows()));
-    let held_out = sample.x().select(split.test());
+    let train = sample.select(split.train(sample.rows()));
+    let held_out = sample.x().view(split.test());
     let models = learner.fit(&train.borrow(), run)?;
     let predict = |model: &dyn Fitted<T>| {
         let mut out = vec![0.0; held_out.rows().rows() * model.width()];

@@ -1,10 +1,12 @@
 //! The rows a learner sees: inputs, target, weights and keys.
 
+use std::borrow::Cow;
+
 use super::chosen::Chosen;
 use crate::error::{Error, Place, Result};
-use crate::plan::{OwnedKeys, Plan, RowKeys, Split};
+use crate::plan::{Folds, OwnedKeys, Plan, RowKeys, Split};
 use crate::run::Run;
-use crate::table::{Features, Rows};
+use crate::table::{Features, Rows, View};
 use crate::target::Target;
 use crate::task::Task;
 
@@ -183,11 +185,11 @@ impl<'a, T: Task> Sample<'a, T> {
         self.keys().folds(self.rows(), wanted, run)
     }
 
-    /// The same over chosen rows, in ascending order: the plan counts them from 0.
-    pub(crate) fn folds_among(&self, rows: Chosen<'_>, wanted: usize, run: &Run) -> Result<Plan> {
+    /// The same folds over chosen rows, in ascending order: they are counted from 0.
+    pub(crate) fn folds_among(&self, rows: Chosen<'_>, wanted: usize, run: &Run) -> Result<Folds> {
         match rows {
-            Chosen::All(_) => self.folds(wanted, run),
-            Chosen::These(_) => self.keys_of(rows).borrow().folds(rows.len(), wanted, run),
+            Chosen::All(_) => self.keys().inner_folds(rows.len(), wanted, run),
+            Chosen::These(_) => self.keys_of(rows).borrow().inner_folds(rows.len(), wanted, run),
         }
     }
 
@@ -225,14 +227,18 @@ impl<'a, T: Task> Sample<'a, T> {
         self.x.rows()
     }
 
-    /// A copy of chosen rows, in that order; a row may be chosen more than once.
-    pub fn select(&self, rows: &[usize]) -> OwnedSample<T> {
-        OwnedSample {
-            x: self.x.select(rows),
-            target: self.target.select(rows),
-            weights: self.weights.map(|all| chosen(all, rows)),
-            groups: self.groups.map(|all| chosen(all, rows)),
-            times: self.times.map(|all| chosen(all, rows)),
+    /// Chosen rows, in that order; a row may be chosen more than once. Their inputs are a view, the rest is copied.
+    pub fn select<'b>(&self, rows: impl Into<Cow<'b, [usize]>>) -> SelectedSample<'b, T>
+    where
+        'a: 'b,
+    {
+        let rows: Cow<'b, [usize]> = rows.into();
+        SelectedSample {
+            target: self.target.select(&rows),
+            weights: self.weights.map(|all| chosen(all, &rows)),
+            groups: self.groups.map(|all| chosen(all, &rows)),
+            times: self.times.map(|all| chosen(all, &rows)),
+            x: self.x.view(rows),
         }
     }
 }
@@ -240,6 +246,29 @@ impl<'a, T: Task> Sample<'a, T> {
 /// The values of chosen rows.
 fn chosen<V: Copy>(all: &[V], rows: &[usize]) -> Vec<V> {
     rows.iter().map(|&i| all[i]).collect()
+}
+
+/// Rows of another sample: a view of its inputs, with copies of what is one value a row.
+#[derive(Debug, Clone)]
+pub struct SelectedSample<'a, T: Task> {
+    x: View<'a>,
+    target: T::Target,
+    weights: Option<Vec<f64>>,
+    groups: Option<Vec<u32>>,
+    times: Option<Vec<f64>>,
+}
+
+impl<T: Task> SelectedSample<'_, T> {
+    /// The borrowed form, which learners take.
+    pub fn borrow(&self) -> Sample<'_, T> {
+        Sample {
+            x: self.x.rows(),
+            target: &self.target,
+            weights: self.weights.as_deref(),
+            groups: self.groups.as_deref(),
+            times: self.times.as_deref(),
+        }
+    }
 }
 
 /// Rows to learn from that own their values.

@@ -82,7 +82,7 @@ impl Scales {
 
     /// All rows on the common scale, row after row.
     pub(crate) fn apply(&self, x: Rows<'_>) -> Vec<f64> {
-        let mut out = vec![0.0; x.values().len()];
+        let mut out = vec![0.0; x.rows() * x.width()];
         x.iter().zip(out.chunks_exact_mut(x.width())).for_each(|(row, out)| self.write(row, out));
         out
     }
@@ -143,11 +143,11 @@ pub(crate) fn require_numbers(x: Rows<'_>) -> Result<()> {
         let place = Place::column(&field.name);
         return Err(Error::data(place, "the learner needs numbers, not categories").with_hint(cure));
     }
-    match x.values().iter().position(|value| !value.is_finite()) {
+    match x.find(|value| !value.is_finite()) {
         None => Ok(()),
-        Some(at) => {
-            let place = Place::cell(at / x.width(), &fields[at % x.width()].name);
-            let problem = format!("the learner needs numbers, not {}", x.values()[at]);
+        Some((row, column)) => {
+            let place = Place::cell(row, &fields[column].name);
+            let problem = format!("the learner needs numbers, not {}", x.row(row)[column]);
             Err(Error::data(place, problem).with_hint(cure))
         }
     }

@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Collector, OutOfSample};
 use crate::error::{Error, Result};
-use crate::learner::{Block, Failure, is_unusable};
-use crate::learner::{Learner, Sample};
+use crate::learner::{Block, Failure, Learner, Sample, is_unusable, prediction_is};
 use crate::plan::{Plan, Split};
 use crate::run::{Run, Work};
 use crate::task::Task;
@@ -86,7 +85,7 @@ impl Filled {
 fn unusable(member: usize, row: usize, value: f64, plan: &Plan) -> Failure {
     let holds_row = |split: &Split| split.test().contains(&row);
     let split = plan.splits().iter().position(holds_row).unwrap_or_default();
-    Failure { member, split, message: format!("its prediction of row {} is {value}", row + 1) }
+    Failure { member, split, message: prediction_is(value, row) }
 }
 
 /// A learner's block; a learner that gives none at all has members that failed, if failures are borne.

@@ -2,7 +2,7 @@
 
 use crate::learner::Sample;
 use crate::plan::Digest;
-use crate::table::{Kind, Schema};
+use crate::table::{Kind, Rows, Schema};
 use crate::target::Target;
 use crate::task::Task;
 
@@ -14,7 +14,7 @@ pub fn data_fingerprint<T: Task>(sample: &Sample<'_, T>) -> String {
     let mut digest = Digest::new();
     digest.text(T::NAME);
     schema(&mut digest, sample.x().schema());
-    numbers(&mut digest, Some(sample.x().values()));
+    inputs(&mut digest, sample.x());
     match (sample.target().labels(), sample.target().numbers()) {
         (Some(labels), _) => {
             digest.word(labels.classes().len() as u64);
@@ -46,11 +46,18 @@ fn schema(digest: &mut Digest, schema: &Schema) {
 /// Stands where a length would stand; no list is that long.
 const ABSENT: u64 = u64::MAX;
 
+fn inputs(digest: &mut Digest, x: Rows<'_>) {
+    digest.word((x.rows() * x.width()) as u64);
+    x.iter().flatten().for_each(|value| number(digest, *value));
+}
+
 fn numbers(digest: &mut Digest, values: Option<&[f64]>) {
     digest.word(values.map_or(ABSENT, |values| values.len() as u64));
-    for value in values.unwrap_or_default() {
-        digest.word(if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() });
-    }
+    values.unwrap_or_default().iter().for_each(|value| number(digest, *value));
+}
+
+fn number(digest: &mut Digest, value: f64) {
+    digest.word(if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() });
 }
 
 fn codes(digest: &mut Digest, values: Option<&[u32]>) {

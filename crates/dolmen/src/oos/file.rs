@@ -35,6 +35,9 @@ struct Description {
     /// The fingerprint of the data; files of earlier versions have none.
     #[serde(default)]
     data: Option<String>,
+    /// The fingerprint of the members' random numbers; files of earlier versions have none.
+    #[serde(default)]
+    stream: Option<String>,
     /// For each member, the folds of which there are columns without them; none in files of earlier versions.
     #[serde(default)]
     without_folds: Vec<usize>,
@@ -71,6 +74,7 @@ impl<T: Task> OutOfSample<T> {
             fingerprint: self.fingerprint.clone(),
             failures: self.failures.clone(),
             data: self.data.clone(),
+            stream: self.stream.clone(),
             without_folds: self.without.iter().map(Vec::len).collect(),
         };
         let rows = self.rows.iter().map(|&i| i as f64).collect();
@@ -145,6 +149,7 @@ impl<T: Task> OutOfSample<T> {
         oos.without = without;
         oos.fingerprint = description.fingerprint;
         oos.data = description.data;
+        oos.stream = description.stream;
         oos.failures = description.failures;
         Ok(oos)
     }

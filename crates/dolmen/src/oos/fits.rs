@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::collect::{Filled, OnFailure, name, plan_fits, streams};
+use super::collect::{Filled, OnFailure, plan_fits, streams};
 use super::{Collector, OutOfSample};
 use crate::error::Result;
 use crate::learner::{Block, by_split_keeping, fit_split};
@@ -17,8 +17,8 @@ pub type MemberFits<T> = (String, Vec<Box<dyn Fitted<T>>>);
 /// One learner's fits: split after split, one model per member.
 type LearnerFits<T> = Vec<Vec<Box<dyn Fitted<T>>>>;
 
-/// One learner's columns and fits; `None` if it is known from an earlier matrix.
-type Known<T> = Option<(Filled, LearnerFits<T>)>;
+/// One learner's columns, and its members' fits; `None` if it is known from an earlier matrix.
+type Known<T> = Option<(Filled, Vec<MemberFits<T>>)>;
 
 /// The out-of-sample matrix, and of every member the fits that made it.
 ///
@@ -41,7 +41,7 @@ impl<T: Task> Collector<'_, T> {
         &self,
         run: &Run,
     ) -> Result<(OutOfSample<T>, Vec<MemberFits<T>>)> {
-        self.check_plan()?;
+        self.check_plan(run)?;
         let (covered, width) = (self.covered(), T::width(self.sample.target()));
         let streams = streams(self.learners, run);
         let results: Vec<Result<Known<T>>> = run.install(|| {
@@ -55,12 +55,12 @@ impl<T: Task> Collector<'_, T> {
             self.learners.par_iter().zip(&streams).map(fit).collect()
         });
         let (mut filled, mut members) = (Vec::new(), Vec::new());
-        for (learner, result) in self.learners.iter().zip(results) {
+        for result in results {
             let (own, fits) = result?.unzip();
             filled.push(Ok(own));
-            members.extend(by_member(*learner, fits.unwrap_or_default()));
+            members.extend(fits.unwrap_or_default());
         }
-        Ok((self.assembled(filled, covered)?, members))
+        Ok((self.assembled(filled, covered, run)?, members))
     }
 }
 
@@ -81,23 +81,36 @@ pub(crate) fn fold_fits<T: Task>(
         }
         plan_fits(&[*learner], plan.splits().len(), run);
         let (block, fits) = fits_of(*learner, sample, plan, stream)?;
-        if let Some(failure) = block.failures.first() {
-            return Err(super::collect::stop(name(*learner), failure));
+        let names = learner.members();
+        if let Some(failure) = block.failures.iter().find(|f| wanted.contains(&names[f.member])) {
+            return Err(super::collect::stop(names[failure.member].clone(), failure));
         }
-        members.extend(by_member(*learner, fits).into_iter().filter(|(n, _)| wanted.contains(n)));
+        members.extend(fits.into_iter().filter(|(n, _)| wanted.contains(n)));
     }
     Ok(members)
 }
 
+/// What a learner's members said about the rows held out, and their fits; of a ladder that fails as a whole rung by rung.
 fn fits_of<T: Task>(
     learner: &dyn Learner<T>,
     sample: &Sample<'_, T>,
     plan: &Plan,
     run: &Run,
-) -> Result<(Block, LearnerFits<T>)> {
-    by_split_keeping(&learner.members(), sample, plan, run, |split: &Split, run| {
+) -> Result<(Block, Vec<MemberFits<T>>)> {
+    let members = learner.members();
+    let (block, fits) = by_split_keeping(&members, sample, plan, run, |split: &Split, run| {
         fit_split(learner, sample, split, run)
-    })
+    })?;
+    if learner.rungs().is_empty() || !block.fails_as_a_whole(members.len()) {
+        return Ok((block, by_member(learner, fits)));
+    }
+    let (mut blocks, mut fits) = (Vec::new(), Vec::new());
+    for rung in learner.rungs() {
+        let (block, own) = fits_of(rung.as_ref(), sample, plan, run)?;
+        blocks.push(block);
+        fits.extend(own);
+    }
+    Ok((Block::side_by_side(blocks), fits))
 }
 
 fn by_member<T: Task>(learner: &dyn Learner<T>, splits: LearnerFits<T>) -> Vec<MemberFits<T>> {

@@ -4,12 +4,12 @@
 //! any other tool enter here too ([`OutOfSample::from_columns`]).
 
 mod collect;
+mod correlation;
 mod data;
 mod file;
 mod fits;
 mod reuse;
 mod trials;
-mod values;
 
 pub use collect::{OnFailure, collect};
 pub(crate) use collect::{name, none_left, plan_fits, streams};
@@ -19,10 +19,10 @@ pub(crate) use fits::fold_fits;
 pub use fits::{MemberFits, collect_fits};
 pub(crate) use reuse::Collector;
 pub use trials::{CheckKind, Trial, Trials};
-pub use values::Values;
 
 use crate::error::{Error, Place, Result};
 use crate::learner::{Failure, is_unusable};
+pub use crate::table::Values;
 use crate::target::Target;
 use crate::task::Task;
 
@@ -40,6 +40,8 @@ pub struct OutOfSample<T: Task> {
     rows: Vec<usize>,
     fingerprint: Option<String>,
     data: Option<String>,
+    /// The random numbers that the members' streams were derived from.
+    stream: Option<String>,
     /// Of members that were also fitted without pairs of folds: for each fold v, what they said about every row of another
     /// fold w when fitted without v and w. Of the rows of fold v itself, what they said when fitted without it alone.
     without: Vec<Vec<Vec<f64>>>,
@@ -84,6 +86,7 @@ impl<T: Task> OutOfSample<T> {
             rows: (0..rows).collect(),
             fingerprint: None,
             data: None,
+            stream: None,
             failures: Vec::new(),
             width,
         })
@@ -216,6 +219,7 @@ impl<T: Task> OutOfSample<T> {
             rows: rows.iter().map(|&i| self.rows[i]).collect(),
             fingerprint: self.fingerprint.clone(),
             data: self.data.clone(),
+            stream: self.stream.clone(),
             without: vec![Vec::new(); self.members.len()],
             failures: self.failures.clone(),
             width: self.width,

@@ -23,7 +23,7 @@ pub(crate) struct Collector<'a, T: Task> {
 impl<T: Task> Collector<'_, T> {
     /// The matrix, in the order of the learners; those that are known are not fitted.
     pub(crate) fn matrix(&self, run: &Run) -> Result<OutOfSample<T>> {
-        self.check_plan()?;
+        self.check_plan(run)?;
         let (covered, width) = (self.covered(), T::width(self.sample.target()));
         let streams = streams(self.learners, run);
         let filled: Vec<Result<Option<Filled>>> = run.install(|| {
@@ -39,7 +39,7 @@ impl<T: Task> Collector<'_, T> {
             };
             self.learners.par_iter().zip(&streams).map(fill).collect()
         });
-        self.assembled(filled, covered)
+        self.assembled(filled, covered, run)
     }
 
     /// Whether all members of a learner are known.
@@ -49,12 +49,12 @@ impl<T: Task> Collector<'_, T> {
         learner.members().iter().all(is_known)
     }
 
-    pub(super) fn check_plan(&self) -> Result<()> {
+    pub(super) fn check_plan(&self, run: &Run) -> Result<()> {
         if self.plan.rows() != self.sample.rows() {
             let (expected, found) = (self.sample.rows(), self.plan.rows());
             return Err(Error::shape("rows of the plan", expected, found));
         }
-        self.reused.map_or(Ok(()), |reused| reused.check_reuse(&self.sample, self.plan))
+        self.reused.map_or(Ok(()), |reused| reused.check_reuse(&self.sample, self.plan, run))
     }
 
     /// The rows that the plan holds out, ascending.
@@ -68,6 +68,7 @@ impl<T: Task> Collector<'_, T> {
         &self,
         filled: Vec<Result<Option<Filled>>>,
         covered: Vec<usize>,
+        run: &Run,
     ) -> Result<OutOfSample<T>> {
         let (mut members, mut without) = (Vec::new(), Vec::new());
         let mut failures: Vec<(String, Failure)> = Vec::new();
@@ -76,7 +77,7 @@ impl<T: Task> Collector<'_, T> {
             for (m, name) in learner.members().into_iter().enumerate() {
                 let known = self.reused.and_then(|reused| {
                     let at = reused.members.iter().position(|member| *member == name)?;
-                    Some((reused.columns[at].to_vec(), reused.without[at].clone()))
+                    Some((reused.columns[at].clone(), reused.without[at].clone()))
                 });
                 let own = filled.as_mut().map(|filled| {
                     let failed = filled.failures.iter().filter(|f| f.member == m).cloned();
@@ -88,7 +89,7 @@ impl<T: Task> Collector<'_, T> {
                         without.push(pairs);
                     }
                     (None, Some((column, failed))) if failed.is_empty() => {
-                        members.push((name, column));
+                        members.push((name, column.into()));
                         without.push(Vec::new());
                     }
                     (None, Some((_, failed))) if self.on_failure == OnFailure::Stop => {
@@ -114,6 +115,7 @@ impl<T: Task> Collector<'_, T> {
         oos.rows = covered;
         oos.fingerprint = Some(self.plan.fingerprint());
         oos.data = Some(data_fingerprint(&self.sample));
+        oos.stream = Some(run.fingerprint());
         oos.without = without;
         oos.failures = failures;
         Ok(oos)
@@ -121,8 +123,9 @@ impl<T: Task> Collector<'_, T> {
 }
 
 impl<T: Task> OutOfSample<T> {
-    /// Refuses a matrix of other rows or other splits, and says which of both is another.
-    pub fn check_reuse(&self, sample: &Sample<'_, T>, plan: &Plan) -> Result<()> {
+    /// Refuses a matrix of other rows, other splits or members that drew other random numbers, and says which of them is
+    /// another. The run is the one that the members' streams are derived from.
+    pub fn check_reuse(&self, sample: &Sample<'_, T>, plan: &Plan, run: &Run) -> Result<()> {
         let refused = |problem: &str, hint: &str| {
             let problem = format!("the kept out-of-sample matrix cannot be used again: {problem}");
             Err(Error::data(Place::default(), problem).with_hint(hint))
@@ -143,7 +146,15 @@ impl<T: Task> OutOfSample<T> {
             let cure = "ask for the same plan, number of folds and seed as the fit that made it";
             return refused("it was made by another plan", cure);
         }
-        Ok(())
+        // A plan that draws nothing is the same for every seed; its members are not.
+        match &self.stream {
+            None => refused("it does not say which random numbers its members drew", elsewhere),
+            Some(stream) if *stream != run.fingerprint() => {
+                let cure = "ask for the seed of the fit that made it, or fit without it";
+                refused("its members were fitted with another seed", cure)
+            }
+            Some(_) => Ok(()),
+        }
     }
 
     /// Whether a member's predictions without pairs of folds are here.

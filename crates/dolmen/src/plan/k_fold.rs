@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use rand::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::stratified::shuffled_by_class;
+use super::stratified::Deal;
 use super::{Plan, Split, check_folds, stream};
 use crate::error::Result;
 use crate::run::Run;
@@ -44,13 +45,17 @@ impl Plan {
         Ok(Self { rows, splits: (0..rows).map(|row| Split::others(vec![row])).collect() })
     }
 
-    /// Deals the rows to folds in this order, as one deals cards: any stretch of the order, such as the rows of one
-    /// class, is spread over the folds to within one row.
-    pub(super) fn dealt(order: &[usize], folds: usize) -> Self {
-        let mut fold_of_row = vec![0; order.len()];
-        for (turn, &row) in order.iter().enumerate() {
-            fold_of_row[row] = (turn % folds) as u32;
-        }
+    /// Deals the rows to folds as one deals cards: any stretch of their order, such as the rows of one class, is spread over
+    /// the folds to within one row.
+    pub(super) fn dealt(
+        rows: usize,
+        classes: Option<&[u32]>,
+        folds: usize,
+        rng: &mut impl Rng,
+    ) -> Self {
+        let mut fold_of_row = vec![0; rows];
+        let deal = Deal::new(rows, classes, rng);
+        deal.each(|turn, row| fold_of_row[row] = (turn % folds) as u32);
         Self::partition(&fold_of_row, folds)
     }
 }
@@ -59,8 +64,7 @@ impl KFold {
     pub(super) fn plan(self, rows: usize, run: &Run) -> Result<Plan> {
         check_folds("folds", self.folds, rows, "rows")?;
         if self.shuffle {
-            let order = shuffled_by_class(rows, None, &mut stream(run).rng());
-            return Ok(Plan::dealt(&order, self.folds));
+            return Ok(Plan::dealt(rows, None, self.folds, &mut stream(run).rng()));
         }
         let splits = consecutive(rows, self.folds).map(|fold| Split::others(fold.collect()));
         Ok(Plan { rows, splits: splits.collect() })

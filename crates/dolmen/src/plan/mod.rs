@@ -17,6 +17,7 @@
 //! constructor for each, and takes folds or splits made elsewhere ([`Plan::from_folds`], [`Plan::from_splits`]).
 
 mod fingerprint;
+mod folds;
 mod given;
 mod grouped;
 mod hold_out;
@@ -33,6 +34,7 @@ mod time;
 use std::borrow::Cow;
 
 pub(crate) use fingerprint::Digest;
+pub(crate) use folds::Folds;
 pub use given::Given;
 pub use grouped::{Grouped, StratifiedGrouped};
 pub use k_fold::{KFold, LeaveOneOut};
@@ -87,15 +89,22 @@ impl Split {
             Train::Rows(train) => Cow::Borrowed(train),
             Train::Others => {
                 let mut train = Vec::with_capacity(rows.saturating_sub(self.test.len()));
-                let mut next = 0;
-                for &held_out in &self.test {
-                    train.extend(next..held_out);
-                    next = held_out + 1;
-                }
-                train.extend(next..rows);
+                train.extend(self.iter_train(rows));
                 Cow::Owned(train)
             }
         }
+    }
+
+    /// The same one after the other, without a list of them.
+    pub(crate) fn iter_train(&self, rows: usize) -> impl Iterator<Item = usize> {
+        let (listed, others): (&[usize], _) = match &self.train {
+            Train::Rows(train) => (train, 0..0),
+            Train::Others => (&[], 0..rows),
+        };
+        // Up to each row that is held out, and from the last one to the end.
+        let ends = self.test.iter().copied().chain([others.end]).filter(move |_| others.end > 0);
+        let starts = std::iter::once(0).chain(self.test.iter().map(|held_out| held_out + 1));
+        listed.iter().copied().chain(starts.zip(ends).flat_map(|(start, end)| start..end))
     }
 
     /// Whether the rows learned from are all those not predicted, once each: what work shared between folds relies on.
@@ -260,8 +269,11 @@ fn check_repeats(repeats: usize) -> Result<()> {
     Err(Error::param("repeats", format!("between 1 and {MOST_REPEATS}"), repeats))
 }
 
-/// Refuses data that cannot be split at all: both sides need something.
+/// Refuses data that cannot be split at all: both sides need something, and lists of rows have four bytes for each.
 fn check_enough(count: usize, units: &str) -> Result<()> {
+    if u32::try_from(count).is_err() {
+        return Err(Error::shape(format!("{units}, at most"), u32::MAX as usize, count));
+    }
     if count >= 2 {
         return Ok(());
     }

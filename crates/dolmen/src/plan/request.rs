@@ -3,12 +3,13 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{PlanSpec, Repeated};
+use super::{Plan, PlanSpec, Repeated, RowKeys};
 use crate::error::{Error, Result};
+use crate::run::Run;
 use crate::spec::Spec;
 
 /// A plan as it is asked for in a text: the scheme, and the names of the columns that it takes its keys from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct PlanRequest {
     /// The scheme.
     pub spec: PlanSpec,
@@ -18,6 +19,28 @@ pub struct PlanRequest {
     pub groups: Option<String>,
     /// The column of the rows' folds, for a plan that is given.
     pub folds: Option<String>,
+    /// Parameters that the text calls by another name, which errors use: their own name and that one.
+    renamed: Vec<(&'static str, &'static str)>,
+}
+
+impl PlanRequest {
+    /// The plan for so many rows ([`PlanSpec::build`]).
+    pub fn build(&self, rows: usize, keys: &RowKeys<'_>, run: &Run) -> Result<Plan> {
+        self.spec.build(rows, keys, run).map_err(|error| in_words_of(&self.renamed, error))
+    }
+}
+
+/// An error about parameters, by the names that the text has for them.
+fn in_words_of(renamed: &[(&str, &str)], error: Error) -> Error {
+    let Error::Param { name, expected, got, hint } = error else { return error };
+    let worded = |text: String| {
+        let word = |word: &str| {
+            let other = renamed.iter().find(|(own, _)| *own == word);
+            other.map_or(word, |(_, other)| other).to_string()
+        };
+        text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+    };
+    Error::Param { name: worded(name), expected: worded(expected), got, hint }
 }
 
 /// Which key a scheme's `column` names.
@@ -74,17 +97,18 @@ impl PlanSpec {
             Key::Groups => groups = column,
             Key::Folds => folds = column,
         }
+        let mut renamed = Vec::new();
         if name == "repeated" {
             let of = match own.parameters.remove("of") {
                 Some(of) => Self::from_spec(&nested(of)?)?,
-                None => {
-                    PlanRequest { spec: Self::default(), time: None, groups: None, folds: None }
-                }
+                None => PlanRequest::default(),
             };
-            (time, groups, folds) = (of.time, of.groups, of.folds);
+            (time, groups, folds, renamed) = (of.time, of.groups, of.folds, of.renamed);
             own.parameters.insert("of".into(), object(&of.spec)?);
         }
-        Ok(PlanRequest { spec: read(own)?, time, groups, folds })
+        renamed.extend(take_own_names(&mut own)?);
+        let spec = read(&own).map_err(|error| in_words_of(&renamed, error))?;
+        Ok(PlanRequest { spec, time, groups, folds, renamed })
     }
 }
 
@@ -100,26 +124,35 @@ fn scheme(kind: &str) -> Result<(&'static str, Key)> {
     Err(error.suggesting(kind, names))
 }
 
-/// The scheme with its parameters.
-fn read(mut spec: Spec) -> Result<PlanSpec> {
-    let (folds, splits) =
-        if spec.kind == "time-ordered" { ("splits", "folds") } else { ("folds", "splits") };
-    rename(&mut spec, splits, folds)?;
-    if spec.kind == "time-ordered" {
-        rename(&mut spec, "kind", "window")?;
+/// Gives parameters that have two names their own, and says which were called by the other.
+fn take_own_names(spec: &mut Spec) -> Result<Vec<(&'static str, &'static str)>> {
+    let two_names: &[(&str, &str)] = match spec.kind.as_str() {
+        "time-ordered" => &[("splits", "folds"), ("window", "kind")],
+        _ => &[("folds", "splits")],
+    };
+    let mut renamed = Vec::new();
+    for &(own, other) in two_names {
+        if rename(spec, other, own)? {
+            renamed.push((own, other));
+        }
     }
+    Ok(renamed)
+}
+
+/// The scheme with its parameters.
+fn read(spec: &Spec) -> Result<PlanSpec> {
     match spec.kind.as_str() {
-        "k-fold" => own(&spec, PlanSpec::KFold),
-        "stratified" => own(&spec, PlanSpec::Stratified),
-        "grouped" => own(&spec, PlanSpec::Grouped),
-        "stratified-grouped" => own(&spec, PlanSpec::StratifiedGrouped),
-        "leave-one-out" => own(&spec, PlanSpec::LeaveOneOut),
-        "repeated" => own::<Repeated>(&spec, PlanSpec::Repeated),
-        "time-ordered" => own(&spec, PlanSpec::TimeOrdered),
-        "hold-out" => own(&spec, PlanSpec::HoldOut),
-        "subsample" => own(&spec, PlanSpec::Subsample),
-        "bootstrap" => own(&spec, PlanSpec::Bootstrap),
-        _ => own(&spec, PlanSpec::Given),
+        "k-fold" => own(spec, PlanSpec::KFold),
+        "stratified" => own(spec, PlanSpec::Stratified),
+        "grouped" => own(spec, PlanSpec::Grouped),
+        "stratified-grouped" => own(spec, PlanSpec::StratifiedGrouped),
+        "leave-one-out" => own(spec, PlanSpec::LeaveOneOut),
+        "repeated" => own::<Repeated>(spec, PlanSpec::Repeated),
+        "time-ordered" => own(spec, PlanSpec::TimeOrdered),
+        "hold-out" => own(spec, PlanSpec::HoldOut),
+        "subsample" => own(spec, PlanSpec::Subsample),
+        "bootstrap" => own(spec, PlanSpec::Bootstrap),
+        _ => own(spec, PlanSpec::Given),
     }
 }
 
@@ -128,14 +161,13 @@ fn own<P: DeserializeOwned>(spec: &Spec, plan: impl Fn(P) -> PlanSpec) -> Result
     spec.read().map(plan)
 }
 
-/// Takes another name of a parameter for its own.
-fn rename(spec: &mut Spec, other: &str, name: &str) -> Result<()> {
-    if let Some(value) = spec.parameters.shift_remove(other)
-        && spec.parameters.insert(name.into(), value).is_some()
-    {
+/// Takes another name of a parameter for its own; whether it was called so.
+fn rename(spec: &mut Spec, other: &str, name: &str) -> Result<bool> {
+    let Some(value) = spec.parameters.shift_remove(other) else { return Ok(false) };
+    if spec.parameters.insert(name.into(), value).is_some() {
         return Err(Error::param(name, "given once", format!("given twice, also as '{other}'")));
     }
-    Ok(())
+    Ok(true)
 }
 
 fn text(name: &str, value: Value) -> Result<String> {

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::stratified::shuffled_by_class;
+use super::stratified::Deal;
 use super::{MOST_REPEATS, Plan, Split, check_enough, check_repeats, stream};
 use crate::error::{Error, Result};
 use crate::run::Run;
@@ -146,19 +146,15 @@ impl Portion {
 /// A split that holds out `count` of the rows, of each class its share to within one row if classes are given.
 fn held_out(rows: usize, count: usize, classes: Option<&[u32]>, run: &Run) -> Split {
     let mut rng = run.rng();
-    let order = shuffled_by_class(rows, classes, &mut rng);
+    let deal = Deal::new(rows, classes, &mut rng);
     // Systematic sampling: `count` picks at equal distances along the order, from a random start. Any stretch of the
     // order, such as the rows of one class, gets its share rounded up or down, and the total is exact.
-    let mut passed = rng.random_range(0..rows);
+    let start = rng.random_range(0..rows);
     let mut picked = vec![false; rows];
-    for row in order {
-        passed += count;
-        if passed >= rows {
-            passed -= rows;
-            picked[row] = true;
-        }
-    }
-    Split::others((0..rows).filter(|&row| picked[row]).collect())
+    deal.each(|turn, row| picked[row] = (start + turn * count) % rows + count >= rows);
+    let mut test = Vec::with_capacity(count);
+    test.extend((0..rows).filter(|&row| picked[row]));
+    Split::others(test)
 }
 
 /// A bootstrap sample of all rows, ascending and with its repetitions, and the rows it misses, of which there are some.

@@ -1,5 +1,7 @@
 //! Folds in which every class has its share.
 
+use std::collections::BTreeMap;
+
 use rand::Rng;
 use rand::seq::SliceRandom;
 use schemars::JsonSchema;
@@ -30,21 +32,41 @@ impl Plan {
     pub fn stratified(classes: &[u32], folds: usize, run: &Run) -> Result<Self> {
         check_folds("folds", folds, classes.len(), "rows")?;
         // Dealing goes on from class to class where the last one stopped: that keeps both classes and folds balanced.
-        let order = shuffled_by_class(classes.len(), Some(classes), &mut stream(run).rng());
-        Ok(Self::dealt(&order, folds))
+        Ok(Self::dealt(classes.len(), Some(classes), folds, &mut stream(run).rng()))
     }
 }
 
-/// All rows in random order, or class after class and in random order within each.
-pub(super) fn shuffled_by_class(
-    rows: usize,
-    classes: Option<&[u32]>,
-    rng: &mut impl Rng,
-) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..rows).collect();
-    order.shuffle(rng);
-    if let Some(classes) = classes {
-        order.sort_by_key(|&row| classes[row]);
+/// All rows in random order, or class after class and in random order within each. There are at most as many rows as `u32`
+/// counts ([`check_folds`]).
+pub(super) struct Deal<'a> {
+    order: Vec<u32>,
+    classes: Option<&'a [u32]>,
+}
+
+impl<'a> Deal<'a> {
+    pub(super) fn new(rows: usize, classes: Option<&'a [u32]>, rng: &mut impl Rng) -> Self {
+        let mut order: Vec<u32> = (0..rows as u32).collect();
+        order.shuffle(rng);
+        Self { order, classes }
     }
-    order
+
+    /// Calls with the turn of each row, and the row; the calls themselves are in another order.
+    pub(super) fn each(self, mut take: impl FnMut(usize, usize)) {
+        let order = self.order.into_iter().map(|row| row as usize);
+        let Some(classes) = self.classes else {
+            return order.enumerate().for_each(|(turn, row)| take(turn, row));
+        };
+        // The next turn of each class: that takes less room than rows sorted by class.
+        let mut turns = BTreeMap::new();
+        classes.iter().for_each(|class| *turns.entry(*class).or_insert(0) += 1);
+        let mut first = 0;
+        for turn in turns.values_mut() {
+            first += std::mem::replace(turn, first);
+        }
+        for row in order {
+            let turn = turns.entry(classes[row]).or_default();
+            take(*turn, row);
+            *turn += 1;
+        }
+    }
 }

@@ -8,7 +8,9 @@ use super::{Data, Recipe, TargetTask, Truth};
 use crate::catalogue::{Catalogue, Catalogued};
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Result, within};
-use crate::evaluate::compare::{CompareOptions, Comparison, Contender, Methods, Rival, compare};
+use crate::evaluate::compare::{
+    CompareOptions, Comparison, Contender, LearningCurve, LearningPoint, Methods, Rival, compare,
+};
 use crate::learner::{Learner, Sample};
 use crate::plan::PlanSpec;
 use crate::run::Run;
@@ -40,6 +42,8 @@ pub struct Versus {
     pub outer_folds: Option<usize>,
     /// Whether the members are compared each with each, without a stack.
     pub members_only: bool,
+    /// Rows of each training part that are learned from, if not all.
+    pub train_rows: Option<usize>,
 }
 
 /// The stack of a recipe, which takes part in a comparison.
@@ -94,6 +98,22 @@ impl CompareRecipe {
         }
     }
 
+    /// The same with fewer and with more rows to learn from, on the same test parts.
+    pub fn learning_curve(&self, data: &Data, sizes: &[usize], run: &Run) -> Result<LearningCurve> {
+        let mut sizes = sizes.to_vec();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let point = |size: usize| {
+            let versus = Versus { train_rows: Some(size), ..self.versus.clone() };
+            let comparison = Self { versus, ..self.clone() }.compare(data, run)?;
+            Ok(LearningPoint { size, comparison })
+        };
+        let points = sizes.into_iter().map(point).collect::<Result<Vec<_>>>()?;
+        let first = points.first().ok_or_else(|| Error::param("sizes", "at least one", "none"))?;
+        let (task, rows) = (first.comparison.task.clone(), first.comparison.rows);
+        Ok(LearningCurve { task, rows, sizes: points })
+    }
+
     fn against<T: Catalogued>(
         &self,
         data: &Data,
@@ -127,6 +147,7 @@ impl CompareRecipe {
             repeats,
             test_rows: versus.test_rows.unwrap_or(tenth),
             outer_folds,
+            train_rows: versus.train_rows,
             folds: self.recipe.folds.unwrap_or(usual),
             methods: if versus.members_only { Methods::Members } else { methods },
         };

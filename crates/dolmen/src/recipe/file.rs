@@ -4,12 +4,13 @@
 //! format 1 have none of these and are read all the same.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::matrix::StoredMatrix;
-use super::{FitReport, Recipe};
+use super::{Evidence, FitReport, Recipe};
 use crate::error::{Error, Place, Result};
 use crate::learner::{Fitted, Stored};
 use crate::store::{Record, Registry, write_file};
@@ -46,6 +47,9 @@ pub struct ModelFile {
     /// What the fit said of itself.
     #[serde(default)]
     pub report: Option<FitReport>,
+    /// How its predictions did row by row, summed up.
+    #[serde(default)]
+    pub evidence: Option<Evidence>,
     /// The out-of-sample matrix, if it is kept.
     #[serde(default)]
     pub matrix: Option<StoredMatrix>,
@@ -70,6 +74,7 @@ impl ModelFile {
             conventions: Conventions::default(),
             recipe: None,
             report: None,
+            evidence: None,
             matrix: None,
             model,
         }
@@ -134,6 +139,14 @@ impl ModelFile {
         }
         let width = if T::CLASSES { self.classes.len() } else { 1 };
         model.validate(&self.schema, width)
+    }
+
+    /// Whether the file of this name begins like a model file. Pipes, which could not be read again, are not looked at.
+    pub fn is_at(path: &Path) -> bool {
+        let mut start = [0; MAGIC.len()];
+        path.is_file()
+            && fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
+            && start == *MAGIC
     }
 
     /// Reads a model file; foreign, newer, truncated and damaged files are refused with a clear word.

@@ -1,17 +1,18 @@
 //! The way from data to a model: members, folds, combiners and check as the recipe asks for them, or as usual.
 
+use super::explain::Explained;
 use super::model::Anywhere;
-use super::{CheckPolicy, Data, FitReport, Matrix, Model, Recipe, TargetTask, Truth};
+use super::{CheckPolicy, Data, Evidence, FitReport, Matrix, Model, Recipe, TargetTask, Truth};
 use crate::catalogue::{Catalogue, Catalogued};
 use crate::combine::Combiner;
-use crate::ensemble::{Check, Ensemble, Failures, Stack};
+use crate::ensemble::{Check, Ending, Ensemble, Failures, IntervalKind, Stack};
 use crate::error::{Error, Place, Result};
 use crate::learner::{Learner, Sample};
 use crate::oos::{OnFailure, OutOfSample};
 use crate::plan::{Plan, PlanSpec, RowKeys};
 use crate::run::Run;
 use crate::spec::Spec;
-use crate::table::{Rows, Table};
+use crate::table::{Rows, Schema, Table};
 use crate::target::Target;
 use crate::task::{Classification, Density, Joint, Regression, Task};
 
@@ -45,6 +46,8 @@ pub struct Fit {
 /// A stack as it was fitted, with what its report needs.
 pub(super) struct Stacked<T: Task> {
     pub(super) ensemble: Ensemble<T>,
+    /// The splits of the out-of-sample matrix; `None` without one.
+    pub(super) plan: Option<Plan>,
     /// Folds of the out-of-sample matrix; 0 without one.
     pub(super) folds: usize,
     /// The first of the combiners asked for.
@@ -56,7 +59,8 @@ pub(super) struct Stacked<T: Task> {
 }
 
 impl Recipe {
-    /// Fits a model to a table: the whole way.
+    /// Fits a model to a table: the whole way. The table is copied; a program that has no other use for it gives it to
+    /// [`Recipe::data`] and calls [`Recipe::fit_data`].
     pub fn fit(&self, table: &Table, run: &Run) -> Result<Fit> {
         self.fit_data(&self.data(table.clone())?, run)
     }
@@ -76,6 +80,7 @@ impl Recipe {
         run: &Run,
     ) -> Result<Fit> {
         let run = &run.seeded(self.seed);
+        self.check_alone()?;
         match &data.truth {
             Truth::None => self.fit_task::<Density>(catalogue, data, &(), earlier, run),
             Truth::Classes(labels) if self.task == Some(TargetTask::Joint) => {
@@ -101,36 +106,55 @@ impl Recipe {
         let sample = data.sample::<T>(target)?;
         let earlier = earlier.map(T::from_matrix).transpose()?;
         let with_earlier = match &earlier {
-            Some(matrix) => self.with_members_of(matrix)?,
+            Some(matrix) => self.with_members_of(matrix, catalogue, data.schema())?,
             None => self.clone(),
         };
         let mut stacked =
             with_earlier.stack(catalogue, &sample, data.folds.as_deref(), earlier, run)?;
         let mut report = FitReport::new(&stacked, sample.rows(), run)?;
         report.add_notes(data.notes.iter().chain(&stacked.notes));
+        let mut evidence = Evidence::of_fit(&stacked.ensemble, &sample, run)?;
+        if let (Some(evidence), Some(plan), true) = (&mut evidence, &stacked.plan, self.explain) {
+            let learners = with_earlier.learners(catalogue, &sample)?;
+            let conventions = &data.conventions;
+            let explained = Explained { ensemble: &stacked.ensemble, sample, conventions };
+            explained.add_to(evidence, &learners, plan, run)?;
+        }
         let matrix = stacked.ensemble.take_matrix().map(T::into_matrix);
         let model = Model::new(
             &with_earlier,
             data,
             target.classes().to_vec(),
             T::into_model(stacked.ensemble),
-            report.clone(),
-            matrix.clone().filter(|_| self.keep_matrix),
+            (report.clone(), evidence),
+            if self.keep_matrix { matrix.clone() } else { None },
         );
         Ok(Fit { model, report, matrix })
     }
 
-    /// The same recipe with the members of an earlier matrix before those that are named; their names are their specs. A
+    /// The same recipe with the members of an earlier matrix before those that are named; their names are their specs. Of what
+    /// is named all of whose members are there nothing is left to add; a ladder that is there in part stays whole. A
     /// recipe that names none has the usual members, whatever the matrix holds.
-    fn with_members_of<T: Task>(&self, matrix: &OutOfSample<T>) -> Result<Self> {
+    fn with_members_of<T: Catalogued>(
+        &self,
+        matrix: &OutOfSample<T>,
+        catalogue: &Catalogue,
+        columns: &Schema,
+    ) -> Result<Self> {
         if self.members.is_empty() {
             return Ok(self.clone());
         }
-        let mut members: Vec<Spec> =
-            matrix.members().iter().map(|name| Spec::parse(name)).collect::<Result<_>>()?;
-        members.extend(
-            self.members.iter().filter(|own| !members.contains(own)).cloned().collect::<Vec<_>>(),
-        );
+        let mut known: Vec<&String> = matrix.members().iter().collect();
+        let mut new: Vec<Spec> = Vec::new();
+        for own in &self.members {
+            let names = catalogue.learner_for::<T>(own, columns)?.members();
+            if !names.iter().all(|name| matrix.members().contains(name)) {
+                known.retain(|name| !names.contains(name));
+                new.push(own.clone());
+            }
+        }
+        let known = known.into_iter().map(|name| Spec::parse(name));
+        let members = known.chain(new.into_iter().map(Ok)).collect::<Result<_>>()?;
         Ok(Self { members, ..self.clone() })
     }
 
@@ -148,6 +172,9 @@ impl Recipe {
             Some(plan) if !self.alone => plan,
             _ => return self.without_folds(catalogue, sample, notes, run),
         };
+        if self.check == CheckPolicy::Nested && !plan.is_partition() {
+            notes.push(unnested(&plan).into());
+        }
         let folds = plan.splits().len();
         let specs = self.combiner_specs::<T>(sample.x());
         let combiners: Vec<Box<dyn Combiner<T>>> =
@@ -163,7 +190,8 @@ impl Recipe {
         };
         let ensemble = stack.fit_on(sample, &plan, &run.stream("stack"))?;
         let combiner = specs[0].kind.clone();
-        Ok(Stacked { ensemble, folds, combiner, failures: Vec::new(), notes })
+        let (plan, failures) = (Some(plan), Vec::new());
+        Ok(Stacked { ensemble, plan, folds, combiner, failures, notes })
     }
 
     /// The plan asked for, or the usual one; `None` where rows are too few to hold any out.
@@ -183,12 +211,12 @@ impl Recipe {
                 let hint = "write --plan 'time(folds=5)', or leave out the column of times";
                 return Err(Error::param("plan", expected, got).with_hint(hint));
             }
-            return request.spec.build(rows, &keys, run).map(Some);
+            return request.build(rows, &keys, run).map(Some);
         }
         let usual = usual_folds(sample);
         let possible = PlanSpec::possible_folds(usual, rows, &keys);
         let folds = self.folds.unwrap_or(possible);
-        if self.alone || folds == 0 || self.folds.is_none() && folds < 2 {
+        if self.alone || self.folds.is_none() && folds < 2 {
             if !self.alone && rows < 2 {
                 let problem = "there is only 1 row: nothing can be learned from it";
                 return Err(Error::data(Place::default(), problem));
@@ -203,7 +231,32 @@ impl Recipe {
         if folds < usual && self.folds.is_none() {
             notes.push(format!("too few rows or groups for {usual} folds: there are {folds}"));
         }
-        PlanSpec::suited(folds, &keys).build(rows, &keys, run).map(Some)
+        let plan = PlanSpec::suited(folds, &keys).build(rows, &keys, run);
+        let without =
+            "--alone fits one member as it is, without folds; --check none leaves out the check";
+        plan.map(Some).map_err(|e| if folds < 2 { e.with_hint(without) } else { e })
+    }
+
+    /// Refuses what a member as it is cannot have.
+    fn check_alone(&self) -> Result<()> {
+        let contradicting = [
+            ("combiners", !self.combiners.is_empty()),
+            ("a plan", self.plan.is_some()),
+            ("folds", self.folds.is_some()),
+            ("a check", self.check != CheckPolicy::Auto),
+            ("an ending", self.ending != Ending::Refit),
+            ("calibration", self.calibration.is_some()),
+            ("local intervals", self.intervals != IntervalKind::Constant),
+            ("a matrix to keep", self.keep_matrix),
+        ];
+        match contradicting.into_iter().find(|(_, is_asked_for)| *is_asked_for && self.alone) {
+            None => Ok(()),
+            Some((what, _)) => {
+                let got = format!("given with {what}");
+                let hint = "one member as it is has no rows held out: leave out one of both";
+                Err(Error::param("alone", "given by itself", got).with_hint(hint))
+            }
+        }
     }
 
     /// The members as they are: no folds, no combiner.
@@ -223,7 +276,8 @@ impl Recipe {
         // The combiner is not asked: equal weights need none.
         let stack = Stack::choosing(Vec::new()).on_failure(self.on_failure()).members(learners);
         let (ensemble, failures) = stack.fit_without_folds(sample, &run.stream("stack"))?;
-        Ok(Stacked { ensemble, folds: 0, combiner: String::new(), failures, notes })
+        let (plan, folds, combiner) = (None, 0, String::new());
+        Ok(Stacked { ensemble, plan, folds, combiner, failures, notes })
     }
 
     /// The combiners named, or the usual ones.
@@ -275,6 +329,17 @@ impl Recipe {
     fn on_failure(&self) -> OnFailure {
         let may_fail = self.drop_failed || self.members.is_empty();
         if may_fail { OnFailure::Drop } else { OnFailure::Stop }
+    }
+}
+
+/// What to say where a nested check was asked for and the plan has no pairs of folds.
+fn unnested(plan: &Plan) -> &'static str {
+    if plan.is_forward() {
+        "in order of time the check is made block after block, not nested: combiner and members have seen earlier rows only, \
+         so that it is as honest"
+    } else {
+        "the plan is no partition of the rows into folds, so that the check is not nested: rows are held out from the combiner \
+         alone"
     }
 }
 

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use super::ModelFile;
+use crate::error::{Error, Place, Result};
 use crate::oos::{self, OutOfSample};
 use crate::run::Run;
 use crate::store::floats;
@@ -63,8 +64,17 @@ impl Matrix {
         with_matrix!(self, matrix => matrix.write(path))
     }
 
-    /// Reads a matrix kept as Parquet; `None` if the file is none.
+    /// Reads a matrix kept as Parquet, or in a model file; `None` if the file is neither. A model without one is an error.
     pub fn read(path: &Path, run: &Run) -> Result<Option<Self>> {
+        if ModelFile::is_at(path) {
+            let stored = ModelFile::read(path)?.matrix.ok_or_else(|| {
+                let place = Place { file: Some(path.into()), ..Place::default() };
+                Error::data(place, "the model does not carry its out-of-sample matrix").with_hint(
+                    "fit with --keep-matrix, or with --oos FILE.parquet, and weigh what is kept",
+                )
+            })?;
+            return stored.restore().map(Some).map_err(|error| error.in_file(path));
+        }
         let is_parquet = path.extension().is_some_and(|e| e == "parquet" || e == "pq");
         let task = if is_parquet { oos::task_of(path)? } else { None };
         task.map(|task| match task.as_str() {
@@ -89,6 +99,10 @@ pub struct StoredMatrix {
     numbers: Numbers,
     weights: Option<Numbers>,
     rows: Vec<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    groups: Option<Vec<u32>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    times: Option<Numbers>,
 }
 
 /// Numbers stored as their bytes.
@@ -112,6 +126,8 @@ impl StoredMatrix {
             numbers: Numbers(target.numbers().map_or_else(Vec::new, <[f64]>::to_vec)),
             weights: matrix.weights().map(|weights| Numbers(weights.to_vec())),
             rows: matrix.table_rows().to_vec(),
+            groups: matrix.groups().map(<[u32]>::to_vec),
+            times: matrix.times().map(|times| Numbers(times.to_vec())),
         }
     }
 
@@ -133,6 +149,14 @@ impl StoredMatrix {
         let columns = self.columns.iter().map(|column| column.0.clone());
         let members = self.members.iter().cloned().zip(columns).collect();
         let weights = self.weights.as_ref().map(|weights| weights.0.clone());
-        OutOfSample::from_columns(members, target, weights)?.at_table_rows(self.rows.clone())
+        let mut matrix = OutOfSample::from_columns(members, target, weights)?
+            .at_table_rows(self.rows.clone())?;
+        if let Some(groups) = &self.groups {
+            matrix = matrix.grouped(groups.clone())?;
+        }
+        if let Some(times) = &self.times {
+            matrix = matrix.timed(times.0.clone())?;
+        }
+        Ok(matrix)
     }
 }

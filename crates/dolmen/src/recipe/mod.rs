@@ -5,12 +5,17 @@
 //! | `data` | a table taken apart by the recipe: inputs, truth, weights, groups, times |
 //! | `fit` | the way from data to a model, a report and the matrix |
 //! | `report` | what a fit says of itself, as data |
+//! | `evidence` | how its predictions did row by row, summed up: curves, counts, importances |
+//! | `routing` | who has a say where, of experts and gates |
+//! | `profile` | a density seen from one or two of its columns |
 //! | `model` | a fitted model of any task: reads new rows, predicts, draws, stores |
 //! | `file` | the model file |
+//! | `members` | its members one by one: what they tell of themselves, what they consist of |
 //! | `score` | how good a model is on rows with known truth |
 //! | `predictions` | files of predictions from elsewhere: which columns are what |
 //! | `weigh` | the best combination of those |
 //! | `compare` | is the stack of a recipe worth it, by repeated splits |
+//! | `advise` | which ensemble suits the data |
 //!
 //! Every door (command line, Python, reports) makes a recipe and calls these; none has statistics of its own.
 //!
@@ -29,14 +34,20 @@
 //! # Ok::<(), dolmen::Error>(())
 //! ```
 
+mod advise;
 mod compare;
 mod data;
+mod evidence;
+mod explain;
 mod file;
 mod fit;
 mod matrix;
+mod members;
 mod model;
 mod predictions;
+mod profile;
 mod report;
+mod routing;
 mod score;
 mod weigh;
 
@@ -47,13 +58,16 @@ use serde::{Deserialize, Serialize};
 
 pub use compare::{CompareRecipe, Versus};
 pub use data::{Data, Truth};
+pub use evidence::{Basis, ColumnSketch, Evidence, MemberCorrelation, Sketch};
 pub use file::{FORMAT, ModelFile};
 pub use fit::Fit;
 pub use matrix::{Matrix, StoredMatrix};
 pub use model::{AnyModel, Model, PredictOptions, Predicted};
+pub use profile::{DensityCurve, Profile, Surface};
 pub use report::{
     AloneMember, AloneReport, Combined, FitReport, OtherCombination, OtherMember, StackReport,
 };
+pub use routing::Routing;
 pub use score::{ScoreReport, ScoredMember};
 pub use weigh::{Apply, WeighRecipe, WeighReport, Weighed};
 
@@ -110,6 +124,9 @@ pub struct Recipe {
     pub drop_failed: bool,
     /// Whether the model keeps the out-of-sample matrix.
     pub keep_matrix: bool,
+    /// Whether the importance of the inputs, and how predictions move with the most important ones, is measured: kept members
+    /// are fitted on the folds once more for it.
+    pub explain: bool,
     /// How the table is read.
     pub reading: Reading,
 }
@@ -177,15 +194,9 @@ impl Reading {
         Ok(options)
     }
 
-    /// Reads a table; `always` are columns that `keep` need not name, `classes` one that holds classes even if they are
-    /// spelled like numbers.
-    pub fn read(
-        &self,
-        path: &Path,
-        always: &[&str],
-        classes: Option<&str>,
-        run: &Run,
-    ) -> Result<Table> {
+    /// The options by which a table is read; `always` are columns that `keep` need not name, `classes` one that holds classes
+    /// even if they are spelled like numbers.
+    pub fn read_options(&self, always: &[&str], classes: Option<&str>) -> Result<ReadOptions> {
         let mut options = self.options()?;
         options.schema.clone_from(&self.types);
         if let Some(name) = classes {
@@ -195,7 +206,18 @@ impl Reading {
             options.keep.clone_from(&self.keep);
             options.keep.extend(always.iter().map(|&name| name.to_string()));
         }
-        table::read(path, &options, run)
+        Ok(options)
+    }
+
+    /// Reads a table by these options.
+    pub fn read(
+        &self,
+        path: &Path,
+        always: &[&str],
+        classes: Option<&str>,
+        run: &Run,
+    ) -> Result<Table> {
+        table::read(path, &self.read_options(always, classes)?, run)
     }
 
     /// What is said here about the parts that columns play.

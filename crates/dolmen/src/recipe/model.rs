@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::file::ModelFile;
 use super::matrix::{Matrix, StoredMatrix};
-use super::{Data, FitReport, Recipe};
+use super::{Data, Evidence, FitReport, Recipe};
 use crate::catalogue::{Catalogue, Catalogued};
 use crate::ensemble::Ensemble;
 use crate::error::{Error, Place, Result};
@@ -46,6 +46,8 @@ macro_rules! with_model {
         }
     };
 }
+
+pub(super) use with_model;
 
 /// A task that the any-task values have a place for.
 pub(super) trait Anywhere: Catalogued {
@@ -89,6 +91,7 @@ pub struct Model {
     conventions: Conventions,
     recipe: Option<Recipe>,
     report: Option<FitReport>,
+    evidence: Option<Evidence>,
     matrix: Option<Matrix>,
     writer: String,
 }
@@ -119,7 +122,7 @@ impl Model {
         data: &Data,
         classes: Vec<String>,
         model: AnyModel,
-        report: FitReport,
+        (report, evidence): (FitReport, Option<Evidence>),
         matrix: Option<Matrix>,
     ) -> Self {
         Self {
@@ -130,6 +133,7 @@ impl Model {
             conventions: data.conventions.clone(),
             recipe: Some(recipe.clone()),
             report: Some(report),
+            evidence,
             matrix,
             writer: env!("CARGO_PKG_VERSION").into(),
         }
@@ -169,6 +173,7 @@ impl Model {
             conventions: file.conventions,
             recipe: file.recipe,
             report: file.report,
+            evidence: file.evidence,
             matrix,
             writer: file.writer,
         })
@@ -185,6 +190,7 @@ impl Model {
             conventions: self.conventions.clone(),
             recipe: self.recipe.clone(),
             report: self.report.clone(),
+            evidence: self.evidence.clone(),
             matrix: self.matrix.as_ref().map(StoredMatrix::of),
             model: with_model!(&self.any, model => model.record())?,
         })
@@ -208,7 +214,12 @@ impl Model {
 
     /// Writes the model file, whole or not at all.
     pub fn write(&self, path: &Path) -> Result<()> {
-        let bytes = self.to_bytes().map_err(|error| error.in_file(path))?;
+        self.write_with(path, Catalogue::standard())
+    }
+
+    /// The same for models with members that are a program's own, which its catalogue can read.
+    pub fn write_with(&self, path: &Path, catalogue: &Catalogue) -> Result<()> {
+        let bytes = self.to_bytes_with(catalogue).map_err(|error| error.in_file(path))?;
         write_file(path, |out| out.write_all(&bytes))
     }
 
@@ -255,6 +266,16 @@ impl Model {
     /// What the fit said of itself; `None` in files of format 1.
     pub fn report(&self) -> Option<&FitReport> {
         self.report.as_ref()
+    }
+
+    /// How its predictions of rows held out did, summed up; `None` in files of earlier versions and of members alone.
+    pub fn evidence(&self) -> Option<&Evidence> {
+        self.evidence.as_ref()
+    }
+
+    /// How its table was read.
+    pub fn conventions(&self) -> &Conventions {
+        &self.conventions
     }
 
     /// The out-of-sample matrix, if it was kept.
@@ -382,7 +403,10 @@ impl Model {
         let mut rng = run.rng();
         let mut columns: Vec<Vec<f64>> = fields.iter().map(|_| Vec::with_capacity(rows)).collect();
         let mut row = vec![0.0; fields.len()];
-        for _ in 0..rows {
+        for i in 0..rows {
+            if i % CANCELLED_EVERY == 0 {
+                run.check()?;
+            }
             density.sample_into(&mut rng, &mut row);
             columns.iter_mut().zip(&row).for_each(|(column, value)| column.push(*value));
         }
@@ -390,6 +414,9 @@ impl Model {
         Table::new(named.zip(columns.into_iter().map(Column::Numeric)).collect())
     }
 }
+
+/// Rows drawn before it is asked whether they are still wanted.
+const CANCELLED_EVERY: usize = 1024;
 
 /// Each member's predictions as columns, if they are wanted.
 fn members<T: Task>(

@@ -4,12 +4,15 @@
 //! predicted number. With a target of classes a member has one column per class, called `member:class`: probabilities, or
 //! logarithms of joint ones.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use super::matrix::with_matrix;
 use super::{Matrix, WeighRecipe};
 use crate::error::{Error, Place, Result};
 use crate::oos::OutOfSample;
-use crate::table::{Column, Features, Schema, Table, is_unnamed};
+use crate::run::Run;
+use crate::table::{self, Column, Features, Schema, Table, is_unnamed};
 use crate::target::{Labels, Target};
 use crate::task::Task;
 
@@ -63,6 +66,25 @@ impl WeighRecipe {
         let schema =
             like.map_or_else(|| Arc::new(Schema::of(&inputs)), |x| Arc::clone(x.rows().schema()));
         schema.encode(&inputs).map(Some)
+    }
+
+    /// Reads the columns that a combination of the matrix's members needs from a file of further rows. What was left out of
+    /// the first file, and its target, need not be in it.
+    pub fn read_further(&self, path: &Path, matrix: &Matrix, run: &Run) -> Result<Table> {
+        let classes = with_matrix!(matrix, matrix => matrix.target().classes());
+        let columns = |member: &String| -> Vec<String> {
+            match classes {
+                [] => vec![member.clone()],
+                classes => classes.iter().map(|class| format!("{member}:{class}")).collect(),
+            }
+        };
+        let mut options = self.reading.options()?;
+        options.drop.clear();
+        options.keep = matrix.members().iter().flat_map(columns).collect();
+        options.keep.extend(self.inputs.iter().cloned());
+        let types = self.reading.types.iter().filter(|(name, _)| options.keep.contains(name));
+        options.schema = types.map(|(name, kind)| (name.clone(), *kind)).collect();
+        table::read(path, &options, run)
     }
 
     /// The members' predictions of further rows, in the order of the matrix, and those rows' inputs.

@@ -74,7 +74,7 @@ impl Model {
     }
 
     /// The rows whose truth is known, and how many are not.
-    fn with_truth(&self, rows: Predicted) -> Result<(Features, Table, usize)> {
+    pub(super) fn with_truth(&self, rows: Predicted) -> Result<(Features, Table, usize)> {
         let Predicted { features, mut table, .. } = rows;
         let Some(name) = self.target() else {
             return Ok((features, table, 0));

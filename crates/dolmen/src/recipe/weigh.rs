@@ -6,8 +6,8 @@ use super::matrix::{Matrix, with_matrix};
 use super::model::class_columns;
 use super::{Combined, OtherCombination, Reading};
 use crate::catalogue::{Catalogue, Catalogued, weights_of};
-use crate::combine::Combiner;
-use crate::combine::weigh::{Errors, WeighOptions, weigh_found};
+use crate::combine::weigh::{Errors, WeighOptions, weigh, weigh_found};
+use crate::combine::{Combiner, Weights};
 use crate::ensemble::{Assessment, Blend, BlendOptions, Calibration, CalibrationKind};
 use crate::error::{Error, Result};
 use crate::oos::OutOfSample;
@@ -150,24 +150,14 @@ impl WeighRecipe {
         let combiner = |spec: &Spec| catalogue.combiner(&self.completed(spec)?).map_err(of_method);
         let combiners = methods.iter().map(combiner);
         let combiners: Vec<Box<dyn Combiner<T>>> = combiners.collect::<Result<_>>()?;
-        let has_weights = methods.len() == 1 && weights_of(&methods[0])?.is_some();
-        let options = BlendOptions {
-            calibration: self.calibration,
-            check: !has_weights || self.calibration.is_some() || self.interval.is_some(),
+        let weights = match methods {
+            [one] => weights_of(&self.completed(one)?).map_err(of_method)?,
+            _ => None,
         };
-        let inputs = x.map(Features::rows);
-        let blend = Blend::fit(matrix, inputs, &combiners, options, &run.stream("blend"))?;
-        let combined = if let Some(found) = blend.combination().found() {
-            let options = WeighOptions {
-                weights: found.options.clone(),
-                errors: self.errors,
-                draws: self.draws,
-            };
-            Combined::Weighed(Box::new(weigh_found(matrix, found, &options, run)?))
-        } else {
-            let combination = blend.combination();
-            let (weights, diagnostics) = (combination.weights(), combination.diagnostics());
-            Combined::Other(OtherCombination::of(matrix, weights, diagnostics)?)
+        let is_checked = self.calibration.is_some() || self.interval.is_some();
+        let (blend, combined) = match weights.filter(|_| !is_checked) {
+            Some(weights) => self.weigh_only(matrix, weights, run)?,
+            None => self.blend(matrix, x, &combiners, run)?,
         };
         let is_other = matches!(combined, Combined::Other(_));
         let report = WeighReport {
@@ -177,6 +167,46 @@ impl WeighRecipe {
             calibration: blend.calibration().cloned(),
         };
         Ok(Weighed { report, predictions: self.predictions(&blend, matrix, x, apply)? })
+    }
+
+    /// Weights without a check: their problem is posed once, to find them and to say how sure they are.
+    fn weigh_only<T: Written>(
+        &self,
+        matrix: &OutOfSample<T>,
+        weights: Weights,
+        run: &Run,
+    ) -> Result<(Blend<T>, Combined)> {
+        let name = weights.method.to_string();
+        let weighing = weigh(matrix, &self.options(weights), run)?;
+        let found = weighing.members.iter().map(|member| member.weight).collect();
+        let blend = Blend::of_weights(name, found, matrix.width());
+        Ok((blend, Combined::Weighed(Box::new(weighing))))
+    }
+
+    /// The combiner that does best on rows it has not seen.
+    fn blend<T: Written>(
+        &self,
+        matrix: &OutOfSample<T>,
+        x: Option<&Features>,
+        combiners: &[Box<dyn Combiner<T>>],
+        run: &Run,
+    ) -> Result<(Blend<T>, Combined)> {
+        let options = BlendOptions { calibration: self.calibration, check: true };
+        let inputs = x.map(Features::rows);
+        let blend = Blend::fit(matrix, inputs, combiners, options, &run.stream("blend"))?;
+        let combination = blend.combination();
+        let combined = if let Some(found) = combination.found() {
+            let options = self.options(found.options.clone());
+            Combined::Weighed(Box::new(weigh_found(matrix, found, &options, run)?))
+        } else {
+            let (weights, diagnostics) = (combination.weights(), combination.diagnostics());
+            Combined::Other(OtherCombination::of(matrix, weights, diagnostics)?)
+        };
+        Ok((blend, combined))
+    }
+
+    fn options(&self, weights: Weights) -> WeighOptions {
+        WeighOptions { weights, errors: self.errors, draws: self.draws }
     }
 
     /// A spec with the options that stand beside it, where it names none of its own.

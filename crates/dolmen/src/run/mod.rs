@@ -115,6 +115,11 @@ impl Run {
         Self { key: mix(self.key ^ mix(part.wrapping_add(1))), ..self.clone() }
     }
 
+    /// 16 hexadecimal digits that identify this run's random numbers, and so those of all runs derived from it.
+    pub fn fingerprint(&self) -> String {
+        format!("{:016x}", self.key)
+    }
+
     /// This run's random numbers, from their beginning.
     pub fn rng(&self) -> ChaCha8Rng {
         ChaCha8Rng::seed_from_u64(self.key)

@@ -31,6 +31,7 @@ impl Conventions {
             options.schema.retain(|name, _| !derived.contains(name));
             options.keep.push(dates.column.clone());
             options.schema.insert(dates.column.clone(), ColumnKind::Categorical);
+            options.stand_ins.insert(dates.column.clone(), derived);
         }
         let form = |numbers: &WrittenNumbers| (numbers.column.clone(), numbers.form.clone());
         options.written = self.numbers.iter().map(form).collect();
@@ -41,12 +42,18 @@ impl Conventions {
         options
     }
 
-    /// The table just read, with the numbers that the model expects beside the dates.
+    /// The table just read, with the numbers that the model expects beside the dates. Rows drawn from a density have these
+    /// numbers in the place of dates.
     pub fn complete(&self, table: Table) -> Result<Table> {
         let mut derived = Vec::new();
         for dates in &self.dates {
+            if table.column(&dates.column).is_err()
+                && dates.names().all(|name| table.column(&name).is_ok())
+            {
+                continue;
+            }
             derived.extend(dates.columns(table.column(&dates.column)?)?);
         }
-        Table::new(table.into_columns().chain(derived).collect())
+        table.with_columns(derived)
     }
 }

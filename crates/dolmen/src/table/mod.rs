@@ -26,6 +26,7 @@ mod roles;
 mod schema;
 mod unpack;
 mod unseen;
+mod values;
 mod write;
 mod written;
 
@@ -34,18 +35,20 @@ pub use csv::write_csv;
 pub use date_text::DateOrder;
 pub use dates::{DateColumn, DatePart};
 pub use encode::{Encoder, EncoderSpec};
-pub use features::{Features, Rows};
+pub use features::{Features, Rows, View};
 pub use json::write_json;
 pub use look::{Look, is_unnamed, possible_classes};
 pub use parquet::{read_parquet, read_parquet_metadata, write_parquet};
 pub use read::{ColumnKind, ReadOptions, column_names, read, read_text};
-pub use roles::{Assigned, Roles, check_finite, groups_of};
+pub use roles::{Assigned, Roles, check_finite, groups_of, times_of};
 pub use schema::{Field, Kind, Schema};
 pub use unseen::Unseen;
+pub use values::Values;
 pub use write::{check_name, write};
 pub use written::{NumberForm, WrittenNumbers};
 
 use std::collections::HashSet;
+use std::mem;
 use std::sync::Arc;
 
 use crate::error::{Error, Place, Result};
@@ -260,6 +263,16 @@ impl Table {
         let columns = self.columns.iter().map(column).collect();
         let (names, written) = (self.names.clone(), self.written.clone());
         Self { names, columns, rows: rows.len(), written, notes: self.notes.clone() }
+    }
+
+    /// The same table with further columns, after its own.
+    pub fn with_columns(
+        mut self,
+        more: impl IntoIterator<Item = (String, Column)>,
+    ) -> Result<Self> {
+        let (written, notes) = (mem::take(&mut self.written), mem::take(&mut self.notes));
+        let all = Self::new(self.into_columns().chain(more).collect())?;
+        Ok(Self { written, notes, ..all })
     }
 
     /// Takes the table apart, so that columns can be used without a copy.

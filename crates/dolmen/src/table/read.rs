@@ -1,5 +1,6 @@
 //! Reading a table from a file: which reader, which columns, which kinds.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
@@ -30,6 +31,8 @@ pub struct ReadOptions {
     pub keep: Vec<String>,
     /// Columns not to read.
     pub drop: Vec<String>,
+    /// Columns that stand in the place of another, if the file has not that one but all of these.
+    pub stand_ins: BTreeMap<String, Vec<String>>,
     /// Columns whose numbers are known to be written in some other way than plainly. They need not be in the file.
     pub written: BTreeMap<String, NumberForm>,
 }
@@ -81,6 +84,7 @@ impl Default for ReadOptions {
             delimiter: None,
             keep: Vec::new(),
             drop: Vec::new(),
+            stand_ins: BTreeMap::new(),
             written: BTreeMap::new(),
         }
     }
@@ -131,8 +135,29 @@ impl ReadOptions {
         check_delimiter(byte).map(|()| byte)
     }
 
+    /// The same options for a file with these column names, in which some columns may stand in for others.
+    fn standing_in(&self, names: &[String]) -> Cow<'_, Self> {
+        let mut options = Cow::Borrowed(self);
+        for (name, others) in &self.stand_ins {
+            if names.contains(name) || !others.iter().all(|other| names.contains(other)) {
+                continue;
+            }
+            let options = options.to_mut();
+            options.keep.retain(|kept| kept != name);
+            options.keep.extend(others.iter().cloned());
+            options.schema.remove(name);
+            options.schema.extend(others.iter().map(|other| (other.clone(), ColumnKind::Numeric)));
+        }
+        options
+    }
+
     /// What becomes of each column of a file with these column names.
     pub(super) fn choose(&self, names: &[String]) -> Result<Vec<Wanted>> {
+        self.standing_in(names).choose_named(names)
+    }
+
+    /// The same where all columns that are named are in the file.
+    fn choose_named(&self, names: &[String]) -> Result<Vec<Wanted>> {
         // Sets, because a model of a wide table names all of its columns.
         let [present, keep, drop] =
             [names, &self.keep, &self.drop].map(|names| names.iter().collect::<HashSet<_>>());

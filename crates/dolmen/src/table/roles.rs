@@ -64,7 +64,8 @@ impl Roles {
         let weights = self.weights.as_ref().map(|name| numbers(&mut table, name)).transpose()?;
         let groups = self.groups.as_ref().map(|name| table.take(name)).transpose()?;
         let groups = groups.as_ref().map(groups_of);
-        let times = self.time.as_ref().map(|name| times(&mut table, name)).transpose()?;
+        let times =
+            self.time.as_ref().map(|name| times_of(name, &table.take(name)?)).transpose()?;
         let folds = self.folds.as_ref().map(|name| table.take(name)).transpose()?;
         let folds = folds.as_ref().map(groups_of);
         let target = self.target.as_ref().map(|name| table.take(name)).transpose()?;
@@ -226,11 +227,10 @@ impl Assigned {
 /// Infinite inputs cannot be learned from.
 pub fn check_finite(features: &Features) -> Result<()> {
     let rows = features.rows();
-    match rows.values().iter().position(|v| v.is_infinite()) {
+    match rows.find(f64::is_infinite) {
         None => Ok(()),
-        Some(at) => {
-            let field = &rows.schema().fields()[at % rows.width()];
-            let place = Place::cell(at / rows.width(), &field.name);
+        Some((row, column)) => {
+            let place = Place::cell(row, &rows.schema().fields()[column].name);
             Err(Error::data(place, "the value is infinite")
                 .with_hint("give a number, or leave the cell empty"))
         }
@@ -278,21 +278,21 @@ fn numbers(table: &mut Table, name: &str) -> Result<Vec<f64>> {
     }
 }
 
-/// The rows' times: numbers as they are, dates as days.
-fn times(table: &mut Table, name: &str) -> Result<Vec<f64>> {
-    let column = table.take(name)?;
-    if let Look::Dates(mut dates) = Look::of(name, &column) {
+/// The rows' times: numbers as they are, dates as days, NaN where there is none. Other texts have no order of time: sorted by
+/// spelling they would put February before January.
+pub fn times_of(name: &str, column: &Column) -> Result<Vec<f64>> {
+    if let Look::Dates(mut dates) = Look::of(name, column) {
         dates.parts = vec![DatePart::Days];
-        if let Some((_, Column::Numeric(days))) = dates.columns(&column)?.into_iter().next() {
+        if let Some((_, Column::Numeric(days))) = dates.columns(column)?.into_iter().next() {
             return Ok(days);
         }
     }
-    if matches!(column, Column::Categorical(_)) {
-        let problem = "the times are neither numbers nor dates that can be read";
+    column.clone().into_numbers(name).map_err(|_| {
+        let problem =
+            "the texts are neither numbers nor dates of one form: they have no order of time";
         let hint = "give numbers, or dates such as 2021-03-27 or 2021-03-27 14:05";
-        return Err(Error::data(Place::column(name), problem).with_hint(hint));
-    }
-    column.into_numbers(name)
+        Error::data(Place::column(name), problem).with_hint(hint)
+    })
 }
 
 /// Groups by number: equal cells, equal group. A missing one is a group of its own.

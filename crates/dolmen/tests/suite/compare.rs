@@ -93,7 +93,7 @@ fn members_alone_get_the_figures_that_can_be_worked_out() {
     assert_eq!(found.duels.len(), 12);
     let duel = |first: &str, second: &str, figure: &str| {
         let same = |d: &&dolmen::evaluate::compare::Duel| {
-            (d.first.as_str(), d.second.as_str(), d.figure) == (first, second, figure)
+            (d.first.as_str(), d.second.as_str(), d.figure.as_str()) == (first, second, figure)
         };
         found.duels.iter().find(same).unwrap()
     };
@@ -170,7 +170,8 @@ fn numbers_have_their_own_figures() {
         ..CompareOptions::default()
     };
     let found = compare(&stack, &[], &sample, &options, &run(2)).unwrap();
-    let names: Vec<&str> = found.methods[0].figures.iter().map(|figure| figure.name).collect();
+    let names: Vec<&str> =
+        found.methods[0].figures.iter().map(|figure| figure.name.as_str()).collect();
     assert_eq!(names, ["rmse", "mae", "r2"]);
     assert!(figure(&found, 1, "rmse") < 1.2 && figure(&found, 1, "r2") > 0.99);
     assert!(found.duels.iter().all(|duel| duel.corrected_outcome == Outcome::Loss));

@@ -114,6 +114,8 @@ fn every_classifier() {
         "adaboost(rounds=4, of=bayes(density=gaussian))",
         "experts(count=[1, 3])",
         "experts(count=2, top=1, restarts=2)",
+        "averaged(of=tree(depth=3), fits=3)",
+        "averaged(of=logistic(lambda=[0.1, 10]), fits=2, resample=subsample)",
         "encoded(of=bayes(density=gaussian), standardise=true)",
         "stack(members=[class-frequencies, bayes(density=gaussian)])",
         "stack(members=[class-frequencies, logistic], combiner=logistic(lambda=[1, 10]), folds=3)",
@@ -170,6 +172,8 @@ fn every_regression() {
         "extra-trees(trees=12)",
         "experts(count=[1, 3])",
         "experts(count=3, top=2, ridge=0)",
+        "averaged(of=tree(depth=3), fits=3)",
+        "averaged(of=ridge, fits=2, resample=starts)",
         "encoded(of=mean)",
         "stack(members=[mean])",
         "stack(members=[mean, ridge], combiner=ridge, folds=3, ending=average)",
@@ -592,7 +596,8 @@ fn mixed_rows() -> Features {
         let colour = if i % 11 == 5 { f64::NAN } else { (i % 3) as f64 };
         [size, colour]
     };
-    Features::new((0..ROWS).flat_map(row).collect(), Arc::new(Schema::new(fields))).unwrap()
+    Features::new((0..ROWS).flat_map(row).collect::<Vec<f64>>(), Arc::new(Schema::new(fields)))
+        .unwrap()
 }
 
 /// Puts each spec through the suite on rows with categories and missing values.

@@ -229,7 +229,7 @@ fn features(categorical: bool) -> (Features, Labels) {
     };
     let fields = numbers(&golden["cards"]).into_iter().enumerate().map(field).collect();
     let wobble = |(i, v): (usize, f64)| if categorical { v } else { v + (i as f64).sin() };
-    let values = numbers(&golden["X"]).into_iter().enumerate().map(wobble).collect();
+    let values: Vec<f64> = numbers(&golden["X"]).into_iter().enumerate().map(wobble).collect();
     let codes = numbers(&golden["y"]).iter().map(|c| *c as u32).collect();
     let labels = Labels::new(["0", "1", "2"].map(String::from), codes).unwrap();
     (Features::new(values, Arc::new(Schema::new(fields))).unwrap(), labels)

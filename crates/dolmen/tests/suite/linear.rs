@@ -225,7 +225,7 @@ fn a_row_of_weight_two_is_the_row_twice_for_logistic() {
     let (x, labels) = (features(&fixture["x"]), labels(&fixture["three"]));
     let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
     let weights: Vec<f64> = (0..40).map(|i| f64::from(i % 3)).collect();
-    let repeated = sample.select(&(0..40).flat_map(|i| vec![i; i % 3]).collect::<Vec<_>>());
+    let repeated = sample.select((0..40).flat_map(|i| vec![i; i % 3]).collect::<Vec<_>>());
     let weighted = exact(0.4).fit_logistics(&sample.counted(&weights).unwrap(), &run()).unwrap();
     let repeated = exact(0.4).fit_logistics(&repeated.borrow(), &run()).unwrap();
     for class in 0..3 {

@@ -9,7 +9,7 @@ use dolmen::catalogue::Catalogued;
 use dolmen::error::Place;
 use dolmen::learner::baseline::Mean;
 use dolmen::learner::density::gaussian::Gaussian;
-use dolmen::learner::{Learner, Sample, Simple, SimpleLearner, SimpleModel, predict};
+use dolmen::learner::{Fitted, Learner, Sample, Simple, SimpleLearner, SimpleModel, predict};
 use dolmen::oos::{OnFailure, OutOfSample, Values, collect, task_of};
 use dolmen::plan::{KFold, Plan, PlanSpec, Portion, RowKeys};
 use dolmen::run::Run;
@@ -160,7 +160,7 @@ fn each_cell_is_what_a_model_of_the_other_folds_says() {
     let borrowed: Vec<&dyn Learner<Density>> = learners.iter().map(AsRef::as_ref).collect();
     let matrix = collect(&borrowed, &sample, &plan, OnFailure::Stop, &run()).unwrap();
     for split in plan.splits() {
-        let train = sample.select(&split.train(30));
+        let train = sample.select(split.train(30));
         let test = x.rows().select(split.test());
         let mut m = 0;
         for learner in &borrowed {
@@ -219,7 +219,7 @@ fn repeated_plans_average_densities_and_numbers() {
     let (mut density, mut number) = (vec![0.0; 24], vec![0.0; 24]);
     for split in plan.splits() {
         let train = split.train(24);
-        let fitted = learner.fit(&sample.select(&train).borrow(), &run()).unwrap();
+        let fitted = learner.fit(&sample.select(&*train).borrow(), &run()).unwrap();
         let test = x.rows().select(split.test());
         let logs = predict(fitted[0].as_ref(), test.rows(), &run()).unwrap();
         let own = train.iter().map(|&i| y[i]).sum::<f64>() / train.len() as f64;
@@ -304,4 +304,60 @@ fn columns_that_others_keep_are_not_copied() {
     drop(kept);
     assert_eq!((oos.column(0).as_ptr(), oos.column(0)), (place, &[-1.0, -2.0, -0.5][..]));
     assert_eq!(oos.clone().column(0).as_ptr(), place);
+}
+
+#[test]
+fn copies_of_a_matrix_share_its_columns() {
+    let members = vec![("a".to_string(), vec![-1.0, -2.0, -0.5])];
+    let oos = OutOfSample::<Density>::from_columns(members, (), None).unwrap();
+    assert_eq!(oos.clone().column(0).as_ptr(), oos.column(0).as_ptr());
+}
+
+/// A Gaussian that refuses rows which do not lie where the table keeps them.
+#[derive(Debug)]
+struct Looking(std::ops::Range<usize>);
+
+impl Looking {
+    fn look(&self, sample: &Sample<'_, Density>) -> Result<()> {
+        let is_copy = |row: &[f64]| !self.0.contains(&row.as_ptr().addr());
+        match sample.x().iter().position(is_copy) {
+            Some(i) => Err(Error::data(Place::row(i), "the row is a copy")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Learner<Density> for Looking {
+    fn members(&self) -> Vec<String> {
+        vec!["looking".into()]
+    }
+
+    fn fit(
+        &self,
+        sample: &Sample<'_, Density>,
+        run: &Run,
+    ) -> Result<Vec<Box<dyn Fitted<Density>>>> {
+        self.look(sample)?;
+        // Folds of folds, too.
+        if sample.rows() > 20 {
+            collect(&[self], sample, &Plan::in_turn(sample.rows(), 2), OnFailure::Stop, run)?;
+        }
+        Gaussian::default().fit(sample, run)
+    }
+}
+
+#[test]
+fn folds_are_views_of_the_table() {
+    let x = rows(40);
+    let values = x.rows().values();
+    let first = values.as_ptr().addr();
+    let looking = Looking(first..first + size_of_val(&*values));
+    let sample = Sample::<Density>::new(x.rows(), &()).unwrap();
+    let plan = Plan::k_fold(40, 4, &run()).unwrap();
+    let seen = collect(&[&looking], &sample, &plan, OnFailure::Stop, &run()).unwrap();
+    let plain = collect(&[&Gaussian::default()], &sample, &plan, OnFailure::Stop, &run()).unwrap();
+    assert_eq!(seen.column(0), plain.column(0));
+    let copy = x.rows().select(&[0, 1, 2, 3]);
+    let copy = Sample::<Density>::new(copy.rows(), &()).unwrap();
+    assert!(looking.fit(&copy, &run()).is_err());
 }

@@ -420,3 +420,44 @@ fn any_method_can_combine() {
     let refused = Stack::new(Weights::from(Method::NonNegative)).member(Gaussian::default());
     assert!(refused.fit_on(&sample, &plan, &run()).is_err());
 }
+
+/// A density without a limit.
+#[derive(Debug, Serialize, Deserialize)]
+struct Boundless;
+
+impl SimpleLearner<Density> for Boundless {
+    type Model = Self;
+    fn name(&self) -> String {
+        "boundless".into()
+    }
+    fn fit(&self, _sample: &Sample<'_, Density>, _run: &Run) -> Result<Self> {
+        Ok(Self)
+    }
+}
+
+impl SimpleModel<Density> for Boundless {
+    const KIND: &'static str = "test.boundless";
+    fn width(&self) -> usize {
+        1
+    }
+    fn predict_row(&self, row: &[f64], out: &mut [f64]) {
+        out[0] = if row[0] > 0.0 { f64::INFINITY } else { 0.0 };
+    }
+}
+
+/// Without folds no row is held out that would show it.
+#[test]
+fn a_member_as_it_is_that_predicts_no_number_has_failed() {
+    let x = rows(40);
+    let sample = Sample::new(x.rows(), &()).unwrap();
+    let with = |on_failure| {
+        let stack = Stack::<Density>::default().on_failure(on_failure);
+        let stack = stack.member(Gaussian::default()).member(Simple(Boundless));
+        stack.fit_without_folds(&sample, &run())
+    };
+    let error = with(OnFailure::Stop).unwrap_err().to_string();
+    assert!(error.contains("'boundless'") && error.contains("is inf"), "{error}");
+    let (ensemble, failures) = with(OnFailure::Drop).unwrap();
+    assert_eq!(ensemble.names().collect::<Vec<_>>(), ["gaussian"]);
+    assert!(failures.len() == 1 && failures[0].0 == "boundless");
+}

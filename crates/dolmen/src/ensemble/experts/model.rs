@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Routed;
 use crate::error::{Error, Result};
 use crate::learner::scales::{Scales, require_numbers};
-use crate::learner::{Diagnostics, Fitted, Series};
+use crate::learner::{Diagnostics, Fitted, Routes, Series};
 use crate::learner::{Stored, check_use};
 use crate::math::bulk;
 use crate::store::{Parameters, Record, Registry, floats, is_ascending_below};
@@ -292,6 +292,12 @@ impl<T: Routed> Fitted<T> for FittedExperts {
             self.finish(out);
         }
         Ok(())
+    }
+
+    fn routes(&self, x: Rows<'_>) -> Result<Option<Routes>> {
+        require_numbers(x)?;
+        let shares = x.iter().flat_map(|row| self.route(row)).collect();
+        Ok(Some(Routes { parts: self.count, shares }))
     }
 
     fn validate(&self, inputs: &Schema, width: usize) -> Result<()> {

@@ -47,7 +47,7 @@ impl Facts {
         let (x, target) = (sample.x(), sample.target());
         let is_numeric = |kind: &Kind| *kind == Kind::Numeric;
         let numeric = x.schema().fields().iter().filter(|f| is_numeric(&f.kind)).count();
-        let missing = x.values().iter().filter(|value| value.is_nan()).count();
+        let missing = x.iter().flatten().filter(|value| value.is_nan()).count();
         let counts = target.strata().map(|codes| {
             let mut counts = vec![0; target.classes().len()];
             codes.iter().for_each(|&code| counts[code as usize] += 1);
@@ -59,7 +59,7 @@ impl Facts {
             rows: sample.rows(),
             numeric,
             categorical: x.width() - numeric,
-            missing: missing as f64 / x.values().len().max(1) as f64,
+            missing: missing as f64 / (x.rows() * x.width()).max(1) as f64,
             classes: counts.as_ref().map(Vec::len),
             rarest: counts.and_then(|counts| counts.into_iter().min()),
         }

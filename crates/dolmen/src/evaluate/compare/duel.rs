@@ -1,7 +1,8 @@
 //! Methods against each other: who wins on a set at 95 %, and how often over several sets.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::spelled;
 use super::split::SplitResult;
 use super::summary::mean_test_share;
 use crate::evaluate::{corrected_t, differences, paired_t};
@@ -11,7 +12,7 @@ use crate::score::figures::higher_is_better;
 const LEVEL: f64 = 0.05;
 
 /// How a duel ended for its first method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// It is better.
@@ -33,19 +34,22 @@ impl Outcome {
 }
 
 /// Two methods by one figure, over the splits in which both have it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Duel {
     /// One method.
     pub first: String,
     /// The other.
     pub second: String,
     /// What they are compared by.
-    pub figure: &'static str,
+    pub figure: String,
     /// By how much the first is better on average; negative if it is worse.
+    #[serde(deserialize_with = "spelled::number")]
     pub gain: f64,
     /// The paired t-test on the splits, as the paper does it: it takes splits for independent, and overstates.
+    #[serde(deserialize_with = "spelled::number")]
     pub p_value: f64,
     /// The corrected resampled t-test.
+    #[serde(deserialize_with = "spelled::number")]
     pub corrected_p_value: f64,
     /// By the paired t-test.
     pub outcome: Outcome,
@@ -72,7 +76,7 @@ pub(super) fn duels(names: &[String], splits: &[SplitResult], first_only: bool) 
                 found.push(Duel {
                     first: names[a].clone(),
                     second: names[b].clone(),
-                    figure,
+                    figure: (*figure).into(),
                     gain: mean,
                     p_value: plain.p_value,
                     corrected_p_value: corrected.p_value,
@@ -86,14 +90,14 @@ pub(super) fn duels(names: &[String], splits: &[SplitResult], first_only: bool) 
 }
 
 /// Wins, draws and losses of the first method over several sets [CerquidesMantaras2005 Table 1].
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// One method.
     pub first: String,
     /// The other.
     pub second: String,
     /// What they are compared by.
-    pub figure: &'static str,
+    pub figure: String,
     /// Wins, draws and losses by the paired t-test.
     pub outcomes: [usize; 3],
     /// And by the corrected one.
@@ -105,13 +109,14 @@ pub fn tally<'a>(sets: impl IntoIterator<Item = &'a [Duel]>) -> Vec<Tally> {
     let mut tallies: Vec<Tally> = Vec::new();
     for duel in sets.into_iter().flatten() {
         let same = |tally: &Tally| {
-            (&tally.first, &tally.second, tally.figure) == (&duel.first, &duel.second, duel.figure)
+            (&tally.first, &tally.second, &tally.figure)
+                == (&duel.first, &duel.second, &duel.figure)
         };
         let at = tallies.iter().position(same).unwrap_or_else(|| {
             tallies.push(Tally {
                 first: duel.first.clone(),
                 second: duel.second.clone(),
-                figure: duel.figure,
+                figure: duel.figure.clone(),
                 outcomes: [0; 3],
                 corrected_outcomes: [0; 3],
             });

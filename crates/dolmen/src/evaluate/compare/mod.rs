@@ -7,19 +7,29 @@
 //! compared, each with each.
 
 mod duel;
+mod learning;
 mod networks;
+mod ranks;
+mod sets;
+mod spelled;
 mod split;
 mod summary;
 
+use std::borrow::Cow;
+
+use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 pub use duel::{Duel, Outcome, Tally, tally};
+pub use learning::{LearningCurve, LearningPoint};
 pub use networks::{NetworkCell, NetworkResults, NetworkStudy, compare_on_networks};
+pub use ranks::{RankedMethod, Ranks};
+pub use sets::{SetComparison, SetsComparison};
 pub use summary::{Comparison, FigureResult, MeanWeight, MethodResult};
 
 use crate::ensemble::{Ensemble, Stack};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, within};
 use crate::learner::{Learner, Sample};
 use crate::plan::{Plan, PlanSpec, Portion, Repeated};
 use crate::run::Run;
@@ -36,6 +46,9 @@ pub struct CompareOptions {
     pub test_rows: usize,
     /// Folds of the outer cross-validation, stratified by class and keeping groups together, instead of random splits.
     pub outer_folds: Option<usize>,
+    /// Rows of each training part that are learned from, if not all: drawn at random, of rows with times the latest. Those of a smaller
+    /// number are among those of a larger one.
+    pub train_rows: Option<usize>,
     /// Folds of the out-of-sample matrix on each training part.
     pub folds: usize,
     /// Which methods are compared.
@@ -48,6 +61,7 @@ impl Default for CompareOptions {
             repeats: 50,
             test_rows: 20,
             outer_folds: None,
+            train_rows: None,
             folds: 10,
             methods: Methods::default(),
         }
@@ -124,10 +138,11 @@ pub fn compare<T: Task>(
         let one = |s: usize| {
             run.check()?;
             let split = &splits.splits()[s];
-            let learned_from = split.train(sample.rows());
-            let train = sample.select(&learned_from);
-            let test = sample.select(split.test());
             let stream = run.child(s as u64 + 1);
+            let learned_from = split.train(sample.rows());
+            let learned_from = options.learned_from(&learned_from, sample, &stream)?;
+            let train = sample.select(&*learned_from);
+            let test = sample.select(split.test());
             let contest = split::Contest { stack, rivals, options };
             let result = contest.hold(&train.borrow(), &test.borrow(), &stream)?;
             run.progress().advance(1, "splits");
@@ -140,6 +155,25 @@ pub fn compare<T: Task>(
 }
 
 impl CompareOptions {
+    /// The rows of a training part that are learned from.
+    fn learned_from<'a, T: Task>(
+        &self,
+        rows: &'a [usize],
+        sample: &Sample<'_, T>,
+        run: &Run,
+    ) -> Result<Cow<'a, [usize]>> {
+        let Some(wanted) = self.train_rows else { return Ok(rows.into()) };
+        within("size", wanted, 2..=rows.len())?;
+        let mut order = rows.to_vec();
+        match sample.times() {
+            Some(times) => order.sort_by(|&a, &b| times[b].total_cmp(&times[a])),
+            None => order.shuffle(&mut run.stream("size").rng()),
+        }
+        order.truncate(wanted);
+        order.sort_unstable();
+        Ok(order.into())
+    }
+
     /// The outer splits.
     fn splits<T: Task>(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Plan> {
         if self.repeats == 0 {

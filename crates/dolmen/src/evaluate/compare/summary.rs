@@ -2,31 +2,35 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::duel::{Duel, duels};
+use super::spelled;
 use super::split::{Scored, SplitResult};
 use super::{CompareOptions, Contender, Methods, Rival};
 use crate::evaluate::{corrected_t, differences, wilcoxon};
 use crate::task::{Density, Task};
 
 /// What the splits gave.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The task.
-    pub task: &'static str,
+    pub task: String,
     /// Rows of the table.
     pub rows: usize,
     /// Random splits, or repeats of the outer folds.
     pub repeats: usize,
     /// Rows of each test part of a random split, if all have as many.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_rows: Option<usize>,
     /// The fewest and the most rows of a test part of a random split: groups are not torn apart to make them equal.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_rows_between: Option<[usize; 2]>,
+    /// Rows learned from in each split, where they are fewer than there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub train_rows: Option<usize>,
     /// Folds of the outer cross-validation.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outer_folds: Option<usize>,
     /// The method all others are relative to, if any.
     pub zero_line: Option<String>,
@@ -35,50 +39,56 @@ pub struct Comparison {
     /// The members' weights in the stack, averaged over the splits; none if the stack has no weight for each.
     pub mean_weights: Vec<MeanWeight>,
     /// In how many splits the stack used each of its combiners, if it had a choice.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub combiners: BTreeMap<String, usize>,
     /// Methods against each other: the first against all others, or without a stack each against each.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub duels: Vec<Duel>,
     /// What the user should know of how the comparison was done.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 /// One method's results. Of a density: the sum of the test rows' scores, less that of the zero line; of other tasks their
 /// mean.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MethodResult {
     /// The method.
     pub name: String,
     /// Mean over the splits with a finite score.
+    #[serde(deserialize_with = "spelled::number")]
     pub mean: f64,
     /// Its standard error, as if splits were independent.
+    #[serde(deserialize_with = "spelled::number")]
     pub se: f64,
     /// Share of the splits with a finite score.
     pub finite_share: f64,
     /// The score in each split, in their order.
+    #[serde(deserialize_with = "spelled::numbers")]
     pub split_scores: Vec<f64>,
     /// Wilcoxon's signed-rank test against the first method, over splits in which both are finite.
     pub p_value: Option<f64>,
     /// The corrected resampled t-test against the first method, which allows for training parts having rows in common.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corrected_p_value: Option<f64>,
     /// The usual figures of the task: log loss, error, Brier and AUC; RMSE, MAE and R2.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<FigureResult>,
 }
 
 /// One figure of a method.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FigureResult {
     /// The figure.
-    pub name: &'static str,
+    pub name: String,
     /// Mean over the splits where it is finite.
+    #[serde(deserialize_with = "spelled::number")]
     pub mean: f64,
     /// Its standard error, as if splits were independent.
+    #[serde(deserialize_with = "spelled::number")]
     pub se: f64,
     /// The figure in each split, in their order.
+    #[serde(deserialize_with = "spelled::numbers")]
     pub split_values: Vec<f64>,
     /// Wilcoxon's signed-rank test against the first method.
     pub p_value: Option<f64>,
@@ -87,7 +97,7 @@ pub struct FigureResult {
 }
 
 /// A member's mean weight.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MeanWeight {
     /// The member.
     pub name: String,
@@ -133,9 +143,10 @@ pub(super) fn summarise<T: Task>(
     let (fewest, most) = (tested().min().unwrap_or(0), tested().max().unwrap_or(0));
     let drawn = outer_folds.is_none();
     Comparison {
-        task: T::NAME,
+        task: T::NAME.into(),
         rows,
         repeats: options.repeats,
+        train_rows: options.train_rows,
         test_rows: (drawn && fewest == most).then_some(fewest),
         test_rows_between: (drawn && fewest < most).then_some([fewest, most]),
         outer_folds,
@@ -212,6 +223,7 @@ impl Results<'_> {
             let (mean, se, _) = self.moments(|split| value(m, split));
             let split_values = self.splits.iter().map(|split| value(m, split)).collect();
             let (p_value, corrected_p_value) = self.tests(m, value);
+            let name = (*name).to_string();
             FigureResult { name, mean, se, split_values, p_value, corrected_p_value }
         };
         MethodResult {

@@ -1,160 +1,30 @@
-//! Averages of densities: several fits of one learner, mixed uniformly (OrmoneitTresp1995, section 4).
+//! Averages of densities: several fits, mixed with weights (OrmoneitTresp1995, section 4).
 
 use std::sync::Arc;
 
-use rand::seq::index;
 use rand::{Rng, RngExt};
-use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DensityModel;
-use crate::error::{Error, Result, within};
-use crate::learner::Stored;
-use crate::learner::{Diagnostics, Fitted, Learner, Sample};
+use crate::error::{Error, Result};
+use crate::learner::averaged::{Averageable, Averaged, Averaging};
+use crate::learner::{Diagnostics, Fitted, Learner, Stored};
 use crate::math::log_sum_exp;
-use crate::run::Run;
-use crate::spec::Spec;
 use crate::store::{Parameters, Record, Registry, are_shares};
 use crate::table::{Features, Rows, Schema};
 use crate::task::{Density, Task};
 
-/// What the fits of an average differ in.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Resample {
-    /// Their random numbers only: the same rows, other starts.
-    Starts,
-    /// Their rows: a share of them, drawn without replacement.
-    Subsample,
-    /// Their rows: as many as there are, drawn with replacement (bagging).
-    #[default]
-    Bootstrap,
-}
-
-/// How densities are averaged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Averaging {
-    /// Number of fits, 1 to 10 000.
-    #[schemars(range(min = 1, max = 10_000))]
-    pub fits: usize,
-    /// What they differ in.
-    pub resample: Resample,
-    /// Share of the rows in a subsample.
-    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
-    pub fraction: f64,
-}
-
-impl Default for Averaging {
-    fn default() -> Self {
-        Self { fits: 10, resample: Resample::Bootstrap, fraction: 0.7 }
+impl Averageable for Density {
+    /// A mixture, which can be sampled and taken apart where its parts can.
+    fn average(fits: Vec<Box<dyn Fitted<Self>>>) -> Box<dyn Fitted<Self>> {
+        Box::new(FittedAverage::uniform(fits.into_iter().map(Arc::from).collect()))
     }
 }
 
-impl Averaging {
-    fn validate(&self) -> Result<()> {
-        within("fits", self.fits, 1..=10_000)?;
-        if !(self.fraction > 0.0 && self.fraction <= 1.0) {
-            return Err(Error::param("fraction", "above 0 and at most 1", self.fraction));
-        }
-        Ok(())
-    }
-}
-
-/// A learner whose members are averages of another learner's members, rung by rung.
-///
-/// ```
-/// use dolmen::learner::Learner;
-/// use dolmen::learner::density::{Averaged, Averaging, GaussianMixture};
-///
-/// let bagged = Averaged::new(GaussianMixture::default(), Averaging::default());
-/// assert_eq!(bagged.members(), ["averaged(of=mixture(components=4))"]);
-/// ```
-#[derive(Debug, Clone)]
-pub struct Averaged {
-    learner: Arc<dyn Learner<Density>>,
-    averaging: Averaging,
-}
-
-impl Averaged {
-    /// Averages fits of `learner`.
+impl Averaged<Density> {
+    /// Averages fits of a density.
     pub fn new(learner: impl Learner<Density> + 'static, averaging: Averaging) -> Self {
         Self::of(Arc::new(learner), averaging)
-    }
-
-    /// Averages fits of a learner that others hold too.
-    pub fn of(learner: Arc<dyn Learner<Density>>, averaging: Averaging) -> Self {
-        Self { learner, averaging }
-    }
-
-    /// One fit of the learner, on its own rows and random stream.
-    fn fit_one(
-        &self,
-        sample: &Sample<'_, Density>,
-        run: &Run,
-    ) -> Result<Vec<Box<dyn Fitted<Density>>>> {
-        run.check()?;
-        let rows = sample.rows();
-        let mut rng = run.rng();
-        let run = run.child(0);
-        match self.averaging.resample {
-            Resample::Starts => self.learner.fit(sample, &run),
-            Resample::Subsample => {
-                let share = (self.averaging.fraction * rows as f64).round() as usize;
-                let mut chosen =
-                    index::sample(&mut rng, rows, share.clamp(rows.min(1), rows)).into_vec();
-                chosen.sort_unstable();
-                self.learner.fit(&sample.select(&chosen).borrow(), &run)
-            }
-            Resample::Bootstrap => {
-                let (drawn, weights) = bootstrap(sample, &mut rng);
-                self.learner.fit(&sample.select(&drawn).borrow().counted(&weights)?, &run)
-            }
-        }
-    }
-}
-
-/// As many rows as there are, drawn with replacement: each row once, weighted by how often it was drawn. A row of weight w
-/// counts as w rows for every learner, so the fit is that of the repeated rows, on two thirds of the work.
-fn bootstrap(sample: &Sample<'_, Density>, rng: &mut ChaCha8Rng) -> (Vec<usize>, Vec<f64>) {
-    let rows = sample.rows();
-    let mut times = vec![0_u32; rows];
-    for _ in 0..rows {
-        times[rng.random_range(0..rows)] += 1;
-    }
-    let drawn: Vec<usize> = (0..rows).filter(|&i| times[i] > 0).collect();
-    let weights = drawn.iter().map(|&i| f64::from(times[i]) * sample.weight(i)).collect();
-    (drawn, weights)
-}
-
-impl Learner<Density> for Averaged {
-    fn members(&self) -> Vec<String> {
-        let name = |member: String| {
-            Spec::around("averaged", &self.averaging, "of", Spec::nested(&member)).to_string()
-        };
-        self.learner.members().into_iter().map(name).collect()
-    }
-
-    fn fit(
-        &self,
-        sample: &Sample<'_, Density>,
-        run: &Run,
-    ) -> Result<Vec<Box<dyn Fitted<Density>>>> {
-        self.averaging.validate()?;
-        let fits: Vec<Result<Vec<Box<dyn Fitted<Density>>>>> = run.install(|| {
-            let fit = |number: usize| self.fit_one(sample, &run.child(number as u64));
-            (0..self.averaging.fits).into_par_iter().map(fit).collect()
-        });
-        let mut rungs: Vec<Vec<Arc<dyn Fitted<Density>>>> = Vec::new();
-        for fit in fits {
-            let models = fit?;
-            rungs.resize_with(models.len(), Vec::new);
-            rungs.iter_mut().zip(models).for_each(|(rung, model)| rung.push(model.into()));
-        }
-        let average = |parts| Box::new(FittedAverage::uniform(parts)) as _;
-        Ok(rungs.into_iter().map(average).collect())
     }
 }
 

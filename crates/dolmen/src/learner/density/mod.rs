@@ -5,7 +5,7 @@ pub mod gaussian;
 pub mod kernel;
 pub mod mixture;
 
-pub use averaged::{Averaged, Averaging, FittedAverage, Resample};
+pub use averaged::FittedAverage;
 pub use gaussian::{FittedGaussian, Gaussian};
 pub use kernel::{FittedKernel, KernelDensity};
 pub use mixture::{FittedMixture, GaussianMixture};
@@ -77,6 +77,7 @@ pub trait DensityModel: Fitted<Density> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::learner::averaged::{Averaged, Averaging};
     use crate::learner::{Learner, Sample};
     use crate::table::Features;
 

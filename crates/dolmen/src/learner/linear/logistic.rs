@@ -16,7 +16,7 @@ use crate::learner::{
     Diagnostics, Fitted, Learner, MOST_FOLDS, Sample, Series, Simple, SimpleModel,
 };
 use crate::math::quasi_newton::Minimum;
-use crate::plan::Split;
+use crate::plan::Folds;
 use crate::run::Run;
 use crate::store::Parameters;
 use crate::table::Schema;
@@ -162,14 +162,11 @@ impl Logistic {
     fn choose(&self, problem: &Problem<'_, Labelled<'_>>, run: &Run) -> Result<(f64, String)> {
         let Labelled { sample, rows, .. } = problem.data;
         let strongest = problem.weight().max(10.0 * WEAKEST);
-        let Ok(plan) = sample.folds_among(rows, self.folds, run) else {
+        let Ok(folds) = sample.folds_among(rows, self.folds, run) else {
             return Ok((strongest, "too few rows to choose lambda by cross-validation".into()));
         };
-        let mut parts = Vec::with_capacity(plan.splits().len());
-        for split in plan.splits() {
-            let test = listed(split.test().iter().map(|&place| rows.at(place)))?;
-            parts.push(Part { split, test, last: None });
-        }
+        let part = |fold: usize| Part { folds: &folds, fold, last: None };
+        let mut parts: Vec<Part<'_>> = (0..folds.len()).map(part).collect();
         let decades = (strongest / WEAKEST).log10();
         let count = (decades * PER_DECADE).ceil() as usize + 1;
         let (mut best, mut since) = ((strongest, f64::INFINITY), 0);
@@ -186,8 +183,9 @@ impl Logistic {
                 break;
             }
         }
-        let held_out = parts.iter().flat_map(|part| &part.test).map(|&i| sample.weight(i as usize));
-        let mean = best.1 / held_out.sum::<f64>();
+        let held_out = (0..folds.len()).flat_map(|fold| folds.held_out(fold));
+        let weight: f64 = held_out.map(|place| sample.weight(rows.at(place))).sum();
+        let mean = best.1 / weight;
         Ok((best.0, format!("lambda {:.4} chosen, cross-validated log loss {mean:.4}", best.0)))
     }
 
@@ -204,11 +202,11 @@ impl Logistic {
     }
 }
 
-/// One fold of the cross-validation, and where its last fit ended. The rows learned from are listed when they are needed:
-/// those of all folds at once would take half as much memory as a table of few columns.
+/// One fold of the cross-validation, and where its last fit ended. Its rows are listed when they are needed: those of all
+/// folds at once would take half as much memory as a table of few columns.
 struct Part<'a> {
-    split: &'a Split,
-    test: Vec<u32>,
+    folds: &'a Folds,
+    fold: usize,
     last: Option<Vec<f64>>,
 }
 
@@ -218,13 +216,15 @@ impl Part<'_> {
         /// Newton needs a handful, and a path that needs more is at its unpenalised end.
         const ITERATIONS: usize = 100;
         let rows = problem.data.rows;
-        let train = listed(self.split.train(rows.len()).iter().map(|&place| rows.at(place)))?;
-        let train = Problem { lambda, ..problem.over(&train) };
+        let learned = listed(self.folds.learned_from(self.fold).map(|place| rows.at(place)))?;
+        let train = Problem { lambda, ..problem.over(&learned) };
         let minimum = match self.last.take() {
             None => solve_afresh(&train, ROUGH, ITERATIONS, run)?,
             Some(last) => solve(&train, last, ROUGH, ITERATIONS, run)?,
         };
-        let loss = problem.over(&self.test).deviance(&minimum.at);
+        drop(learned);
+        let held_out = listed(self.folds.held_out(self.fold).map(|place| rows.at(place)))?;
+        let loss = problem.over(&held_out).deviance(&minimum.at);
         self.last = Some(minimum.at);
         Ok(loss)
     }

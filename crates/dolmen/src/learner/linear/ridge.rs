@@ -13,7 +13,7 @@ use crate::learner::check_use;
 use crate::learner::chosen::{Chosen, listed};
 use crate::learner::scales::{require_finite, require_moderate, require_numbers};
 use crate::learner::{self, Diagnostics, Fitted, Learner, Sample, Series, Simple, SimpleModel};
-use crate::plan::{Plan, Split};
+use crate::plan::{Folds, Plan, Split};
 use crate::run::Run;
 use crate::store::Parameters;
 use crate::table::Schema;
@@ -186,10 +186,10 @@ impl Ridge {
         let lambdas = geometric(first * spread, last * spread, count);
         // Leaving out single rows would learn from the rest of their groups, or from later rows.
         let errors = if binds {
-            let Ok(plan) = sample.folds_among(rows, FOLDS, run) else {
+            let Ok(folds) = sample.folds_among(rows, FOLDS, run) else {
                 return Ok(vec![model(spread, None)?]);
             };
-            self.fold_errors(sample, rows, &plan, &lambdas)?
+            self.fold_errors(sample, rows, &folds, &lambdas)?
         } else {
             solutions.leave_one_out(sample, rows, &lambdas)
         };
@@ -202,14 +202,14 @@ impl Ridge {
         &self,
         sample: &Sample<'_, Regression>,
         rows: Chosen<'_>,
-        plan: &Plan,
+        folds: &Folds,
         lambdas: &[f64],
     ) -> Result<Vec<f64>> {
         let (mut errors, mut weight) = (vec![0.0; lambdas.len()], 0.0);
-        for split in plan.splits() {
-            let learned = listed(split.train(rows.len()).iter().map(|&place| rows.at(place)))?;
+        for fold in 0..folds.len() {
+            let learned = listed(folds.learned_from(fold).map(|place| rows.at(place)))?;
             let solutions = self.solutions(sample, Chosen::These(&learned))?;
-            let held_out = || split.test().iter().map(|&place| rows.at(place));
+            let held_out = || folds.held_out(fold).map(|place| rows.at(place));
             weight += held_out().map(|i| sample.weight(i)).sum::<f64>();
             for (error, &lambda) in errors.iter_mut().zip(lambdas) {
                 let slopes = solutions.coefficients(lambda);

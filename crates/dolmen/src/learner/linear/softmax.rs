@@ -274,13 +274,18 @@ impl<'a, D: Observations> Pass<'a, D> {
     /// Reads rows.
     fn read(&mut self, rows: Range<usize>) {
         let (data, width, count) = (self.problem.data, self.problem.width(), rows.len());
-        let places = self.z.chunks_exact_mut(width).zip(&mut self.weights).enumerate();
-        for (row, (at, (z, weight))) in rows.zip(places) {
+        let classes = self.theta.ncols();
+        let places = self.z.chunks_exact_mut(width).zip(&mut self.weights);
+        for (row, (z, weight)) in rows.clone().zip(places) {
             data.write(row, z);
             *weight = data.weight(row);
-            for class in 0..self.theta.ncols() {
-                self.shares[class * count + at] = data.share(row, class);
-            }
+        }
+        // Class after class, as they stand: of many classes a row's shares lie far apart.
+        for (class, shares) in self.shares.chunks_exact_mut(count).enumerate().take(classes) {
+            shares
+                .iter_mut()
+                .zip(rows.clone())
+                .for_each(|(share, row)| *share = data.share(row, class));
         }
     }
 
@@ -302,7 +307,10 @@ impl<'a, D: Observations> Pass<'a, D> {
         for (scores, shares) in scores.chunks_exact(count).zip(self.shares.chunks_exact(count)) {
             let rows = scores.iter().zip(&*largest).zip(shares).zip(&self.weights);
             for (((score, largest), share), weight) in rows {
-                loss -= weight * share * (score - largest);
+                // Of many classes nearly all shares are 0.
+                if *share != 0.0 {
+                    loss -= weight * share * (score - largest);
+                }
             }
         }
         exp_and_sum_rows(scores, largest, totals);

@@ -164,8 +164,8 @@ where
     fn out_of_sample(&self, sample: &Sample<'_, T>, plan: &Plan, run: &Run) -> Result<Block> {
         let members = Learner::<T>::members(self);
         learner::by_split(&members, sample, plan, run, |split, _run| {
-            let train = sample.select(&split.train(sample.rows()));
-            let held_out = sample.x().select(split.test());
+            let train = sample.select(split.train(sample.rows()));
+            let held_out = sample.x().view(split.test());
             self.known(&train.borrow())?.predict(held_out.rows(), self.k.as_slice())
         })
     }
@@ -202,7 +202,7 @@ impl Neighbours {
             Scales::none(sample.x().width())
         };
         let answers = T::answers(sample.target(), &rows, weights.as_deref());
-        let points = scales.apply(sample.x().select(&rows).rows());
+        let points = scales.apply(sample.x().view(&rows).rows());
         let index = Index::new(points, sample.x().width(), weights);
         Ok(Known { scales, index, answers, shares: self.weights, smoothing: self.smoothing })
     }

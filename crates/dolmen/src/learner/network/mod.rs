@@ -36,7 +36,7 @@ use crate::spec::Spec;
 use crate::target::Target;
 use crate::task::{Classification, Regression, Task};
 use layers::Layers;
-use model::{Body, Single, read_row};
+use model::{Body, Single};
 use train::{Data, Goal, Trained, Training};
 
 /// A multilayer perceptron: softmax and log loss for classes, squared error for numbers.
@@ -127,18 +127,18 @@ impl TryFrom<Map<String, Value>> for DeepEnsemble {
 /// A task that networks can learn.
 trait Learnable: Task {
     /// The target of some rows as the network sees it, and its mean and standard deviation.
-    fn goal(sample: &Sample<'_, Self>, rows: Chosen<'_>) -> Result<(Goal, (f64, f64))>;
+    fn goal<'a>(sample: &Sample<'a, Self>, rows: Chosen<'_>) -> Result<(Goal<'a>, (f64, f64))>;
 }
 
 impl Learnable for Classification {
-    fn goal(sample: &Sample<'_, Self>, rows: Chosen<'_>) -> Result<(Goal, (f64, f64))> {
-        let codes = rows.iter().map(|i| sample.target().codes()[i]).collect();
-        Ok((Goal::Classes { codes, count: sample.target().classes().len() }, (0.0, 1.0)))
+    fn goal<'a>(sample: &Sample<'a, Self>, _: Chosen<'_>) -> Result<(Goal<'a>, (f64, f64))> {
+        let (codes, count) = (sample.target().codes(), sample.target().classes().len());
+        Ok((Goal::Classes { codes, count }, (0.0, 1.0)))
     }
 }
 
 impl Learnable for Regression {
-    fn goal(sample: &Sample<'_, Self>, rows: Chosen<'_>) -> Result<(Goal, (f64, f64))> {
+    fn goal<'a>(sample: &Sample<'a, Self>, rows: Chosen<'_>) -> Result<(Goal<'a>, (f64, f64))> {
         let target = sample.target();
         if let Some(i) = rows.iter().find(|&i| !target[i].is_finite()) {
             let problem = format!("the target is {}, not a number", target[i]);
@@ -212,33 +212,33 @@ impl Network {
         }
         let (goal, target) = T::goal(sample, rows)?;
         let scales = run.install(|| Scales::fit(sample.x(), sample.weights()));
-        // Before the rows are read: dealing them to folds takes memory that is free again by then.
-        let splits: Vec<Option<Split>> =
-            (0..copies).map(|copy| self.split(sample, rows, &run.child(copy as u64))).collect();
-        let data = read(sample, rows, &scales, goal);
-        let mut sizes = vec![data.columns];
+        let data =
+            Data { x: sample.x(), rows, scales: &scales, goal, weights: weights(sample, rows) };
+        let mut sizes = vec![sample.x().width()];
         sizes.extend_from_slice(self.hidden.values());
         sizes.push(data.outputs());
         claim_memory(&sizes, copies)?;
         let layers = Layers::new(&sizes, self.activation);
         let training = Training { network: self, layers: &layers, data: &data };
         let trained: Vec<Result<Trained>> = run.install(|| {
-            let fit = |(copy, split): (usize, &Option<Split>)| {
+            let fit = |copy: usize| {
                 let run = run.child(copy as u64);
                 // Too few rows, or rows that cannot be split, are all learned from, and stop it too.
-                let Some(split) = split else {
+                let Some(split) = self.split(sample, rows, &run) else {
                     let all = listed(0..rows.len())?;
                     return training.run(all.clone(), &all, &run);
                 };
-                let train = listed(split.train(rows.len()).iter().copied())?;
-                training.run(train, &listed(split.test().iter().copied())?, &run)
+                let held_out = listed(split.test().iter().copied())?;
+                let train = listed(split.iter_train(rows.len()))?;
+                drop(split);
+                training.run(train, &held_out, &run)
             };
-            splits.par_iter().enumerate().map(fit).collect()
+            (0..copies).into_par_iter().map(fit).collect()
         });
         let copies = trained.into_iter().map(|trained| {
-            let Trained { parameters, passes, loss, stopped } = trained?;
+            let Trained { parameters, passes, loss, stopped, losses } = trained?;
             let parameters = parameters.into_iter().map(f64::from).collect();
-            Ok(Single { parameters, passes, loss, stopped })
+            Ok(Single { parameters, passes, loss, stopped, losses })
         });
         let (copies, activation) = (copies.collect::<Result<_>>()?, self.activation);
         Ok(FittedNetwork::new(Body { scales, sizes, activation, copies, target }))
@@ -260,18 +260,11 @@ fn claim_memory(sizes: &[usize], copies: usize) -> Result<()> {
     memory::claim(memory::size(&[parameters, copies, each]), "the parameters of the network")
 }
 
-/// The rows that count, as the network sees them.
-fn read<T: Task>(sample: &Sample<'_, T>, rows: Chosen<'_>, scales: &Scales, goal: Goal) -> Data {
-    let columns = sample.x().width();
-    let mut wide = vec![0.0; columns];
-    let mut x = Vec::with_capacity(rows.len() * columns);
-    rows.iter().for_each(|i| read_row(scales, sample.x().row(i), &mut wide, &mut x));
+/// The weights of the rows that count, of mean 1; none where all are 1.
+fn weights<T: Task>(sample: &Sample<'_, T>, rows: Chosen<'_>) -> Vec<f32> {
     let mean = sample.total_weight() / rows.len() as f64;
-    let weights = match sample.weights() {
-        None => Vec::new(),
-        Some(weights) => rows.iter().map(|i| (weights[i] / mean) as f32).collect(),
-    };
-    Data { x, columns, goal, weights }
+    let Some(weights) = sample.weights() else { return Vec::new() };
+    rows.iter().map(|i| (weights[i] / mean) as f32).collect()
 }
 
 impl<T: Learnable> Learner<T> for Network

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::layers::{Activation, Layers, parameters};
 use crate::error::Result;
 use crate::learner::scales::Scales;
-use crate::learner::{Diagnostics, Fitted};
+use crate::learner::{Diagnostics, Fitted, Series};
 use crate::learner::{Stored, check_use};
 use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
@@ -44,6 +44,9 @@ pub(super) struct Single {
     pub(super) passes: usize,
     pub(super) loss: f64,
     pub(super) stopped: bool,
+    /// The mean loss of the rows held out, pass after pass; none in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) losses: Vec<f64>,
 }
 
 /// A row on the common scale.
@@ -89,6 +92,7 @@ impl FittedNetwork {
                 copies.iter().fold(0_usize, |sum, copy| sum.saturating_add(copy.passes)),
             ),
             notes: vec![format!("mean loss {loss:.4} of the rows held out to stop training")],
+            series: copies.iter().filter_map(|copy| Series::of_rounds(&copy.losses)).collect(),
             ..Diagnostics::default()
         }
     }

@@ -6,8 +6,12 @@ use rand::seq::SliceRandom;
 use super::Network;
 use super::layers::{Layers, Room};
 use super::matrix::{adam_step, corrected};
+use super::model::read_row;
 use crate::error::Result;
+use crate::learner::chosen::Chosen;
+use crate::learner::scales::Scales;
 use crate::run::Run;
+use crate::table::Rows;
 
 /// Rows evaluated at a time.
 const BLOCK: usize = 256;
@@ -18,20 +22,20 @@ const ALLOWED_STEPS: u64 = 5000;
 
 /// What is to be predicted.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Goal {
-    /// Classes, by softmax and log loss.
-    Classes { codes: Vec<u32>, count: usize },
-    /// Numbers of mean 0 and deviation 1, by squared error.
+pub(super) enum Goal<'a> {
+    /// Classes, by softmax and log loss: those of all rows, whether they count or not.
+    Classes { codes: &'a [u32], count: usize },
+    /// Numbers of mean 0 and deviation 1, by squared error: those of the rows that count.
     Numbers(Vec<f32>),
 }
 
-/// The rows as the network sees them.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Data {
-    /// Row after row, on the common scale.
-    pub(super) x: Vec<f32>,
-    pub(super) columns: usize,
-    pub(super) goal: Goal,
+/// The rows that count, which are put on the common scale as they are read: a copy of all would be half as large as the table.
+#[derive(Debug, Clone)]
+pub(super) struct Data<'a> {
+    pub(super) x: Rows<'a>,
+    pub(super) rows: Chosen<'a>,
+    pub(super) scales: &'a Scales,
+    pub(super) goal: Goal<'a>,
     /// Row weights of mean 1; none where all are 1.
     pub(super) weights: Vec<f32>,
 }
@@ -45,9 +49,11 @@ pub(super) struct Trained {
     pub(super) loss: f64,
     /// Whether training stopped by itself.
     pub(super) stopped: bool,
+    /// The mean loss of the rows held out, pass after pass.
+    pub(super) losses: Vec<f64>,
 }
 
-impl Data {
+impl Data<'_> {
     /// Outputs of the network.
     pub(super) fn outputs(&self) -> usize {
         match &self.goal {
@@ -60,7 +66,7 @@ impl Data {
     fn intercepts(&self, rows: &[u32]) -> Vec<f32> {
         let Goal::Classes { codes, count } = &self.goal else { return vec![0.0] };
         let mut sums = vec![1.0; *count];
-        rows.iter().for_each(|&i| sums[codes[i as usize] as usize] += self.weight(i));
+        rows.iter().for_each(|&i| sums[self.class(codes, i)] += self.weight(i));
         let total: f32 = sums.iter().sum();
         sums.iter().map(|sum| (sum / total).ln()).collect()
     }
@@ -69,12 +75,23 @@ impl Data {
         self.weights.get(row as usize).copied().unwrap_or(1.0)
     }
 
-    /// Copies rows one after the other.
-    fn gather(&self, rows: &[u32], x: &mut Vec<f32>) {
-        x.clear();
-        for i in rows.iter().map(|&i| i as usize) {
-            x.extend_from_slice(&self.x[i * self.columns..(i + 1) * self.columns]);
+    fn class(&self, codes: &[u32], row: u32) -> usize {
+        codes[self.rows.at(row as usize)] as usize
+    }
+
+    /// Reads rows one after the other.
+    fn gather(&self, rows: &[u32], room: &mut Reading) {
+        room.block.clear();
+        for &i in rows {
+            let row = self.x.row(self.rows.at(i as usize));
+            read_row(self.scales, row, &mut room.row, &mut room.block);
         }
+    }
+
+    /// Room for so many rows.
+    fn reading(&self, rows: usize) -> Reading {
+        let columns = self.x.width();
+        Reading { row: vec![0.0; columns], block: Vec::with_capacity(rows * columns) }
     }
 
     /// The weighted loss of rows with these outputs; the derivatives go into `deltas`, times `share`.
@@ -83,16 +100,16 @@ impl Data {
         let mut loss = 0.0;
         let pairs = outputs.chunks_exact(stride).zip(deltas.chunks_exact_mut(stride));
         for (&i, (outputs, deltas)) in rows.iter().zip(pairs) {
-            let (i, weight) = (i as usize, self.weight(i));
+            let weight = self.weight(i);
             loss += f64::from(weight)
                 * match &self.goal {
                     Goal::Numbers(target) => {
-                        let error = outputs[0] - target[i];
+                        let error = outputs[0] - target[i as usize];
                         deltas[0] = share * weight * error;
                         0.5 * f64::from(error) * f64::from(error)
                     }
                     Goal::Classes { codes, count } => {
-                        let (own, outputs) = (codes[i] as usize, &outputs[..*count]);
+                        let (own, outputs) = (self.class(codes, i), &outputs[..*count]);
                         let largest = outputs.iter().fold(f32::NEG_INFINITY, |a, b| a.max(*b));
                         let deltas = &mut deltas[..*count];
                         for (delta, out) in deltas.iter_mut().zip(outputs) {
@@ -110,11 +127,17 @@ impl Data {
     }
 }
 
+/// A row as it is, and rows on the common scale.
+struct Reading {
+    row: Vec<f64>,
+    block: Vec<f32>,
+}
+
 /// One training run.
 pub(super) struct Training<'a> {
     pub(super) network: &'a Network,
     pub(super) layers: &'a Layers,
-    pub(super) data: &'a Data,
+    pub(super) data: &'a Data<'a>,
 }
 
 impl Training<'_> {
@@ -129,8 +152,13 @@ impl Training<'_> {
         let mut descent = Descent::new(self, start, batch);
         let mut room = self.layers.room(BLOCK);
         let loss = self.mean_loss(&descent.parameters, held_out, &mut room);
-        let mut best =
-            Trained { parameters: descent.parameters.clone(), passes: 0, loss, stopped: false };
+        let mut best = Trained {
+            parameters: descent.parameters.clone(),
+            passes: 0,
+            loss,
+            stopped: false,
+            losses: Vec::new(),
+        };
         let (mut passes, mut best_step) = (0, 0);
         while descent.steps < allowed && !best.stopped {
             run.check()?;
@@ -138,6 +166,7 @@ impl Training<'_> {
             train.chunks(batch).for_each(|rows| descent.step(self, rows));
             passes += 1;
             let loss = self.mean_loss(&descent.parameters, held_out, &mut room);
+            best.losses.push(loss);
             if loss < best.loss {
                 best.parameters.copy_from_slice(&descent.parameters);
                 (best.loss, best.passes, best_step) = (loss, passes, descent.steps);
@@ -149,12 +178,12 @@ impl Training<'_> {
 
     /// The mean loss of some rows.
     fn mean_loss(&self, parameters: &[f32], rows: &[u32], room: &mut Room) -> f64 {
-        let mut x = Vec::with_capacity(BLOCK * self.data.columns);
+        let mut x = self.data.reading(BLOCK);
         let mut unused = vec![0.0; BLOCK * self.layers.output_stride()];
         let mut sum = 0.0;
         for rows in rows.chunks(BLOCK) {
             self.data.gather(rows, &mut x);
-            let outputs = self.layers.forward(parameters, &x, rows.len(), room);
+            let outputs = self.layers.forward(parameters, &x.block, rows.len(), room);
             sum += self.data.loss(rows, outputs, &mut unused, 1.0);
         }
         sum / rows.iter().map(|&i| f64::from(self.data.weight(i))).sum::<f64>()
@@ -168,7 +197,7 @@ struct Descent {
     means: Vec<f32>,
     squares: Vec<f32>,
     steps: u64,
-    x: Vec<f32>,
+    x: Reading,
     room: Room,
 }
 
@@ -181,7 +210,7 @@ impl Descent {
             squares: zeros,
             parameters,
             steps: 0,
-            x: Vec::with_capacity(batch * training.data.columns),
+            x: training.data.reading(batch),
             room: training.layers.room(batch),
         }
     }
@@ -191,11 +220,11 @@ impl Descent {
         let Training { network, layers, data } = training;
         let (count, stride) = (rows.len(), layers.output_stride());
         data.gather(rows, &mut self.x);
-        layers.forward(&self.parameters, &self.x, count, &mut self.room);
+        layers.forward(&self.parameters, &self.x.block, count, &mut self.room);
         let (outputs, deltas) = layers.outputs_and_deltas(&mut self.room);
         let cells = count * stride;
         data.loss(rows, &outputs[..cells], &mut deltas[..cells], 1.0 / count as f32);
-        layers.backward(&self.parameters, &self.x, count, &mut self.room, &mut self.gradient);
+        layers.backward(&self.parameters, &self.x.block, count, &mut self.room, &mut self.gradient);
         self.steps += 1;
         let rate = corrected(network.rate, self.steps);
         let shrink = (network.rate * network.decay) as f32;

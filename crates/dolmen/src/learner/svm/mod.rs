@@ -146,7 +146,7 @@ impl Svm {
         } else {
             Scales::none(sample.x().width())
         };
-        let points = scales.apply(sample.x().select(&rows).rows());
+        let points = scales.apply(sample.x().view(&rows).rows());
         let weights: Vec<f64> = rows.iter().map(|&i| sample.weight(i)).collect();
         let likeness = match (self.kernel, self.gamma) {
             (Kernel::Linear, _) => Likeness::Linear,

@@ -8,8 +8,9 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::codes::{BLOCK, Codes, GROUP};
+use super::codes::{BLOCK, Codes, ColumnCodes, GROUP};
 use crate::error::{Error, Place, Result};
+use crate::table::encode::few_distinct;
 use crate::table::{Kind, Rows, Schema};
 
 /// Bins of values in a column, at most: with the code for missing values they fill a byte.
@@ -135,21 +136,44 @@ impl Bins {
         if x.width() != width {
             return Err(Error::shape("input columns", width, x.width()));
         }
-        let coders: Vec<Coder<'_>> = self.columns.iter().map(Coder::new).collect();
-        let mut words = vec![0_u64; x.rows() * width.div_ceil(GROUP)];
-        for (group, words) in words.chunks_mut(x.rows().max(1)).enumerate() {
-            let first = group * GROUP;
+        let coders = self.coders();
+        Ok(Codes::new(x.rows(), width, |first, codes| {
             let coders = &coders[first..(first + GROUP).min(width)];
-            words.par_chunks_mut(BLOCK).enumerate().for_each(|(block, words)| {
-                let rows = x.slice(block * BLOCK..block * BLOCK + words.len());
+            let blocks = codes.par_chunks_mut(BLOCK * coders.len()).enumerate();
+            blocks.for_each(|(block, codes)| {
+                let count = codes.len() / coders.len();
+                let rows = x.slice(block * BLOCK..block * BLOCK + count);
                 for (k, coder) in coders.iter().enumerate() {
-                    for (word, row) in words.iter_mut().zip(rows.iter()) {
-                        *word |= u64::from(coder.code(row[first + k])) << (8 * k);
+                    let codes = codes[k..].iter_mut().step_by(coders.len());
+                    for (code, value) in codes.zip(rows.column(first + k)) {
+                        *code = coder.code(value);
                     }
                 }
             });
+        }))
+    }
+
+    /// The same column after column.
+    pub(super) fn encode_columns(&self, x: Rows<'_>) -> Result<ColumnCodes> {
+        let width = self.columns.len();
+        if x.width() != width {
+            return Err(Error::shape("input columns", width, x.width()));
         }
-        Ok(Codes::new(x.rows(), width, words))
+        let coders = self.coders();
+        let mut codes = vec![0; x.rows() * width];
+        let mut columns: Vec<_> =
+            codes.chunks_mut(x.rows().max(1)).map(|column| column.chunks_mut(BLOCK)).collect();
+        // A block of all columns at a time, so that the rows pass through the cache once.
+        let blocks: Vec<Vec<&mut [u8]>> = (0..x.rows().div_ceil(BLOCK))
+            .map(|_| columns.iter_mut().filter_map(Iterator::next).collect())
+            .collect();
+        blocks.into_par_iter().enumerate().for_each(|(block, columns)| {
+            for (j, (coder, codes)) in coders.iter().zip(columns).enumerate() {
+                let rows = x.slice(block * BLOCK..block * BLOCK + codes.len());
+                coder.encode(rows.column(j), codes);
+            }
+        });
+        Ok(ColumnCodes::new(x.rows(), width, codes))
     }
 
     /// What finds codes fast.
@@ -177,9 +201,9 @@ impl<'a> Coder<'a> {
     }
 
     /// The codes of cells.
-    pub(super) fn encode<'c>(&self, cells: impl Iterator<Item = &'c f64>, out: &mut [u8]) {
+    pub(super) fn encode(&self, cells: impl Iterator<Item = f64>, out: &mut [u8]) {
         for (code, value) in out.iter_mut().zip(cells) {
-            *code = self.code(*value);
+            *code = self.code(value);
         }
     }
 
@@ -202,7 +226,7 @@ impl<'a> Coder<'a> {
 /// Bins of a numeric column: its distinct values if they are few, else intervals of about equal weight.
 fn numeric(x: Rows<'_>, j: usize, weights: Option<&[f64]>, most: usize) -> ColumnBins {
     let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
-    let cells = (0..x.rows()).map(|i| (x.values()[i * x.width() + j], weight(i)));
+    let cells = x.column(j).enumerate().map(|(i, value)| (value, weight(i)));
     let present = cells.filter(|(value, weight)| !value.is_nan() && *weight > 0.0);
     let few = few_distinct(present.clone().map(|(value, _)| value), most);
     let values = if let Some(distinct) = few {
@@ -217,26 +241,6 @@ fn numeric(x: Rows<'_>, j: usize, weights: Option<&[f64]>, most: usize) -> Colum
         ends.push((f64::NAN, f64::NAN));
     }
     ColumnBins::Numeric { cuts, ends }
-}
-
-/// The distinct values in ascending order, unless there are more than `most` of them.
-fn few_distinct(values: impl Iterator<Item = f64>, most: usize) -> Option<Vec<f64>> {
-    let mut distinct: Vec<f64> = Vec::new();
-    let mut last = f64::NAN;
-    for value in values {
-        let value = value + 0.0;
-        if value == last {
-            continue;
-        }
-        last = value;
-        if let Err(place) = distinct.binary_search_by(|known| known.total_cmp(&value)) {
-            if distinct.len() == most {
-                return None;
-            }
-            distinct.insert(place, value);
-        }
-    }
-    Some(distinct)
 }
 
 /// Distinct values in ascending order, each with the weight of its rows.

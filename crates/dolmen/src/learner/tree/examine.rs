@@ -16,7 +16,7 @@ const SHARED_WORK: usize = 1 << 16;
 
 /// Nodes of more rows have their cells fetched piece by piece for every group of columns instead of once for all: they would
 /// take as much memory as a column of the table.
-const MANY_ROWS: usize = 1 << 20;
+const MANY_ROWS: usize = 1 << 18;
 
 /// Rows in such a piece.
 const PIECE: usize = 1024;
@@ -332,7 +332,7 @@ impl<C: Criterion> Grower<'_, C> {
         }
         let keys = &mut workspace.keys;
         keys.clear();
-        let key = |(k, &row): (usize, &u32)| u32::from(codes[row as usize]) << 16 | k as u32;
+        let key = |(k, &row): (usize, &u32)| u32::from(codes.at(row as usize)) << 16 | k as u32;
         keys.extend(rows.iter().enumerate().map(key));
         keys.sort_unstable();
         let width = self.criterion.width();

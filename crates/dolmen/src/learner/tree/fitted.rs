@@ -201,7 +201,7 @@ impl Tree {
     #[inline]
     pub fn leaf_of_codes(&self, codes: &Codes, bins: &[u8], i: usize) -> usize {
         self.walk(|_, split| {
-            let code = codes.column(split.column as usize)[i];
+            let code = codes.column(split.column as usize).at(i);
             if code == bins[split.column as usize] {
                 return split.missing_left;
             }

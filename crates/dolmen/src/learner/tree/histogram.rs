@@ -1,6 +1,6 @@
 //! Histograms: for every column and code, the sum of the cells of a node's rows.
 
-use super::codes::GROUP;
+use super::codes::{CodeColumn, GROUP, Words};
 use super::criterion::{Cell, Criterion};
 
 /// Codes of a column, the one for missing values among them: a byte indexes it without a check.
@@ -15,7 +15,7 @@ pub(super) type Sums<C> = [C; CODES];
 pub(super) fn add_group<C: Criterion>(
     criterion: &C,
     histograms: &mut [Sums<C::Cell>],
-    words: &[u64],
+    words: Words<'_>,
     rows: &[u32],
     cells: &[C::Cell],
 ) {
@@ -44,7 +44,7 @@ const FETCHED: usize = 128;
 /// one that adds them as well would wait for each few.
 fn add<const COLUMNS: usize, C: Cell>(
     histograms: &mut [Sums<C>],
-    words: &[u64],
+    words: Words<'_>,
     rows: &[u32],
     cells: &[C],
 ) {
@@ -52,7 +52,7 @@ fn add<const COLUMNS: usize, C: Cell>(
     let mut fetched = [0; FETCHED];
     for (rows, cells) in rows.chunks(FETCHED).zip(cells.chunks(FETCHED)) {
         for (word, &row) in fetched.iter_mut().zip(rows) {
-            *word = words[row as usize];
+            *word = words.at(row as usize);
         }
         for (word, &cell) in fetched.iter().zip(cells) {
             for (k, histogram) in histograms.iter_mut().enumerate() {
@@ -65,12 +65,12 @@ fn add<const COLUMNS: usize, C: Cell>(
 fn add_layers<C: Criterion>(
     criterion: &C,
     histograms: &mut [Sums<C::Cell>],
-    words: &[u64],
+    words: Words<'_>,
     rows: &[u32],
     cells: &[C::Cell],
 ) {
     for (&row, &cell) in rows.iter().zip(cells) {
-        let (word, layer) = (words[row as usize], criterion.layer(row as usize));
+        let (word, layer) = (words.at(row as usize), criterion.layer(row as usize));
         for (k, histograms) in histograms.chunks_exact_mut(criterion.layers()).enumerate() {
             histograms[layer][usize::from((word >> (8 * k)) as u8)] += cell;
         }
@@ -81,17 +81,18 @@ fn add_layers<C: Criterion>(
 pub(super) fn add_column<C: Criterion>(
     criterion: &C,
     histograms: &mut [Sums<C::Cell>],
-    codes: &[u8],
+    codes: CodeColumn<'_>,
     rows: &[u32],
     cells: &[C::Cell],
 ) {
     if let [histogram] = histograms {
         for (&row, &cell) in rows.iter().zip(cells) {
-            histogram[usize::from(codes[row as usize])] += cell;
+            histogram[usize::from(codes.at(row as usize))] += cell;
         }
     } else {
         for (&row, &cell) in rows.iter().zip(cells) {
-            histograms[criterion.layer(row as usize)][usize::from(codes[row as usize])] += cell;
+            let layer = criterion.layer(row as usize);
+            histograms[layer][usize::from(codes.at(row as usize))] += cell;
         }
     }
 }

@@ -32,7 +32,7 @@ mod tests;
 pub use bins::{Bins, ColumnBins};
 pub use boost::{Boost, FittedBoost};
 pub use cart::{DecisionTree, FittedTree};
-pub use codes::Codes;
+pub use codes::{CodeColumn, Codes, Words};
 pub use counts::{Counts, Impurity};
 pub use criterion::{Cell, Criterion};
 pub use examine::Workspace;

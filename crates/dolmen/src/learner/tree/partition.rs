@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::codes::BLOCK;
+use super::codes::{BLOCK, CodeColumn};
 use super::fitted::contains;
 use super::histogram::CODES;
 use super::search::{Candidate, Side};
@@ -23,7 +23,7 @@ pub(super) fn goes_left(candidate: &Candidate, bins: usize) -> [bool; CODES] {
 /// Brings the rows that go left to the front; returns how many there are.
 pub(super) fn partition(
     rows: &mut [u32],
-    codes: &[u8],
+    codes: CodeColumn<'_>,
     table: &[bool; CODES],
     scratch: &mut Vec<u32>,
     parallel: bool,
@@ -57,14 +57,14 @@ pub(super) fn partition(
 /// Leaves the lefts at the front of the block and the rights in `right`, without branches.
 fn partition_block(
     rows: &mut [u32],
-    codes: &[u8],
+    codes: CodeColumn<'_>,
     table: &[bool; CODES],
     right: &mut [u32],
 ) -> usize {
     let (mut lefts, mut rights) = (0, 0);
     for i in 0..rows.len() {
         let row = rows[i];
-        let left = table[usize::from(codes[row as usize])];
+        let left = table[usize::from(codes.at(row as usize))];
         rows[lefts] = row;
         right[rights] = row;
         lefts += usize::from(left);

@@ -6,7 +6,6 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::codes::GROUP;
 use super::counts::Count;
 use super::criterion::{Bounds, Node};
 use super::fitted::Child;
@@ -239,12 +238,13 @@ proptest! {
         let (x, ..) = table(2000, seed);
         let bins = Bins::learn(x.rows(), None, most).unwrap();
         let codes = bins.encode(x.rows()).unwrap();
+        let columns = bins.encode_columns(x.rows()).unwrap();
         for (i, row) in x.rows().iter().enumerate() {
             for (j, column) in bins.columns().iter().enumerate() {
                 prop_assert!(column.bins() <= most);
-                let code = codes.column(j)[i];
+                let code = codes.column(j).at(i);
                 prop_assert_eq!(code, column.code(row[j]));
-                prop_assert_eq!((codes.words(j / GROUP)[i] >> (8 * (j % GROUP))) as u8, code);
+                prop_assert_eq!(columns.column(j)[i], code);
                 if let ColumnBins::Numeric { ends, .. } = column && !row[j].is_nan() {
                     let (low, high) = ends[usize::from(code)];
                     prop_assert!(low <= row[j] && row[j] <= high);
@@ -260,7 +260,7 @@ fn many_values_fall_into_bins_of_about_equal_weight() {
     let bins = Bins::learn(x.rows(), None, 100).unwrap();
     let codes = bins.encode(x.rows()).unwrap();
     let mut counts = [0; 100];
-    codes.column(0).iter().for_each(|code| counts[usize::from(*code)] += 1);
+    (0..codes.rows()).for_each(|i| counts[usize::from(codes.column(0).at(i))] += 1);
     assert!(counts.iter().all(|count| (95..=105).contains(count)), "{counts:?}");
 }
 

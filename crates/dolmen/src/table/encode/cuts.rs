@@ -23,6 +23,81 @@ fn order_statistic(sorted: &[Weighted], position: f64) -> f64 {
     sorted.iter().find(reaches).or(sorted.last()).map_or(f64::NAN, |(value, _)| *value)
 }
 
+/// The cuts that [`cuts`] finds, of numbers that count once each and may come in any order. They are run through a few times,
+/// and neither sorted nor kept: of many rows that is faster, and takes no memory that grows with them.
+pub(super) fn cuts_of_many(values: &(impl Iterator<Item = f64> + Clone), bins: usize) -> Vec<f64> {
+    let last = values.clone().count() as f64 - 1.0;
+    if last < 0.0 {
+        return Vec::new();
+    }
+    let position = |k: usize| (k as f64 / bins as f64 * last).max(0.0);
+    let around = |k: usize| [position(k).floor(), (position(k).floor() + 1.0).min(last)];
+    let ranks: Vec<usize> = (1..bins).flat_map(around).map(|rank| rank as usize).collect();
+    let found = at_ranks(values, &ranks);
+    let cut = |(k, pair): (usize, &[f64])| {
+        pair[0] + (position(k) - position(k).floor()) * (pair[1] - pair[0])
+    };
+    let mut cuts: Vec<f64> = (1..).zip(found.chunks_exact(2)).map(cut).collect();
+    cuts.dedup();
+    cuts
+}
+
+/// The numbers at these places of the ascending order, counted from 0: the bits of each are found sixteen at a time, by counting
+/// the numbers that share those before.
+fn at_ranks(values: &(impl Iterator<Item = f64> + Clone), ranks: &[usize]) -> Vec<f64> {
+    const DIGITS: usize = 1 << 16;
+    let key = |value: f64| value.to_bits() ^ (((value.to_bits() as i64 >> 63) as u64) | 1 << 63);
+    // What is known of each number's key, and its place among those of which as much is known.
+    let mut wanted: Vec<(u64, usize)> = ranks.iter().map(|&rank| (0, rank)).collect();
+    for digit in (0..4).rev() {
+        let mut known: Vec<u64> = wanted.iter().map(|(known, _)| *known).collect();
+        known.sort_unstable();
+        known.dedup();
+        let mut counts = vec![0_usize; known.len() * DIGITS];
+        for key in values.clone().map(key) {
+            let above = key.checked_shr(16 * digit + 16).unwrap_or(0);
+            if let Some(at) = known.iter().position(|known| *known == above) {
+                counts[at * DIGITS + (key >> (16 * digit)) as usize % DIGITS] += 1;
+            }
+        }
+        for (start, place) in &mut wanted {
+            let at = known.partition_point(|known| known < start);
+            let mut next = 0;
+            for count in &counts[at * DIGITS..(at + 1) * DIGITS] {
+                if *place < *count {
+                    break;
+                }
+                *place -= count;
+                next += 1;
+            }
+            *start = *start << 16 | next;
+        }
+    }
+    let value = |key: u64| f64::from_bits(if key >> 63 == 1 { key ^ 1 << 63 } else { !key });
+    wanted.into_iter().map(|(key, _)| value(key)).collect()
+}
+
+/// The distinct values in ascending order, unless there are more than `most` of them.
+pub(crate) fn few_distinct(values: impl Iterator<Item = f64>, most: usize) -> Option<Vec<f64>> {
+    let mut distinct: Vec<f64> = Vec::new();
+    let mut last = f64::NAN;
+    for value in values {
+        // Adding zero makes one of the two zeros.
+        let value = value + 0.0;
+        if value == last {
+            continue;
+        }
+        last = value;
+        if let Err(place) = distinct.binary_search_by(|known| known.total_cmp(&value)) {
+            if distinct.len() == most {
+                return None;
+            }
+            distinct.insert(place, value);
+        }
+    }
+    Some(distinct)
+}
+
 /// The cuts between `bins` intervals with equal numbers of rows: the quantiles 1/bins, 2/bins, ... by linear interpolation,
 /// equal ones dropped. Missing values do not count.
 ///
@@ -58,4 +133,23 @@ pub fn bin(cuts: &[f64], value: f64) -> usize {
 /// Brings numbers into ascending order.
 pub(super) fn sort(cells: &mut [Weighted]) {
     cells.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.total_cmp(&b.1)));
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn many_numbers_are_cut_like_few(
+            values in prop::collection::vec(prop_oneof![-3.0..3.0, Just(-0.0), Just(0.0), -1e300..1e300, Just(1e-310)], 0..200),
+            bins in 2_usize..9,
+        ) {
+            let sorted = equal_frequency_cuts(&values, None, bins);
+            let found = cuts_of_many(&values.iter().copied(), bins);
+            prop_assert_eq!(sorted, found);
+        }
+    }
 }

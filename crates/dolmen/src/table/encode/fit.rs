@@ -21,7 +21,7 @@ pub(super) fn columns(
     let weights = weights.map(|weights| counting(weights, rows.rows())).transpose()?;
     let fields = rows.schema().fields().par_iter().enumerate();
     // One look at all cells spares every column of a whole table one of its own.
-    let whole = !rows.values().iter().any(|value| value.is_nan());
+    let whole = rows.find(f64::is_nan).is_none();
     let fit = |(j, field)| Cells { rows, j, weights: weights.as_deref(), whole }.fit(spec, field);
     let columns: Vec<Result<Coding>> = fields.map(fit).collect();
     columns.into_iter().collect()
@@ -43,6 +43,9 @@ fn counting(weights: &[f64], rows: usize) -> Result<Cow<'_, [f64]>> {
     let scale = positive / weights.iter().sum::<f64>();
     Ok(Cow::Owned(weights.iter().map(|w| w * scale).collect()))
 }
+
+/// Rows from which on a column is not sorted for its quantiles.
+const MANY_ROWS: usize = 1 << 18;
 
 /// One column of the training rows.
 #[derive(Clone, Copy)]
@@ -66,19 +69,19 @@ impl Cells<'_> {
     }
 
     /// The values and weights of the rows that count.
-    fn all(&self) -> impl Iterator<Item = Weighted> {
+    fn all(&self) -> impl Iterator<Item = Weighted> + Clone {
         let weight = |i: usize| self.weights.map_or(1.0, |w| w[i]);
-        let cells = self.rows.iter().enumerate().map(move |(i, row)| (row[self.j], weight(i)));
-        cells.filter(|(_, weight)| *weight > 0.0)
+        let cells = self.rows.column(self.j).enumerate();
+        cells.map(move |(i, value)| (value, weight(i))).filter(|(_, weight)| *weight > 0.0)
     }
 
     /// Those that are not missing, which must be finite.
-    fn finite(&self, name: &str) -> Result<Vec<Weighted>> {
-        if let Some(i) = self.rows.iter().position(|row| row[self.j].is_infinite()) {
+    fn finite(&self, name: &str) -> Result<impl Iterator<Item = Weighted> + Clone> {
+        if let Some(i) = self.rows.column(self.j).position(f64::is_infinite) {
             let problem = "the value is infinite, which can be neither averaged nor binned";
             return Err(Error::data(Place::cell(i, name), problem));
         }
-        Ok(self.all().filter(|(value, _)| !value.is_nan()).collect())
+        Ok(self.all().filter(|(value, _)| !value.is_nan()))
     }
 
     fn misses_some(&self) -> bool {
@@ -89,34 +92,38 @@ impl Cells<'_> {
         if !spec.standardise && spec.impute.numbers == ImputeNumbers::Leave {
             return Ok(Coding::Number { fill: None, centre: 0.0, scale: 1.0 });
         }
-        let mut cells = self.finite(name)?;
-        let centre = mean(&cells);
-        let scale = if spec.standardise { standard_deviation(&cells, centre) } else { 1.0 };
+        let cells = self.finite(name)?;
+        let centre = mean(cells.clone());
+        let scale = if spec.standardise { standard_deviation(cells.clone(), centre) } else { 1.0 };
         let fill = match spec.impute.numbers {
             ImputeNumbers::Leave => None,
             ImputeNumbers::Mean => Some(centre),
-            ImputeNumbers::Median if cells.is_empty() => Some(0.0),
-            ImputeNumbers::Median => {
-                cuts::sort(&mut cells);
-                Some(cuts::quantile(&cells, 0.5))
-            }
+            // Of no numbers at all there is no median.
+            ImputeNumbers::Median => Some(self.cuts(cells, 2).first().copied().unwrap_or(0.0)),
         };
         Ok(Coding::Number { fill, centre: if spec.standardise { centre } else { 0.0 }, scale })
     }
 
     fn fit_bins(&self, spec: &EncoderSpec, bins: usize, name: &str) -> Result<Coding> {
-        let mut cells = self.finite(name)?;
-        cuts::sort(&mut cells);
-        // Adding zero makes one of the two zeros.
-        let mut values: Vec<f64> = cells.iter().map(|(value, _)| value + 0.0).collect();
-        values.dedup();
-        let (levels, origin) = if values.len() <= bins {
+        let cells = self.finite(name)?;
+        let few = cuts::few_distinct(cells.clone().map(|(value, _)| value), bins);
+        let (levels, origin) = if let Some(values) = few {
             (values.iter().map(|v| Spelled(*v).to_string()).collect(), Origin::Values(values))
         } else {
-            let cuts = cuts::cuts(&cells, bins);
+            let cuts = self.cuts(cells, bins);
             (interval_names(&cuts), Origin::Cuts(cuts))
         };
         Ok(self.with_missing_level(origin, levels, spec.one_hot))
+    }
+
+    /// The cuts between bins of equal frequency.
+    fn cuts(&self, cells: impl Iterator<Item = Weighted> + Clone, bins: usize) -> Vec<f64> {
+        if self.weights.is_none() && self.rows.rows() >= MANY_ROWS {
+            return cuts::cuts_of_many(&cells.map(|(value, _)| value), bins);
+        }
+        let mut cells: Vec<Weighted> = cells.collect();
+        cuts::sort(&mut cells);
+        cuts::cuts(&cells, bins)
     }
 
     fn fit_categories(&self, spec: &EncoderSpec, levels: &Arc<[String]>) -> Coding {
@@ -160,26 +167,25 @@ impl Cells<'_> {
 }
 
 /// The weighted mean; 0 of no numbers at all.
-fn mean(cells: &[Weighted]) -> f64 {
-    match cells {
-        [] => 0.0,
-        // The sum of equal numbers is rounded, and would leave a constant column with a tiny spread.
-        [(first, _), ..] if cells.iter().all(|(value, _)| value.total_cmp(first).is_eq()) => *first,
-        _ => {
-            let total: f64 = cells.iter().map(|(_, weight)| weight).sum();
-            cells.iter().map(|(value, weight)| weight / total * value).sum()
-        }
+fn mean(mut cells: impl Iterator<Item = Weighted> + Clone) -> f64 {
+    let all = cells.clone();
+    let Some((first, _)) = cells.next() else { return 0.0 };
+    // The sum of equal numbers is rounded, and would leave a constant column with a tiny spread.
+    if cells.all(|(value, _)| value.total_cmp(&first).is_eq()) {
+        return first;
     }
+    let total: f64 = all.clone().map(|(_, weight)| weight).sum();
+    all.map(|(value, weight)| weight / total * value).sum()
 }
 
 /// The standard deviation (N - 1) about the mean; 1 if all numbers are equal, so that one can divide by it.
-fn standard_deviation(cells: &[Weighted], mean: f64) -> f64 {
-    let total: f64 = cells.iter().map(|(_, weight)| weight).sum();
+fn standard_deviation(cells: impl Iterator<Item = Weighted> + Clone, mean: f64) -> f64 {
+    let total: f64 = cells.clone().map(|(_, weight)| weight).sum();
     let divisor = if total > 1.0 { total - 1.0 } else { total };
     // Relative to the largest deviation, whose square might be out of range.
-    let largest = cells.iter().map(|(value, _)| (value - mean).abs()).fold(0.0, f64::max);
-    let relative = |(value, weight): &Weighted| weight * ((value - mean) / largest).powi(2);
-    let deviation = largest * (cells.iter().map(relative).sum::<f64>() / divisor).sqrt();
+    let largest = cells.clone().map(|(value, _)| (value - mean).abs()).fold(0.0, f64::max);
+    let relative = |(value, weight): Weighted| weight * ((value - mean) / largest).powi(2);
+    let deviation = largest * (cells.map(relative).sum::<f64>() / divisor).sqrt();
     if deviation > 0.0 && deviation.is_finite() { deviation } else { 1.0 }
 }
 

@@ -23,6 +23,7 @@ use super::{Features, Field, Rows, Schema};
 use crate::error::{Error, Place, Result};
 use crate::store::Parameters;
 
+pub(crate) use cuts::few_distinct;
 pub use cuts::{bin, equal_frequency_cuts};
 
 /// What an encoder is to do; the default leaves rows as they are.
@@ -95,9 +96,7 @@ impl EncoderSpec {
     /// scales, no bins, and no missing values to stand in for.
     pub fn is_fixed_on(&self, rows: Rows<'_>) -> bool {
         let fills = self.impute != Impute::default();
-        !self.standardise
-            && self.bins.is_none()
-            && !(fills && rows.values().iter().any(|value| value.is_nan()))
+        !self.standardise && self.bins.is_none() && !(fills && rows.find(f64::is_nan).is_some())
     }
 
     /// For learners that count: everything categorical, numbers in that many bins, missing values one more level.
@@ -224,7 +223,7 @@ impl Encoder {
         let fills = |coding: &Coding| matches!(coding, Coding::Number { fill: Some(_), .. });
         let is_same = *rows.schema() == self.input
             && self.columns.iter().all(keeps)
-            && !(self.columns.iter().any(fills) && rows.values().iter().any(|v| v.is_nan()));
+            && !(self.columns.iter().any(fills) && rows.find(f64::is_nan).is_some());
         if is_same { Ok(Applied::Same(rows)) } else { self.apply(rows).map(Applied::Made) }
     }
 

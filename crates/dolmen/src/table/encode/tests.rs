@@ -222,7 +222,7 @@ proptest! {
         let copied = spec.fit(once.rows().select(&copies).rows(), None).unwrap();
         prop_assert_eq!(weighted.schema(), copied.schema());
         let (a, b) = (weighted.apply(once.rows()).unwrap(), copied.apply(once.rows()).unwrap());
-        for (a, b) in a.rows().values().iter().zip(b.rows().values()) {
+        for (a, b) in a.rows().values().iter().zip(&*b.rows().values()) {
             prop_assert!((a - b).abs() < 1e-12 || (a.is_nan() && b.is_nan()), "{a} is not {b}");
         }
     }

@@ -63,6 +63,30 @@ fn mistakes_are_named() {
     assert!(said("repeated(of=3)").contains("a plan"));
 }
 
+/// What the user calls `kind` and `folds` is called so in what he is told.
+#[test]
+fn mistakes_are_told_in_the_words_of_the_text() {
+    let times: Vec<f64> = (0..30).map(f64::from).collect();
+    let keys = RowKeys { times: Some(&times), ..RowKeys::default() };
+    let said = |text: &str| {
+        let plan = asked(text).and_then(|request| request.build(30, &keys, &run()));
+        plan.unwrap_err().to_string()
+    };
+    for (own, other) in [("kind", "window"), ("window", "kind")] {
+        for text in [
+            format!("time({own}=expanding, train=3)"),
+            format!("time({own}=around, test=3)"),
+            format!("time({own}=rolling, embargo=3)"),
+            format!("time({own}=sideways)"),
+        ] {
+            let said = said(&text);
+            assert!(said.contains(own) && !said.contains(other), "{text}: {said}");
+        }
+    }
+    assert!(said("time(folds=99)").starts_with("folds must"), "{}", said("time(folds=99)"));
+    assert!(said("time(splits=99)").starts_with("splits must"), "{}", said("time(splits=99)"));
+}
+
 #[test]
 fn given_folds_must_keep_groups_together() {
     let build = |folds: &[u32], groups: &[u32]| {

@@ -125,6 +125,19 @@ fn a_matrix_of_other_data_or_another_plan_is_refused() {
     assert_eq!(kept(&first).data_fingerprint().unwrap(), data_fingerprint(&sample));
 }
 
+/// Blocks of time are the same for every seed, the forest is not.
+#[test]
+fn a_matrix_of_another_seed_is_refused_also_where_the_plan_draws_nothing() {
+    let made = made(80);
+    let (sample, plan) = (made.timed(), made.timed().folds(3, &run()).unwrap());
+    let first = stack(&MEMBERS[..2]).fit_on(&sample, &plan, &run()).unwrap();
+    let again = |run: &Run| stack(&MEMBERS[..3]).reusing(kept(&first)).fit_on(&sample, &plan, run);
+    again(&run()).unwrap();
+    let error = again(&run().seeded(77)).unwrap_err();
+    assert!(error.to_string().contains("another seed"), "{error}");
+    assert!(error.hint().unwrap().contains("seed"));
+}
+
 /// Follows the rows it is fitted on, but cannot be fitted to many.
 #[derive(Debug)]
 struct Timid(usize);

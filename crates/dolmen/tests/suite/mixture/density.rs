@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use dolmen::learner::Stored;
+use dolmen::learner::averaged::{Averaged, Averaging, Resample};
 use dolmen::learner::density::mixture::{Covariance, GaussianMixture, OneOrMany};
 use dolmen::learner::density::{
-    Averaged, Averaging, DensityModel, FittedAverage, FittedGaussian, FittedMixture, Gaussian,
-    Resample,
+    DensityModel, FittedAverage, FittedGaussian, FittedMixture, Gaussian,
 };
 use dolmen::learner::{Fitted, Learner, Sample, predict};
 use dolmen::run::Run;

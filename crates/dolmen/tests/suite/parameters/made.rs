@@ -31,7 +31,7 @@ pub(crate) fn mixed() -> Features {
         let colour = if i % 13 == 5 { f64::NAN } else { (i * 7 % 5) as f64 };
         [x, (i as f64 * 1.7).cos() * 3.0, colour]
     };
-    Features::new((0..ROWS).flat_map(row).collect(), Arc::new(schema)).unwrap()
+    Features::new((0..ROWS).flat_map(row).collect::<Vec<f64>>(), Arc::new(schema)).unwrap()
 }
 
 /// Three classes that the rows of the plane tell apart with some mistakes.

@@ -51,7 +51,7 @@ fn rows(mixed: bool) -> Features {
         2 => (at / 3 % 3) as f64,
         _ => (at as f64 * 1.7).sin() + (at / 3 % 2) as f64,
     };
-    Features::new((0..3 * ROWS).map(cell).collect(), columns(mixed)).unwrap()
+    Features::new((0..3 * ROWS).map(cell).collect::<Vec<f64>>(), columns(mixed)).unwrap()
 }
 
 /// Rows a model may meet: those it learned from, unknown levels, extreme and missing numbers.

@@ -10,7 +10,7 @@ use super::model::FittedOneDependence;
 use super::triples::Triples;
 use crate::error::Result;
 use crate::learner::Block;
-use crate::learner::{self, Learner, OwnedSample, Sample};
+use crate::learner::{self, Learner, Sample, SelectedSample};
 use crate::plan::{Plan, Split};
 use crate::run::Run;
 use crate::table::Kind;
@@ -64,8 +64,8 @@ impl OneDependence {
             let counted = Counted::new(discretiser.clone(), spare.take(split), triples);
             // Rules that go by the counts alone need no copy of the rows.
             let needs_rows = self.leaves_rows_out();
-            let train = needs_rows.then(|| sample.select(&split.train(sample.rows())));
-            let learned = train.as_ref().map_or(*sample, OwnedSample::borrow);
+            let train = needs_rows.then(|| sample.select(split.train(sample.rows())));
+            let learned = train.as_ref().map_or(*sample, SelectedSample::borrow);
             let models = self.finish(&counted, &learned, run)?.into_par_iter();
             let predict = |model: FittedOneDependence| {
                 model.predict_slots(held_out.iter().map(|&i| slots(i)), T::LOG_SPACE)
@@ -151,7 +151,7 @@ impl<'a, R: ReadRow> SpareCounts<'a, R> {
 fn is_fixed_on<T: Task>(sample: &Sample<'_, T>) -> bool {
     let fields = sample.x().schema().fields();
     fields.iter().all(|field| field.kind != Kind::Numeric)
-        && !sample.x().values().iter().any(|value| value.is_nan())
+        && sample.x().find(f64::is_nan).is_none()
         && sample.weights().is_none_or(|weights| {
             weights.iter().all(|w| w.fract() == 0.0) && weights.iter().sum::<f64>() <= MOST_EXACT
         })

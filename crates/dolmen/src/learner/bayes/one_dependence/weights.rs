@@ -81,7 +81,7 @@ impl Counted {
         let plan = sample.folds(FOLDS, run).ok()?;
         let layout = self.tables.layout();
         let fold = |split: &Split| {
-            let train = sample.select(&split.train(sample.rows()));
+            let train = sample.select(split.train(sample.rows()));
             let tables = Tables::new(self.discretiser.count(layout, &train.borrow()));
             let (mut slots, mut desk) = (vec![None; layout.attributes()], Desk::default());
             let mut found = Vec::with_capacity(split.test().len() * layout.attributes());

@@ -166,14 +166,14 @@ impl<'a> Pass<'a> {
             tolerance: self.learner.tolerance,
         };
         let ladder = Ladder::new(kernels, widths, held_out.len());
-        let queries = self.sample.x().select(held_out);
+        let queries = self.sample.x().view(held_out);
         let members = ladder.members();
         let mut out = vec![0.0; held_out.len() * members];
         out.par_chunks_mut(PIECE * members).enumerate().try_for_each(|(piece, out)| {
             run.check()?;
             let first = piece * PIECE;
             let rows = queries.rows().slice(first..first + out.len() / members);
-            ladder.log_densities(rows.values(), out);
+            ladder.log_densities(&rows.values(), out);
             Ok(())
         })?;
         Ok(out)

@@ -309,10 +309,10 @@ fn check_rows(x: Rows<'_>) -> Result<()> {
         let hint = "drop the column, or encode it as numbers";
         return Err(Error::data(Place::column(&field.name), problem).with_hint(hint));
     }
-    match x.values().iter().position(|v| !v.is_finite()) {
-        Some(at) => {
-            let place = Place::cell(at / fields.len(), &fields[at % fields.len()].name);
-            Err(bad_value(place, x.values()[at]))
+    match x.find(|value| !value.is_finite()) {
+        Some((row, column)) => {
+            let place = Place::cell(row, &fields[column].name);
+            Err(bad_value(place, x.row(row)[column]))
         }
         None => Ok(()),
     }

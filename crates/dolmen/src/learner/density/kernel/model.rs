@@ -132,15 +132,15 @@ impl Fitted<Density> for FittedKernel {
         if x.width() != self.dimension() {
             return Err(Error::shape("columns of the density", self.dimension(), x.width()));
         }
-        if let Some(at) = x.values().iter().position(|v| v.is_nan()) {
+        if let Some((_, column)) = x.find(f64::is_nan) {
             // Rows are predicted in pieces, so that their numbers are not known here.
-            let name = &x.schema().fields()[at % x.width()].name;
+            let name = &x.schema().fields()[column].name;
             return Err(bad_value(Place::column(name), f64::NAN));
         }
         let shortcut = self
             .shortcut
             .get_or_init(|| Shortcut::new(self.kernels(), &self.bandwidth, self.points.len()));
-        evaluate::log_densities(self.kernels(), &self.bandwidth, shortcut, x.values(), out);
+        evaluate::log_densities(self.kernels(), &self.bandwidth, shortcut, &x.values(), out);
         Ok(())
     }
 

@@ -84,8 +84,7 @@ impl Block {
         self.set_rows(x.rows());
         for (j, column) in self.z.chunks_exact_mut(self.rows).take(self.dimension).enumerate() {
             let (shift, scale) = (units.shift[j], 1.0 / units.scale[j]);
-            let cells = x.values()[j..].iter().step_by(self.dimension);
-            for (z, x) in column.iter_mut().zip(cells) {
+            for (z, x) in column.iter_mut().zip(x.column(j)) {
                 *z = (x - shift) * scale;
             }
             column[x.rows()..].fill(0.0);

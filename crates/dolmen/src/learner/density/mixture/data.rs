@@ -67,6 +67,8 @@ pub(crate) struct Data<'a> {
     pub(super) total: f64,
     /// The columns' means, in the units of the fit: what k-means puts in the place of missing values.
     pub(super) centre: Vec<f64>,
+    /// The mean squared distance of the rows from those means, or 1 if there is none.
+    pub(super) spread: f64,
     /// Which rows lack what; `None` if nothing is missing.
     pub(super) patterns: Option<Patterns>,
 }
@@ -95,10 +97,14 @@ impl<'a> Data<'a> {
                 }
             }
         }
+        let variance =
+            |(column, scale): (&Column, &f64)| column.squares / column.weight / scale / scale;
+        let spread: f64 = columns.iter().zip(&units.scale).map(variance).sum();
         Ok(Self {
             x,
             weights: sample.weights(),
             units,
+            spread: if spread > 0.0 { spread.min(f64::MAX) } else { 1.0 },
             total: sample.total_weight(),
             centre,
             patterns: Patterns::of(x),

@@ -13,49 +13,63 @@ use super::data::{Data, PART};
 use super::expect::Densities;
 use crate::stats::{self, Accumulator};
 
-/// Rows given to their nearest centre.
+/// Rows given to their nearest centre. Which that is, is found again where it is asked for: labels of all rows would take half as
+/// much memory as a column.
 #[derive(Debug)]
 pub(super) struct Clusters {
-    /// Centre after centre.
+    /// Means of the rows, centre after centre.
     pub(super) centres: Vec<f64>,
-    pub(super) labels: Vec<u32>,
+    /// The centres that the rows were given to; the same ones if no row would change any more.
+    pub(super) before: Vec<f64>,
 }
 
-/// Sums over the rows of each cluster; labels in the order of the rows.
+/// Sums over the rows of each cluster.
 struct Assignment {
     mass: Vec<f64>,
     sums: Vec<f64>,
-    labels: Vec<u32>,
 }
 
 impl Accumulator for Assignment {
     fn merge(&mut self, later: Self) {
         self.mass.iter_mut().zip(later.mass).for_each(|(sum, x)| *sum += x);
         self.sums.iter_mut().zip(later.sums).for_each(|(sum, x)| *sum += x);
-        self.labels.extend(later.labels);
     }
 }
 
-/// Lloyd's iterations until the labels stop changing, or so many. Ties go to the lower index; a cluster without rows keeps
+/// Lloyd's iterations until the centres stop moving, or so many. Ties go to the lower index; a cluster without rows keeps
 /// its centre.
 pub(super) fn lloyd(data: &Data<'_>, mut centres: Vec<f64>, limit: usize) -> Clusters {
     let d = data.x.width();
-    let mut labels = Vec::new();
+    let mut before = Vec::new();
     for _ in 0..limit.max(1) {
         let assigned = assign(data, &centres);
-        let settled = assigned.labels == labels;
-        labels = assigned.labels;
-        if settled {
-            break;
-        }
+        before.clone_from(&centres);
         let sums = assigned.sums.chunks_exact(d).zip(&assigned.mass);
         for (centre, (sum, &mass)) in centres.chunks_exact_mut(d).zip(sums) {
             if mass > 0.0 {
                 centre.iter_mut().zip(sum).for_each(|(centre, sum)| *centre = sum / mass);
             }
         }
+        if centres == before {
+            break;
+        }
     }
-    Clusters { centres, labels }
+    Clusters { centres, before }
+}
+
+#[cfg(test)]
+impl Clusters {
+    /// The number of every row's cluster.
+    pub(super) fn labels(&self, data: &Data<'_>) -> Vec<u32> {
+        let (d, rows) = (data.x.width(), data.x.rows());
+        let mut block = Block::new(self.before.len() / d, d, rows);
+        let mut labels = Vec::new();
+        for rows in block.cut(0..rows) {
+            block.load_filled(data, rows.clone());
+            block.nearest(&Densities::around(&self.before, d), rows.len(), &mut labels);
+        }
+        labels
+    }
 }
 
 /// Every row to its nearest centre.
@@ -63,14 +77,15 @@ fn assign(data: &Data<'_>, centres: &[f64]) -> Assignment {
     let d = data.x.width();
     let k = centres.len() / d;
     let densities = Densities::around(centres, d);
-    let zero = || Assignment { mass: vec![0.0; k], sums: vec![0.0; k * d], labels: Vec::new() };
+    let zero = || Assignment { mass: vec![0.0; k], sums: vec![0.0; k * d] };
     stats::accumulate(data.x.rows(), PART, zero, |sums, range| {
         let mut block = Block::new(k, d, range.len());
+        let mut labels = Vec::with_capacity(block.capacity());
         for rows in block.cut(range) {
             block.load_filled(data, rows.clone());
-            let known = sums.labels.len();
-            block.nearest(&densities, rows.len(), &mut sums.labels);
-            for (at, &label) in sums.labels[known..].iter().enumerate() {
+            labels.clear();
+            block.nearest(&densities, rows.len(), &mut labels);
+            for (at, &label) in labels.iter().enumerate() {
                 let weight = data.weight(rows.start + at);
                 sums.mass[label as usize] += weight;
                 let sums = &mut sums.sums[label as usize * d..][..d];
@@ -91,11 +106,13 @@ pub(super) fn seeds(data: &Data<'_>, components: usize, rng: &mut ChaCha8Rng) ->
     if components == 1 {
         return centres;
     }
-    let mut distances = vec![f64::INFINITY; rows];
+    // In single precision, and in units of the rows' spread, so that none is out of range: doubles would take as much memory
+    // as a column.
+    let mut distances = vec![f32::INFINITY; rows];
     for component in 1..components {
         approach(data, &centres[(component - 1) * d..], &mut distances);
         // Masses are multiplied out as they are asked for: kept, they would take as much memory as a column.
-        let mass = |i: usize| data.weight(i) * distances[i];
+        let mass = |i: usize| data.weight(i) * f64::from(distances[i]);
         let drawn: Vec<usize> = (0..candidates).map(|_| draw(rows, mass, rng)).collect();
         let drawn = centres_at(data, &drawn);
         let left = sums_of_distances(data, &drawn, &distances);
@@ -116,7 +133,7 @@ pub(super) fn centres_at(data: &Data<'_>, rows: &[usize]) -> Vec<f64> {
 }
 
 /// Lowers squared distances to those from a new centre where it is nearer.
-fn approach(data: &Data<'_>, centre: &[f64], distances: &mut [f64]) {
+fn approach(data: &Data<'_>, centre: &[f64], distances: &mut [f32]) {
     let densities = Densities::around(centre, centre.len());
     distances.par_chunks_mut(PART).enumerate().for_each(|(part, distances)| {
         let first = part * PART;
@@ -126,14 +143,14 @@ fn approach(data: &Data<'_>, centre: &[f64], distances: &mut [f64]) {
             block.log_joint(&densities);
             let distances = &mut distances[rows.start - first..rows.end - first];
             for (distance, half) in distances.iter_mut().zip(block.shares(0)) {
-                *distance = distance.min(-2.0 * half);
+                *distance = distance.min((-2.0 * half / data.spread) as f32);
             }
         }
     });
 }
 
 /// For each of some centres the weighted sum of squared distances if it were one more.
-fn sums_of_distances(data: &Data<'_>, centres: &[f64], distances: &[f64]) -> Vec<f64> {
+fn sums_of_distances(data: &Data<'_>, centres: &[f64], distances: &[f32]) -> Vec<f64> {
     let d = data.x.width();
     let count = centres.len() / d;
     let densities = Densities::around(centres, d);
@@ -145,7 +162,8 @@ fn sums_of_distances(data: &Data<'_>, centres: &[f64], distances: &[f64]) -> Vec
             block.log_joint(&densities);
             for (c, sum) in sums.0.iter_mut().enumerate() {
                 for (i, half) in rows.clone().zip(block.shares(c)) {
-                    *sum += data.weight(i) * distances[i].min(-2.0 * half);
+                    let distance = f64::from(distances[i]).min(-2.0 * half / data.spread);
+                    *sum += data.weight(i) * distance;
                 }
             }
         }

@@ -43,9 +43,7 @@ pub(super) struct Completion {
 impl Patterns {
     /// The patterns of some rows; `None` if nothing is missing.
     pub(super) fn of(x: Rows<'_>) -> Option<Self> {
-        if !x.values().iter().any(|v| v.is_nan()) {
-            return None;
-        }
+        x.find(f64::is_nan)?;
         let mut groups: BTreeMap<Vec<bool>, Vec<usize>> = BTreeMap::new();
         for (i, row) in x.iter().enumerate() {
             let lacks: Vec<bool> = row.iter().map(|v| v.is_nan()).collect();

@@ -38,7 +38,7 @@ pub(crate) use start::overall;
 
 use rayon::prelude::*;
 
-use super::super::{Fitted, Learner, OwnedSample, Sample};
+use super::super::{Fitted, Learner, Sample, SelectedSample};
 use crate::error::{Error, Place, Result};
 use crate::run::Run;
 use crate::task::Density;
@@ -176,22 +176,22 @@ impl GaussianMixture {
 }
 
 /// Rows set apart to choose beta.
-struct Validation {
-    train: OwnedSample<Density>,
-    held_out: OwnedSample<Density>,
+struct Validation<'a> {
+    train: SelectedSample<'a, Density>,
+    held_out: SelectedSample<'a, Density>,
 }
 
-impl Validation {
+impl<'a> Validation<'a> {
     /// A share of the rows is held out: at random, as whole groups, or the latest.
-    fn new(sample: &Sample<'_, Density>, share: f64, run: &Run) -> Result<Self> {
+    fn new(sample: &Sample<'a, Density>, share: f64, run: &Run) -> Result<Self> {
         let rows = sample.rows();
         if rows < 2 {
             let problem = "choosing beta needs at least 2 rows";
             return Err(Error::data(Place::default(), problem).with_hint("give one beta"));
         }
         let split = sample.hold_out(share, &run.stream("validation"))?;
-        let train = sample.select(&split.train(rows));
-        Ok(Self { train, held_out: sample.select(split.test()) })
+        let train = sample.select(split.train(rows).into_owned());
+        Ok(Self { train, held_out: sample.select(split.test().to_vec()) })
     }
 
     /// The mean log density of the rows held out.

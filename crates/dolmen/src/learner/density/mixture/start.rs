@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::block::Block;
 use super::data::{Data, PART};
+use super::expect::Densities;
 use super::kmeans::{self, Clusters};
 use super::moments::Moments;
 use super::normals::{Normals, Shape};
@@ -89,7 +90,7 @@ fn around(data: &Data<'_>, prior: &Prior, means: Vec<f64>) -> Normals {
 
 /// One M-step with every row in one component.
 pub(crate) fn overall(data: &Data<'_>, prior: &Prior) -> Normals {
-    let clusters = Clusters { centres: data.centre.clone(), labels: vec![0; data.x.rows()] };
+    let clusters = Clusters { centres: data.centre.clone(), before: data.centre.clone() };
     from_clusters(data, prior, &clusters)
 }
 
@@ -105,13 +106,17 @@ pub(super) fn from_clusters(data: &Data<'_>, prior: &Prior, clusters: &Clusters)
         means: clusters.centres.clone(),
         covariances: vec![0.0; shape.count(components) * shape.size(d)],
     };
+    let nearest = Densities::around(&clusters.before, d);
     let zero = || Sums::zero(&about);
     let sums = stats::accumulate(data.x.rows(), PART, zero, |sums, range| {
         let mut block = Block::new(components, d, range.len());
         let mut moments = Moments::new(&about, block.capacity());
+        let mut labels = Vec::with_capacity(block.capacity());
         for rows in block.cut(range) {
             block.load_filled(data, rows.clone());
-            block.assign(&clusters.labels[rows]);
+            labels.clear();
+            block.nearest(&nearest, rows.len(), &mut labels);
+            block.assign(&labels);
             block.add_moments(&about, &mut moments);
         }
         moments.add_to(sums);

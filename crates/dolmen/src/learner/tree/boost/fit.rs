@@ -17,6 +17,7 @@ use super::model::{Body, FittedBoost};
 use super::slopes::{BLOCK, Room, Targets, Totals};
 use super::{Boost, FEW_ROUNDS, MOST_ROUNDS, PATIENCE};
 use crate::error::{Error, Result};
+use crate::learner::chosen::{Chosen, listed};
 use crate::memory;
 use crate::plan::{OwnedKeys, RowKeys};
 use crate::run::Run;
@@ -38,9 +39,11 @@ struct Booster<'a> {
     codes: Codes,
     growth: Growth,
     monotone: Vec<i8>,
-    /// Rows that trees are grown on, and rows that tell when to stop.
-    learned: Vec<u32>,
+    rows_that_count: Chosen<'a>,
+    /// Rows that tell when to stop.
     held_out: Vec<u32>,
+    /// Rows that trees are grown on; all that count if none are held out.
+    others: Option<Vec<u32>>,
     scores: Vec<f64>,
     /// Of losses with several scores a row. Of others they are made block by block where they are needed: making them
     /// twice takes no longer than writing them down, and they would take as much memory as two columns.
@@ -61,8 +64,14 @@ pub(super) fn fit(
     keys: &RowKeys<'_>,
     run: &Run,
 ) -> Result<FittedBoost> {
-    let held_out = parameters.hold_out(x.rows(), weights, keys, run)?;
-    let mut booster = Booster::new(parameters, loss, x, targets, weights, held_out)?;
+    let mut list = Vec::new();
+    let counts = |row: usize| weights.is_none_or(|w| w[row] > 0.0);
+    let rows = Chosen::of(x.rows(), counts, &mut list)?;
+    if rows.len() == 0 {
+        return Err(Error::shape("rows to learn from", 1, 0));
+    }
+    let mut booster = Booster::new(parameters, loss, x, targets, weights, rows)?;
+    booster.hold_out(keys, run)?;
     let outputs = loss.outputs();
     let stops = !booster.held_out.is_empty();
     let usual = if stops { MOST_ROUNDS } else { FEW_ROUNDS };
@@ -70,7 +79,8 @@ pub(super) fn fit(
     let patience = parameters.patience.unwrap_or(PATIENCE);
     let start = booster.start();
     let (mut trees, mut gains) = (Vec::new(), Vec::new());
-    let mut best = (f64::INFINITY, 0);
+    let (mut best, mut losses) = ((f64::INFINITY, 0), Vec::new());
+    let held_weight: f64 = booster.held_out.iter().map(|&row| booster.weight(row)).sum();
     run.progress().plan(rounds as u64);
     for round in 0..rounds {
         run.check()?;
@@ -78,6 +88,7 @@ pub(super) fn fit(
         run.progress().advance(1, "boosting");
         if stops {
             let loss = booster.held_out_loss();
+            losses.push(loss / held_weight);
             if loss < best.0 {
                 best = (loss, round + 1);
             } else if round + 1 - best.1 >= patience {
@@ -95,7 +106,8 @@ pub(super) fn fit(
     let importance = shares(trees.iter().zip(gains.iter().map(Vec::as_slice)), x.width());
     let columns = x.schema().fields().iter().map(|field| field.name.clone()).collect();
     let link = loss.link();
-    FittedBoost::new(Body { bins: booster.bins, trees, start, link, columns, importance, notes })
+    let bins = booster.bins;
+    FittedBoost::new(Body { bins, trees, start, link, columns, importance, notes, losses })
 }
 
 impl<'a> Booster<'a> {
@@ -105,7 +117,7 @@ impl<'a> Booster<'a> {
         x: Rows<'_>,
         targets: Targets<'a>,
         weights: Option<&'a [f64]>,
-        (learned, held_out): (Vec<u32>, Vec<u32>),
+        rows_that_count: Chosen<'a>,
     ) -> Result<Self> {
         let bins = Bins::learn(x, weights, parameters.bins)?;
         let codes = bins.encode(x)?;
@@ -130,9 +142,10 @@ impl<'a> Booster<'a> {
             bins,
             codes,
             growth,
-            rows: Vec::with_capacity(learned.len()),
-            learned,
-            held_out,
+            rows: Vec::new(),
+            rows_that_count,
+            held_out: Vec::new(),
+            others: None,
             scores: vec![0.0; cells],
             gradients: vec![0.0; kept],
             curvatures: vec![0.0; kept],
@@ -145,10 +158,20 @@ impl<'a> Booster<'a> {
         self.weights.map_or(1.0, |w| w[row as usize])
     }
 
+    /// The rows that trees are grown on.
+    fn learned(&self) -> Chosen<'_> {
+        self.others.as_deref().map_or(self.rows_that_count, Chosen::These)
+    }
+
+    /// The same by number.
+    fn learned_rows(&self) -> impl Iterator<Item = u32> {
+        self.learned().iter().map(|row| row as u32)
+    }
+
     /// Sets all scores to the best constant.
     fn start(&mut self) -> Vec<f64> {
-        let targets: Vec<f64> = self.learned.iter().map(|&row| self.targets.at(row)).collect();
-        let weights: Vec<f64> = self.learned.iter().map(|&row| self.weight(row)).collect();
+        let targets: Vec<f64> = self.learned_rows().map(|row| self.targets.at(row)).collect();
+        let weights: Vec<f64> = self.learned_rows().map(|row| self.weight(row)).collect();
         let start = self.loss.start(&targets, &weights);
         drop((targets, weights));
         self.scores.chunks_exact_mut(start.len()).for_each(|scores| scores.copy_from_slice(&start));
@@ -162,7 +185,13 @@ impl<'a> Booster<'a> {
         let sampled = self.draw_rows(&mut rng);
         let columns = self.draw_columns(&mut rng);
         for (output, totals) in totals.into_iter().enumerate() {
-            self.rows.clone_from(sampled.as_ref().unwrap_or(&self.learned));
+            let mut order = std::mem::take(&mut self.rows);
+            order.clear();
+            match &sampled {
+                Some(sampled) => order.extend_from_slice(sampled),
+                None => order.extend(self.learned_rows()),
+            }
+            self.rows = order;
             let rows = self.targets.len();
             let units = Units::fitting::<Narrow>(rows, totals.gradients, totals.curvatures);
             let mean = totals.gradients / rows as f64;
@@ -299,17 +328,18 @@ impl<'a> Booster<'a> {
             }
         }
         let missing: Vec<u8> = self.bins.columns().iter().map(|c| c.bins() as u8).collect();
-        let mut is_done = Vec::new();
-        if self.rows.len() < self.learned.len() {
-            is_done.resize(self.targets.len(), false);
-            self.rows.iter().for_each(|&row| is_done[row as usize] = true);
-        }
-        let left_out =
-            self.learned.iter().filter(|&&row| !is_done.is_empty() && !is_done[row as usize]);
-        for &row in self.held_out.iter().chain(left_out) {
+        let mut scores = std::mem::take(&mut self.scores);
+        let mut add = |row: u32| {
             let leaf = grown.tree.leaf_of_codes(&self.codes, &missing, row as usize);
-            self.scores[row as usize * outputs + output] += grown.tree.value(leaf)[0];
+            scores[row as usize * outputs + output] += grown.tree.value(leaf)[0];
+        };
+        self.held_out.iter().for_each(|&row| add(row));
+        if self.rows.len() < self.learned().len() {
+            let mut is_done = vec![false; self.targets.len()];
+            self.rows.iter().for_each(|&row| is_done[row as usize] = true);
+            self.learned_rows().filter(|&row| !is_done[row as usize]).for_each(add);
         }
+        self.scores = scores;
     }
 
     fn held_out_loss(&self) -> f64 {
@@ -327,8 +357,7 @@ impl<'a> Booster<'a> {
         if share >= 1.0 {
             return None;
         }
-        let drawn: Vec<u32> =
-            self.learned.iter().copied().filter(|_| rng.random::<f64>() < share).collect();
+        let drawn: Vec<u32> = self.learned_rows().filter(|_| rng.random::<f64>() < share).collect();
         Some(drawn).filter(|drawn| !drawn.is_empty())
     }
 
@@ -345,35 +374,33 @@ impl<'a> Booster<'a> {
     }
 }
 
-impl Boost {
-    /// The rows learned from, and those held out, if the rounds are to be chosen by them and there are enough that can be set
-    /// apart.
-    fn hold_out(
-        &self,
-        rows: usize,
-        weights: Option<&[f64]>,
-        keys: &RowKeys<'_>,
-        run: &Run,
-    ) -> Result<(Vec<u32>, Vec<u32>)> {
-        let counts = |row: &usize| weights.is_none_or(|w| w[*row] > 0.0);
-        let rows: Vec<usize> = (0..rows).filter(counts).collect();
-        if rows.is_empty() {
-            return Err(Error::shape("rows to learn from", 1, 0));
+impl Booster<'_> {
+    /// Holds rows out, if the rounds are to be chosen by them and there are enough that can be set apart.
+    fn hold_out(&mut self, keys: &RowKeys<'_>, run: &Run) -> Result<()> {
+        let (Boost { held_out: share, rounds, patience, .. }, rows) =
+            (self.parameters, self.rows_that_count);
+        let wanted = (share * rows.len() as f64) as usize;
+        let is_wanted = patience.is_some_and(|p| p > 0) || (rounds.is_none() && patience.is_none());
+        if !is_wanted || wanted < LEAST_HELD_OUT {
+            return Ok(());
         }
-        let wanted = (self.held_out * rows.len() as f64) as usize;
-        let is_wanted = self.patience.is_some_and(|p| p > 0)
-            || (self.rounds.is_none() && self.patience.is_none());
-        let chosen = |at: &[usize]| at.iter().map(|&at| rows[at] as u32).collect::<Vec<u32>>();
-        let draw = || {
-            let (own, stream) = (OwnedKeys::select(keys, &rows), run.stream("held-out rows"));
-            own.borrow().hold_out(rows.len(), self.held_out, &stream).ok()
+        let stream = run.stream("held-out rows");
+        let split = match rows {
+            Chosen::All(count) => keys.hold_out(count, *share, &stream),
+            Chosen::These(_) => {
+                let own = OwnedKeys::select(keys, &rows.iter().collect::<Vec<usize>>());
+                own.borrow().hold_out(rows.len(), *share, &stream)
+            }
         };
-        match (is_wanted && wanted >= LEAST_HELD_OUT).then(draw).flatten() {
-            Some(split) => Ok((chosen(&split.train(rows.len())), chosen(split.test()))),
-            None => Ok((rows.iter().map(|&row| row as u32).collect(), Vec::new())),
+        if let Ok(split) = split {
+            self.held_out = listed(split.test().iter().map(|&place| rows.at(place)))?;
+            self.others = Some(listed(split.iter_train(rows.len()).map(|place| rows.at(place)))?);
         }
+        Ok(())
     }
+}
 
+impl Boost {
     /// The constraint of every column; none if no column has one.
     fn signs(&self, x: Rows<'_>) -> Result<Vec<i8>> {
         let fields = x.schema().fields();

@@ -54,8 +54,8 @@ pub struct Boost {
     /// Splits on any way down at most.
     #[schemars(range(min = 1))]
     pub depth: Option<usize>,
-    /// How much of each tree's step is taken.
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    /// How much of each tree's step is taken, at most 2: beyond, each step overshoots by more than it mends.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 2.0))]
     pub rate: f64,
     /// The least weight of rows in a leaf.
     #[schemars(range(min = 0.0))]
@@ -165,7 +165,7 @@ impl Boost {
         if self.depth == Some(0) {
             return Err(Error::param("depth", "at least 1", 0));
         }
-        positive("rate", self.rate)?;
+        share("rate", self.rate, 2.0)?;
         not_negative("min_leaf", self.min_leaf)?;
         not_negative("min_gain", self.min_gain)?;
         not_negative("l2", self.l2)?;

@@ -32,6 +32,10 @@ pub(super) struct Body {
     /// Each column's share of the gains.
     pub importance: Vec<f64>,
     pub notes: Vec<String>,
+    /// The mean loss of the rows held out to stop it, round after round, those after the best one included; none if none were, or
+    /// in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<f64>,
 }
 
 impl FittedBoost {
@@ -82,7 +86,7 @@ impl FittedBoost {
         for first in (0..x.rows()).step_by(LANES) {
             let rows = x.slice(first..(first + LANES).min(x.rows()));
             for (j, (coder, codes)) in coders.iter().zip(&mut codes).enumerate() {
-                coder.encode(rows.values()[j..].iter().step_by(columns), codes);
+                coder.encode(rows.column(j), codes);
             }
             for (lane, start) in lanes.iter_mut().zip(&self.body.start) {
                 lane.fill(*start);
@@ -117,11 +121,14 @@ impl FittedBoost {
         Diagnostics {
             iterations: Some(self.rounds()),
             notes: self.body.notes.clone(),
-            series: vec![Series {
+            series: [Series {
                 name: "importance".into(),
                 labels: self.body.columns.clone(),
                 values: self.body.importance.clone(),
-            }],
+            }]
+            .into_iter()
+            .chain(Series::of_rounds(&self.body.losses))
+            .collect(),
             ..Diagnostics::default()
         }
     }

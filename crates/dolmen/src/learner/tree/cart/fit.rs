@@ -17,8 +17,7 @@ use super::prune::Annotated;
 use super::{Alpha, DecisionTree};
 use crate::error::{Error, Result};
 use crate::learner::Sample;
-use crate::learner::chosen::Chosen;
-use crate::plan::Split;
+use crate::learner::chosen::{Chosen, listed};
 use crate::run::Run;
 use crate::target::{Labels, Target};
 use crate::task::Task;
@@ -87,17 +86,16 @@ pub(super) fn fit<T: Task, G: Goal>(
     run: &Run,
 ) -> Result<FittedTree> {
     let (x, weights) = (sample.x(), sample.weights());
-    let counts = |row: &u32| weights.is_none_or(|w| w[*row as usize] > 0.0);
-    let rows: Vec<u32> = (0..x.rows() as u32).filter(counts).collect();
-    if rows.is_empty() {
+    let mut list = Vec::new();
+    let rows = Chosen::of(x.rows(), |row| sample.weight(row) > 0.0, &mut list)?;
+    if rows.len() == 0 {
         return Err(Error::shape("rows to learn from", 1, 0));
     }
     let bins = Bins::learn(x, weights, parameters.bins)?;
     let codes = bins.encode(x)?;
     let mut sums = vec![0.0; goal.width()];
-    let weight = |row: u32| weights.map_or(1.0, |w| w[row as usize]);
-    rows.iter().for_each(|&row| goal.add(&mut sums, row as usize, weight(row)));
-    let total: f64 = rows.iter().map(|&row| weight(row)).sum();
+    rows.iter().for_each(|row| goal.add(&mut sums, row, sample.weight(row)));
+    let total: f64 = rows.iter().map(|row| sample.weight(row)).sum();
     // A mixed node is split even if nothing is gained at once, because two splits together may gain: only what rounding
     // takes off is allowed for.
     let rounding = 1e-12 * goal.cost(&sums);
@@ -110,11 +108,11 @@ pub(super) fn fit<T: Task, G: Goal>(
         exact: true,
     };
     let trunk = Trunk { bins: &bins, codes: &codes, weights, growth };
-    let (tree, gains) = trunk.annotated(goal, rows.clone());
+    let (tree, gains) = trunk.annotated(goal, listed(rows.iter())?);
     let path = tree.path();
     let alpha = match parameters.alpha {
         Alpha::Given(alpha) => alpha,
-        Alpha::Rule(_) => choose(parameters, goal, &trunk, sample, &rows, &path, run)?,
+        Alpha::Rule(_) => choose(parameters, goal, &trunk, sample, rows, &path, run)?,
     };
     // Splits that gain nothing go at a price of 0; nothing goes where no price is asked.
     let price = if alpha > 0.0 { alpha } else { f64::NEG_INFINITY };
@@ -131,7 +129,7 @@ fn choose<T: Task, G: Goal>(
     goal: &G,
     trunk: &Trunk<'_>,
     sample: &Sample<'_, T>,
-    rows: &[u32],
+    rows: Chosen<'_>,
     path: &[f64],
     run: &Run,
 ) -> Result<f64> {
@@ -139,28 +137,24 @@ fn choose<T: Task, G: Goal>(
     let mut prices: Vec<f64> =
         path.windows(2).map(|pair| pair[0].sqrt() * pair[1].sqrt()).collect();
     prices.extend(path.last());
-    let plan = sample.folds_among(
-        Chosen::new(rows, sample.rows()),
-        parameters.folds,
-        &run.stream("folds"),
-    );
-    let Some(plan) = plan.ok().filter(|_| prices.len() > 1) else {
+    let folds = sample.folds_among(rows, parameters.folds, &run.stream("folds"));
+    let Some(folds) = folds.ok().filter(|_| prices.len() > 1) else {
         return Ok(0.0);
     };
-    let of_fold = |split: &Split| -> Result<Annotated> {
+    let of_fold = |fold: usize| -> Result<Annotated> {
         run.check()?;
-        let learned = split.train(rows.len()).iter().map(|&at| rows[at]).collect();
+        let learned = listed(folds.learned_from(fold).map(|place| rows.at(place)))?;
         Ok(trunk.annotated(goal, learned).0)
     };
     let trees: Vec<Annotated> = if rows.len() < MANY_ROWS {
-        plan.splits().par_iter().map(of_fold).collect::<Result<_>>()?
+        (0..folds.len()).into_par_iter().map(of_fold).collect::<Result<_>>()?
     } else {
-        plan.splits().iter().map(of_fold).collect::<Result<_>>()?
+        (0..folds.len()).map(of_fold).collect::<Result<_>>()?
     };
-    let held_out =
-        plan.splits().iter().zip(&trees).flat_map(|(split, tree)| {
-            split.test().iter().map(move |&at| (tree, rows[at] as usize))
-        });
+    let held_out = trees
+        .iter()
+        .enumerate()
+        .flat_map(|(fold, tree)| folds.held_out(fold).map(move |place| (tree, rows.at(place))));
     let steps = |(tree, row): (&Annotated, usize), tell: &mut dyn FnMut(Range<usize>, f64)| {
         errors(tree, goal, sample.x().row(row), row, &prices, tell);
         trunk.weight(row)

@@ -52,7 +52,7 @@ impl Weights {
 }
 
 /// How often a tree has drawn each row; nothing is kept where it takes every row once.
-pub(super) struct Times(Vec<u16>);
+pub(super) struct Times(Vec<u8>);
 
 impl Times {
     /// Every row once.
@@ -62,7 +62,8 @@ impl Times {
 
     /// As many draws as rows.
     pub(super) fn drawn(rows: usize, rng: &mut ChaCha8Rng) -> Self {
-        let mut times = vec![0_u16; rows];
+        // No row is drawn more than a few times.
+        let mut times = vec![0_u8; rows];
         for _ in 0..rows {
             let row = rng.random_range(0..rows as u32) as usize;
             times[row] = times[row].saturating_add(1);
@@ -73,11 +74,11 @@ impl Times {
     /// How often a row was drawn.
     #[inline]
     pub(super) fn of(&self, row: usize) -> u16 {
-        self.0.get(row).copied().unwrap_or(1)
+        self.0.get(row).map_or(1, |times| u16::from(*times))
     }
 
     /// Row after row, if rows were drawn.
-    pub(super) fn values(&self) -> &[u16] {
+    pub(super) fn values(&self) -> &[u8] {
         &self.0
     }
 }

@@ -10,9 +10,9 @@ use std::ops::Range;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::super::codes::GROUP;
+use super::super::Bins;
+use super::super::codes::ColumnCodes;
 use super::super::fitted::CodeSet;
-use super::super::{Bins, Codes};
 use super::packed::Packed;
 use super::tally::{CODES, Cuts, Tally};
 
@@ -21,9 +21,6 @@ const MANY_ROWS: usize = 512;
 
 /// Nodes of at most this many rows have their codes copied, with those of all nodes below them.
 const NEAR_ROWS: usize = 2048;
-
-/// Words fetched before their codes are put down: a loop that only fetches has many on their way.
-const FETCHED: usize = 128;
 
 /// How many times as much a split must be worth to be better: above what rounding makes of two that are as good.
 const BETTER: f64 = 1.0 + 1e-10;
@@ -42,7 +39,7 @@ pub(super) struct Habit {
 /// Grows a tree.
 pub(super) struct Sprout<'a, T: Tally> {
     bins: &'a Bins,
-    codes: &'a Codes,
+    codes: &'a ColumnCodes,
     /// The codes of a small node's rows, column after column; rows are numbered anew in it.
     near: Vec<u8>,
     near_rows: usize,
@@ -96,7 +93,7 @@ struct Waiting {
 impl<'a, T: Tally> Sprout<'a, T> {
     pub(super) fn new(
         bins: &'a Bins,
-        codes: &'a Codes,
+        codes: &'a ColumnCodes,
         habit: &'a Habit,
         tally: &'a T,
         rng: ChaCha8Rng,
@@ -161,20 +158,9 @@ impl<'a, T: Tally> Sprout<'a, T> {
         let (rows, width) = (items.len(), self.order.len());
         self.near_rows = rows;
         self.near.resize(rows * width, 0);
-        for (group, columns) in self.near.chunks_mut(rows * GROUP).enumerate() {
-            let words = self.codes.words(group);
-            let mut fetched = [0; FETCHED];
-            for (chunk, items) in items.chunks(FETCHED).enumerate() {
-                for (word, item) in fetched.iter_mut().zip(items) {
-                    *word = words[T::row(item)];
-                }
-                for (byte, column) in columns.chunks_exact_mut(rows).enumerate() {
-                    let column = &mut column[chunk * FETCHED..][..items.len()];
-                    for (code, word) in column.iter_mut().zip(&fetched) {
-                        *code = (word >> (8 * byte)) as u8;
-                    }
-                }
-            }
+        for (j, near) in self.near.chunks_exact_mut(rows).enumerate() {
+            let column = self.codes.column(j);
+            near.iter_mut().zip(&*items).for_each(|(code, item)| *code = column[T::row(item)]);
         }
         (0..).zip(items).for_each(|(place, item)| T::renumber(item, place));
     }

@@ -30,8 +30,8 @@ pub(super) struct RowSet(Vec<u64>);
 
 impl RowSet {
     /// The rows that were drawn no times.
-    pub(super) fn fresh(times: &[u16]) -> Self {
-        let word = |times: &[u16]| {
+    pub(super) fn fresh(times: &[u8]) -> Self {
+        let word = |times: &[u8]| {
             times.iter().rev().fold(0, |word, &times| word << 1 | u64::from(times == 0))
         };
         Self(times.chunks(64).map(word).collect())

@@ -3,7 +3,8 @@
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::super::{Bins, Codes};
+use super::super::Bins;
+use super::super::codes::ColumnCodes;
 use super::counted::{Times, Weights};
 use super::grow::{Habit, Sprout};
 use super::model::FittedForest;
@@ -27,7 +28,7 @@ const ROWS_PER_LEAF: usize = 25_000;
 pub(super) struct Plot<'a> {
     forest: &'a Forest,
     pub(super) bins: &'a Bins,
-    pub(super) codes: &'a Codes,
+    pub(super) codes: &'a ColumnCodes,
     /// Numbers are in a unit of their own.
     pub(super) truth: Truth<'a>,
     pub(super) weights: Weights,
@@ -72,7 +73,7 @@ pub(super) fn fit<T: ForestTask>(
         let rounded: Option<Vec<f64>> =
             sample.weights().map(|weights| weights.iter().copied().map(rounded).collect());
         let bins = Bins::learn(x, rounded.as_deref(), forest.bins)?;
-        let codes = bins.encode(x)?;
+        let codes = bins.encode_columns(x)?;
         let weight = |row: usize| rounded.as_ref().map_or(1.0, |weights| weights[row]);
         let (unit, numbers) = in_unit(target, weight)?;
         let truth = match target {
@@ -102,7 +103,7 @@ impl<'a> Plot<'a> {
         weights: Weights,
         truth: Truth<'a>,
         bins: &'a Bins,
-        codes: &'a Codes,
+        codes: &'a ColumnCodes,
     ) -> Self {
         let width = bins.columns().len();
         let usual_columns = match truth {

@@ -7,7 +7,8 @@
 //! A row holds two codes of every column, the second one more than the first: a missing value is above all others in the
 //! first and below all others in the second, and a node looks at the one that sends it where it should go.
 
-use super::super::{Bins, Codes};
+use super::super::Bins;
+use super::super::codes::ColumnCodes;
 use super::packed::{Packed, WINDOW};
 use crate::error::{Error, Result};
 use crate::table::Rows;
@@ -52,9 +53,9 @@ impl PackedRows {
         let mut column = [0; CHUNK];
         for first in (0..x.rows()).step_by(CHUNK) {
             let rows = CHUNK.min(x.rows() - first);
-            let values = x.slice(first..first + rows).values();
+            let chunk = x.slice(first..first + rows);
             for (j, coder) in coders.iter().enumerate() {
-                coder.encode(values[j..].iter().step_by(width), &mut column[..rows]);
+                coder.encode(chunk.column(j), &mut column[..rows]);
                 packed.put(bins, first, j, column[..rows].iter().copied());
             }
         }
@@ -62,7 +63,7 @@ impl PackedRows {
     }
 
     /// Takes rows of a coded table.
-    pub(super) fn gather(bins: &Bins, codes: &Codes, rows: &[u32]) -> Self {
+    pub(super) fn gather(bins: &Bins, codes: &ColumnCodes, rows: &[u32]) -> Self {
         let mut packed = Self::blank(rows.len(), codes.width());
         for (chunk, rows) in rows.chunks(CHUNK).enumerate() {
             for j in 0..codes.width() {

@@ -87,7 +87,7 @@ fn joint_probabilities_sum_to_one() {
         let values = |count: u32| (0..count).map(f64::from).chain(also).collect::<Vec<f64>>();
         let cells =
             values(2).into_iter().flat_map(|a| values(3).into_iter().flat_map(move |b| [a, b]));
-        let every = Features::new(cells.collect(), Arc::clone(&schema)).unwrap();
+        let every = Features::new(cells.collect::<Vec<f64>>(), Arc::clone(&schema)).unwrap();
         let root = vec!["a0".to_string()];
         let family: [OneDependence; 4] = [
             NaiveBayes { missing, ..NaiveBayes::default() }.into(),

@@ -1,14 +1,14 @@
-//! A member's predictions: numbers of our own, or those in memory that another program keeps.
+//! Many numbers: our own, or those in memory that another program keeps. Copies share them.
 
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Numbers of a member's column. Those of another program are read where they lie.
+/// The numbers of rows, or of a member's predictions. Those of another program are read where they lie.
 #[derive(Clone)]
 pub enum Values {
     /// Our own.
-    Owned(Vec<f64>),
+    Owned(Arc<Vec<f64>>),
     /// Somebody's who keeps them there as long as we ask; they must not change meanwhile.
     Shared(Arc<dyn AsRef<[f64]> + Send + Sync>),
 }
@@ -26,13 +26,19 @@ impl Deref for Values {
 
 impl From<Vec<f64>> for Values {
     fn from(values: Vec<f64>) -> Self {
-        Self::Owned(values)
+        Self::Owned(Arc::new(values))
     }
 }
 
 impl<O: AsRef<[f64]> + Send + Sync + 'static> From<Arc<O>> for Values {
     fn from(owner: Arc<O>) -> Self {
         Self::Shared(owner)
+    }
+}
+
+impl PartialEq for Values {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
     }
 }
 

@@ -1,0 +1,230 @@
+//! `dolmen plot`: one picture of a model, a matrix or a comparison.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use dolmen::error::{Error, Result};
+use dolmen::evaluate::compare::{Comparison, LearningCurve, SetsComparison};
+use dolmen::recipe::{Apply, Evidence, Matrix, Model, ScoreReport, WeighRecipe, WeighReport};
+use dolmen::run::Run;
+use dolmen::table::Features;
+use dolmen_report::{Kind, ModelView, Options, Subject, Theme, draw, kinds};
+use serde::Serialize;
+
+use crate::args::{Cells, Common, DataFile, Format};
+use crate::output::{self, Done, left_columns};
+use crate::picture::{Form, SCALE, write_picture};
+use crate::predict::tell_unseen;
+
+/// Draw a picture: of a model's weights, density, calibration, importances and so on; of a kept matrix; of a comparison.
+///
+/// Without KIND the most telling picture is drawn; --list says which there are.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  dolmen plot iris.dolmen --list
+  dolmen plot geyser.dolmen density --input eruptions -o density.svg
+  dolmen plot geyser.dolmen contours --data test.csv --rows -o geyser.png
+  dolmen plot iris.dolmen weights > weights.svg
+  dolmen compare iris.csv --target Species --repeats 5 --model logistic \\
+      --model tree --format json > comparison.json && \\
+      dolmen plot comparison.json methods -o methods.svg")]
+pub(crate) struct Plot {
+    /// A model (.dolmen), a matrix kept by `fit --oos` (.parquet), or what `compare --format json` printed (.json).
+    subject: PathBuf,
+    /// The picture. [default: the most telling one]
+    kind: Option<Kind>,
+    /// Say which pictures suit the input, and what they show.
+    #[arg(long, conflicts_with_all = ["kind", "output"])]
+    list: bool,
+    /// Where the picture goes: .svg or .png; `-` for SVG on stdout. [default: stdout]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    about: About,
+    /// The input, column, class or figure that the picture is about, where there is a choice; two as `FIRST,SECOND`.
+    #[arg(long, value_name = "NAME")]
+    input: Option<String>,
+    /// The member that the picture is about, where there is a choice.
+    #[arg(long, value_name = "NAME")]
+    member: Option<String>,
+    /// Light, dark, or as the reader's program likes it (SVG only; PNG is then light).
+    #[arg(long, value_enum, default_value_t = Paper::Auto)]
+    theme: Paper,
+    /// The width in pixels; the height follows.
+    #[arg(long, default_value_t = 720.0)]
+    width: f64,
+    /// Pixels of a PNG for each pixel of the width.
+    #[arg(long, default_value_t = SCALE)]
+    scale: f64,
+}
+
+/// Rows that a model is shown by, in the place of those held out when it was fitted.
+#[derive(Debug, Args)]
+pub(crate) struct About {
+    /// Rows with known truth that the model has not seen: it is judged by these, and importances are measured on them.
+    #[arg(long, value_name = "FILE")]
+    data: Option<DataFile>,
+    /// Draw the rows of --data as points; otherwise no single row is on any picture.
+    #[arg(long, requires = "data")]
+    rows: bool,
+    #[command(flatten)]
+    cells: Cells,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Paper {
+    /// As the reader's program likes it.
+    Auto,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+/// The narrowest picture that holds its words, and the widest.
+const WIDTHS: std::ops::RangeInclusive<f64> = 420.0..=4000.0;
+
+pub(crate) fn run(plot: &Plot, common: &Common, out: &mut dyn Write) -> Done {
+    plot.check()?;
+    let run = common.run()?;
+    let input = Input::read(&plot.subject, &plot.about, common, &run)?;
+    drop(run);
+    let subject = input.subject();
+    if plot.list {
+        return list(&subject, common, out);
+    }
+    let kind = plot.kind.or_else(|| kinds(&subject).first().copied()).unwrap_or(Kind::Weights);
+    let options = Options {
+        width: plot.width,
+        theme: match plot.theme {
+            Paper::Auto => Theme::Auto,
+            Paper::Light => Theme::Light,
+            Paper::Dark => Theme::Dark,
+        },
+        input: plot.input.clone(),
+        member: plot.member.clone(),
+        ..Options::default()
+    };
+    let svg = draw(&subject, kind, &options).map_err(|error| {
+        error.with_hint("dolmen plot FILE --list says which pictures there are")
+    })?;
+    match plot.output.as_deref().filter(|path| !output::is_standard(path)) {
+        Some(path) => Ok(write_picture(&svg, path, plot.scale)?),
+        None => Ok(out.write_all(svg.as_bytes())?),
+    }
+}
+
+impl Plot {
+    fn check(&self) -> Result<()> {
+        if !WIDTHS.contains(&self.width) {
+            return Err(Error::param("width", "420 to 4000", self.width));
+        }
+        let output = self.output.as_deref().filter(|path| !output::is_standard(path));
+        if let Some(path) = output {
+            Form::of(path)?;
+        }
+        let read = [Some(self.subject.as_path()), self.about.data.as_deref()];
+        let read: Vec<&Path> = read.into_iter().flatten().collect();
+        output::check_outputs(&read, &[("--output", output)])
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Listed {
+    kind: &'static str,
+    shows: &'static str,
+}
+
+fn list(subject: &Subject<'_>, common: &Common, out: &mut dyn Write) -> Done {
+    let listed = |kind: Kind| Listed { kind: kind.name(), shows: kind.meaning() };
+    let all: Vec<Listed> = kinds(subject).into_iter().map(listed).collect();
+    if common.format == Format::Json {
+        return output::json(&all, out);
+    }
+    let row = |own: &Listed| vec![own.kind.to_string(), own.shows.to_string()];
+    left_columns(&["picture", "shows"], all.iter().map(row), out)
+}
+
+/// What is shown, as it was read.
+pub(crate) enum Input {
+    Model {
+        model: Box<Model>,
+        evidence: Option<Box<Evidence>>,
+        score: Option<ScoreReport>,
+        rows: Option<Features>,
+    },
+    Weighing(Box<WeighReport>, Box<Evidence>),
+    Comparison(Comparison),
+    Sets(SetsComparison),
+    Learning(LearningCurve),
+}
+
+impl Input {
+    pub(crate) fn read(path: &Path, about: &About, common: &Common, run: &Run) -> Result<Self> {
+        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) {
+            return Self::of_json(path);
+        }
+        if let Some(matrix) = Matrix::read(path, run)? {
+            let recipe =
+                WeighRecipe { seed: common.seed.unwrap_or_default(), ..WeighRecipe::default() };
+            let weighed = recipe.weigh(&matrix, None, Apply::Nothing, run)?;
+            return Ok(Self::Weighing(
+                Box::new(weighed.report),
+                Box::new(Evidence::of_matrix(&matrix)),
+            ));
+        }
+        let model = Box::new(Model::read(path)?);
+        let Some(data) = &about.data else {
+            return Ok(Self::Model { model, evidence: None, score: None, rows: None });
+        };
+        let mut options = model.read_options(true, &[]);
+        about.cells.add_to(&mut options)?;
+        let read = || model.read_rows(data, &options, run);
+        let given = read()?;
+        tell_unseen(&given.unseen, common);
+        let rows = about.rows.then(|| given.features.clone());
+        let in_file = |error: Error| error.in_file(data);
+        let score = Some(model.score(given, run).map_err(in_file)?);
+        let evidence = Some(Box::new(model.examine(read()?, true, run).map_err(in_file)?));
+        Ok(Self::Model { model, evidence, score, rows })
+    }
+
+    /// A comparison as the program printed it.
+    fn of_json(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+        let unreadable = |e: serde_json::Error| {
+            Error::file(path, format!("not what `compare --format json` prints: {e}"))
+        };
+        let document: serde_json::Value = serde_json::from_str(&text).map_err(unreadable)?;
+        if document.get("sizes").is_some() {
+            serde_json::from_value(document).map(Self::Learning).map_err(unreadable)
+        } else if document.get("sets").is_some() {
+            serde_json::from_value(document).map(Self::Sets).map_err(unreadable)
+        } else {
+            serde_json::from_value(document).map(Self::Comparison).map_err(unreadable)
+        }
+    }
+
+    pub(crate) fn subject(&self) -> Subject<'_> {
+        match self {
+            Self::Model { model, evidence, score, rows } => Subject::Model(ModelView {
+                model,
+                evidence: evidence.as_deref(),
+                score: score.as_ref(),
+                rows: rows.as_ref(),
+            }),
+            Self::Weighing(report, evidence) => Subject::Weighing(report, Some(evidence)),
+            Self::Comparison(comparison) => Subject::Comparison(comparison),
+            Self::Sets(sets) => Subject::Sets(sets),
+            Self::Learning(curve) => Subject::Learning(curve),
+        }
+    }
+}
+
+impl About {
+    /// The file with rows, if there is one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.data.as_deref()
+    }
+}

@@ -1,0 +1,45 @@
+//! `dolmen report`: one page about a model, a matrix or a comparison, to be mailed to a colleague.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use dolmen_report::{PageOptions, page};
+
+use crate::args::Common;
+use crate::output::{self, Done};
+use crate::picture::write_page;
+use crate::plot::{About, Input};
+
+/// Write one page about a model: a summary in words, members, weights, check, pictures, warnings and the recipe.
+///
+/// The page is one HTML file that needs nothing else: no network, no program. The rows that the model was fitted to are not
+/// in it.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  dolmen report iris.dolmen -o iris.html
+  dolmen report sacramento.dolmen --data sold.csv -o sacramento.html
+  dolmen report geyser.dolmen > geyser.html")]
+pub(crate) struct Report {
+    /// A model (.dolmen), a matrix kept by `fit --oos` (.parquet), or what `compare --format json` printed (.json).
+    subject: PathBuf,
+    #[command(flatten)]
+    about: About,
+    /// Where the page goes; `-` for stdout. [default: stdout]
+    #[arg(short, long, value_name = "HTML")]
+    output: Option<PathBuf>,
+}
+
+pub(crate) fn run(report: &Report, common: &Common, out: &mut dyn Write) -> Done {
+    let output = report.output.as_deref().filter(|path| !output::is_standard(path));
+    let read = [Some(report.subject.as_path()), report.about.file()];
+    let read: Vec<&Path> = read.into_iter().flatten().collect();
+    output::check_outputs(&read, &[("--output", output)])?;
+    let run = common.run()?;
+    let input = Input::read(&report.subject, &report.about, common, &run)?;
+    drop(run);
+    match output {
+        Some(path) => Ok(write_page(&input.subject(), path)?),
+        None => Ok(out.write_all(page(&input.subject(), &PageOptions::default())?.as_bytes())?),
+    }
+}

@@ -1,0 +1,126 @@
+//! Pictures and pages: `plot`, `report`, and the options of other verbs that make them.
+
+use crate::folder::{Folder, keys};
+
+/// A folder with iris, and a model of its species.
+fn fitted() -> Folder {
+    let folder = Folder::new();
+    folder.succeeds(&["generate", "example", "iris", "-o", "iris.csv"]);
+    let fit = ["fit", "iris.csv", "--target", "Species", "--model", "logistic", "--model", "tree"];
+    let outputs = [
+        "--folds",
+        "3",
+        "--check",
+        "matrix",
+        "--keep-all",
+        "-o",
+        "iris.dolmen",
+        "--oos",
+        "iris.parquet",
+    ];
+    folder.succeeds(
+        &[&fit[..], &outputs, &["--plot", "weights.svg", "--report", "iris.html"]].concat(),
+    );
+    folder
+}
+
+#[test]
+fn models_matrices_and_comparisons_have_pictures() {
+    let folder = fitted();
+    assert!(folder.read("weights.svg").starts_with("<svg"));
+    let listed = folder.succeeds(&["plot", "iris.dolmen", "--list"]);
+    for kind in ["weights", "reliability", "roc", "confusion", "importance", "dependence", "tree"] {
+        assert!(
+            listed.lines().any(|line| line.starts_with(&format!("{kind} "))),
+            "{kind} in {listed}"
+        );
+    }
+    let listed = folder.json(&["plot", "iris.parquet", "--list"]);
+    let kinds: Vec<&str> =
+        listed.as_array().unwrap().iter().map(|own| own["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["weights", "scores", "gain", "correlation"]);
+    let svg = folder.succeeds(&["plot", "iris.dolmen", "roc", "--theme", "dark"]);
+    assert!(svg.contains("#14181d") && !svg.contains("prefers-color-scheme"), "dark paper");
+    folder.succeeds(&["plot", "iris.dolmen", "confusion", "-o", "confusion.png", "--width", "600"]);
+    let png = std::fs::read(folder.path("confusion.png")).unwrap();
+    assert!(png.starts_with(b"\x89PNG") && (4_000..200_000).contains(&png.len()), "{}", png.len());
+    // Width and height stand big-endian behind the signature and the header's name.
+    assert_eq!(png[16..20], 1200_u32.to_be_bytes());
+}
+
+#[test]
+fn a_page_is_one_file_about_the_model_or_about_new_rows() {
+    let folder = fitted();
+    let own = folder.read("iris.html");
+    for said in
+        ["<!DOCTYPE html>", "A model for Species", "How much each input matters", "recipe.toml"]
+    {
+        assert!(own.contains(said), "{said}");
+    }
+    assert_eq!(folder.succeeds(&["report", "iris.dolmen"]), own);
+    folder.succeeds(&["report", "iris.dolmen", "--data", "iris.csv", "-o", "new.html"]);
+    assert!(folder.read("new.html").contains("On 150 rows that were given for it"));
+    let svg = folder.succeeds(&["plot", "iris.dolmen", "reliability", "--data", "iris.csv"]);
+    assert!(svg.contains("150 rows that were given for it"));
+}
+
+#[test]
+fn comparisons_are_read_back_and_learning_curves_drawn() {
+    let folder = fitted();
+    let compare = [
+        "compare",
+        "iris.csv",
+        "--target",
+        "Species",
+        "--repeats",
+        "3",
+        "--model",
+        "logistic",
+        "--model",
+        "tree",
+    ];
+    let sizes = ["--sizes", "60,30", "--report", "learning.html", "--format", "json"];
+    let text = folder.succeeds(&[&compare[..], &sizes].concat());
+    folder.write("learning.json", &text);
+    let curve: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(keys(&curve), ["rows", "sizes", "task"]);
+    let points = curve["sizes"].as_array().unwrap();
+    let sizes: Vec<u64> = points.iter().map(|point| point["size"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [30, 60]);
+    // The same test parts: what does not learn from rows does alike.
+    assert_eq!(points[0]["train_rows"], 30);
+    assert!(folder.read("learning.html").contains("Learning curves"));
+    let svg = folder.succeeds(&["plot", "learning.json"]);
+    assert!(svg.contains("Learning curves"));
+    let text = folder.succeeds(&[&compare[..], &["--format", "json"]].concat());
+    folder.write("comparison.json", &text);
+    assert!(folder.succeeds(&["plot", "comparison.json"]).contains("Methods compared"));
+    folder.write("wrong.json", "{\"rows\": 3}");
+    let refused = folder.refuses(&["plot", "wrong.json"]);
+    assert!(refused.contains("compare --format json"), "{refused}");
+    let refused = folder.refuses(&[&compare[..], &["--sizes", "30,5000"]].concat());
+    assert!(refused.contains("size") && refused.contains("5000"), "{refused}");
+}
+
+#[test]
+fn what_cannot_be_drawn_or_written_is_refused_first() {
+    let folder = fitted();
+    let refused = folder.refuses(&["plot", "iris.dolmen", "density"]);
+    assert!(refused.contains("weights") && refused.contains("density"), "{refused}");
+    assert!(folder.refuses(&["plot", "iris.dolmen", "-o", "a.pdf"]).contains(".svg or .png"));
+    assert!(folder.refuses(&["plot", "iris.dolmen", "wieghts"]).contains("weights"));
+    assert!(folder.refuses(&["plot", "iris.dolmen", "--width", "5"]).contains("420"));
+    assert!(folder.refuses(&["plot", "iris.csv"]).contains("not a Dolmen model file"));
+    let input = ["plot", "iris.dolmen", "dependence", "--input", "nothing"];
+    assert!(folder.refuses(&input).contains("Petal"), "the inputs are named");
+    let late = ["fit", "none.csv", "--plot", "a.txt"];
+    assert!(folder.refuses(&late).contains(".svg or .png"), "before anything is read");
+}
+
+#[test]
+fn the_demo_draws_and_reports() {
+    let folder = Folder::new();
+    folder.succeeds(&["demo", "density", "--plot", "demo.png", "--report", "demo.html"]);
+    assert!(std::fs::read(folder.path("demo.png")).unwrap().starts_with(b"\x89PNG"));
+    assert!(folder.read("demo.html").contains("Every two columns"));
+}

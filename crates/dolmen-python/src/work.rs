@@ -1,0 +1,149 @@
+//! Work beside the interpreter: on threads of its own, told of in progress, stopped by Ctrl-C.
+//!
+//! The calling thread lets go of the interpreter and looks now and then whether a signal came. Work that was cancelled and does not
+//! end in a moment, because a member is deep in code of its own, is left to end by itself: it owns what it uses.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use dolmen::run::{Forecast, Pool, Progress, Run, Work};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::errors::raised;
+
+/// How often signals are looked for, and progress is told.
+const GLANCE: Duration = Duration::from_millis(20);
+const TELLING: Duration = Duration::from_millis(100);
+/// How long cancelled work is waited for.
+const PATIENCE: Duration = Duration::from_millis(120);
+
+/// How a piece of work is done.
+#[derive(Debug, Default, FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Manner {
+    /// Threads; all cores if not given.
+    n_jobs: Option<usize>,
+    /// Called with the share done, what was done last, and the seconds left, if they are known.
+    progress: Option<Py<PyAny>>,
+}
+
+/// Pools by their number of threads: threads are started once.
+fn pool(threads: Option<usize>) -> dolmen::Result<Pool> {
+    static POOLS: LazyLock<Mutex<BTreeMap<Option<usize>, Pool>>> = LazyLock::new(Mutex::default);
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(pool) = pools.get(&threads) {
+        return Ok(pool.clone());
+    }
+    let pool = match threads {
+        Some(threads) => Pool::new(threads)?,
+        None => Pool::of_all_cores(),
+    };
+    pools.insert(threads, pool.clone());
+    Ok(pool)
+}
+
+/// How far the work has come, as the interpreter's thread reads it.
+struct Watch {
+    started: Instant,
+    state: Mutex<(Forecast, String)>,
+}
+
+/// The kind of steps of which only the number is known.
+const STEPS: &str = "steps";
+
+impl Watch {
+    fn change(&self, change: impl FnOnce(&mut Forecast), what: Option<&str>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut state.0);
+        if let Some(what) = what {
+            what.clone_into(&mut state.1);
+        }
+    }
+
+    fn tell(&self, py: Python<'_>, listener: &Py<PyAny>) -> PyResult<()> {
+        let (share, what, left) = {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let left = state.0.left(self.started.elapsed()).map(|left| left.as_secs_f64());
+            (state.0.share(), state.1.clone(), left)
+        };
+        listener.call1(py, (share, what, left)).map(|_| ())
+    }
+}
+
+impl Progress for Watch {
+    fn plan(&self, steps: u64) {
+        self.plan_work(&Work { what: STEPS, steps, guess: 1.0 });
+    }
+    fn advance(&self, steps: u64, what: &str) {
+        self.change(|forecast| forecast.finish(STEPS, steps, None), Some(what));
+    }
+    fn plan_work(&self, work: &Work<'_>) {
+        self.change(|forecast| forecast.plan(work), None);
+    }
+    fn finish(&self, what: &str, steps: u64, spent: Duration) {
+        self.change(|forecast| forecast.finish(what, steps, Some(spent)), Some(what));
+    }
+}
+
+/// Does the work on a thread of its own while the interpreter is free.
+pub(crate) fn work<R: Send + 'static>(
+    py: Python<'_>,
+    manner: &Manner,
+    job: impl FnOnce(&Run) -> dolmen::Result<R> + Send + 'static,
+) -> PyResult<R> {
+    let pool = pool(manner.n_jobs).map_err(|error| raised(py, error))?;
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let mut run = Run::with_pool(&pool, 0).cancelled_by(Arc::clone(&cancelled));
+    let watch = manner
+        .progress
+        .as_ref()
+        .map(|_| Arc::new(Watch { started: Instant::now(), state: Mutex::default() }));
+    if let Some(watch) = &watch {
+        run = run.reporting(Arc::clone(watch) as Arc<dyn Progress>);
+    }
+    let (sender, receiver) = mpsc::channel();
+    let worker = thread::Builder::new().name("dolmen".into());
+    worker
+        .spawn(move || {
+            // Whoever no longer waits does not want to know.
+            let _ = sender.send(job(&run));
+        })
+        .map_err(|error| PyRuntimeError::new_err(format!("no thread can be started: {error}")))?;
+    // A receiver is for one thread, and letting go of the interpreter may change it as far as the compiler knows.
+    let receiver = Mutex::new(receiver);
+    let wait = |time| {
+        py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time))
+    };
+    let mut told = Instant::now();
+    loop {
+        match wait(GLANCE) {
+            Ok(done) => {
+                if let (Some(watch), Some(listener)) = (&watch, &manner.progress) {
+                    watch.tell(py, listener)?;
+                }
+                return done.map_err(|error| raised(py, error));
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("the work ended without a result"));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let stop = py.check_signals().and_then(|()| match (&watch, &manner.progress) {
+            (Some(watch), Some(listener)) if told.elapsed() >= TELLING => {
+                told = Instant::now();
+                watch.tell(py, listener)
+            }
+            _ => Ok(()),
+        });
+        if let Err(error) = stop {
+            cancelled.store(true, Ordering::Relaxed);
+            let _ = wait(PATIENCE);
+            return Err(error);
+        }
+    }
+}

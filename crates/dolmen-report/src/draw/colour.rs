@@ -1,0 +1,90 @@
+//! Colours by their part in a picture. Each has a value for light paper and one for dark, and a class by which pages set it.
+
+use crate::Theme;
+
+/// What something is coloured as.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Colour {
+    /// Text, axes of weight.
+    Ink,
+    /// Text beside the point, marks that stand back.
+    Muted,
+    /// Grid lines.
+    Faint,
+    /// What everything lies on.
+    Paper,
+    /// The stack, or the only series there is.
+    First,
+    /// Further series: Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
+    Series(usize),
+    /// What is worse.
+    Worse,
+}
+
+/// Name of the class, colour on light paper, colour on dark paper.
+type Values = (&'static str, &'static str, &'static str);
+
+/// Okabe and Ito's blue, orange, green, purple, sky, vermilion and yellow, lightened for dark paper where they would be too dim.
+const SERIES: [Values; 7] = [
+    ("s0", "#0072b2", "#4ea8de"),
+    ("s1", "#d98800", "#e69f00"),
+    ("s2", "#009e73", "#2fbf93"),
+    ("s3", "#b5588f", "#d98cb8"),
+    ("s4", "#3f9fd0", "#7cc7ee"),
+    ("s5", "#d55e00", "#f08a4b"),
+    ("s6", "#a89b1c", "#e5d84a"),
+];
+
+impl Colour {
+    const ALL: [Values; 5] = [
+        ("ink", "#20262e", "#e8eaed"),
+        ("muted", "#68717c", "#a2abb6"),
+        ("faint", "#dfe3e8", "#39414b"),
+        ("paper", "#ffffff", "#14181d"),
+        ("worse", "#d55e00", "#f08a4b"),
+    ];
+
+    fn values(self) -> Values {
+        match self {
+            Self::Ink => Self::ALL[0],
+            Self::Muted => Self::ALL[1],
+            Self::Faint => Self::ALL[2],
+            Self::Paper => Self::ALL[3],
+            Self::Worse => Self::ALL[4],
+            Self::First => SERIES[0],
+            Self::Series(k) => SERIES[k % SERIES.len()],
+        }
+    }
+
+    /// The attributes that paint: `fill` or `stroke`, as a class and as a plain value for programs that know no classes.
+    pub(crate) fn attributes(self, what: Paint, theme: Theme) -> String {
+        let (name, light, dark) = self.values();
+        let value = if theme == Theme::Dark { dark } else { light };
+        match what {
+            Paint::Fill => format!(r#" class="f-{name}" fill="{value}""#),
+            Paint::Stroke => format!(r#" class="k-{name}" fill="none" stroke="{value}""#),
+        }
+    }
+}
+
+/// What is painted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Paint {
+    Fill,
+    Stroke,
+}
+
+/// Rules that give every class its colour by a variable of the same name; `scope` stands before each.
+pub(crate) fn class_rules(scope: &str) -> String {
+    let rule = |(name, ..): &Values| {
+        format!("{scope} .f-{name}{{fill:var(--{name})}}{scope} .k-{name}{{stroke:var(--{name})}}")
+    };
+    Colour::ALL.iter().chain(&SERIES).map(rule).collect()
+}
+
+/// The variables of light or dark paper.
+pub(crate) fn variables(dark: bool) -> String {
+    let variable =
+        |(name, light, dim): &Values| format!("--{name}:{};", if dark { dim } else { light });
+    Colour::ALL.iter().chain(&SERIES).map(variable).collect()
+}

@@ -1,0 +1,198 @@
+//! A picture with one lane for each of several things: its name to the left, a mark, and its value in words to the right.
+
+use super::canvas::{Canvas, Fill, Letters, Pen};
+use super::colour::Colour;
+use super::frame::{Heading, MARGIN, SMALL};
+use super::scale::Scale;
+use super::text::{fitted, told_apart, width};
+use crate::Options;
+
+/// Lanes shown; the others are counted in a line.
+const MOST: usize = 40;
+const LANE: f64 = 26.0;
+/// Bold letters are wider by this.
+const BOLD: f64 = 1.12;
+/// The part of the width that names may take.
+const NAMES: f64 = 0.38;
+
+/// What a lane shows of its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// A bar from zero.
+    Bar,
+    /// A dot.
+    Dot,
+}
+
+/// One of the things shown.
+#[derive(Debug, Clone)]
+pub(crate) struct Lane {
+    pub(crate) name: String,
+    /// Infinite values have an arrow at the side they lie on.
+    pub(crate) value: f64,
+    pub(crate) interval: Option<[f64; 2]>,
+    /// What stands to the right.
+    pub(crate) words: String,
+    /// What is told where the pointer rests.
+    pub(crate) title: String,
+    pub(crate) colour: Colour,
+    /// Whether the lane stands out.
+    pub(crate) is_strong: bool,
+    /// Groups that are joined by a bracket, by number.
+    pub(crate) joined: Option<usize>,
+}
+
+impl Lane {
+    pub(crate) fn new(name: &str, value: f64, words: String) -> Self {
+        let title = format!("{name}: {words}");
+        let (interval, joined) = (None, None);
+        let (colour, is_strong) = (Colour::First, false);
+        Self { name: name.into(), value, interval, words, title, colour, is_strong, joined }
+    }
+}
+
+impl Lane {
+    fn name_width(&self) -> f64 {
+        width(&self.name, SMALL) * if self.is_strong { BOLD } else { 1.0 }
+    }
+}
+
+/// The whole picture.
+#[derive(Debug)]
+pub(crate) struct Lanes<'a> {
+    pub(crate) heading: Heading,
+    pub(crate) mark: Mark,
+    pub(crate) domain: (f64, f64),
+    pub(crate) x_name: &'a str,
+    /// What is counted where there are more lanes than can be shown.
+    pub(crate) things: &'a str,
+    /// A value that a line is drawn at.
+    pub(crate) line: Option<f64>,
+}
+
+impl Lanes<'_> {
+    pub(crate) fn draw(self, lanes: &[Lane], options: &Options) -> String {
+        // Those that stand out are always there.
+        let is_shown = |(k, lane): &(usize, &Lane)| *k < MOST || lane.is_strong;
+        let shown: Vec<&Lane> =
+            lanes.iter().enumerate().filter(is_shown).map(|(_, lane)| lane).collect();
+        let top = self.heading.height();
+        let bottom = top + LANE * shown.len() as f64;
+        let more = if lanes.len() > shown.len() { LANE } else { 0.0 };
+        let mut canvas = Canvas::new(options.width, bottom + more + 56.0, options);
+        self.heading.draw(&mut canvas);
+        let widest = |widths: &mut dyn Iterator<Item = f64>| widths.fold(0.0, f64::max);
+        let names = widest(&mut shown.iter().map(|lane| lane.name_width()))
+            .min(NAMES * options.width)
+            + 4.0;
+        let words = widest(&mut shown.iter().map(|lane| width(&lane.words, SMALL)));
+        let brackets = if shown.iter().any(|lane| lane.joined.is_some()) { 14.0 } else { 0.0 };
+        let left = MARGIN + brackets + names + 12.0;
+        let right = options.width - MARGIN - words - 14.0;
+        let x = Scale::linear(self.domain, (left, right));
+        self.grid(&mut canvas, &x, (top, bottom));
+        let all: Vec<&str> = shown.iter().map(|lane| lane.name.as_str()).collect();
+        let cut = told_apart(&all, SMALL, names);
+        for (k, (lane, name)) in shown.iter().zip(&cut).enumerate() {
+            let y = top + LANE * (k as f64 + 0.5);
+            self.lane(&mut canvas, &x, lane, y, name);
+        }
+        draw_brackets(&mut canvas, &shown, top);
+        if more > 0.0 {
+            let text = format!("… and {} more {}", lanes.len() - shown.len(), self.things);
+            canvas.text((left, bottom + 58.0), &text, Letters::new(SMALL, Colour::Muted));
+        }
+        self.heading.finish(canvas)
+    }
+
+    fn grid(&self, canvas: &mut Canvas, x: &Scale, (top, bottom): (f64, f64)) {
+        let (left, right) = x.range();
+        for (value, label) in x.ticks(((right - left) / 75.0) as usize) {
+            let at = x.at(value);
+            canvas.line((at, top), (at, bottom), Pen::new(Colour::Faint, 1.0));
+            canvas.text((at, bottom + 18.0), &label, Letters::new(SMALL, Colour::Muted).middle());
+        }
+        if let Some(value) = self.line {
+            let at = x.at(value);
+            canvas.line((at, top - 4.0), (at, bottom), Pen::new(Colour::Muted, 1.0).dashed());
+        }
+        let name = fitted(self.x_name, SMALL, right - left);
+        let middle = f64::midpoint(left, right);
+        canvas.text((middle, bottom + 38.0), &name, Letters::new(SMALL, Colour::Muted).middle());
+    }
+
+    fn lane(&self, canvas: &mut Canvas, x: &Scale, lane: &Lane, y: f64, name: &str) {
+        let (left, right) = x.range();
+        let letters = Letters::new(SMALL, Colour::Ink);
+        let letters = if lane.is_strong { letters.bold() } else { letters };
+        canvas.group("lane", |canvas| {
+            canvas.titled_text((left - 12.0, y + 4.0), name, letters.end(), &lane.title);
+            match self.mark {
+                Mark::Bar => bar(canvas, x, lane, y),
+                Mark::Dot => dot(canvas, x, lane, y),
+            }
+            canvas.text((right + 14.0, y + 4.0), &lane.words, Letters::new(SMALL, Colour::Ink));
+        });
+    }
+}
+
+fn bar(canvas: &mut Canvas, x: &Scale, lane: &Lane, y: f64) {
+    let zero = x.at(0.0);
+    if lane.value == 0.0 {
+        // An exact zero is no short bar.
+        canvas.ring((zero, y), 3.5, Pen::new(Colour::Muted, 1.5), &lane.title);
+    } else {
+        let at = x.at(lane.value);
+        let (from, size) = (zero.min(at), (at - zero).abs().max(1.5));
+        canvas.bar((from, y - 7.0), (size, 14.0), Fill::new(lane.colour).faded(0.85), &lane.title);
+    }
+    whisker(canvas, x, lane, y, Colour::Ink);
+}
+
+fn dot(canvas: &mut Canvas, x: &Scale, lane: &Lane, y: f64) {
+    if lane.value.is_nan() {
+        return;
+    }
+    let at = x.at(lane.value);
+    if lane.value.is_infinite() {
+        let inwards = if lane.value > 0.0 { -9.0 } else { 9.0 };
+        let tip = [(at + inwards, y - 5.0), (at, y), (at + inwards, y + 5.0)];
+        canvas.path(&tip, Pen::new(Colour::Worse, 2.0), &lane.title);
+        canvas.line((at, y), (at + 2.2 * inwards, y), Pen::new(Colour::Worse, 2.0));
+        return;
+    }
+    whisker(canvas, x, lane, y, lane.colour);
+    let radius = if lane.is_strong { 6.0 } else { 4.5 };
+    canvas.dot((at, y), radius, Fill::new(lane.colour), &lane.title);
+}
+
+fn whisker(canvas: &mut Canvas, x: &Scale, lane: &Lane, y: f64, colour: Colour) {
+    let Some([low, high]) = lane.interval.filter(|ends| ends[1] > ends[0]) else { return };
+    let (from, to) = (x.at(low), x.at(high));
+    let pen = Pen::new(colour, 1.5);
+    canvas.line((from, y), (to, y), pen);
+    for end in [from, to] {
+        canvas.line((end, y - 4.0), (end, y + 4.0), pen);
+    }
+}
+
+/// Joins the lanes of each group at the left edge.
+fn draw_brackets(canvas: &mut Canvas, lanes: &[&Lane], top: f64) {
+    let mut groups: Vec<usize> = lanes.iter().filter_map(|lane| lane.joined).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    for group in groups {
+        let places: Vec<f64> = (0..lanes.len())
+            .filter(|&k| lanes[k].joined == Some(group))
+            .map(|k| top + LANE * (k as f64 + 0.5))
+            .collect();
+        let (Some(&first), Some(&last)) = (places.first(), places.last()) else { continue };
+        if places.len() < 2 {
+            continue;
+        }
+        let x = MARGIN + 3.0 * (group % 3) as f64;
+        let pen = Pen::new(Colour::Series(1 + group), 2.0);
+        canvas.line((x, first), (x, last), pen);
+        places.iter().for_each(|&y| canvas.line((x, y), (MARGIN + 11.0, y), pen));
+    }
+}

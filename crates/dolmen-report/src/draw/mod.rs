@@ -1,0 +1,27 @@
+//! The drawing layer: what pictures are made of, without knowing what they show.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `scale` | from values to places; round values for axes; numbers as they are written |
+//! | `text` | how wide texts are, and how they are cut |
+//! | `colour` | colours by their part in a picture, light and dark |
+//! | `canvas` | SVG elements |
+//! | `frame` | a picture with two axes |
+//! | `lanes` | a picture with one lane for each of several things |
+//! | `grid` | cells with a shade each |
+
+mod canvas;
+mod colour;
+mod frame;
+mod grid;
+mod lanes;
+mod scale;
+mod text;
+
+pub(crate) use canvas::{Canvas, Fill, Letters, Pen, STYLE};
+pub(crate) use colour::{Colour, class_rules, variables};
+pub(crate) use frame::{Frame, Heading, MARGIN, Plot, SMALL, apart};
+pub(crate) use grid::{Grid, Shade};
+pub(crate) use lanes::{Lane, Lanes, Mark};
+pub(crate) use scale::{Scale, extent, padded, short, signed};
+pub(crate) use text::{escaped, fitted, told_apart, width};

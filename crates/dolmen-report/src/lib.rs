@@ -1,0 +1,108 @@
+//! Pictures and pages of what Dolmen computes.
+//!
+//! Everything shown is a value that the library made: a model with its report and evidence, a matrix, a weighing, a comparison, a
+//! score. There are no statistics here.
+//!
+//! ```
+//! use dolmen::recipe::Recipe;
+//! use dolmen::table::{Column, Table};
+//! use dolmen_report::{Kind, Options, Subject, draw, kinds};
+//!
+//! let x: Vec<f64> = (0..60).map(|i| f64::from(i % 20)).collect();
+//! let y: Vec<f64> = x.iter().map(|x| 3.0 * x + 1.0).collect();
+//! let table = Table::new(vec![("x".into(), Column::Numeric(x)), ("y".into(), Column::Numeric(y))])?;
+//! let fit = Recipe::from_toml("target = 'y'\nmembers = ['ridge', 'tree', 'mean']")?.fit(&table, &dolmen::Run::new(0))?;
+//! let subject = Subject::of(&fit.model);
+//! assert!(kinds(&subject).contains(&Kind::Weights));
+//! let svg = draw(&subject, Kind::Weights, &Options::default())?;
+//! assert!(svg.starts_with("<svg"));
+//! # Ok::<(), dolmen::Error>(())
+//! ```
+
+#![expect(
+    clippy::format_push_string,
+    clippy::single_match_else,
+    reason = "texts are put together once for each mark, and two arms side by side read well"
+)]
+
+mod draw;
+mod kind;
+mod page;
+mod pictures;
+#[cfg(feature = "png")]
+mod png;
+mod subject;
+
+pub use kind::Kind;
+pub use page::{PageOptions, page, summary_html};
+#[cfg(feature = "png")]
+pub use png::png;
+pub use subject::{ModelView, Subject};
+
+use dolmen::error::{Error, Result};
+
+/// How a picture looks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// Its width in pixels; the height follows from what it shows.
+    pub width: f64,
+    /// Light, dark, or as the reader likes it.
+    pub theme: Theme,
+    /// Whether it stands alone, with paper and colours of its own; else the page around it has them.
+    pub standalone: bool,
+    /// What stands above it, if not the usual.
+    pub title: Option<String>,
+    /// The input or column it is about, where there is a choice; the most telling one if not given.
+    pub input: Option<String>,
+    /// The member it is about, where there is a choice.
+    pub member: Option<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let (title, input, member) = (None, None, None);
+        Self { width: 720.0, theme: Theme::Auto, standalone: true, title, input, member }
+    }
+}
+
+/// Light or dark.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Theme {
+    /// Light, and dark for readers who like it so, where the program that shows the picture knows it.
+    #[default]
+    Auto,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+/// The pictures that suit a subject, the most telling first.
+pub fn kinds(subject: &Subject<'_>) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> =
+        Kind::ALL.into_iter().filter(|kind| pictures::suits(subject, *kind)).collect();
+    let first = match subject {
+        Subject::Comparison(_) => Some(Kind::Methods),
+        Subject::Model(view) if view.model.task() == "density" => match view.model.schema().len() {
+            1 => Some(Kind::Density),
+            2 => Some(Kind::Contours),
+            _ => None,
+        },
+        _ => None,
+    };
+    kinds.sort_by_key(|kind| Some(*kind) != first);
+    kinds
+}
+
+/// Draws a picture as SVG; an error if it does not suit the subject.
+pub fn draw(subject: &Subject<'_>, kind: Kind, options: &Options) -> Result<String> {
+    pictures::draw(subject, kind, options)?.ok_or_else(|| {
+        let names: Vec<&str> = kinds(subject).iter().map(|kind| kind.name()).collect();
+        let expected = if names.is_empty() {
+            "none: there is nothing to draw".into()
+        } else {
+            names.join(", ")
+        };
+        Error::param("picture", expected, kind.name())
+    })
+}

@@ -1,0 +1,129 @@
+//! One self-contained page: a summary in words, tables, pictures, warnings, and what it takes to make it again. Nothing is
+//! loaded from anywhere, and no row of the data is in it unless rows were given to be drawn.
+
+mod html;
+mod tables;
+mod warnings;
+mod words;
+
+use dolmen::error::Result;
+
+use crate::draw::{class_rules, escaped, variables};
+use crate::{Kind, Options, Subject, draw, kinds, pictures};
+use html::Html;
+
+/// How a page looks.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PageOptions {
+    /// What it is called; what it is about, if not given.
+    pub title: Option<String>,
+}
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// The page of a subject.
+pub fn page(subject: &Subject<'_>, options: &PageOptions) -> Result<String> {
+    let title = options.title.clone().unwrap_or_else(|| words::title(subject));
+    let mut html = Html::default();
+    html.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    html.raw("<meta name=\"color-scheme\" content=\"light dark\">\n");
+    html.element("title", "", &title);
+    html.raw(&format!("<style>\n{}</style>\n</head>\n<body>\n", style()));
+    html.raw("<a class=\"skip\" href=\"#pictures\">To the pictures</a>\n<header>\n");
+    html.element("h1", "", &title);
+    html.element("p", " class=\"sub\"", &words::subtitle(subject));
+    html.raw("</header>\n<main>\n");
+    html.section("summary", "In words", |html| {
+        for (lead, text) in words::summary(subject) {
+            html.raw(&format!("<p><strong>{}</strong> {}</p>\n", escaped(lead), escaped(&text)));
+        }
+    });
+    let told = warnings::warnings(subject);
+    if !told.is_empty() {
+        html.section("warnings", "To be looked at", |html| html.list(&told));
+    }
+    tables::tables(subject, &mut html);
+    let drawn = drawings(subject)?;
+    if !drawn.is_empty() {
+        html.section("pictures", "Pictures", |html| {
+            for (kind, svg) in &drawn {
+                html.raw(&format!("<figure id=\"{}\">\n{svg}</figure>\n", kind.name()));
+            }
+        });
+    }
+    tables::again(subject, &mut html);
+    html.raw("</main>\n<footer>\n");
+    html.element("p", "", &words::versions(subject));
+    html.raw(&format!("</footer>\n<div id=\"tip\" aria-hidden=\"true\" hidden></div>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"));
+    Ok(html.finish())
+}
+
+/// All pictures that suit, those about one of several inputs once for each.
+fn drawings(subject: &Subject<'_>) -> Result<Vec<(Kind, String)>> {
+    let options = Options { standalone: false, ..Options::default() };
+    let mut drawn = Vec::new();
+    for kind in Kind::ALL {
+        for input in inputs(subject, kind) {
+            let options = Options { input, ..options.clone() };
+            drawn.extend(pictures::draw(subject, kind, &options)?.map(|svg| (kind, svg)));
+        }
+    }
+    Ok(drawn)
+}
+
+/// Densities of so many columns are shown one by one.
+const MOST_COLUMNS: usize = 6;
+
+fn inputs(subject: &Subject<'_>, kind: Kind) -> Vec<Option<String>> {
+    let evidence = subject.evidence();
+    let names: Vec<String> = match (kind, evidence, subject.model()) {
+        (Kind::Dependence, Some(evidence), _) => {
+            evidence.dependence.iter().map(|own| own.name.clone()).collect()
+        }
+        (Kind::Density, _, Some(view)) => {
+            let fields = view.model.schema().fields().iter().take(MOST_COLUMNS);
+            fields.map(|field| field.name.clone()).collect()
+        }
+        // Where all pairs are shown, one of them need not be.
+        (Kind::Contours, _, Some(view)) if view.model.schema().len() > 2 => return Vec::new(),
+        (Kind::Pairs, _, Some(view)) if view.model.schema().len() == 2 => return Vec::new(),
+        _ => Vec::new(),
+    };
+    if names.is_empty() { vec![None] } else { names.into_iter().map(Some).collect() }
+}
+
+fn style() -> String {
+    format!(
+        ":root{{{}}}\n@media (prefers-color-scheme:dark){{:root{{{}}}}}\n@media print{{:root{{{}}}}}\n{}\n{STYLE}",
+        variables(false),
+        variables(true),
+        variables(false),
+        class_rules("figure")
+    )
+}
+
+/// A short fragment for notebooks: what there is to say in a sentence or two, and the weights.
+pub fn summary_html(subject: &Subject<'_>) -> String {
+    let mut html = Html::default();
+    html.raw(
+        "<div class=\"dolmen-summary\" style=\"font-family:system-ui,sans-serif;max-width:46em\">",
+    );
+    html.element("p", " style=\"margin:0 0 .3em;font-weight:600\"", &words::title(subject));
+    for (lead, text) in words::summary(subject).into_iter().take(3) {
+        let line =
+            format!("<p style=\"margin:0 0 .3em\"><b>{}</b> {}</p>", escaped(lead), escaped(&text));
+        html.raw(&line);
+    }
+    let kind = [Kind::Weights, Kind::Methods, Kind::Learning, Kind::Scores];
+    let shown = kinds(subject);
+    let kind = kind.into_iter().find(|kind| shown.contains(kind));
+    if let Some(Ok(svg)) =
+        kind.map(|kind| draw(subject, kind, &Options { width: 620.0, ..Options::default() }))
+    {
+        html.raw(&svg);
+    }
+    html.raw("</div>");
+    html.finish()
+}

@@ -1,0 +1,197 @@
+//! The tables of a page: members, check, figures, methods; and the recipe to make it again.
+
+use dolmen::evaluate::compare::Comparison;
+use dolmen::recipe::{OtherCombination, ScoreReport};
+use dolmen::score::figures::Estimates;
+
+use super::html::{Cell, Html};
+use crate::Subject;
+
+pub(super) fn tables(subject: &Subject<'_>, html: &mut Html) {
+    let has_members = subject.weighing().is_some() || subject.other().is_some();
+    if has_members {
+        html.section("members", "Members", |html| members(subject, html));
+    }
+    if subject.check().is_some() {
+        html.section("check", "Check", |html| check(subject, html));
+    }
+    match subject {
+        Subject::Score(report) => html.section("scores", "Scores", |html| scored(report, html)),
+        Subject::Model(view) => {
+            if let Some(report) = view.score {
+                html.section("new-rows", "On new rows", |html| scored(report, html));
+            }
+        }
+        Subject::Comparison(comparison) => {
+            html.section("methods-table", "Methods", |html| compared(comparison, html));
+        }
+        Subject::Learning(curve) => html.section("sizes", "Sizes", |html| {
+            for point in &curve.sizes {
+                html.element("h3", "", &format!("{} rows learned from", point.size));
+                compared(&point.comparison, html);
+            }
+        }),
+        Subject::Sets(sets) => html.section("sets", "Sets", |html| {
+            for set in &sets.sets {
+                html.element("h3", "", &set.file);
+                compared(&set.comparison, html);
+            }
+        }),
+        Subject::Weighing(..) => {}
+    }
+}
+
+fn members(subject: &Subject<'_>, html: &mut Html) {
+    if let Some(weighing) = subject.weighing() {
+        let interval = |ends: Option<[f64; 2]>| match ends {
+            Some([low, high]) => {
+                Cell { text: format!("{low:.3} – {high:.3}"), value: Some(high - low) }
+            }
+            None => Cell::maybe(None),
+        };
+        let mut sorted: Vec<_> = weighing.members.iter().collect();
+        sorted.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(b.score.total_cmp(&a.score)));
+        let row = |m: &&dolmen::combine::weigh::WeighedMember| {
+            let cells = vec![
+                Cell::number(m.weight),
+                Cell::maybe(m.se),
+                interval(m.interval),
+                Cell::number(m.score),
+                Cell::maybe(m.loo_loss),
+            ];
+            (m.name.clone(), cells)
+        };
+        let rows: Vec<_> = sorted.iter().map(row).collect();
+        let header = ["member", "weight", "se", "90 %", "score alone", "loss without"];
+        html.table(
+            &format!("Scores are {}; higher is better.", subject.score_name()),
+            &header,
+            &rows,
+        );
+    } else if let Some(OtherCombination { members, series, .. }) = subject.other() {
+        let rows: Vec<_> = members
+            .iter()
+            .map(|m| (m.name.clone(), vec![Cell::maybe(m.weight), Cell::number(m.score)]))
+            .collect();
+        html.table(
+            &format!("Scores are {}; higher is better.", subject.score_name()),
+            &["member", "weight", "score alone"],
+            &rows,
+        );
+        for series in series.iter().filter(|series| series.labels.len() <= 200) {
+            let rows: Vec<_> = series
+                .labels
+                .iter()
+                .zip(&series.values)
+                .map(|(label, v)| (label.clone(), vec![Cell::number(*v)]))
+                .collect();
+            html.table(
+                &format!("What the combination found: {}", series.name),
+                &["", &series.name],
+                &rows,
+            );
+        }
+    }
+}
+
+fn check(subject: &Subject<'_>, html: &mut Html) {
+    let Some(check) = subject.check() else { return };
+    let se = |estimate: &dolmen::score::Estimate| {
+        vec![Cell::number(estimate.mean), Cell::maybe(estimate.se)]
+    };
+    let rows = vec![
+        ("the stack".to_string(), se(&check.stack)),
+        ("the best member".into(), se(&check.best_member)),
+        ("equal weights".into(), se(&check.uniform)),
+        ("gain over the best member".into(), se(&check.gain_over_best)),
+        ("gain over equal weights".into(), se(&check.gain_over_uniform)),
+    ];
+    let held_out = if check.nested { "members and weights alike" } else { "the weights" };
+    html.table(
+        &format!("{} rows held out from {held_out}, {} folds", check.checked_rows, check.folds),
+        &["", "score", "se"],
+        &rows,
+    );
+    if let Some(figures) = subject.stack().and_then(|stack| stack.figures.as_ref()) {
+        let names: Vec<&String> = figures.stack.keys().collect();
+        let row = |(name, own): (&str, &Estimates)| {
+            (
+                name.to_string(),
+                names
+                    .iter()
+                    .map(|figure| {
+                        own.get(*figure).map_or_else(|| Cell::maybe(None), Cell::estimate)
+                    })
+                    .collect(),
+            )
+        };
+        let rows: Vec<_> = [
+            ("the stack", &figures.stack),
+            ("the best member", &figures.best_member),
+            ("equal weights", &figures.uniform),
+        ]
+        .into_iter()
+        .map(row)
+        .collect();
+        let spoken: Vec<String> = names.iter().map(|name| name.replace('_', " ")).collect();
+        let header: Vec<&str> = [""].into_iter().chain(spoken.iter().map(String::as_str)).collect();
+        html.table("The usual figures, with one standard error", &header, &rows);
+    }
+}
+
+fn scored(report: &ScoreReport, html: &mut Html) {
+    let names: Vec<&String> = report.figures.keys().collect();
+    let figures = |own: &dolmen::score::figures::Figures| {
+        names.iter().map(|name| Cell::maybe(own.get(*name).copied())).collect::<Vec<_>>()
+    };
+    let mut together = vec![Cell::maybe(None), Cell::number(report.score), Cell::maybe(None)];
+    together.extend(figures(&report.figures));
+    let mut rows = vec![("the stack".to_string(), together)];
+    for member in &report.members {
+        let mut cells = vec![
+            Cell::maybe(member.weight),
+            Cell::number(member.score),
+            Cell::estimate(&member.gain),
+        ];
+        cells.extend(figures(&member.figures));
+        rows.push((member.name.clone(), cells));
+    }
+    let spoken: Vec<String> = names.iter().map(|name| name.replace('_', " ")).collect();
+    let header: Vec<&str> = ["", "weight", "score", "gain of the stack"]
+        .into_iter()
+        .chain(spoken.iter().map(String::as_str))
+        .collect();
+    html.table(&format!("{} rows", report.rows), &header, &rows);
+}
+
+fn compared(comparison: &Comparison, html: &mut Html) {
+    let figures: Vec<String> = comparison.methods.first().map_or_else(Vec::new, |first| {
+        first.figures.iter().map(|f| f.name.replace('_', " ")).collect()
+    });
+    let row = |method: &dolmen::evaluate::compare::MethodResult| {
+        let mut cells = vec![
+            Cell::number(method.mean),
+            Cell::number(method.se),
+            Cell::maybe(method.p_value),
+            Cell::maybe(method.corrected_p_value),
+        ];
+        cells.extend(method.figures.iter().map(|figure| Cell::number(figure.mean)));
+        (method.name.clone(), cells)
+    };
+    let rows: Vec<_> = comparison.methods.iter().map(row).collect();
+    let header: Vec<&str> = ["method", "score", "se", "Wilcoxon p", "corrected p"]
+        .into_iter()
+        .chain(figures.iter().map(String::as_str))
+        .collect();
+    html.table("Means over the splits; p against the first method", &header, &rows);
+}
+
+/// The recipe and seed that make it again.
+pub(super) fn again(subject: &Subject<'_>, html: &mut Html) {
+    let Some(recipe) = subject.model().and_then(|view| view.model.recipe()) else { return };
+    let Ok(toml) = recipe.to_toml() else { return };
+    html.section("again", "To make it again", |html| {
+        html.element("p", "", "The same recipe on the same rows gives the same model, to the last byte: dolmen fit DATA --recipe recipe.toml");
+        html.code(&toml);
+    });
+}

@@ -1,0 +1,361 @@
+//! What there is to say, in sentences: what was fitted, how good it is and how sure, whether the stack is worth it, what to do
+//! next.
+
+use dolmen::combine::weigh::Weighing;
+use dolmen::ensemble::{Assessment, Kept, Surety, Verdict};
+use dolmen::evaluate::compare::{Comparison, MethodResult};
+use dolmen::recipe::{FitReport, Model, StackReport};
+use dolmen::score::Estimate;
+
+use crate::Subject;
+use crate::draw::{short, signed};
+
+type Lines = Vec<(&'static str, String)>;
+
+/// What a subject is called.
+pub(super) fn title(subject: &Subject<'_>) -> String {
+    match subject {
+        Subject::Model(view) => match view.model.target() {
+            Some(target) => format!("A model for {target}"),
+            None => "A model of the density of the rows".into(),
+        },
+        Subject::Weighing(..) => "A combination of predictions".into(),
+        Subject::Comparison(_) => "Is stacking worth it?".into(),
+        Subject::Sets(_) => "Methods over several sets".into(),
+        Subject::Learning(_) => "How much do more rows help?".into(),
+        Subject::Score(_) => "A model on new rows".into(),
+    }
+}
+
+pub(super) fn subtitle(subject: &Subject<'_>) -> String {
+    let rows = match subject {
+        Subject::Model(view) => view.model.report().map(|report| match report {
+            FitReport::Stack(stack) => stack.table_rows.max(covered(stack)),
+            FitReport::Alone(alone) => alone.rows,
+        }),
+        Subject::Weighing(..) => {
+            subject.weighing().map(|w| w.rows).or_else(|| Some(subject.other()?.rows))
+        }
+        Subject::Comparison(comparison) => Some(comparison.rows),
+        Subject::Learning(curve) => Some(curve.rows),
+        Subject::Score(report) => Some(report.rows),
+        Subject::Sets(sets) => return format!("{} · {} sets", subject.task(), sets.sets.len()),
+    };
+    let rows = rows.map_or_else(String::new, |rows| format!(" · {rows} rows"));
+    let columns = subject.model().map_or_else(String::new, |view| {
+        format!(" · {}", counted(view.model.schema().len(), "input"))
+    });
+    format!("{}{rows}{columns}", subject.task())
+}
+
+fn covered(stack: &StackReport) -> usize {
+    stack.check.as_ref().map_or(0, |check| check.covered_rows)
+}
+
+/// So many of something.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+pub(super) fn summary(subject: &Subject<'_>) -> Lines {
+    match subject {
+        Subject::Model(view) => match view.model.report() {
+            Some(FitReport::Stack(stack)) => of_stack(subject, view.model, stack),
+            Some(FitReport::Alone(alone)) => {
+                let names: Vec<&str> = alone.members.iter().map(|m| m.name.as_str()).collect();
+                vec![
+                    ("What was fitted.", format!("{} on all {} rows, as it is: no row was held out.", names.join(", "), alone.rows)),
+                    ("How good it is.", "Not known from the fit: score it on rows it has not seen (dolmen score, or dolmen report with --data).".into()),
+                ]
+            }
+            None => vec![(
+                "What was fitted.",
+                "The model was written by an earlier version and carries no report.".into(),
+            )],
+        },
+        Subject::Weighing(..) => of_weighing(subject),
+        Subject::Comparison(comparison) => of_comparison(comparison),
+        Subject::Sets(sets) => {
+            let text = sets.ranks.as_ref().map_or_else(
+                || format!("{} sets were compared.", sets.sets.len()),
+                |ranks| {
+                    let best = ranks.methods.first().map_or("", |method| method.name.as_str());
+                    format!(
+                        "Over {} sets {best} has the best mean rank, {}; mean ranks must differ by {} to mean something at 5 %.",
+                        ranks.sets,
+                        short(ranks.methods[0].rank),
+                        short(ranks.critical_difference)
+                    )
+                },
+            );
+            vec![("Who wins.", text)]
+        }
+        Subject::Learning(curve) => {
+            let of = |k: usize| {
+                curve
+                    .sizes
+                    .get(k)
+                    .and_then(|point| Some((point.size, point.comparison.methods.first()?)))
+            };
+            match (of(0), of(curve.sizes.len().saturating_sub(1))) {
+                (Some((few, first)), Some((many, last))) if few < many => vec![(
+                    "What more rows bring.",
+                    format!(
+                        "From {few} to {many} rows learned from, the score of {} goes from {} to {}.",
+                        first.name,
+                        short(first.mean),
+                        short(last.mean)
+                    ),
+                )],
+                _ => Vec::new(),
+            }
+        }
+        Subject::Score(report) => vec![(
+            "How good it is.",
+            format!(
+                "On {} rows the stack scores {}; over the best member, '{}', it gains {}, over equal weights {}.",
+                report.rows,
+                short(report.score),
+                report.best,
+                with_error(&report.gain_over_best),
+                with_error(&report.gain_over_uniform)
+            ),
+        )],
+    }
+}
+
+fn with_error(estimate: &Estimate) -> String {
+    let se = estimate.se.map_or_else(String::new, |se| format!(" (standard error {})", short(se)));
+    format!("{}{se}", signed(estimate.mean))
+}
+
+fn of_stack(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> Lines {
+    let mut lines = vec![("What was fitted.", fitted(subject, model, stack))];
+    lines.push(("How good it is.", goodness(subject, model, stack)));
+    if let Some(check) = &stack.check {
+        lines.push(("Is the stack worth it?", worth(check, &stack.kept)));
+    }
+    lines.push(("What to do next.", next(model, stack)));
+    lines
+}
+
+fn fitted(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
+    let members = subject
+        .weighing()
+        .map_or_else(|| subject.other().map_or(0, |o| o.members.len()), |w| w.members.len());
+    let what = match (model.target(), model.classes().len()) {
+        (None, _) => "the density of the rows".to_string(),
+        (Some(target), 0) => format!("the number '{target}'"),
+        (Some(target), classes) => format!("'{target}', one of {classes} classes,"),
+    };
+    let used = model.member_names().len();
+    let kept = match stack.kept.as_str() {
+        "stack" => {
+            let in_use = |w: &Weighing| w.members.iter().filter(|m| m.weight != 0.0).count();
+            let used = subject.weighing().map_or(used, in_use);
+            let which = if used == members { "all".into() } else { used.to_string() };
+            format!("The model combines {which} of them by {}", stack.combiner)
+        }
+        "uniform" => format!("The model is the plain average of its {}", counted(used, "member")),
+        member => format!("The model is '{member}' alone"),
+    };
+    let from = model.schema().len();
+    let inputs = if model.target().is_some() {
+        format!(" from {}", counted(from, "input"))
+    } else {
+        format!(", {}", counted(from, "column"))
+    };
+    format!(
+        "{} predict{} {what}{inputs}. Each was judged on rows it had not seen, in {}. {kept}.",
+        capital(&counted(members, "member")),
+        if members == 1 { "s" } else { "" },
+        counted(stack.folds, "fold")
+    )
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The figures that people know, of what is kept.
+fn goodness(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
+    if let Some(score) = subject.model().and_then(|view| view.score) {
+        let figures: Vec<String> = score
+            .figures
+            .iter()
+            .map(|(name, value)| format!("{} {}", spoken(name), short(*value)))
+            .collect();
+        return format!("On {} rows that were given for it: {}.", score.rows, figures.join(", "));
+    }
+    let Some(figures) = &stack.figures else {
+        return "Not known: nothing was held out.".into();
+    };
+    let own = match stack.kept.as_str() {
+        "stack" => &figures.stack,
+        "uniform" => &figures.uniform,
+        _ => &figures.best_member,
+    };
+    let figure = |(name, value): (&String, &Estimate)| {
+        let se = value.se.map_or_else(String::new, |se| format!(" ± {}", short(se)));
+        format!("{} {}{se}", spoken(name), short(value.mean))
+    };
+    let said: Vec<String> = own.iter().map(figure).collect();
+    let rows = if figures.held_out {
+        "On rows held out"
+    } else {
+        "On the rows that the weights were learned from, which flatters"
+    };
+    let honest = match stack.check.as_ref().map(|check| check.nested) {
+        Some(true) => {
+            " Members and weights had not seen these rows, so that this is what to expect of new ones."
+        }
+        Some(false) => {
+            " The members had not seen these rows, nor had the weights; with few rows it may still flatter a little."
+        }
+        None => "",
+    };
+    let before = if model.report().is_some() && stack.calibration.is_some() {
+        " (before calibration)"
+    } else {
+        ""
+    };
+    format!("{rows}{before}: {}. After ± stands one standard error.{honest}", said.join(", "))
+}
+
+fn spoken(figure: &str) -> String {
+    match figure {
+        "r2" => "R²".into(),
+        "auc" => "AUC".into(),
+        "rmse" => "RMSE".into(),
+        "mae" => "MAE".into(),
+        "error" => "error rate".into(),
+        other => other.replace('_', " "),
+    }
+}
+
+fn worth(check: &Assessment, kept: &str) -> String {
+    let Verdict { kept: what, gain, surety, chance, only_member, by_check } = &check.verdict;
+    if *only_member {
+        return "There is only one member: there is nothing to combine.".into();
+    }
+    let sure = match surety {
+        Surety::Clear => "clear",
+        Surety::Likely => "likely, but not sure",
+        Surety::Unsure => "within what chance brings",
+        Surety::Not => "not above zero",
+    };
+    let often = chance.filter(|_| matches!(surety, Surety::Likely | Surety::Unsure)).map_or_else(
+        String::new,
+        |chance| {
+            format!(
+                " Without a true difference, so much or more comes up in {:.0} of 100 checks.",
+                100.0 * chance
+            )
+        },
+    );
+    let gain = if gain.mean.is_infinite() {
+        "infinite, as the other gave some row no probability at all".into()
+    } else {
+        with_error(gain)
+    };
+    let asked = if *by_check { "" } else { " (kept because it was asked for)" };
+    match what {
+        Kept::Stack => format!(
+            "Its gain over the best member on rows held out, {gain}, is {sure}{asked}.{often}"
+        ),
+        Kept::Uniform => format!(
+            "Combining is, learning weights is not: equal weights did better than learned ones. Their gain over the best member, {gain}, is {sure}.{often}"
+        ),
+        Kept::BestMember => format!(
+            "No: '{kept}' alone did best on rows held out, and is kept. Its lead, {gain}, is {sure}.{often}"
+        ),
+    }
+}
+
+fn next(model: &Model, stack: &StackReport) -> String {
+    let mut advice: Vec<String> = Vec::new();
+    let unsure = stack.check.as_ref().is_some_and(|check| {
+        matches!(check.verdict.surety, Surety::Unsure | Surety::Not) && !check.verdict.only_member
+    });
+    if unsure {
+        advice.push("To know whether the stack is better, compare on repeated splits (dolmen compare), or gather more rows".into());
+    }
+    if !model.classes().is_empty() && stack.calibration.is_none() {
+        advice.push("if probabilities are used as such, look at their reliability below, and calibrate (--calibrate temperature) if they promise too much".into());
+    }
+    if model.evidence().is_some_and(|evidence| evidence.importance.is_none())
+        && model.target().is_some()
+    {
+        advice.push("to see which inputs matter, fit with --explain, or report with --data".into());
+    }
+    advice.push("before relying on it, score it on rows that took part in nothing (dolmen score MODEL TEST)".into());
+    capital(&format!("{}.", advice.join("; ")))
+}
+
+fn of_weighing(subject: &Subject<'_>) -> Lines {
+    let mut lines = Vec::new();
+    if let Some(weighing) = subject.weighing() {
+        let used = weighing.members.iter().filter(|m| m.weight > 0.0).count();
+        lines.push(("What was combined.", format!(
+            "{} by {}: {used} of them have weight. No weights of the same kind score better by more than {}.",
+            capital(&counted(weighing.members.len(), "member")), weighing.method.name(), short(weighing.gap)
+        )));
+        let (best, uniform, how) = match &weighing.cross_validated {
+            Some(honest) => {
+                (honest.gain_over_best, honest.gain_over_uniform, "with weights from other rows")
+            }
+            None => (
+                weighing.gain_over_best,
+                weighing.gain_over_uniform,
+                "on the rows the weights were found on",
+            ),
+        };
+        lines.push(("Is it worth it?", format!(
+            "Over the best member, '{}', the combination gains {}, over equal weights {} ({how}).",
+            weighing.best, with_error(&best), with_error(&uniform)
+        )));
+    } else if let Some(other) = subject.other() {
+        lines.push((
+            "What was combined.",
+            format!(
+                "{}; the best of them alone is '{}'.",
+                capital(&counted(other.members.len(), "member")),
+                other.best
+            ),
+        ));
+    }
+    lines
+}
+
+fn of_comparison(comparison: &Comparison) -> Lines {
+    let splits = comparison.methods.first().map_or(0, |method| method.split_scores.len());
+    let mut lines = vec![(
+        "What was compared.",
+        format!(
+            "{} on {splits} splits of {} rows: each time everything was fitted on one part and scored on the other.",
+            capital(&counted(comparison.methods.len(), "method")),
+            comparison.rows
+        ),
+    )];
+    let find = |name: &str| comparison.methods.iter().find(|method| method.name == name);
+    if let (Some(stack), Some(cv)) = (find("stacking"), find("cv")) {
+        let p = |method: &MethodResult| method.corrected_p_value.or(method.p_value);
+        let chance = p(cv).map_or_else(String::new, |p| format!(", p = {p:.3}"));
+        lines.push(("Is stacking worth it?", format!(
+            "The stack scores {} on average, the member that cross-validation chooses {}{chance}.", short(stack.mean), short(cv.mean)
+        )));
+    }
+    lines
+}
+
+/// What made it.
+pub(super) fn versions(subject: &Subject<'_>) -> String {
+    let here = env!("CARGO_PKG_VERSION");
+    match subject.model().map(|view| view.model.writer()) {
+        Some(writer) if !writer.is_empty() && writer != here => {
+            format!("Fitted by Dolmen {writer}, shown by Dolmen {here}.")
+        }
+        _ => format!("Made by Dolmen {here}."),
+    }
+}

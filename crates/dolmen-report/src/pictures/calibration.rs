@@ -1,0 +1,218 @@
+//! Whether predictions mean what they say: densities by their levels, probabilities by how often they come true, intervals by
+//! how often they hold the truth.
+
+use dolmen::ensemble::Coverage;
+use dolmen::recipe::{Basis, Evidence, Sketch};
+use dolmen::score::Histogram;
+use dolmen::score::curves::{ClassCurve, ReliabilityBin};
+
+use crate::draw::{Colour, Fill, Frame, Heading, Pen, Plot, short};
+use crate::{Options, Subject};
+
+/// What the rows were, in words.
+pub(super) fn rows_words(evidence: &Evidence) -> String {
+    let rows = evidence.rows;
+    match evidence.basis {
+        Basis::HeldOut => format!("{rows} rows held out"),
+        Basis::LearnedFrom => format!("{rows} rows that members had not seen, but the weights had"),
+        Basis::NewRows => format!("{rows} rows that were given for it"),
+    }
+}
+
+/// Where rows stand among the levels of the density; or in one column, if one is asked for and rows were given.
+pub(super) fn pit(subject: &Subject<'_>, options: &Options) -> Option<String> {
+    let evidence = subject.evidence()?;
+    let own = |name: &String| evidence.marginals.iter().find(|own| &own.name == name);
+    let marginal = options.input.as_ref().and_then(own).and_then(|own| match &own.sketch {
+        Sketch::Numbers(histogram) => Some((&own.name, histogram)),
+        Sketch::Levels(_) => None,
+    });
+    let (histogram, title, x_name) = match marginal {
+        Some((name, histogram)) => (
+            histogram,
+            format!("Is the density of {name} as wide as the rows?"),
+            format!("probability of a smaller {name}"),
+        ),
+        None => (
+            evidence.levels.as_ref()?,
+            "Is the density as wide as the rows?".into(),
+            "probability of all places less dense than the row's".into(),
+        ),
+    };
+    let total = histogram.total();
+    if total == 0 {
+        return None;
+    }
+    let words = format!(
+        "{}. Of a density that is right all bars are alike, within the band. High on the left: rows lie where the density expects too few.",
+        rows_words(evidence)
+    );
+    let bins = histogram.counts.len() as f64;
+    let expected = total as f64 / bins;
+    // Counts of a bin are binomial: two standard deviations.
+    let spread = 2.0 * (expected * (1.0 - 1.0 / bins)).sqrt();
+    let most = histogram.counts.iter().copied().max().unwrap_or(0) as f64;
+    let frame = Frame {
+        y: (0.0, 1.08 * most.max(expected + spread)),
+        height: 260.0,
+        ..Frame::new(Heading::new(&title, &words, options), &x_name, "rows")
+    };
+    let mut plot = frame.open(options);
+    let band = [
+        (0.0, expected - spread),
+        (1.0, expected - spread),
+        (1.0, expected + spread),
+        (0.0, expected + spread),
+    ];
+    let band: Vec<(f64, f64)> = band.into_iter().map(|(x, y)| plot.at((x, y.max(0.0)))).collect();
+    plot.canvas.area(&band, Fill::new(Colour::Series(1)).faded(0.28));
+    draw_bars(&mut plot, histogram);
+    plot.curve(
+        [(0.0, expected), (1.0, expected)],
+        Pen::new(Colour::Series(1), 1.5),
+        "as many as expected",
+    );
+    Some(plot.finish())
+}
+
+fn draw_bars(plot: &mut Plot, histogram: &Histogram) {
+    let width = 1.0 / histogram.counts.len() as f64;
+    for (k, &count) in histogram.counts.iter().enumerate() {
+        let from = k as f64 * width;
+        let ((left, top), (right, bottom)) =
+            (plot.at((from, count as f64)), plot.at((from + width, 0.0)));
+        let title = format!("{from:.2} to {:.2}: {count} rows", from + width);
+        plot.canvas.rect(
+            (left + 0.5, top),
+            (right - left - 1.0, bottom - top),
+            Fill::new(Colour::First).faded(0.55),
+            &title,
+        );
+    }
+}
+
+/// Predicted probabilities against how often they came true.
+pub(super) fn reliability(subject: &Subject<'_>, options: &Options) -> Option<String> {
+    let evidence = subject.evidence()?;
+    let curves = shown(&evidence.classes.as_ref()?.curves, options);
+    if curves.iter().all(|curve| curve.reliability.is_empty()) {
+        return None;
+    }
+    let before = match (evidence.basis, subject.stack().and_then(|s| s.calibration.as_ref())) {
+        (Basis::NewRows, _) | (_, None) => "",
+        _ => ", before calibration",
+    };
+    let words = format!(
+        "{}{before}, in bins of as many each; whiskers are 90 % intervals, larger dots have more rows. On the line a probability means what it says; below it, it promises too much.",
+        rows_words(evidence)
+    );
+    let class = if let [only] = &curves[..] {
+        format!("probability of {}", only.class)
+    } else {
+        "probability of the class".into()
+    };
+    let frame = Frame {
+        height: 420.0,
+        right: if curves.len() > 1 { 150.0 } else { 40.0 },
+        ..Frame::new(
+            Heading::new("Do probabilities mean what they say?", &words, options),
+            &class,
+            "share that came true",
+        )
+    };
+    let mut plot = frame.open(options);
+    plot.curve(
+        [(0.0, 0.0), (1.0, 1.0)],
+        Pen::new(Colour::Muted, 1.0).dashed(),
+        "predicted = observed",
+    );
+    let most =
+        curves.iter().flat_map(|c| &c.reliability).map(|bin| bin.rows).max().unwrap_or(1) as f64;
+    for (k, curve) in curves.iter().enumerate() {
+        draw_reliability(&mut plot, curve, Colour::Series(k), most);
+    }
+    if curves.len() > 1 {
+        let names: Vec<&str> = curves.iter().map(|curve| curve.class.as_str()).collect();
+        super::classes::key(&mut plot, &names, options, 150.0);
+    }
+    Some(plot.finish())
+}
+
+/// The class that is asked for, or all.
+pub(super) fn shown<'a>(curves: &'a [ClassCurve], options: &Options) -> Vec<&'a ClassCurve> {
+    let wanted =
+        |curve: &&ClassCurve| options.input.as_ref().is_none_or(|class| &curve.class == class);
+    let chosen: Vec<&ClassCurve> = curves.iter().filter(wanted).collect();
+    if chosen.is_empty() { curves.iter().collect() } else { chosen }
+}
+
+fn draw_reliability(plot: &mut Plot, curve: &ClassCurve, colour: Colour, most: f64) {
+    let points = curve.reliability.iter().map(|bin| (bin.predicted, bin.observed.mean));
+    plot.curve(points, Pen::new(colour, 1.6), &curve.class);
+    for ReliabilityBin { predicted, observed, rows } in &curve.reliability {
+        let (x, y) = plot.at((*predicted, observed.mean));
+        if let Some(se) = observed.se {
+            let ends = [-1.645, 1.645].map(|z| plot.y.at(observed.mean + z * se));
+            plot.canvas.line((x, ends[0]), (x, ends[1]), Pen::new(colour, 1.2).faded(0.7));
+        }
+        let title = format!(
+            "{}: predicted {}, observed {} in {rows} rows",
+            curve.class,
+            short(*predicted),
+            short(observed.mean)
+        );
+        let radius = 2.5 + 4.0 * (*rows as f64 / most).sqrt();
+        plot.canvas.dot((x, y), radius, Fill::new(colour), &title);
+    }
+}
+
+/// How often intervals hold the truth, against how often they should.
+pub(super) fn coverage(subject: &Subject<'_>, options: &Options) -> Option<String> {
+    let given = match subject {
+        Subject::Score(report) => report.intervals.as_ref(),
+        _ => subject.model()?.score.and_then(|score| score.intervals.as_ref()),
+    };
+    let own = || Some(&subject.stack()?.intervals.as_ref()?.coverage);
+    let coverage = given.or_else(own).filter(|coverage| !coverage.is_empty())?;
+    let rows = if given.is_some() { "rows that were given for it" } else { "rows held out" };
+    let words = format!(
+        "Measured on {rows}, with 90 % intervals. On the line an interval keeps its promise; below it holds the truth too rarely."
+    );
+    let frame = Frame {
+        height: 380.0,
+        right: 60.0,
+        ..Frame::new(
+            Heading::new("Do prediction intervals hold the truth?", &words, options),
+            "level of the interval",
+            "share of truths within",
+        )
+    };
+    let mut plot = frame.open(options);
+    plot.curve([(0.0, 0.0), (1.0, 1.0)], Pen::new(Colour::Muted, 1.0).dashed(), "as promised");
+    plot.curve(
+        coverage.iter().map(|c| (c.level, c.measured.mean)),
+        Pen::new(Colour::First, 1.8),
+        "",
+    );
+    for Coverage { level, measured, width } in coverage {
+        let (x, y) = plot.at((*level, measured.mean));
+        if let Some(se) = measured.se {
+            let ends = [-1.645, 1.645].map(|z| plot.y.at(measured.mean + z * se));
+            plot.canvas.line((x, ends[0]), (x, ends[1]), Pen::new(Colour::First, 1.4));
+        }
+        let held = 100.0 * measured.mean;
+        let title = format!(
+            "{:.0} % intervals hold {held:.1} %, {} wide on average",
+            100.0 * level,
+            short(*width)
+        );
+        plot.canvas.dot((x, y), 5.0, Fill::new(Colour::First), &title);
+        let label = format!("{held:.0} %");
+        plot.canvas.text(
+            (x + 9.0, y + 15.0),
+            &label,
+            crate::draw::Letters::new(crate::draw::SMALL, Colour::Ink),
+        );
+    }
+    Some(plot.finish())
+}

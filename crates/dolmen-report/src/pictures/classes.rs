@@ -1,0 +1,128 @@
+//! Classes: ROC, precision and recall, confusion.
+
+use dolmen::score::curves::{ClassCurve, Confusion};
+
+use super::calibration::{rows_words, shown};
+use crate::draw::{Colour, Frame, Grid, Heading, Letters, Pen, Plot, SMALL, Shade, fitted};
+use crate::{Options, Subject};
+
+/// Room for names at the right.
+const KEY: f64 = 190.0;
+
+/// Names with their colours at the right of a plot.
+pub(super) fn key(plot: &mut Plot, names: &[&str], options: &Options, room: f64) {
+    let (left, top) = (options.width - room + 14.0, plot.y.range().1 + 10.0);
+    for (k, name) in names.iter().enumerate() {
+        let y = top + 19.0 * k as f64;
+        plot.canvas.line((left, y - 4.0), (left + 14.0, y - 4.0), Pen::new(Colour::Series(k), 3.0));
+        let text = fitted(name, SMALL, room - 56.0);
+        plot.canvas.titled_text((left + 20.0, y), &text, Letters::new(SMALL, Colour::Ink), name);
+    }
+}
+
+/// What one curve is, and how it is named.
+struct Shown<'a> {
+    title: &'a str,
+    x_name: &'a str,
+    y_name: &'a str,
+    points: fn(&ClassCurve) -> &[[f64; 2]],
+    figure: fn(&ClassCurve) -> f64,
+}
+
+fn draw_curves(
+    subject: &Subject<'_>,
+    options: &Options,
+    what: &Shown<'_>,
+    words: &str,
+) -> Option<String> {
+    let evidence = subject.evidence()?;
+    let curves = shown(&evidence.classes.as_ref()?.curves, options);
+    if curves.is_empty() {
+        return None;
+    }
+    let words = format!("{}. {words}", rows_words(evidence));
+    let heading = Heading::new(what.title, &words, options);
+    let frame =
+        Frame { height: 420.0, right: KEY, ..Frame::new(heading, what.x_name, what.y_name) };
+    let mut plot = frame.open(options);
+    for (k, curve) in curves.iter().enumerate() {
+        let points = (what.points)(curve).iter().map(|[x, y]| (*x, *y));
+        let title = format!("{}: {:.3}", curve.class, (what.figure)(curve));
+        plot.curve(points, Pen::new(Colour::Series(k), 2.2), &title);
+    }
+    let names: Vec<String> =
+        curves.iter().map(|curve| format!("{:.3} {}", (what.figure)(curve), curve.class)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    key(&mut plot, &names, options, KEY);
+    Some(plot.finish())
+}
+
+/// True against false positives.
+pub(super) fn roc(subject: &Subject<'_>, options: &Options) -> Option<String> {
+    let what = Shown {
+        title: "ROC: hits against false alarms",
+        x_name: "share of the other classes taken for it",
+        y_name: "share of the class found",
+        points: |curve| &curve.roc,
+        figure: |curve| curve.area,
+    };
+    draw_curves(
+        subject,
+        options,
+        &what,
+        "Each class against all others, with the area under its curve: 1 is perfect, 0.5 is chance.",
+    )
+}
+
+/// Precision against recall.
+pub(super) fn precision_recall(subject: &Subject<'_>, options: &Options) -> Option<String> {
+    let what = Shown {
+        title: "Precision against recall",
+        x_name: "recall: share of the class found",
+        y_name: "precision: share of the found that is of the class",
+        points: |curve| &curve.precision_recall,
+        figure: |curve| curve.average_precision,
+    };
+    draw_curves(
+        subject,
+        options,
+        &what,
+        "Each class against all others, with its average precision; of chance it is the share of the class.",
+    )
+}
+
+/// Which class was taken for which.
+pub(super) fn confusion(subject: &Subject<'_>, options: &Options) -> Option<String> {
+    let evidence = subject.evidence()?;
+    let Confusion { classes, counts } = evidence.classes.as_ref()?.confusion.as_ref()?;
+    let width = classes.len();
+    let right: usize = (0..width).map(|c| counts[c * width + c]).sum();
+    let total = counts.iter().sum::<usize>().max(1);
+    let words = format!(
+        "{}: {:.1} % of them right. Shades are shares of the true class.",
+        rows_words(evidence),
+        100.0 * right as f64 / total as f64
+    );
+    let grid = Grid {
+        heading: Heading::new("Which class was taken for which", &words, options),
+        rows: classes,
+        columns: classes,
+        row_name: "true class",
+        column_name: "taken for",
+    };
+    let cell = |i: usize, j: usize| {
+        let count = counts[i * width + j];
+        let of_class = counts[i * width..(i + 1) * width].iter().sum::<usize>().max(1);
+        let share = count as f64 / of_class as f64;
+        let title = format!(
+            "{count} rows of {} taken for {} ({:.1} %)",
+            classes[i],
+            classes[j],
+            100.0 * share
+        );
+        let colour = if i == j { Colour::First } else { Colour::Worse };
+        let strength = if count == 0 { 0.03 } else { 0.06 + 0.9 * share };
+        Shade { colour, strength, words: count.to_string(), title }
+    };
+    Some(grid.draw(cell, options))
+}

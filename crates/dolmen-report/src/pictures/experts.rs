@@ -1,0 +1,144 @@
+//! Experts and gates: who has a say where.
+
+use dolmen::error::{Error, Result};
+use dolmen::recipe::Routing;
+
+use super::{Picture, classes, contour};
+use crate::draw::{Colour, Frame, Heading, Letters, Pen, SMALL, fitted, short};
+use crate::{ModelView, Options, Subject};
+
+/// Points along one input, and along each of two.
+const POINTS: usize = 121;
+const GRID: usize = 60;
+/// Parts with a colour of their own.
+const MOST_PARTS: usize = 7;
+const KEY: f64 = 190.0;
+
+/// The numeric columns asked for, completed by the most important ones.
+fn chosen(view: &ModelView<'_>, count: usize, options: &Options) -> Result<Option<Vec<usize>>> {
+    let fields = view.model.schema().fields();
+    let numeric = view.model.numeric_inputs();
+    let mut columns = Vec::new();
+    for name in options.input.iter().flat_map(|names| names.split(',')).map(str::trim).take(count) {
+        let at = numeric.iter().copied().find(|&j| fields[j].name == name).ok_or_else(|| {
+            let names: Vec<&str> = numeric.iter().map(|&j| fields[j].name.as_str()).collect();
+            Error::param("input", names.join(", "), name)
+        })?;
+        columns.push(at);
+    }
+    let others: Vec<usize> = numeric.into_iter().filter(|j| !columns.contains(j)).collect();
+    columns.extend(others.into_iter().take(count - columns.len()));
+    Ok((columns.len() == count).then_some(columns))
+}
+
+fn routing(
+    subject: &Subject<'_>,
+    count: usize,
+    points: usize,
+    options: &Options,
+) -> Result<Option<Routing>> {
+    let Some(view) = subject.model() else { return Ok(None) };
+    let Some(columns) = chosen(&view, count, options)? else { return Ok(None) };
+    view.model.routing(&columns, points, options.member.as_deref())
+}
+
+/// Whose shares are shown, and what the other inputs are.
+fn words(routing: &Routing) -> String {
+    let whose = if routing.member.is_empty() {
+        "The members' weights, which depend on the inputs.".to_string()
+    } else {
+        format!("The experts of {}.", routing.member)
+    };
+    let shown: Vec<String> = routing
+        .held
+        .iter()
+        .take(4)
+        .map(|(name, value)| {
+            let value = value.parse::<f64>().map_or_else(|_| value.clone(), short);
+            format!("{name} = {value}")
+        })
+        .collect();
+    let more = if routing.held.len() > shown.len() { " and so on" } else { "" };
+    let held = if shown.is_empty() {
+        String::new()
+    } else {
+        format!(" All other inputs are held at what is usual: {}{more}.", shown.join(", "))
+    };
+    format!("{whose}{held}")
+}
+
+/// Shares over one input.
+pub(super) fn gate(subject: &Subject<'_>, options: &Options) -> Picture {
+    let Some(routing) = routing(subject, 1, POINTS, options)? else { return Ok(None) };
+    let x = &routing.values[0];
+    let title = format!("Who has a say, over {}", routing.inputs[0]);
+    let frame = Frame {
+        x: (x[0], x[x.len() - 1]),
+        right: KEY,
+        ..Frame::new(Heading::new(&title, &words(&routing), options), &routing.inputs[0], "share")
+    };
+    let mut plot = frame.open(options);
+    let parts = routing.parts.len();
+    for (k, name) in routing.parts.iter().enumerate() {
+        let shares = routing.shares.iter().skip(k).step_by(parts);
+        let colour = if k < MOST_PARTS { Colour::Series(k) } else { Colour::Muted };
+        plot.curve(x.iter().copied().zip(shares.copied()), Pen::new(colour, 2.2), name);
+    }
+    let names: Vec<&str> = routing.parts.iter().take(MOST_PARTS).map(String::as_str).collect();
+    classes::key(&mut plot, &names, options, KEY);
+    Ok(Some(plot.finish()))
+}
+
+/// Which part has the largest share where, over two inputs.
+pub(super) fn regions(subject: &Subject<'_>, options: &Options) -> Picture {
+    let Some(routing) = routing(subject, 2, GRID, options)? else { return Ok(None) };
+    let (x, y) = (&routing.values[0], &routing.values[1]);
+    let title = format!("Who answers where: {} and {}", routing.inputs[0], routing.inputs[1]);
+    let frame = Frame {
+        x: (x[0], x[GRID - 1]),
+        y: (y[0], y[GRID - 1]),
+        height: 420.0,
+        right: KEY,
+        ..Frame::new(
+            Heading::new(&title, &words(&routing), options),
+            &routing.inputs[0],
+            &routing.inputs[1],
+        )
+    };
+    let mut plot = frame.open(options);
+    let parts = routing.parts.len();
+    for (k, name) in routing.parts.iter().enumerate() {
+        // Positive where its share is the largest: the line between two parts is where both have as much.
+        let lead = |shares: &[f64]| {
+            let others = shares.iter().enumerate().filter(|(other, _)| *other != k);
+            let most = others.map(|(_, share)| *share).fold(0.0, f64::max);
+            0.5 + 0.5 * (shares[k] - most)
+        };
+        let leads: Vec<f64> = routing.shares.chunks_exact(parts).map(lead).collect();
+        let place = |(i, j): &(f64, f64)| {
+            let at = |values: &[f64], k: f64| {
+                values[0] + (values[GRID - 1] - values[0]) * k / (GRID - 1) as f64
+            };
+            plot.at((at(x, *i), at(y, *j)))
+        };
+        let loops: Vec<Vec<(f64, f64)>> = contour::loops(&leads, GRID, 0.5)
+            .iter()
+            .map(|points| points.iter().map(place).collect())
+            .collect();
+        let colour = if k < MOST_PARTS { Colour::Series(k) } else { Colour::Muted };
+        plot.canvas.hill(&loops, colour, 0.3, name);
+        if let Some(largest) = loops.iter().max_by_key(|points| points.len()) {
+            let count = largest.len() as f64;
+            let (sum_x, sum_y) = largest.iter().fold((0.0, 0.0), |(a, b), (x, y)| (a + x, b + y));
+            let text = fitted(name, SMALL, 120.0);
+            plot.canvas.text(
+                (sum_x / count, sum_y / count),
+                &text,
+                Letters::new(SMALL, Colour::Ink).middle(),
+            );
+        }
+    }
+    let names: Vec<&str> = routing.parts.iter().take(MOST_PARTS).map(String::as_str).collect();
+    classes::key(&mut plot, &names, options, KEY);
+    Ok(Some(plot.finish()))
+}

@@ -1,0 +1,140 @@
+//! The inputs: how much each matters, and how predictions move with it.
+
+use dolmen::error::{Error, Result};
+use dolmen::evaluate::explain::{Dependence, InputImportance};
+use dolmen::recipe::Evidence;
+
+use super::Picture;
+use crate::draw::{
+    Colour, Fill, Frame, Heading, Lane, Lanes, Mark, Pen, Plot, extent, padded, short, signed,
+};
+use crate::{Options, Subject};
+
+/// What the stack loses when an input is shuffled.
+pub(super) fn importance(subject: &Subject<'_>, options: &Options) -> Option<String> {
+    let importance =
+        subject.evidence()?.importance.as_ref().filter(|found| !found.inputs.is_empty())?;
+    let lane = |input: &InputImportance| {
+        let loss = input.loss;
+        let interval = loss.se.map(|se| [loss.mean - 1.645 * se, loss.mean + 1.645 * se]);
+        let columns = if input.columns.len() > 1 {
+            format!(" (columns {})", input.columns.join(", "))
+        } else {
+            String::new()
+        };
+        let se = loss.se.map_or_else(String::new, |se| format!(", standard error {}", short(se)));
+        Lane {
+            interval,
+            title: format!("{}{columns}: {}{se}", input.name, signed(loss.mean)),
+            colour: if loss.mean > 0.0 { Colour::First } else { Colour::Muted },
+            ..Lane::new(&input.name, loss.mean, short(loss.mean))
+        }
+    };
+    let lanes: Vec<Lane> = importance.inputs.iter().map(lane).collect();
+    let ends = lanes
+        .iter()
+        .flat_map(|lane| [lane.value].into_iter().chain(lane.interval.into_iter().flatten()));
+    let (low, high) = extent(ends.chain([0.0]))?;
+    let words = format!(
+        "What the mean score loses when an input is shuffled among {} rows that the fits had not seen, {} times; whiskers are 90 % intervals.",
+        importance.rows, importance.repeats
+    );
+    let picture = Lanes {
+        heading: Heading::new("How much each input matters", &words, options),
+        mark: Mark::Bar,
+        domain: (low, high),
+        x_name: subject.loss_name(),
+        things: "inputs",
+        line: None,
+    };
+    Some(picture.draw(&lanes, options))
+}
+
+fn chosen<'a>(evidence: &'a Evidence, options: &Options) -> Result<Option<&'a Dependence>> {
+    let all = &evidence.dependence;
+    let Some(wanted) = &options.input else { return Ok(all.first()) };
+    match all.iter().find(|own| &own.name == wanted) {
+        Some(own) => Ok(Some(own)),
+        None if all.is_empty() => Ok(None),
+        None => {
+            let names: Vec<&str> = all.iter().map(|own| own.name.as_str()).collect();
+            Err(Error::param("input", names.join(", "), wanted))
+        }
+    }
+}
+
+/// How predictions move with an input.
+pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
+    let Some(evidence) = subject.evidence() else { return Ok(None) };
+    let Some(found) = chosen(evidence, options)? else { return Ok(None) };
+    let is_single = found.outputs.len() == 1;
+    let shown = |k: usize| {
+        let curve = &found.outputs[k];
+        let own = curve.mean.iter().copied();
+        let single = curve.single.iter().flatten().copied().filter(move |_| is_single);
+        own.chain(single).collect::<Vec<f64>>()
+    };
+    let Some(ends) = extent((0..found.outputs.len()).flat_map(shown)) else { return Ok(None) };
+    let name = match (subject.model().and_then(|view| view.model.target()), &found.outputs[..]) {
+        (Some(target), [only]) if only.name.is_empty() => format!("predicted {target}"),
+        (_, [only]) => format!("probability of {}", only.name),
+        _ => "probability".into(),
+    };
+    let behind = if is_single { " Thin lines are single rows." } else { "" };
+    let words = format!(
+        "The mean prediction of {} rows if this input had another value and all others stayed as they are.{behind}",
+        found.rows
+    );
+    let domain = match &found.levels {
+        Some(levels) => (-0.5, levels.len() as f64 - 0.5),
+        None => extent(found.values.iter().copied()).unwrap_or((0.0, 1.0)),
+    };
+    let frame = Frame {
+        x: domain,
+        y: padded(ends, 0.05),
+        right: if is_single { 40.0 } else { 170.0 },
+        x_levels: found.levels.as_deref(),
+        ..Frame::new(
+            Heading::new(&format!("How predictions move with {}", found.name), &words, options),
+            &found.name,
+            &name,
+        )
+    };
+    let mut plot = frame.open(options);
+    for (k, curve) in found.outputs.iter().enumerate() {
+        if is_single {
+            for row in &curve.single {
+                let points = found.values.iter().copied().zip(row.iter().copied());
+                plot.curve(points, Pen::new(Colour::Muted, 1.0).faded(0.3), "");
+            }
+        }
+        draw_mean(&mut plot, found, k);
+    }
+    if !is_single {
+        let names: Vec<&str> = found.outputs.iter().map(|curve| curve.name.as_str()).collect();
+        super::classes::key(&mut plot, &names, options, 170.0);
+    }
+    Ok(Some(plot.finish()))
+}
+
+fn draw_mean(plot: &mut Plot, found: &Dependence, k: usize) {
+    let curve = &found.outputs[k];
+    let points = || found.values.iter().copied().zip(curve.mean.iter().copied());
+    plot.curve(points(), Pen::new(Colour::Series(k), 2.6), &curve.name);
+    for (i, (value, mean)) in points().enumerate() {
+        let at = plot.at((value, mean));
+        let value = match &found.levels {
+            Some(levels) => levels[i].clone(),
+            None => short(value),
+        };
+        let [low, high] = curve.middle[i];
+        let title = format!(
+            "{} {value}: {} on average, of 80 % of the rows between {} and {}",
+            found.name,
+            short(mean),
+            short(low),
+            short(high)
+        );
+        plot.canvas.dot(at, 3.2, Fill::new(Colour::Series(k)), &title);
+    }
+}

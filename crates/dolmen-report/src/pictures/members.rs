@@ -1,0 +1,342 @@
+//! The members: their weights, their scores beside the stack's, what the stack gains, how alike they go wrong.
+
+use dolmen::combine::weigh::{WeighedMember, Weighing};
+use dolmen::score::Estimate;
+
+use crate::draw::{Colour, Grid, Heading, Lane, Lanes, Mark, Shade, extent, padded, short, signed};
+use crate::{Options, Subject};
+
+/// Weights as bars with their intervals.
+pub(super) fn weights(subject: &Subject<'_>, options: &Options) -> Option<String> {
+    let (lanes, words) = match (subject.weighing(), subject.other(), subject) {
+        (Some(weighing), ..) => (weighed(weighing), weight_words(weighing)),
+        (None, Some(other), _) => {
+            let lane = |m: &dolmen::recipe::OtherMember| {
+                m.weight.map(|weight| Lane::new(&m.name, weight, format!("{weight:.3}")))
+            };
+            let lanes = other.members.iter().filter_map(lane).collect();
+            (lanes, "How much each member counts. The combination is more than weights.".into())
+        }
+        (None, None, Subject::Comparison(comparison)) => {
+            let lane = |m: &dolmen::evaluate::compare::MeanWeight| {
+                Lane::new(&m.name, m.weight, format!("{:.3}", m.weight))
+            };
+            let lanes: Vec<Lane> = comparison.mean_weights.iter().map(lane).collect();
+            (lanes, "The members' weights in the stack, averaged over the splits.".into())
+        }
+        _ => return None,
+    };
+    if lanes.is_empty() {
+        return None;
+    }
+    let mut lanes = lanes;
+    lanes.sort_by(|a, b| b.value.total_cmp(&a.value));
+    let ends = lanes
+        .iter()
+        .flat_map(|lane| [lane.value].into_iter().chain(lane.interval.into_iter().flatten()));
+    let (low, high) = extent(ends)?;
+    let title = "Weights of the members";
+    let picture = Lanes {
+        heading: Heading::new(title, &words, options),
+        mark: Mark::Bar,
+        domain: (low.min(0.0), high.max(1e-3)),
+        x_name: "weight",
+        things: "members",
+        line: None,
+    };
+    Some(picture.draw(&lanes, options))
+}
+
+fn weighed(weighing: &Weighing) -> Vec<Lane> {
+    let lane = |member: &WeighedMember| {
+        let joined = |group: &Vec<String>| group.contains(&member.name);
+        let mut title = format!("{}: weight {}", member.name, short(member.weight));
+        if let Some(se) = member.se {
+            title += &format!(", standard error {}", short(se));
+        }
+        if let Some([low, high]) = member.interval {
+            title += &format!(", 90 % {} to {}", short(low), short(high));
+        }
+        title += &format!("; score alone {}", short(member.score));
+        if let Some(loss) = member.loo_loss {
+            title += &format!(", lost without it {}", short(loss));
+        }
+        let words = if member.weight == 0.0 { "0".into() } else { format!("{:.3}", member.weight) };
+        Lane {
+            interval: member.interval,
+            title,
+            joined: weighing.interchangeable.iter().position(joined),
+            ..Lane::new(&member.name, member.weight, words)
+        }
+    };
+    weighing.members.iter().map(lane).collect()
+}
+
+fn weight_words(weighing: &Weighing) -> String {
+    let unused = weighing.members.iter().filter(|member| member.weight == 0.0).count();
+    let mut words = String::new();
+    if weighing.members.iter().any(|member| member.interval.is_some()) {
+        words += "Whiskers hold 90 % of the resamples of the rows. ";
+    }
+    if unused > 0 {
+        words += "A ring is an exact zero: the member has no say. ";
+    }
+    if !weighing.interchangeable.is_empty() {
+        words += "Members joined at the left can stand in for one another.";
+    }
+    words.trim_end().into()
+}
+
+/// An estimate with the interval of so many standard errors.
+fn around(estimate: &Estimate, errors: f64) -> Option<[f64; 2]> {
+    let half = errors * estimate.se?;
+    estimate.mean.is_finite().then_some([estimate.mean - half, estimate.mean + half])
+}
+
+/// Standard errors on either side that hold about 90 % of the chances.
+const NINETY: f64 = 1.645;
+
+fn with_error(estimate: &Estimate) -> String {
+    let se = estimate.se.map_or_else(String::new, |se| format!(" ± {}", short(se)));
+    format!("{}{se}", short(estimate.mean))
+}
+
+/// Scores of members, stack and equal weights.
+pub(super) fn scores(subject: &Subject<'_>, options: &Options) -> Option<String> {
+    let (mut lanes, words) = score_lanes(subject)?;
+    lanes.sort_by(|a, b| b.value.total_cmp(&a.value));
+    let finite = extent(score_ends(&lanes));
+    // One member that is hopeless would squeeze all others into a corner.
+    let domain =
+        padded(finite.map_or((-1.0, 0.0), |ends| without_the_hopeless(&lanes, ends)), 0.06);
+    for lane in lanes.iter_mut().filter(|lane| lane.value.is_finite() && lane.value < domain.0) {
+        lane.value = f64::NEG_INFINITY;
+        lane.interval = None;
+    }
+    let x_name = format!("{} (higher is better)", subject.score_name());
+    let picture = Lanes {
+        heading: Heading::new("Scores on rows not learned from", &words, options),
+        mark: Mark::Dot,
+        domain,
+        x_name: &x_name,
+        things: "members",
+        line: lanes
+            .iter()
+            .find(|lane| lane.is_strong)
+            .map(|lane| lane.value)
+            .filter(|v| v.is_finite()),
+    };
+    Some(picture.draw(&lanes, options))
+}
+
+fn score_ends(lanes: &[Lane]) -> impl Iterator<Item = f64> {
+    lanes
+        .iter()
+        .flat_map(|lane| [lane.value].into_iter().chain(lane.interval.into_iter().flatten()))
+}
+
+/// The ends of the scores, without those that lie many times further off than most.
+fn without_the_hopeless(lanes: &[Lane], (low, high): (f64, f64)) -> (f64, f64) {
+    let mut values: Vec<f64> =
+        lanes.iter().map(|lane| lane.value).filter(|v| v.is_finite()).collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.get(values.len() / 2).copied().unwrap_or(low);
+    let floor = high - 5.0 * (high - middle).max(1e-3 * high.abs());
+    let kept = score_ends(lanes).filter(|v| v.is_finite() && *v >= floor).fold(high, f64::min);
+    (if floor > low { kept } else { low }, high)
+}
+
+fn score_lanes(subject: &Subject<'_>) -> Option<(Vec<Lane>, String)> {
+    let strong = |name: &str, estimate: &Estimate| Lane {
+        interval: around(estimate, NINETY),
+        is_strong: true,
+        ..Lane::new(name, estimate.mean, with_error(estimate))
+    };
+    let member = |name: &str, score: f64| Lane {
+        colour: Colour::Muted,
+        ..Lane::new(name, score, short(score))
+    };
+    if let Subject::Score(report) = subject {
+        return Some((scored_lanes(report), new_rows(report.rows)));
+    }
+    if let Some(report) = subject.model().and_then(|view| view.score) {
+        return Some((scored_lanes(report), new_rows(report.rows)));
+    }
+    let mut lanes: Vec<Lane> = match (subject.weighing(), subject.other()) {
+        (Some(weighing), _) => weighing.members.iter().map(|m| member(&m.name, m.score)).collect(),
+        (None, Some(other)) => other.members.iter().map(|m| member(&m.name, m.score)).collect(),
+        (None, None) => return None,
+    };
+    let Some(check) = subject.check() else {
+        let weighing = subject.weighing()?;
+        let (score, words) = match &weighing.cross_validated {
+            Some(honest) => (
+                honest.score,
+                "The combination with weights found on other rows than those scored.",
+            ),
+            None => (
+                weighing.score,
+                "The combination on the rows its weights were found on: a little flattering.",
+            ),
+        };
+        lanes.push(Lane { is_strong: true, ..Lane::new("the combination", score, short(score)) });
+        return Some((lanes, words.into()));
+    };
+    lanes.push(strong("the stack", &check.stack));
+    let equal = Lane {
+        colour: Colour::Series(1),
+        is_strong: false,
+        ..strong("equal weights", &check.uniform)
+    };
+    lanes.push(equal);
+    let held_out = if check.nested { "members and weights" } else { "the weights" };
+    let words = format!(
+        "The stack and equal weights on rows held out from {held_out} ({} rows), with 90 % intervals; members on the rows that each had not seen.",
+        check.checked_rows
+    );
+    Some((lanes, words))
+}
+
+fn new_rows(rows: usize) -> String {
+    format!("On {rows} rows that were given for it.")
+}
+
+fn scored_lanes(report: &dolmen::recipe::ScoreReport) -> Vec<Lane> {
+    let own = Lane { is_strong: true, ..Lane::new("the stack", report.score, short(report.score)) };
+    let member = |m: &dolmen::recipe::ScoredMember| Lane {
+        colour: Colour::Muted,
+        title: format!(
+            "{}: {}; the stack is better by {}",
+            m.name,
+            short(m.score),
+            with_error(&m.gain)
+        ),
+        ..Lane::new(&m.name, m.score, short(m.score))
+    };
+    report.members.iter().map(member).chain([own]).collect()
+}
+
+/// Gains as dots with their intervals, zero in sight.
+pub(super) fn gain(subject: &Subject<'_>, options: &Options) -> Option<String> {
+    let (over_best, over_uniform, words) = gains(subject)?;
+    let lane = |name: &str, estimate: &Estimate| {
+        let title = format!("{name}: {} {}", signed(estimate.mean), se_words(estimate));
+        let words = format!("{}{}", signed(estimate.mean), se_short(estimate));
+        let colour = if estimate.mean < 0.0 { Colour::Worse } else { Colour::First };
+        Lane {
+            interval: around(estimate, NINETY),
+            title,
+            colour,
+            is_strong: true,
+            ..Lane::new(name, estimate.mean, words)
+        }
+    };
+    let lanes =
+        [lane("over the best member", &over_best), lane("over equal weights", &over_uniform)];
+    let ends = score_ends(&lanes).chain([0.0]);
+    let domain = padded(extent(ends)?, 0.08);
+    let x_name = format!("gain in {}", subject.score_name());
+    let picture = Lanes {
+        heading: Heading::new("What the stack gains", &words, options),
+        mark: Mark::Dot,
+        domain,
+        x_name: &x_name,
+        things: "gains",
+        line: Some(0.0),
+    };
+    Some(picture.draw(&lanes, options))
+}
+
+fn se_words(estimate: &Estimate) -> String {
+    estimate.se.map_or_else(
+        || "(its error is not known)".into(),
+        |se| format!("(standard error {})", short(se)),
+    )
+}
+
+fn se_short(estimate: &Estimate) -> String {
+    estimate.se.map_or_else(String::new, |se| format!(" ± {}", short(se)))
+}
+
+fn gains(subject: &Subject<'_>) -> Option<(Estimate, Estimate, String)> {
+    let with = |best: &Estimate, uniform: &Estimate, words: String| Some((*best, *uniform, words));
+    if let Subject::Score(report) = subject {
+        return with(&report.gain_over_best, &report.gain_over_uniform, new_rows(report.rows));
+    }
+    if let Some(report) = subject.model().and_then(|view| view.score) {
+        return with(&report.gain_over_best, &report.gain_over_uniform, new_rows(report.rows));
+    }
+    if let Some(check) = subject.check() {
+        let words = format!(
+            "Paired differences on {} rows held out, with 90 % intervals. Left of the line the stack is worse.",
+            check.checked_rows
+        );
+        return with(&check.gain_over_best, &check.gain_over_uniform, words);
+    }
+    let weighing = subject.weighing()?;
+    match &weighing.cross_validated {
+        Some(honest) => {
+            let words = "Paired differences with weights found on other rows than those scored, with 90 % intervals.";
+            with(&honest.gain_over_best, &honest.gain_over_uniform, words.into())
+        }
+        None => {
+            let words = "Paired differences on the rows that the weights were found on: a little flattering.";
+            with(&weighing.gain_over_best, &weighing.gain_over_uniform, words.into())
+        }
+    }
+}
+
+/// The combiners that were tried, the one that is used standing out.
+pub(super) fn combiners(subject: &Subject<'_>, options: &Options) -> Option<String> {
+    let check = subject.check().filter(|check| check.candidates.len() > 1)?;
+    let lane = |(k, candidate): (usize, &dolmen::ensemble::Candidate)| Lane {
+        interval: around(&candidate.score, NINETY),
+        is_strong: k == check.chosen_index,
+        colour: if k == check.chosen_index { Colour::First } else { Colour::Muted },
+        ..Lane::new(&candidate.name, candidate.score.mean, with_error(&candidate.score))
+    };
+    let mut lanes: Vec<Lane> = check.candidates.iter().enumerate().map(lane).collect();
+    lanes.sort_by(|a, b| b.value.total_cmp(&a.value));
+    let domain = padded(extent(score_ends(&lanes))?, 0.06);
+    let x_name = format!("{} (higher is better)", subject.score_name());
+    let picture = Lanes {
+        heading: Heading::new(
+            "Combiners that were tried",
+            "On rows held out, with 90 % intervals; the one in bold is used.",
+            options,
+        ),
+        mark: Mark::Dot,
+        domain,
+        x_name: &x_name,
+        things: "combiners",
+        line: None,
+    };
+    Some(picture.draw(&lanes, options))
+}
+
+/// Correlations of the members' errors as a heat map.
+pub(super) fn correlation(subject: &Subject<'_>, options: &Options) -> Option<String> {
+    let correlation = subject.evidence()?.correlation.as_ref()?;
+    let names = &correlation.members;
+    let what = if subject.task() == "regression" { "residuals" } else { "log scores" };
+    let words = format!(
+        "Correlation of the members' {what} on rows they had not seen. The paler a pair, the more there is to win by combining it."
+    );
+    let grid = Grid {
+        heading: Heading::new("How alike the members go wrong", &words, options),
+        rows: names,
+        columns: names,
+        row_name: "",
+        column_name: "",
+    };
+    let cell = |i: usize, j: usize| {
+        let value = correlation.values[i * names.len() + j];
+        let title = format!("{} and {}: {}", names[i], names[j], short(value));
+        let colour = if value < 0.0 { Colour::Series(5) } else { Colour::First };
+        let strength = if value.is_nan() { 0.0 } else { value.abs() };
+        let words =
+            if value.is_nan() { "–".into() } else { format!("{value:.2}").replace('-', "−") };
+        Shade { colour, strength, words, title }
+    };
+    Some(grid.draw(cell, options))
+}

@@ -1,0 +1,335 @@
+//! Comparisons: methods by mean and interval, mean ranks over sets, wins and losses, learning curves.
+
+use dolmen::evaluate::compare::{Comparison, LearningCurve, MethodResult, Outcome, Ranks, Tally};
+
+use crate::draw::{
+    Canvas, Colour, Fill, Frame, Grid, Heading, Lane, Lanes, Letters, MARGIN, Mark, Pen, SMALL,
+    Scale, Shade, apart, extent, fitted, padded, short,
+};
+use crate::{Options, Subject};
+
+/// How scores of comparisons are called.
+fn score_name(comparison: &Comparison) -> &'static str {
+    match (comparison.task.as_str(), comparison.zero_line.is_some()) {
+        ("density", true) => "log density of the test rows, less that of the zero line",
+        ("density", false) => "log density of the test rows",
+        ("regression", _) => "minus squared error per row",
+        _ => "log probability of the true class per row",
+    }
+}
+
+/// What methods are called in a picture.
+fn spoken(name: &str) -> &str {
+    match name {
+        "stacking" => "the stack",
+        "cv" => "best member by cross-validation",
+        "uniform" => "equal weights",
+        "cheating" => "best member in hindsight",
+        other => other,
+    }
+}
+
+/// Methods by their mean over the splits.
+pub(super) fn methods(subject: &Subject<'_>, options: &Options) -> Option<String> {
+    let Subject::Comparison(comparison) = subject else { return None };
+    let is_shown = |method: &&MethodResult| comparison.zero_line.as_deref() != Some(&method.name);
+    let lane = |method: &MethodResult| {
+        let half = 1.645 * method.se;
+        let finite = method.split_scores.iter().filter(|v| v.is_finite()).count();
+        let lost = method.split_scores.len() - finite;
+        let mut title = format!(
+            "{}: {} ± {} over {finite} splits",
+            method.name,
+            short(method.mean),
+            short(method.se)
+        );
+        if lost > 0 {
+            title += &format!("; {lost} splits without a finite score");
+        }
+        if let Some(p) = method.corrected_p_value.or(method.p_value) {
+            title += &format!("; p against the first {p:.4}");
+        }
+        let marked =
+            if lost > 0 { format!("{} *", short(method.mean)) } else { short(method.mean) };
+        let strong = method.name == "stacking";
+        Lane {
+            interval: half.is_finite().then_some([method.mean - half, method.mean + half]),
+            title,
+            is_strong: strong,
+            colour: if strong { Colour::First } else { Colour::Muted },
+            ..Lane::new(spoken(&method.name), method.mean, marked)
+        }
+    };
+    let mut lanes: Vec<Lane> = comparison.methods.iter().filter(is_shown).map(lane).collect();
+    lanes.sort_by(|a, b| {
+        let key = |lane: &Lane| if lane.value.is_nan() { f64::NEG_INFINITY } else { lane.value };
+        key(b).total_cmp(&key(a))
+    });
+    let ends = lanes
+        .iter()
+        .flat_map(|lane| [lane.value].into_iter().chain(lane.interval.into_iter().flatten()));
+    let domain = padded(extent(ends)?, 0.06);
+    let lost = comparison.methods.iter().any(|method| method.finite_share < 1.0);
+    let star =
+        if lost { " * some splits have no finite score; the mean is over the others." } else { "" };
+    let splits = comparison.methods.first().map_or(0, |method| method.split_scores.len());
+    let words = format!(
+        "Means over {splits} splits of {} rows, with 90 % intervals as if splits were independent.{star}",
+        comparison.rows
+    );
+    let x_name = format!("{} (higher is better)", score_name(comparison));
+    let picture = Lanes {
+        heading: Heading::new("Methods compared", &words, options),
+        mark: Mark::Dot,
+        domain,
+        x_name: &x_name,
+        things: "methods",
+        line: comparison.methods.iter().find(|m| m.name == "stacking").map(|m| m.mean),
+    };
+    Some(picture.draw(&lanes, options))
+}
+
+/// The critical-difference diagram: methods at their mean ranks, those that cannot be told apart joined.
+pub(super) fn ranks(subject: &Subject<'_>, options: &Options) -> Option<String> {
+    let Subject::Sets(sets) = subject else { return None };
+    let Ranks { sets, methods, critical_difference, alike } = sets.ranks.as_ref()?;
+    let words = format!(
+        "Over {sets} sets; 1 is best. Methods under one bar cannot be told apart at 5 % by Nemenyi's test: mean ranks must differ by {}.",
+        short(*critical_difference)
+    );
+    let heading = Heading::new("Mean ranks", &words, options);
+    let count = methods.len();
+    let names = 0.24 * options.width;
+    let top = heading.height() + 44.0;
+    let x = Scale::linear(
+        (1.0, count as f64),
+        (MARGIN + names + 10.0, options.width - MARGIN - names - 10.0),
+    );
+    let bars = 10.0 * alike.len() as f64 + 12.0;
+    let rows = count.div_ceil(2);
+    let mut canvas =
+        Canvas::new(options.width, top + bars + 24.0 * rows as f64 + MARGIN + 8.0, options);
+    heading.draw(&mut canvas);
+    let (left, right) = x.range();
+    canvas.line((left, top), (right, top), Pen::new(Colour::Muted, 1.2));
+    for (value, label) in x.ticks(count.min(10)) {
+        canvas.line((x.at(value), top - 5.0), (x.at(value), top), Pen::new(Colour::Muted, 1.2));
+        canvas.text((x.at(value), top - 10.0), &label, Letters::new(SMALL, Colour::Muted).middle());
+    }
+    for (k, [from, to]) in alike.iter().enumerate() {
+        let y = top + 10.0 + 10.0 * k as f64;
+        let ends = (x.at(methods[*from].rank) - 4.0, x.at(methods[*to].rank) + 4.0);
+        canvas.bar(
+            (ends.0, y - 2.5),
+            (ends.1 - ends.0, 5.0),
+            Fill::new(Colour::Series(1)),
+            "cannot be told apart",
+        );
+    }
+    for (k, method) in methods.iter().enumerate() {
+        // The better half is named at the left, the other at the right.
+        let is_left = k < rows;
+        let row = if is_left { k } else { count - 1 - k };
+        let (at, y) = (x.at(method.rank), top + bars + 24.0 * row as f64 + 8.0);
+        let edge = if is_left { left - 6.0 } else { right + 6.0 };
+        let pen = Pen::new(Colour::Ink, 1.0).faded(0.6);
+        canvas.path(&[(at, top), (at, y), (edge, y)], pen, "");
+        let title = format!("{}: mean rank {}", method.name, short(method.rank));
+        canvas.dot((at, top), 4.0, Fill::new(Colour::First), &title);
+        let name = fitted(&format!("{} {:.2}", spoken(&method.name), method.rank), SMALL, names);
+        let letters = Letters::new(SMALL, Colour::Ink);
+        let letters = if is_left { letters.end() } else { letters };
+        let place = (if is_left { edge - 5.0 } else { edge + 5.0 }, y + 4.0);
+        canvas.titled_text(place, &name, letters, &title);
+    }
+    Some(heading.finish(canvas))
+}
+
+/// Who wins against whom: over sets, or on one set.
+pub(super) fn outcomes(subject: &Subject<'_>, options: &Options) -> Option<String> {
+    let (tallies, words): (Vec<Tally>, String) = match subject {
+        Subject::Sets(sets) => {
+            let words = format!("Over {} sets, by the corrected t-test at 95 %.", sets.sets.len());
+            (sets.tallies.clone(), words)
+        }
+        Subject::Comparison(comparison) => {
+            let tally = |duel: &dolmen::evaluate::compare::Duel| {
+                let count = |outcome: Outcome| {
+                    let mut counts = [0; 3];
+                    counts[outcome as usize] = 1;
+                    counts
+                };
+                Tally {
+                    first: duel.first.clone(),
+                    second: duel.second.clone(),
+                    figure: duel.figure.clone(),
+                    outcomes: count(duel.outcome),
+                    corrected_outcomes: count(duel.corrected_outcome),
+                }
+            };
+            (
+                comparison.duels.iter().map(tally).collect(),
+                "By the corrected t-test over the splits at 95 %.".into(),
+            )
+        }
+        _ => return None,
+    };
+    let figure = tallies
+        .iter()
+        .find(|tally| options.input.as_ref().is_none_or(|f| f == &tally.figure))?
+        .figure
+        .clone();
+    let own: Vec<&Tally> = tallies.iter().filter(|tally| tally.figure == figure).collect();
+    let mut names: Vec<String> = Vec::new();
+    for name in own.iter().flat_map(|tally| [&tally.first, &tally.second]) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    let words = format!(
+        "Wins, draws and losses of the row's method against the column's, by {}. {words}",
+        figure.replace('_', " ")
+    );
+    let grid = Grid {
+        heading: Heading::new("Who wins against whom", &words, options),
+        rows: &names,
+        columns: &names,
+        row_name: "",
+        column_name: "",
+    };
+    let cell = |i: usize, j: usize| {
+        let found = own.iter().find_map(|tally| {
+            let [wins, draws, losses] = tally.corrected_outcomes;
+            match () {
+                () if (&tally.first, &tally.second) == (&names[i], &names[j]) => {
+                    Some([wins, draws, losses])
+                }
+                () if (&tally.first, &tally.second) == (&names[j], &names[i]) => {
+                    Some([losses, draws, wins])
+                }
+                () => None,
+            }
+        });
+        let Some([wins, draws, losses]) = found else {
+            return Shade {
+                colour: Colour::Faint,
+                strength: 0.3,
+                words: String::new(),
+                title: String::new(),
+            };
+        };
+        let total = (wins + draws + losses).max(1) as f64;
+        let lead = (wins as f64 - losses as f64) / total;
+        let colour = if lead < 0.0 { Colour::Worse } else { Colour::First };
+        let title = format!(
+            "{} against {}: {wins} wins, {draws} draws, {losses} losses",
+            names[i], names[j]
+        );
+        let words = if total > 1.0 {
+            format!("{wins}/{draws}/{losses}")
+        } else {
+            ["win", "draw", "loss"][[wins, draws, losses].iter().position(|n| *n > 0).unwrap_or(1)]
+                .into()
+        };
+        Shade { colour, strength: 0.06 + 0.75 * lead.abs(), words, title }
+    };
+    Some(grid.draw(cell, options))
+}
+
+/// Methods whose curves are drawn, at most.
+const MOST_CURVES: usize = 7;
+
+/// Scores against the number of rows learned from.
+pub(super) fn learning(subject: &Subject<'_>, options: &Options) -> Option<String> {
+    let Subject::Learning(curve) = subject else { return None };
+    let last = curve.sizes.last()?;
+    let is_shown = |method: &&MethodResult| {
+        method.name != "cheating" && last.comparison.zero_line.as_deref() != Some(&method.name)
+    };
+    let mut names: Vec<&str> =
+        last.comparison.methods.iter().filter(is_shown).map(|m| m.name.as_str()).collect();
+    let value =
+        |name: &str, size: usize| of_size(curve, name, size).map_or(f64::NEG_INFINITY, |m| m.mean);
+    names.sort_by(|a, b| value(b, last.size).total_cmp(&value(a, last.size)));
+    // The stack is always there.
+    names.sort_by_key(|name| *name != "stacking");
+    names.truncate(MOST_CURVES);
+    let points = |name: &str| -> Vec<(f64, f64, f64)> {
+        let at = |point: &dolmen::evaluate::compare::LearningPoint| {
+            let method = of_size(curve, name, point.size)?;
+            Some((point.size as f64, method.mean, method.se))
+        };
+        curve.sizes.iter().filter_map(at).filter(|(_, mean, _)| mean.is_finite()).collect()
+    };
+    let all: Vec<Vec<(f64, f64, f64)>> = names.iter().map(|name| points(name)).collect();
+    let y = padded(
+        extent(all.iter().flatten().flat_map(|(_, mean, se)| [*mean, mean - se, mean + se]))?,
+        0.05,
+    );
+    let x = extent(all.iter().flatten().map(|(size, ..)| *size))?;
+    let room = 210.0;
+    let y_name = format!("{} (higher is better)", score_name(&last.comparison));
+    let frame = Frame {
+        x,
+        y,
+        right: room,
+        log_x: true,
+        height: 360.0,
+        ..Frame::new(
+            Heading::new(
+                "Learning curves",
+                "Means over the same test parts, with standard errors as bands.",
+                options,
+            ),
+            "rows learned from",
+            &y_name,
+        )
+    };
+    let mut plot = frame.open(options);
+    let (top, bottom) = (plot.y.range().1, plot.y.range().0);
+    let ends: Vec<f64> = all
+        .iter()
+        .map(|points| points.last().map_or(bottom, |(_, mean, _)| plot.y.at(*mean)))
+        .collect();
+    let places = apart(&ends, 17.0, (top, bottom));
+    for (k, (name, points)) in names.iter().zip(&all).enumerate().rev() {
+        let colour = Colour::Series(k);
+        let side = |sign: f64| {
+            points.iter().map(move |(size, mean, se)| {
+                (*size, mean + sign * if se.is_finite() { *se } else { 0.0 })
+            })
+        };
+        let band: Vec<(f64, f64)> = side(1.0)
+            .chain(side(-1.0).collect::<Vec<_>>().into_iter().rev())
+            .map(|p| plot.at(p))
+            .collect();
+        plot.canvas.area(&band, Fill::new(colour).faded(0.12));
+        let width = if *name == "stacking" { 3.0 } else { 1.8 };
+        plot.curve(
+            points.iter().map(|(size, mean, _)| (*size, *mean)),
+            Pen::new(colour, width),
+            spoken(name),
+        );
+        for (size, mean, se) in points {
+            let title = format!("{}, {size} rows: {} ± {}", spoken(name), short(*mean), short(*se));
+            let at = plot.at((*size, *mean));
+            plot.canvas.dot(at, 3.4, Fill::new(colour), &title);
+        }
+        let right = plot.x.range().1;
+        plot.canvas.line(
+            (right + 3.0, ends[k]),
+            (right + 14.0, places[k]),
+            Pen::new(colour, 1.0).faded(0.6),
+        );
+        let letters = Letters::new(SMALL, Colour::Ink);
+        let letters = if *name == "stacking" { letters.bold() } else { letters };
+        let text = fitted(spoken(name), SMALL * 1.08, room - MARGIN - 20.0);
+        plot.canvas.titled_text((right + 17.0, places[k] + 4.0), &text, letters, name);
+    }
+    Some(plot.finish())
+}
+
+fn of_size<'a>(curve: &'a LearningCurve, name: &str, size: usize) -> Option<&'a MethodResult> {
+    let point = curve.sizes.iter().find(|point| point.size == size)?;
+    point.comparison.methods.iter().find(|method| method.name == name)
+}

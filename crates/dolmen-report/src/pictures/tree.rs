@@ -1,0 +1,244 @@
+//! A tree, drawn from the top down: each split with its question, each leaf with what it says.
+
+use dolmen::learner::{Parameters, Value};
+use dolmen::table::{Field, Kind as ColumnKind};
+
+use crate::draw::{
+    Canvas, Colour, Fill, Heading, Letters, MARGIN, Pen, SMALL, fitted, short, width,
+};
+use crate::{Options, Subject};
+
+/// Levels drawn; below them a dot stands for the rest.
+const MOST_DEPTH: usize = 4;
+const LEVEL: f64 = 84.0;
+
+/// A tree by its parallel arrays.
+struct Nodes<'a> {
+    column: &'a [f64],
+    threshold: &'a [f64],
+    subset: &'a [f64],
+    left: &'a [f64],
+    right: &'a [f64],
+    subsets: Vec<&'a [f64]>,
+    values: &'a [f64],
+    width: usize,
+}
+
+impl<'a> Nodes<'a> {
+    fn of(parameters: &'a Parameters) -> Option<Self> {
+        let array = |name: &str| parameters.array(name).map(|(_, values)| values);
+        let (shape, values) = parameters.array("values")?;
+        let subsets = parameters.list("subsets").unwrap_or_default().iter();
+        Some(Self {
+            column: array("column")?,
+            threshold: array("threshold")?,
+            subset: array("subset")?,
+            left: array("left")?,
+            right: array("right")?,
+            subsets: subsets
+                .map(|own| if let Value::Array { values, .. } = own { &values[..] } else { &[] })
+                .collect(),
+            values,
+            width: *shape.get(1)?,
+        })
+    }
+
+    fn is_leaf(&self, node: usize) -> bool {
+        node >= self.column.len()
+    }
+
+    fn leaf(&self, node: usize) -> &[f64] {
+        let at = (node - self.column.len()) * self.width;
+        self.values.get(at..at + self.width).unwrap_or(&[])
+    }
+
+    /// Nodes side by side at the lowest level that is drawn.
+    fn breadth(&self, node: usize, depth: usize) -> usize {
+        if self.is_leaf(node) || depth == MOST_DEPTH {
+            return 1;
+        }
+        let below = |next: f64| self.breadth(next as usize, depth + 1);
+        below(self.left[node]) + below(self.right[node])
+    }
+
+    fn depth(&self, node: usize, depth: usize) -> usize {
+        if self.is_leaf(node) || depth == MOST_DEPTH {
+            return depth;
+        }
+        let below = |next: f64| self.depth(next as usize, depth + 1);
+        below(self.left[node]).max(below(self.right[node]))
+    }
+}
+
+/// The first tree found: of a member that is one, or the first of a forest, of boosting or of AdaBoost.
+fn find(parameters: &Parameters) -> Option<(&Parameters, &'static str)> {
+    if parameters.kind() == "nodes" {
+        return Some((parameters, ""));
+    }
+    if let Some(own) = parameters.part("tree") {
+        return find(own);
+    }
+    if let Some(first) = parameters.parts("trees").and_then(|trees| trees.first().copied()) {
+        return find(first).map(|(tree, _)| (tree, "The first of its trees. "));
+    }
+    find(parameters.part("model")?)
+}
+
+/// What the columns that a tree sees are: those of the model, or those of the encoder before it.
+fn columns(parameters: &Parameters) -> Option<Vec<String>> {
+    let texts = |list: &[Value]| -> Option<Vec<String>> {
+        list.iter()
+            .map(|own| if let Value::Text(text) = own { Some(text.clone()) } else { None })
+            .collect()
+    };
+    match parameters.list("columns") {
+        Some(list) => texts(list),
+        None => columns(parameters.part("model")?),
+    }
+}
+
+struct Drawing<'a> {
+    nodes: Nodes<'a>,
+    names: Vec<String>,
+    fields: &'a [Field],
+    classes: &'a [String],
+    /// Room for one node side by side.
+    room: f64,
+    top: f64,
+}
+
+/// A tree of the model.
+pub(super) fn tree(subject: &Subject<'_>, options: &Options) -> Option<String> {
+    let view = subject.model()?;
+    // Without being asked only members of few trees: those of a large forest are many megabytes as data.
+    let is_wanted = |name: &String| match &options.member {
+        Some(wanted) => wanted == name,
+        None => name.starts_with("tree") || name.starts_with("adaboost"),
+    };
+    let name = view.model.member_names().into_iter().find(is_wanted)?;
+    let parameters = view.model.member_parameters(&name)?;
+    let (tree, which) = find(&parameters)?;
+    let nodes = Nodes::of(tree)?;
+    let fields = view.model.schema().fields();
+    let own = || fields.iter().map(|field| field.name.clone()).collect();
+    let names = columns(&parameters).unwrap_or_else(own);
+    let splits = nodes.column.len();
+    let words =
+        format!("{name}: {which}{splits} splits. Left is yes. A dot stands for what lies deeper.");
+    let heading = Heading::new("A tree", &words, options);
+    let (breadth, depth) = (nodes.breadth(0, 0).max(1), nodes.depth(0, 0));
+    let wide = options.width.max(breadth as f64 * 92.0 + 2.0 * MARGIN);
+    let top = heading.height();
+    let mut canvas = Canvas::new(wide, top + LEVEL * depth as f64 + 60.0, options);
+    heading.draw(&mut canvas);
+    let room = (wide - 2.0 * MARGIN) / breadth as f64;
+    let drawing = Drawing { nodes, names, fields, classes: view.model.classes(), room, top };
+    drawing.draw(&mut canvas, 0, 0, MARGIN);
+    Some(heading.finish(canvas))
+}
+
+impl Drawing<'_> {
+    /// Draws a node and what lies below it, from a left edge on; gives back where the node stands.
+    fn draw(&self, canvas: &mut Canvas, node: usize, depth: usize, left: f64) -> (f64, f64) {
+        let nodes = &self.nodes;
+        let y = self.top + LEVEL * depth as f64 + 20.0;
+        let span = self.room * nodes.breadth(node, depth) as f64;
+        if nodes.is_leaf(node) {
+            let at = (left + span / 2.0, y);
+            self.draw_leaf(canvas, nodes.leaf(node), at);
+            return at;
+        }
+        if depth == MOST_DEPTH {
+            let at = (left + span / 2.0, y);
+            canvas.dot(at, 4.0, Fill::new(Colour::Muted), &self.question(node).1);
+            return at;
+        }
+        let first = nodes.left[node] as usize;
+        let middle = left + self.room * nodes.breadth(first, depth + 1) as f64;
+        // The lines first, so that what is written lies on them.
+        let below = [(first, left), (nodes.right[node] as usize, middle)];
+        let ends: Vec<(f64, f64)> =
+            below.iter().map(|(next, left)| self.draw(canvas, *next, depth + 1, *left)).collect();
+        let at = (f64::midpoint(ends[0].0, ends[1].0), y);
+        for end in ends {
+            canvas.path(
+                &[(at.0, y + 12.0), (end.0, end.1 - 14.0)],
+                Pen::new(Colour::Muted, 1.2),
+                "",
+            );
+        }
+        let (text, title) = self.question(node);
+        let text = fitted(&text, SMALL, span.max(90.0) - 10.0);
+        let wide = width(&text, SMALL) + 14.0;
+        canvas.bar((at.0 - wide / 2.0, y - 12.0), (wide, 24.0), Fill::new(Colour::Faint), &title);
+        canvas.titled_text(
+            (at.0, y + 4.0),
+            &text,
+            Letters::new(SMALL, Colour::Ink).middle(),
+            &title,
+        );
+        at
+    }
+
+    /// What a split asks, in short and in full.
+    fn question(&self, node: usize) -> (String, String) {
+        let column = self.nodes.column[node] as usize;
+        let name = self.names.get(column).map_or("?", String::as_str);
+        let Some(levels) = self
+            .nodes
+            .subsets
+            .get(self.nodes.subset[node] as usize)
+            .filter(|_| self.nodes.subset[node] >= 0.0)
+        else {
+            let text = format!("{name} ≤ {}", short(self.nodes.threshold[node]));
+            return (text.clone(), text);
+        };
+        let field = self.fields.iter().find(|field| field.name == name);
+        let spelled = |level: &f64| match field.map(|field| &field.kind) {
+            Some(ColumnKind::Categorical { levels }) => {
+                levels.get(*level as usize).cloned().unwrap_or_else(|| "other".into())
+            }
+            _ => short(*level),
+        };
+        let all: Vec<String> = levels.iter().map(spelled).collect();
+        let title = format!("{name} is {}", all.join(", "));
+        let text = if all.len() > 2 {
+            format!("{name} is {}, …", all[0])
+        } else {
+            format!("{name} is {}", all.join(", "))
+        };
+        (text, title)
+    }
+
+    fn draw_leaf(&self, canvas: &mut Canvas, values: &[f64], at: (f64, f64)) {
+        let best = (0..values.len()).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap_or(0);
+        let (text, share, colour) = match (self.classes.get(best), values) {
+            (Some(class), [_, _, ..]) if values.len() == self.classes.len() => {
+                (class.clone(), values[best], Colour::Series(best))
+            }
+            (_, [value, ..]) => (short(*value), 1.0, Colour::First),
+            _ => return,
+        };
+        let named: Vec<String> = self
+            .classes
+            .iter()
+            .zip(values)
+            .map(|(class, p)| format!("{class} {}", short(*p)))
+            .collect();
+        let title = if values.len() > 1 { named.join(", ") } else { text.clone() };
+        let text = fitted(&text, SMALL, self.room - 8.0);
+        let wide = width(&text, SMALL) + 12.0;
+        canvas.bar(
+            (at.0 - wide / 2.0, at.1 - 12.0),
+            (wide, 24.0),
+            Fill::new(colour).faded(0.15 + 0.4 * share),
+            &title,
+        );
+        canvas.titled_text(
+            (at.0, at.1 + 4.0),
+            &text,
+            Letters::new(SMALL, Colour::Ink).middle(),
+            &title,
+        );
+    }
+}

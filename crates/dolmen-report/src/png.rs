@@ -1,0 +1,89 @@
+//! PNG from the same SVG, by resvg. Letters come from a subset of DejaVu Sans that is built in, so that a picture looks alike
+//! on every machine; texts with other signs take them from the fonts of the system.
+
+use std::sync::{Arc, OnceLock};
+
+use dolmen::error::{Error, Result};
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::{Options, Tree, fontdb::Database};
+
+use crate::draw::STYLE;
+
+const FONTS: [&[u8]; 2] = [
+    include_bytes!("../assets/DejaVuSans-subset.ttf"),
+    include_bytes!("../assets/DejaVuSans-Bold-subset.ttf"),
+];
+/// Pixels that a picture may have: 64 million.
+const MOST_PIXELS: f64 = 64e6;
+
+/// A picture made by [`draw`](crate::draw) as PNG; `scale` is the pixels for each unit of the SVG: 2 is sharp on most screens.
+pub fn png(svg: &str, scale: f64) -> Result<Vec<u8>> {
+    let unusable = |e: &dyn std::fmt::Display| Error::param("picture", "an SVG of this program", e);
+    // Variables and queries of media are for browsers; the plain attributes say the same.
+    let plain = without_style(svg);
+    let options = Options {
+        font_family: "DejaVu Sans".into(),
+        fontdb: fonts(!plain.chars().all(is_built_in)),
+        ..Options::default()
+    };
+    let tree = Tree::from_str(&plain, &options).map_err(|e| unusable(&e))?;
+    let size = tree.size();
+    let (width, height) = (f64::from(size.width()) * scale, f64::from(size.height()) * scale);
+    if !(width >= 1.0 && height >= 1.0 && width * height <= MOST_PIXELS) {
+        return Err(Error::param("scale", "one that gives 1 to 64 million pixels", scale));
+    }
+    let mut pixels = Pixmap::new(width.round() as u32, height.round() as u32)
+        .ok_or_else(|| Error::param("scale", "one that gives 1 to 64 million pixels", scale))?;
+    resvg::render(&tree, Transform::from_scale(scale as f32, scale as f32), &mut pixels.as_mut());
+    pixels.encode_png().map_err(|e| unusable(&e))
+}
+
+fn without_style(svg: &str) -> String {
+    match (svg.find(STYLE), svg.find("</style>")) {
+        (Some(from), Some(to)) if from < to => [&svg[..from], &svg[to + 8..]].concat(),
+        _ => svg.into(),
+    }
+}
+
+/// Whether the built-in font has a sign.
+fn is_built_in(sign: char) -> bool {
+    matches!(sign, ' '..='~' | '\n' | '\u{A0}'..='\u{17F}' | '\u{370}'..='\u{3FF}' | '\u{400}'..='\u{45F}')
+        || "‐‑‒–—―‘’‚“”„•…‰′″€←↑→↓−√∞≈≠≤≥●".contains(sign)
+}
+
+fn fonts(with_system: bool) -> Arc<Database> {
+    static BUILT_IN: OnceLock<Arc<Database>> = OnceLock::new();
+    static ALL: OnceLock<Arc<Database>> = OnceLock::new();
+    let load = || {
+        let mut database = Database::new();
+        FONTS.iter().for_each(|font| database.load_font_data(font.to_vec()));
+        database.set_sans_serif_family("DejaVu Sans");
+        database
+    };
+    let all = || {
+        let mut database = load();
+        database.load_system_fonts();
+        Arc::new(database)
+    };
+    if with_system {
+        Arc::clone(ALL.get_or_init(all))
+    } else {
+        Arc::clone(BUILT_IN.get_or_init(|| Arc::new(load())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_have_the_size_that_is_asked_for_and_ink_on_them() {
+        let svg = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 60 30" width="60" height="30"><style>.f-ink{fill:var(--ink)}</style><rect width="60" height="30" fill="#ffffff"/><text x="2" y="20" font-size="14" class="f-ink" fill="#000000" font-family="system-ui,'DejaVu Sans'">Hm−</text></svg>"##;
+        let bytes = png(svg, 2.0).unwrap();
+        let pixels = Pixmap::decode_png(&bytes).unwrap();
+        assert_eq!((pixels.width(), pixels.height()), (120, 60));
+        let dark = pixels.pixels().iter().filter(|pixel| pixel.red() < 100).count();
+        assert!((100..3000).contains(&dark), "{dark} dark pixels");
+        assert!(png("<svg", 1.0).is_err() && png(svg, 1e9).is_err() && png(svg, f64::NAN).is_err());
+    }
+}

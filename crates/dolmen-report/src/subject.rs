@@ -1,0 +1,130 @@
+//! What pictures are made from.
+
+use dolmen::combine::weigh::Weighing;
+use dolmen::ensemble::Assessment;
+use dolmen::evaluate::compare::{Comparison, LearningCurve, SetsComparison};
+use dolmen::recipe::{
+    Combined, Evidence, FitReport, Model, OtherCombination, ScoreReport, StackReport, WeighReport,
+};
+use dolmen::table::Features;
+
+/// What pictures are made from.
+#[derive(Debug, Clone, Copy)]
+pub enum Subject<'a> {
+    /// A fitted model, with what is known of it.
+    Model(ModelView<'a>),
+    /// Weights of predictions from anywhere; a matrix is weighed first.
+    Weighing(&'a WeighReport, Option<&'a Evidence>),
+    /// Methods on repeated splits of one table.
+    Comparison(&'a Comparison),
+    /// The same on several tables.
+    Sets(&'a SetsComparison),
+    /// The same with fewer and with more rows.
+    Learning(&'a LearningCurve),
+    /// How a model does on rows with known truth.
+    Score(&'a ScoreReport),
+}
+
+/// A model and what is known of it beside what it carries.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelView<'a> {
+    /// The model; its report and evidence are shown.
+    pub model: &'a Model,
+    /// Evidence of other rows, in the place of the model's own ([`Model::examine`]).
+    pub evidence: Option<&'a Evidence>,
+    /// How it does on other rows ([`Model::score`]).
+    pub score: Option<&'a ScoreReport>,
+    /// Rows to be drawn as points. Without them no single row is seen on any picture.
+    pub rows: Option<&'a Features>,
+}
+
+impl<'a> Subject<'a> {
+    /// A model with what it carries.
+    pub fn of(model: &'a Model) -> Self {
+        Self::Model(ModelView { model, evidence: None, score: None, rows: None })
+    }
+
+    pub(crate) fn model(&self) -> Option<ModelView<'a>> {
+        match self {
+            Self::Model(view) => Some(*view),
+            _ => None,
+        }
+    }
+
+    /// How predictions did row by row, if that is known.
+    pub(crate) fn evidence(&self) -> Option<&'a Evidence> {
+        match self {
+            Self::Model(view) => view.evidence.or_else(|| view.model.evidence()),
+            Self::Weighing(_, evidence) => *evidence,
+            _ => None,
+        }
+    }
+
+    pub(crate) fn stack(&self) -> Option<&'a StackReport> {
+        match self.model()?.model.report()? {
+            FitReport::Stack(report) => Some(report),
+            FitReport::Alone(_) => None,
+        }
+    }
+
+    fn combined(&self) -> Option<&'a Combined> {
+        match self {
+            Self::Weighing(report, _) => Some(&report.combined),
+            _ => self.stack().map(|report| &report.combined),
+        }
+    }
+
+    pub(crate) fn weighing(&self) -> Option<&'a Weighing> {
+        match self.combined()? {
+            Combined::Weighed(weighing) => Some(weighing),
+            Combined::Other(_) => None,
+        }
+    }
+
+    pub(crate) fn other(&self) -> Option<&'a OtherCombination> {
+        match self.combined()? {
+            Combined::Other(other) => Some(other),
+            Combined::Weighed(_) => None,
+        }
+    }
+
+    pub(crate) fn check(&self) -> Option<&'a Assessment> {
+        match self {
+            Self::Weighing(report, _) => report.check.as_ref(),
+            _ => self.stack()?.check.as_ref(),
+        }
+    }
+
+    /// The task's name.
+    pub(crate) fn task(&self) -> &str {
+        match self {
+            Self::Model(view) => view.model.task(),
+            Self::Weighing(report, _) => match &report.combined {
+                Combined::Weighed(weighing) => &weighing.task,
+                Combined::Other(other) => &other.task,
+            },
+            Self::Comparison(comparison) => &comparison.task,
+            Self::Sets(sets) => sets.sets.first().map_or("", |set| &set.comparison.task),
+            Self::Learning(curve) => &curve.task,
+            Self::Score(report) => &report.task,
+        }
+    }
+
+    /// What is lost when scores fall, in words.
+    pub(crate) fn loss_name(&self) -> &'static str {
+        match self.task() {
+            "regression" => "growth of the squared error per row",
+            "density" => "loss of log density per row",
+            _ => "loss of log probability of the true class per row",
+        }
+    }
+
+    /// What scores are, in words.
+    pub(crate) fn score_name(&self) -> &'static str {
+        match self.task() {
+            "regression" => "minus squared error per row",
+            "density" => "log density per row",
+            _ => "log probability of the true class per row",
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The page in a real browser: no errors, tables that sort, values where the pointer is, dark paper, a phone's width, print.
+//!
+//! Chromium is driven through chromedriver. Where they are not there the test says so and is skipped, unless the variable
+//! DOLMEN_BROWSER asks for them (`make test-page`); a folder named there keeps the screenshots.
+
+mod driver;
+
+use dolmen::recipe::Recipe;
+use dolmen::run::Run;
+use dolmen::table::{Column, Table};
+use dolmen_report::{PageOptions, Subject, page};
+use driver::Browser;
+use serde_json::json;
+
+/// A number between 0 and 1 that looks random.
+fn noise(i: usize, stream: usize) -> f64 {
+    ((i * 7919 + stream * 104_729 + 13) % 997) as f64 / 997.0
+}
+
+/// The page of a small regression.
+fn made() -> String {
+    let number = |stream: usize| (0..200).map(|i| noise(i, stream)).collect::<Vec<f64>>();
+    let (a, b) = (number(1), number(2));
+    let y: Vec<f64> = (0..200).map(|i| 3.0 * a[i] + b[i] * b[i] + 0.2 * noise(i, 3)).collect();
+    let columns = [("a", a), ("b", b), ("y", y)].map(|(n, v)| (n.to_string(), Column::Numeric(v)));
+    let table = Table::new(columns.into()).unwrap();
+    let recipe = "target = 'y'\nmembers = ['ridge', 'tree', 'neighbours', 'mean']\nexplain = true";
+    let fit = Recipe::from_toml(recipe).unwrap().fit(&table, &Run::new(0)).unwrap();
+    page(&Subject::of(&fit.model), &PageOptions::default()).unwrap()
+}
+
+#[test]
+fn the_page_works_in_a_browser() {
+    let asked = std::env::var_os("DOLMEN_BROWSER");
+    let Some(mut browser) = Browser::start() else {
+        let missing =
+            "chromium and chromedriver are needed: apt-get install chromium chromium-driver";
+        assert!(asked.is_none(), "{missing}");
+        eprintln!("skipped: {missing}");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let kept = asked
+        .filter(|kept| kept.len() > 1)
+        .map_or_else(|| folder.path().into(), std::path::PathBuf::from);
+    let file = folder.path().join("page.html");
+    std::fs::write(&file, made()).unwrap();
+    browser.open(&format!("file://{}", file.display()));
+    assert_eq!(browser.script("return document.querySelectorAll('figure svg').length >= 8"), true);
+
+    sorts(&mut browser);
+    shows_values(&mut browser);
+    browser.screenshot(&kept.join("light.png"));
+
+    let paper = "return getComputedStyle(document.documentElement).backgroundColor";
+    assert_eq!(browser.script(paper), "rgb(255, 255, 255)");
+    let dark = json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]});
+    browser.chrome("Emulation.setEmulatedMedia", &dark);
+    assert_eq!(browser.script(paper), "rgb(20, 24, 29)");
+    let ink = "return getComputedStyle(document.querySelector('figure svg text')).fill";
+    assert_eq!(browser.script(ink), "rgb(232, 234, 237)");
+    browser.screenshot(&kept.join("dark.png"));
+    browser.chrome("Emulation.setEmulatedMedia", &json!({"features": []}));
+
+    let phone = json!({"width": 400, "height": 800, "deviceScaleFactor": 2, "mobile": true});
+    browser.chrome("Emulation.setDeviceMetricsOverride", &phone);
+    let wide = "return document.documentElement.scrollWidth";
+    assert_eq!(browser.script(wide), 400, "the page is wider than a phone");
+    browser.screenshot(&kept.join("phone.png"));
+    browser.chrome("Emulation.clearDeviceMetricsOverride", &json!({}));
+
+    let pdf = browser.print();
+    assert!(pdf.starts_with(b"%PDF") && pdf.len() > 20_000, "{} bytes", pdf.len());
+    std::fs::write(kept.join("page.pdf"), pdf).unwrap();
+    assert_eq!(browser.console(), Vec::<String>::new());
+}
+
+/// A click on a column's name sorts by it, another the other way around.
+fn sorts(browser: &mut Browser) {
+    let first = "return document.querySelector('#members tbody th').textContent";
+    let click = |browser: &mut Browser, column: usize| {
+        browser.script(&format!(
+            "document.querySelectorAll('#members thead button')[{column}].click()"
+        ));
+    };
+    let weights = "return [...document.querySelectorAll('#members tbody tr')].map(r => Number(r.cells[1].dataset.v))";
+    click(browser, 0);
+    assert_eq!(browser.script(first), "mean");
+    click(browser, 0);
+    assert_eq!(browser.script(first), "tree");
+    for is_rising in [false, true] {
+        click(browser, 1);
+        let values: Vec<f64> = serde_json::from_value(browser.script(weights)).unwrap();
+        assert!(
+            values.len() == 4
+                && values.is_sorted_by(|a, b| if is_rising { a <= b } else { a >= b }),
+            "{values:?}"
+        );
+    }
+    let named =
+        "return document.querySelectorAll('#members thead th')[1].getAttribute('aria-sort')";
+    assert_eq!(browser.script(named), "ascending");
+}
+
+/// Where the pointer rests on a mark its value is shown.
+fn shows_values(browser: &mut Browser) {
+    let at = "const mark = document.querySelector('#weights [data-tip]'); mark.scrollIntoView({block: 'center'});
+        const box = mark.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]";
+    let place: [f64; 2] = serde_json::from_value(browser.script(at)).unwrap();
+    let moved = json!({"type": "mouseMoved", "x": place[0], "y": place[1]});
+    browser.chrome("Input.dispatchMouseEvent", &moved);
+    let tip = browser.script(
+        "const tip = document.getElementById('tip'); return tip.hidden ? '' : tip.textContent",
+    );
+    assert!(tip.as_str().unwrap().contains("weight"), "{tip}");
+}

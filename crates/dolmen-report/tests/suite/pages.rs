@@ -1,0 +1,183 @@
+//! Pages of small fits: well formed, small, without a row of the data, and with everything a reader needs.
+
+use dolmen::recipe::{Fit, Recipe};
+use dolmen::run::Run;
+use dolmen::table::{Categories, Column, Table};
+use dolmen_report::{Kind, Options, PageOptions, Subject, draw, kinds, page, summary_html};
+
+use crate::made::noise;
+use crate::well_formed::elements;
+
+fn table(rows: usize) -> Table {
+    let number = |stream: usize| (0..rows).map(|i| noise(i, stream)).collect::<Vec<f64>>();
+    let (a, b) = (number(1), number(2));
+    let y: Vec<f64> = (0..rows).map(|i| 3.0 * a[i] + b[i] * b[i] + 0.1 * noise(i, 3)).collect();
+    let class: Vec<&str> =
+        (0..rows).map(|i| if a[i] + 0.3 * noise(i, 4) > 0.6 { "yes" } else { "no" }).collect();
+    let colour: Vec<&str> = (0..rows).map(|i| ["red", "green", "blue"][i % 3]).collect();
+    let categories = |texts: Vec<&'static str>| {
+        Column::Categorical(Categories::new(texts.into_iter().map(Some)))
+    };
+    Table::new(vec![
+        ("a".into(), Column::Numeric(a)),
+        ("b".into(), Column::Numeric(b)),
+        ("colour".into(), categories(colour)),
+        ("y".into(), Column::Numeric(y)),
+        ("class".into(), categories(class)),
+    ])
+    .unwrap()
+}
+
+/// A fit to the table without some of its columns.
+fn fit(recipe: &str, without: &[&str]) -> Fit {
+    let mut table = table(240);
+    without.iter().for_each(|name| drop(table.take(name).unwrap()));
+    Recipe::from_toml(recipe).unwrap().fit(&table, &Run::new(0)).unwrap()
+}
+
+/// What every page is to be.
+fn check(html: &str) -> Vec<String> {
+    let all = elements(html);
+    assert!(html.len() < 1 << 20, "{} bytes", html.len());
+    for loaded in ["src=", "@import", "url(", "<link"] {
+        assert!(!html.contains(loaded), "something is loaded: {loaded}");
+    }
+    let addresses =
+        html.matches("http").count() - html.matches("http://www.w3.org/2000/svg").count();
+    assert_eq!(addresses, 0, "an address in the page");
+    all
+}
+
+#[test]
+fn classes_have_a_page_with_importances() {
+    let fit = fit(
+        "target = 'class'\nmembers = ['logistic', 'tree', 'boost(rounds=20)']\nexplain = true",
+        &["y"],
+    );
+    let subject = Subject::of(&fit.model);
+    let all = kinds(&subject);
+    for kind in [
+        Kind::Weights,
+        Kind::Scores,
+        Kind::Gain,
+        Kind::Reliability,
+        Kind::Roc,
+        Kind::Confusion,
+        Kind::Importance,
+        Kind::Dependence,
+    ] {
+        assert!(all.contains(&kind), "{kind} in {all:?}");
+    }
+    let html = page(&subject, &PageOptions::default()).unwrap();
+    let found = check(&html);
+    assert!(found.iter().filter(|name| *name == "figure").count() >= all.len());
+    for said in [
+        "What was fitted.",
+        "How good it is.",
+        "Is the stack worth it?",
+        "What to do next.",
+        "To make it again",
+        "seed = 0",
+        "Dolmen 0.",
+    ] {
+        assert!(html.contains(said), "{said}");
+    }
+    let evidence = fit.model.evidence().unwrap();
+    let importance = evidence.importance.as_ref().unwrap();
+    assert_eq!(importance.inputs[0].name, "a");
+    assert_eq!(importance.inputs.len(), 3);
+}
+
+#[test]
+fn numbers_and_densities_have_pages_and_models_carry_them() {
+    let numbers = fit("target = 'y'\nmembers = ['ridge', 'tree', 'neighbours']", &["class"]);
+    let density =
+        fit("members = ['gaussian', 'kernel', 'mixture(components=2)']", &["class", "colour"]);
+    let expected = [
+        (
+            &numbers,
+            vec![Kind::Predicted, Kind::Residuals, Kind::Coverage, Kind::Correlation, Kind::Tree],
+        ),
+        (&density, vec![Kind::Density, Kind::Contours, Kind::Pairs, Kind::Pit]),
+    ];
+    for (fit, wanted) in expected {
+        let bytes = fit.model.to_bytes().unwrap();
+        let read = dolmen::recipe::Model::from_bytes(&bytes).unwrap();
+        assert_eq!(read.evidence(), fit.model.evidence());
+        let subject = Subject::of(&read);
+        let all = kinds(&subject);
+        assert!(wanted.iter().all(|kind| all.contains(kind)), "{wanted:?} in {all:?}");
+        let html = page(&subject, &PageOptions::default()).unwrap();
+        check(&html);
+        assert_eq!(html, page(&Subject::of(&fit.model), &PageOptions::default()).unwrap());
+        elements(&summary_html(&subject));
+    }
+}
+
+#[test]
+fn experts_gates_and_stages_are_drawn() {
+    let fit = fit(
+        "target = 'class'\nmembers = ['experts(count=2)', 'adaboost(rounds=8)']\nkeep_stack = true\nkeep_all = true",
+        &["y"],
+    );
+    let subject = Subject::of(&fit.model);
+    let all = kinds(&subject);
+    for kind in [Kind::Regions, Kind::Gate, Kind::Stages, Kind::Tree] {
+        assert!(all.contains(&kind), "{kind} in {all:?}");
+        elements(&draw(&subject, kind, &Options::default()).unwrap());
+    }
+    let wrong = Options { input: Some("colour".into()), ..Options::default() };
+    assert!(draw(&subject, Kind::Gate, &wrong).unwrap_err().to_string().contains("a, b"));
+}
+
+#[test]
+fn training_curves_are_kept_and_drawn() {
+    let fit =
+        fit("target = 'class'\nmembers = ['boost', 'network(epochs=20)']\nkeep_all = true", &["y"]);
+    let bytes = fit.model.to_bytes().unwrap();
+    let read = dolmen::recipe::Model::from_bytes(&bytes).unwrap();
+    let svg = draw(&Subject::of(&read), Kind::Training, &Options::default()).unwrap();
+    elements(&svg);
+    assert!(svg.contains("best after"));
+}
+
+#[test]
+fn no_row_is_on_a_picture_unless_it_is_given() {
+    let fit = fit("members = ['gaussian', 'kernel']", &["class", "colour", "y"]);
+    let dots = |svg: &str| elements(svg).iter().filter(|name| *name == "circle").count();
+    let subject = Subject::of(&fit.model);
+    assert_eq!(dots(&draw(&subject, Kind::Contours, &Options::default()).unwrap()), 0);
+    let rows = fit.model.rows_of(table(50)).unwrap().features;
+    let view = dolmen_report::ModelView {
+        model: &fit.model,
+        evidence: None,
+        score: None,
+        rows: Some(&rows),
+    };
+    assert_eq!(
+        dots(&draw(&Subject::Model(view), Kind::Contours, &Options::default()).unwrap()),
+        50
+    );
+}
+
+#[test]
+fn new_rows_are_judged_by_themselves() {
+    let fit = fit("target = 'y'\nmembers = ['ridge', 'tree']", &["class"]);
+    let model = &fit.model;
+    let run = Run::new(0);
+    let evidence = model.examine(model.rows_of(table(90)).unwrap(), true, &run).unwrap();
+    assert_eq!(evidence.rows, 90);
+    assert_eq!(evidence.importance.as_ref().unwrap().inputs[0].name, "a");
+    let score = model.score(model.rows_of(table(90)).unwrap(), &run).unwrap();
+    let view = dolmen_report::ModelView {
+        model,
+        evidence: Some(&evidence),
+        score: Some(&score),
+        rows: None,
+    };
+    let html = page(&Subject::Model(view), &PageOptions { title: Some("Mine".into()) }).unwrap();
+    check(&html);
+    assert!(
+        html.contains("<title>Mine</title>") && html.contains("90 rows that were given for it")
+    );
+}

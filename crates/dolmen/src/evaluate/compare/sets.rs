@@ -1,0 +1,36 @@
+//! Several sets, and what they say together.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Comparison, Ranks, Tally, tally};
+
+/// Comparisons of the same methods on several sets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SetsComparison {
+    /// The sets.
+    pub sets: Vec<SetComparison>,
+    /// Wins, draws and losses of each two methods.
+    pub tallies: Vec<Tally>,
+    /// The methods' mean ranks; `None` with fewer than two sets or methods.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<Ranks>,
+}
+
+/// One set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SetComparison {
+    /// The file, or whatever the set is called.
+    pub file: String,
+    /// How the methods did on it.
+    #[serde(flatten)]
+    pub comparison: Comparison,
+}
+
+impl SetsComparison {
+    /// Counts outcomes and ranks methods over sets.
+    pub fn new(sets: Vec<SetComparison>) -> Self {
+        let tallies = tally(sets.iter().map(|set| set.comparison.duels.as_slice()));
+        let ranks = Ranks::of(sets.iter().map(|set| &set.comparison));
+        Self { sets, tallies, ranks }
+    }
+}

@@ -1,0 +1,313 @@
+//! How predictions did row by row, summed up: curves and counts that are small whatever the number of rows, and hold no row.
+//!
+//! A fit makes it from the rows held out in the check of the stack (or, without a check, from the out-of-sample matrix), and it is
+//! stored with the model; [`Model::examine`] makes the same from rows with known truth.
+
+use serde::{Deserialize, Serialize};
+
+use super::explain::Explained;
+use super::matrix::{Matrix, with_matrix};
+use super::model::{AnyModel, Model, Predicted};
+use crate::combine::Combination;
+use crate::ensemble::Ensemble;
+use crate::error::Result;
+use crate::evaluate::explain::{Dependence, Importance};
+use crate::learner::density::DensityModel;
+use crate::learner::{Fitted, Sample, predict};
+use crate::oos::OutOfSample;
+use crate::run::Run;
+use crate::score::Histogram;
+use crate::score::curves::ClassCurves;
+use crate::score::residuals::PredictedTrue;
+use crate::table::{Features, Kind, Rows};
+use crate::target::Target;
+use crate::task::{Joint, Task};
+
+/// How predictions did row by row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Rows predicted.
+    pub rows: usize,
+    /// What the stack knew of these rows.
+    pub basis: Basis,
+    /// Of classes: ROC, precision and recall, reliability, confusion; before calibration where rows were held out.
+    #[serde(default)]
+    pub classes: Option<ClassCurves>,
+    /// Of numbers: predicted against true, and residuals.
+    #[serde(default)]
+    pub numbers: Option<PredictedTrue>,
+    /// Of densities: for each row the probability that the stack gives to all places less dense than the row's. Of a density that is
+    /// right every value between 0 and 1 is as frequent as any other, in any number of columns.
+    #[serde(default)]
+    pub levels: Option<Histogram>,
+    /// Of densities, where rows were given: for each column the stack's probability of a value below the row's.
+    #[serde(default)]
+    pub marginals: Vec<ColumnSketch>,
+    /// The columns learned from, or of the rows given.
+    #[serde(default)]
+    pub columns: Vec<ColumnSketch>,
+    /// How alike the members go wrong.
+    #[serde(default)]
+    pub correlation: Option<MemberCorrelation>,
+    /// How much each input matters, if that was measured.
+    #[serde(default)]
+    pub importance: Option<Importance>,
+    /// How predictions move with the inputs that matter most, if that was measured.
+    #[serde(default)]
+    pub dependence: Vec<Dependence>,
+}
+
+/// What the stack knew of the rows that it is judged by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// They were held out from the combination, and in a nested check from the members.
+    HeldOut,
+    /// They were held out from the members; the combination was learned from them.
+    LearnedFrom,
+    /// They were given later.
+    NewRows,
+}
+
+/// A column summed up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ColumnSketch {
+    /// Its name.
+    pub name: String,
+    /// Its values.
+    #[serde(flatten)]
+    pub sketch: Sketch,
+}
+
+/// The values of a column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sketch {
+    /// Numbers.
+    Numbers(Histogram),
+    /// Categories: each level with its rows.
+    Levels(Vec<(String, usize)>),
+}
+
+/// How alike members go wrong.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MemberCorrelation {
+    /// The members.
+    pub members: Vec<String>,
+    /// The correlation of each two members' errors on the rows of the matrix: residuals of numbers, log scores of everything
+    /// else; row after row, NaN where one never varies.
+    pub values: Vec<f64>,
+}
+
+/// Members up to which correlations are kept.
+const MOST_CORRELATED: usize = 60;
+/// Columns and levels up to which they are summed up.
+const MOST_COLUMNS: usize = 64;
+const MOST_LEVELS: usize = 30;
+/// Rows drawn from a density to know its levels.
+const DRAWN: usize = 1000;
+/// Bins of probabilities.
+const BINS: usize = 20;
+
+impl MemberCorrelation {
+    /// Of a matrix; `None` of a single member, or of very many.
+    pub fn of<T: Task>(matrix: &OutOfSample<T>) -> Option<Self> {
+        let members = matrix.members().to_vec();
+        let is_shown = (2..=MOST_CORRELATED).contains(&members.len());
+        is_shown.then(|| Self { values: matrix.error_correlation(), members })
+    }
+}
+
+impl Evidence {
+    /// Of rows of which nothing is known yet.
+    fn new(rows: usize, basis: Basis) -> Self {
+        Self {
+            rows,
+            basis,
+            classes: None,
+            numbers: None,
+            levels: None,
+            marginals: Vec::new(),
+            columns: Vec::new(),
+            correlation: None,
+            importance: None,
+            dependence: Vec::new(),
+        }
+    }
+
+    /// Of a stack that was just fitted; `None` without an out-of-sample matrix.
+    pub(super) fn of_fit<T: Task>(
+        ensemble: &Ensemble<T>,
+        sample: &Sample<'_, T>,
+        run: &Run,
+    ) -> Result<Option<Self>> {
+        let Some(matrix) = ensemble.matrix() else { return Ok(None) };
+        let (rows, predicted, basis) = if let Some(held) = ensemble.held_out() {
+            (held.rows.clone(), held.predicted.clone(), Basis::HeldOut)
+        } else {
+            let x = sample.x().select(matrix.table_rows());
+            let predicted = combined(ensemble, matrix, x.rows())?;
+            ((0..matrix.rows()).collect(), predicted, Basis::LearnedFrom)
+        };
+        let mut evidence = Self::new(rows.len(), basis);
+        let weights = match matrix.weights() {
+            Some(weights) => rows.iter().map(|&i| weights[i]).collect(),
+            None => vec![1.0; rows.len()],
+        };
+        evidence.sum_up::<T>(&predicted, &matrix.target().select(&rows), &weights);
+        let table_rows: Vec<usize> = rows.iter().map(|&i| matrix.table_rows()[i]).collect();
+        let stream = run.stream("evidence");
+        evidence.levels = levels(ensemble.density(), sample.x(), &table_rows, &predicted, &stream)?;
+        evidence.columns = sketches(sample.x());
+        evidence.correlation = MemberCorrelation::of(matrix);
+        Ok(Some(evidence))
+    }
+
+    /// Of a matrix alone: how alike its members go wrong.
+    pub fn of_matrix(matrix: &Matrix) -> Self {
+        let correlation = with_matrix!(matrix, matrix => MemberCorrelation::of(matrix));
+        Self { correlation, ..Self::new(matrix.rows(), Basis::LearnedFrom) }
+    }
+
+    /// What the task's predictions say of classes or numbers.
+    fn sum_up<T: Task>(&mut self, predicted: &[f64], target: &T::Target, weights: &[f64]) {
+        if let Some(labels) = target.labels() {
+            let posteriors;
+            let probabilities = if T::LOG_SPACE {
+                posteriors = Joint::posteriors(predicted, labels.classes().len());
+                &posteriors
+            } else {
+                predicted
+            };
+            self.classes = Some(ClassCurves::of(probabilities, labels, weights));
+        }
+        self.numbers = target.numbers().map(|truth| PredictedTrue::of(predicted, truth));
+    }
+}
+
+/// What a stack makes of its own matrix.
+fn combined<T: Task>(
+    ensemble: &Ensemble<T>,
+    matrix: &OutOfSample<T>,
+    x: Rows<'_>,
+) -> Result<Vec<f64>> {
+    let column = |name: &str| matrix.members().iter().position(|member| member == name);
+    let columns: Vec<&[f64]> =
+        ensemble.names().filter_map(column).map(|m| matrix.column(m)).collect();
+    let mut out = vec![0.0; matrix.rows() * matrix.width()];
+    let combination: &dyn Combination<T> = ensemble.combination();
+    combination.combine_into(&columns, matrix.width(), x, &mut out)?;
+    Ok(out)
+}
+
+/// Where rows stand among the levels of a density: how often rows drawn from it are less dense than they. Rows with missing
+/// values have densities of fewer columns, and are left out.
+fn levels(
+    density: Option<&dyn DensityModel>,
+    x: Rows<'_>,
+    rows: &[usize],
+    log_densities: &[f64],
+    run: &Run,
+) -> Result<Option<Histogram>> {
+    let Some(density) = density else { return Ok(None) };
+    let drawn = Features::new(density.sample(DRAWN, run)?, x.schema().clone())?;
+    let mut own = vec![0.0; DRAWN];
+    density.predict_into(drawn.rows(), &mut own)?;
+    own.sort_by(f64::total_cmp);
+    let is_whole = |i: &usize| x.row(rows[*i]).iter().all(|v| !v.is_nan());
+    let level = |i: usize| {
+        let value = log_densities[i];
+        let (below, up_to) =
+            (own.partition_point(|o| *o < value), own.partition_point(|o| *o <= value));
+        (below + up_to) as f64 / (2 * DRAWN) as f64
+    };
+    let values = (0..rows.len()).filter(is_whole).map(level);
+    Ok(Some(Histogram::within([0.0, 1.0], BINS, values)))
+}
+
+/// The stack's probability of a value below each row's, column by column; columns whose part of it cannot be had are left out.
+fn marginals(density: Option<&dyn DensityModel>, x: Rows<'_>) -> Vec<ColumnSketch> {
+    let Some(density) = density else { return Vec::new() };
+    let fields = x.schema().fields().iter().enumerate().take(MOST_COLUMNS);
+    let of_column = |(j, field): (usize, &crate::table::Field)| {
+        let marginal = density.marginal(&[j]).ok()?;
+        let known = x.iter().map(|row| row[j]).filter(|v| v.is_finite());
+        let below: Vec<f64> = known.map(|v| marginal.cdf(v)).collect::<Result<_>>().ok()?;
+        let sketch = Sketch::Numbers(Histogram::within([0.0, 1.0], BINS, below.into_iter()));
+        Some(ColumnSketch { name: field.name.clone(), sketch })
+    };
+    fields.filter_map(of_column).collect()
+}
+
+fn sketches(x: Rows<'_>) -> Vec<ColumnSketch> {
+    let fields = x.schema().fields().iter().enumerate().take(MOST_COLUMNS);
+    let of_column = |(j, field): (usize, &crate::table::Field)| {
+        let values = x.iter().map(move |row| row[j]);
+        let sketch = match &field.kind {
+            Kind::Numeric => Sketch::Numbers(Histogram::of(values)),
+            Kind::Categorical { levels } => {
+                let mut counts = vec![0; levels.len()];
+                let known = values.filter(|v| *v >= 0.0 && (*v as usize) < levels.len());
+                known.for_each(|v| counts[v as usize] += 1);
+                let mut named: Vec<(String, usize)> = levels.iter().cloned().zip(counts).collect();
+                named.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+                named.truncate(MOST_LEVELS);
+                Sketch::Levels(named)
+            }
+        };
+        ColumnSketch { name: field.name.clone(), sketch }
+    };
+    fields.map(of_column).collect()
+}
+
+impl Model {
+    /// How predictions of rows with known truth do, row by row; with `explain` also the importance of the inputs. The rows should
+    /// not be those learned from.
+    pub fn examine(&self, rows: Predicted, explain: bool, run: &Run) -> Result<Evidence> {
+        let (features, mut table, _) = self.with_truth(rows)?;
+        let run = &run.stream("examine");
+        match self.any() {
+            AnyModel::Density(model) => {
+                self.examined(model, &self.truth(&mut table)?, &features, explain, run)
+            }
+            AnyModel::Classification(model) => {
+                self.examined(model, &self.truth(&mut table)?, &features, explain, run)
+            }
+            AnyModel::Joint(model) => {
+                self.examined(model, &self.truth(&mut table)?, &features, explain, run)
+            }
+            AnyModel::Regression(model) => {
+                self.examined(model, &self.truth(&mut table)?, &features, explain, run)
+            }
+        }
+    }
+
+    fn examined<T: Task>(
+        &self,
+        ensemble: &Ensemble<T>,
+        target: &T::Target,
+        features: &Features,
+        explain: bool,
+        run: &Run,
+    ) -> Result<Evidence> {
+        let x = features.rows();
+        let predicted = predict(ensemble, x, run)?;
+        let mut evidence = Evidence::new(x.rows(), Basis::NewRows);
+        evidence.sum_up::<T>(&predicted, target, &vec![1.0; x.rows()]);
+        let all: Vec<usize> = (0..x.rows()).collect();
+        evidence.levels = levels(ensemble.density(), x, &all, &predicted, run)?;
+        evidence.marginals = marginals(ensemble.density(), x);
+        evidence.columns = sketches(x);
+        let columns = ensemble.models().map(|model| predict(model, x, run));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let members = ensemble.names().map(String::from).zip(columns).collect();
+        let matrix = OutOfSample::<T>::from_columns(members, target.clone(), None)?;
+        evidence.correlation = MemberCorrelation::of(&matrix);
+        if explain {
+            let sample = Sample::new(x, target)?;
+            let explained = Explained { ensemble, sample, conventions: self.conventions() };
+            explained.add_of_model(&mut evidence, run)?;
+        }
+        Ok(evidence)
+    }
+}

@@ -1,0 +1,85 @@
+//! Columns summed up: histograms of numbers, counts of categories.
+
+use serde::{Deserialize, Serialize};
+
+/// Bins of a histogram.
+const BINS: usize = 30;
+
+/// So many values in bins of equal width.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Histogram {
+    /// Where the first bin begins and the last one ends.
+    pub range: [f64; 2],
+    /// Values in each bin.
+    pub counts: Vec<usize>,
+    /// Values that are missing or infinite.
+    pub without: usize,
+}
+
+impl Histogram {
+    /// Of values; the bins reach from the smallest to the largest.
+    pub fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
+        let finite = || values.clone().filter(|v| v.is_finite());
+        let (low, high) =
+            (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+        let range = match high - low {
+            width if width > 0.0 => [low, high],
+            0.0 => [low - 0.5, low + 0.5],
+            _ => [0.0, 1.0],
+        };
+        Self::within(range, BINS, values)
+    }
+
+    /// The same in so many bins between two ends; values beyond them are in the outermost bins.
+    pub fn within(range: [f64; 2], bins: usize, values: impl Iterator<Item = f64>) -> Self {
+        let (mut counts, mut without) = (vec![0; bins], 0);
+        for value in values {
+            if value.is_finite() {
+                let share = (value - range[0]) / (range[1] - range[0]);
+                counts[((share * bins as f64).max(0.0) as usize).min(bins - 1)] += 1;
+            } else {
+                without += 1;
+            }
+        }
+        Self { range, counts, without }
+    }
+
+    /// The middle value, as nearly as the bins tell it.
+    pub fn median(&self) -> f64 {
+        let [low, high] = self.range;
+        let (half, bins) = (self.total() as f64 / 2.0, self.counts.len() as f64);
+        let mut below = 0.0;
+        for (k, &count) in self.counts.iter().enumerate() {
+            let count = count as f64;
+            if count > 0.0 && below + count >= half {
+                let within = (half - below) / count;
+                return low + (high - low) * (k as f64 + within) / bins;
+            }
+            below += count;
+        }
+        f64::midpoint(low, high)
+    }
+
+    /// All values that are in bins.
+    pub fn total(&self) -> usize {
+        self.counts.iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_is_somewhere() {
+        let values = [0.0, 0.5, 1.0, f64::NAN, 3.0, 3.0, f64::INFINITY];
+        let found = Histogram::of(values.into_iter());
+        assert_eq!((found.range, found.total(), found.without), ([0.0, 3.0], 5, 2));
+        assert_eq!((found.counts[0], found.counts[29]), (1, 2));
+        let constant = Histogram::of([2.0; 4].into_iter());
+        assert_eq!((constant.range, constant.total()), ([1.5, 2.5], 4));
+        assert_eq!(Histogram::of(std::iter::empty()).total(), 0);
+        let even = Histogram::of((0..1000).map(f64::from));
+        assert!((even.median() - 499.5).abs() < 20.0, "{}", even.median());
+    }
+}

@@ -1,0 +1,400 @@
+"""What all estimators share: scikit-learn's manners around one call into the library."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, DensityMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    check_random_state,
+    column_or_1d,
+    validate_data,
+)
+
+from . import _dolmen, _pictures, _rows
+from ._members import Member
+from ._pictures import Picture
+from ._progress import listening
+
+LEAST_ROWS = 2
+
+
+class Estimator(BaseEstimator):
+    """An estimator whose fit is one recipe.
+
+    A subclass has the parameters `reading` (how data frames are read: the recipe's fields, such as `{"all_columns": True}`), `random_state` (None is 0: fits are reproducible), `n_jobs` (None and -1 are all cores; results do not depend
+    on it) and `progress` (True shows a bar; None does so in notebooks), and says in `_recipe` what else decides the fit.
+    """
+
+    _task: str
+
+    def _recipe(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _reading(self) -> dict[str, Any]:
+        """How data frames are read, if that was said."""
+        return {} if self.reading is None else {"reading": dict(self.reading)}
+
+    def _python_members(self) -> dict[str, Any]:
+        """Members that are Python objects, by name."""
+        return {}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    # Fitting
+
+    def _fit(self, x: Any, y: Any, sample_weight: Any, groups: Any, times: Any) -> Any:
+        rows = self._rows_to_fit(x)
+        count = rows.rows if isinstance(rows, _dolmen.Table) else len(rows)
+        truth, name = self._truth(y, count)
+        if name is not None and isinstance(rows, _dolmen.Table):
+            while name in rows.names:
+                name += "_"
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, np.empty((count, 1)))
+        keys = _rows.keys(count, sample_weight, groups, times)
+        recipe = {"seed": self._seed(), "target": name, **self._recipe()}
+        if self._task == "classification":
+            recipe.setdefault("task", "classify")
+        elif self._task == "regression":
+            recipe.setdefault("task", "regress")
+        members = {
+            name: Member(name, member, self._task, self._classes_in_order(), _frame_of(x), self._jobs_of_members())
+            for name, member in self._python_members().items()
+        }
+        with listening(self.progress, type(self).__name__) as listener:
+            manner = _rows.manner(self.n_jobs, listener)
+            self.model_, matrix = _dolmen.fit(recipe, rows, truth, keys, members or None, None, manner)
+        self._matrix = matrix
+        self._tell(self.model_.report())
+        return self
+
+    def _rows_to_fit(self, x: Any) -> Any:
+        if _rows.is_frame(x):
+            validate_data(self, x, skip_check_array=True)
+            table = _rows.table(x)
+            if table.rows < LEAST_ROWS:
+                raise ValueError(f"Found array with {table.rows} sample(s) while a minimum of {LEAST_ROWS} is required.")
+            return table
+        return validate_data(self, x, **self._array_checks(), ensure_min_samples=LEAST_ROWS)
+
+    def _rows_to_use(self, x: Any) -> Any:
+        check_is_fitted(self, "model_")
+        if _rows.is_frame(x):
+            validate_data(self, x, skip_check_array=True, reset=False)
+            if self._by_name():
+                return _rows.table(x)
+            x = np.asarray(x)
+        elif self._by_name() and not self._all_numbers():
+            kinds = "texts, categories or dates"
+            raise ValueError(f"{type(self).__name__} was fitted to a data frame with {kinds}: it needs one to predict, too")
+        return validate_data(self, x, reset=False, **self._array_checks())
+
+    def _array_checks(self) -> dict[str, Any]:
+        return {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+
+    def _by_name(self) -> bool:
+        """Whether the model knows its columns by name: arrays have none, and are given x1, x2, .."""
+        return [name for name, _ in self.model_.columns] != [f"x{j + 1}" for j in range(len(self.model_.columns))]
+
+    def _all_numbers(self) -> bool:
+        """Whether the model's columns are the numbers of the frame, one for one."""
+        names = [name for name, levels in self.model_.columns if levels is None]
+        return names == list(getattr(self, "feature_names_in_", names)) and len(names) == len(self.model_.columns)
+
+    def _truth(self, y: Any, rows: int) -> tuple[Any, str | None]:
+        return None, None
+
+    def _require_y(self, y: Any) -> None:
+        if y is None:
+            name = type(self).__name__
+            raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
+
+    def _classes_in_order(self) -> np.ndarray | None:
+        return None
+
+    def _jobs_of_members(self) -> int | None:
+        return None
+
+    def _seed(self) -> int:
+        state = self.random_state
+        if state is None:
+            return 0
+        if isinstance(state, (int, np.integer)):
+            return int(state)
+        if isinstance(state, np.random.Generator):
+            return int(state.integers(2**32))
+        return int(check_random_state(state).randint(2**32, dtype=np.uint64))
+
+    def _tell(self, report: dict[str, Any]) -> None:
+        """Warns of what the fit has to say to the user."""
+        for note in report.get("data_notes") or []:
+            warnings.warn(note.replace("--all-columns", 'reading={"all_columns": True}'), stacklevel=4)
+        for text in report.get("left_out") or []:
+            warnings.warn(f"a member was left out: {text}", stacklevel=4)
+        if report.get("combination_converged") is False:
+            from sklearn.exceptions import ConvergenceWarning
+
+            warnings.warn("the search for the combination missed its tolerance", ConvergenceWarning, stacklevel=4)
+
+    # Using
+
+    def _predicted(self, x: Any) -> np.ndarray:
+        rows = self._rows_to_use(x)
+        values, unseen = self.model_.predict(rows, _rows.manner(self.n_jobs))
+        for found in unseen:
+            levels = ", ".join(found["levels"][:3])
+            warnings.warn(f"column '{found['column']}' has {found['rows']} rows with categories not seen in the fit: {levels}", stacklevel=3)
+        return values
+
+    def score_report(self, X: Any, y: Any = None) -> dict[str, Any]:
+        """How good the model is on rows with known truth, beside its members, with standard errors: what `dolmen score` shows."""
+        rows = self._rows_to_use(X)
+        count = rows.rows if isinstance(rows, _dolmen.Table) else len(rows)
+        return self.model_.score(rows, self._known(y, count), _rows.manner(self.n_jobs))
+
+    def _known(self, y: Any, rows: int) -> Any:
+        return None
+
+    @property
+    def report_(self) -> dict[str, Any]:
+        """What the fit says of itself: members, weights, the check and its figures."""
+        check_is_fitted(self, "model_")
+        return self.model_.report()
+
+    @property
+    def recipe_(self) -> str:
+        """What decided the fit, as the TOML file that `dolmen fit --recipe` takes."""
+        check_is_fitted(self, "model_")
+        return self.model_.recipe_toml()
+
+    @property
+    def parameters_(self) -> dict[str, Any]:
+        """What the model consists of: means, coefficients, trees."""
+        check_is_fitted(self, "model_")
+        return arrays(self.model_.parameters())
+
+    def plot(self, kind: str | None = None, **look: Any) -> Picture:
+        """A picture of the model: the most telling one, or one of `pictures_`. `input`, `member`, `theme` and `width` as for `dolmen plot`."""
+        check_is_fitted(self, "model_")
+        return Picture(self.model_.draw(_pictures.look(kind, **look)))
+
+    @property
+    def pictures_(self) -> dict[str, str]:
+        """The pictures that suit the model, and what they show."""
+        check_is_fitted(self, "model_")
+        return dict(self.model_.kinds())
+
+    def report_html(self, path: str | Path | None = None, title: str | None = None) -> str:
+        """The report as one self-contained page, written to a file if one is named."""
+        check_is_fitted(self, "model_")
+        page = self.model_.page(title)
+        if path is not None:
+            Path(path).write_text(page, encoding="utf-8")
+        return page
+
+    def _repr_html_(self) -> str:
+        if not self.__sklearn_is_fitted__():
+            return super()._repr_html_()
+        return self.model_.summary_html()
+
+    def save(self, path: str | Path) -> None:
+        """Writes the model file that the command line reads, too."""
+        check_is_fitted(self, "model_")
+        self.model_.save(Path(path))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        if "model_" in state:
+            state = {**state, "model_": state["model_"].to_bytes()}
+        # The matrix is evidence of the fit at hand; what predicts travels.
+        state.pop("_matrix", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if isinstance(state.get("model_"), bytes):
+            # Whoever unpickles this trusts it already.
+            state = {**state, "model_": _dolmen.Model.from_bytes(state["model_"], True)}
+        super().__setstate__(state)
+
+
+def _frame_of(x: Any) -> str | None:
+    """The kind of data frame that members are shown."""
+    if not _rows.is_frame(x):
+        return None
+    return "polars" if type(x).__module__.startswith("polars") else "pandas"
+
+
+def arrays(value: Any) -> Any:
+    """Parameters with arrays where the library has numbers with a shape."""
+    if isinstance(value, dict):
+        if set(value) == {"shape", "values"}:
+            return np.asarray(value["values"]).reshape(value["shape"])
+        return {name: arrays(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [arrays(part) for part in value]
+    return value
+
+
+class Classifier(ClassifierMixin, Estimator):
+    """A classifier: `predict`, `predict_proba`, `predict_log_proba`."""
+
+    _task = "classification"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, times: Any = None) -> Any:
+        """Fits the model.
+
+        `groups` are never torn apart by any split; with `times` no row is predicted by a model that saw a later one. Of `sample_weight` only the
+        ratios matter.
+        """
+        return self._fit(X, y, sample_weight, groups, times)
+
+    def _truth(self, y: Any, rows: int) -> tuple[Any, str | None]:
+        self._require_y(y)
+        name = getattr(y, "name", None)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(np.empty(rows), y)
+        check_classification_targets(y)
+        _refuse_missing(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"The target has only one class: {self.classes_[0]!r}")
+        return self._levels_and_codes(codes), name if isinstance(name, str) and name else "y"
+
+    def _levels_and_codes(self, codes: np.ndarray) -> tuple[list[str], np.ndarray]:
+        names = _rows.spelled(self.classes_)
+        self._class_order = np.asarray(_dolmen.class_order(names))
+        place = np.argsort(self._class_order).astype(np.uint32)
+        return [names[i] for i in self._class_order], np.ascontiguousarray(place[codes])
+
+    def _known(self, y: Any, rows: int) -> Any:
+        self._require_y(y)
+        y = column_or_1d(y)
+        check_consistent_length(np.empty(rows), y)
+        codes = np.searchsorted(self.classes_, y)
+        codes[codes == len(self.classes_)] = 0
+        if not np.all(self.classes_[codes] == y):
+            raise ValueError("y has classes that the model does not know")
+        return self._levels_and_codes(codes)
+
+    def _classes_in_order(self) -> np.ndarray:
+        return self.classes_[self._class_order]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, in the order of `classes_`."""
+        predicted = self._predicted(X)
+        return predicted[:, np.argsort(self._class_order)]
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Their logarithms."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class."""
+        probabilities = self.predict_proba(X)
+        return self.classes_[np.argmax(probabilities, axis=1)]
+
+
+class Regressor(RegressorMixin, Estimator):
+    """A regression: `predict`, and prediction intervals of stacks."""
+
+    _task = "regression"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, times: Any = None) -> Any:
+        """Fits the model.
+
+        `groups` are never torn apart by any split; with `times` no row is predicted by a model that saw a later one. Of `sample_weight` only the
+        ratios matter.
+        """
+        return self._fit(X, y, sample_weight, groups, times)
+
+    def _truth(self, y: Any, rows: int) -> tuple[Any, str | None]:
+        self._require_y(y)
+        name = getattr(y, "name", None)
+        return self._known(y, rows), name if isinstance(name, str) and name else "y"
+
+    def _known(self, y: Any, rows: int) -> Any:
+        self._require_y(y)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(np.empty(rows), y)
+        y = _rows.numbers(y)
+        _refuse_missing(y)
+        return y
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The expected value of each row."""
+        return self._predicted(X).ravel()
+
+
+class DensityEstimator(DensityMixin, Estimator):
+    """A density: ln p of rows, draws, marginals, conditionals, anomaly scores."""
+
+    _task = "density"
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None, times: Any = None) -> Any:
+        """Fits the density of the rows; `y` is not looked at."""
+        return self._fit(X, None, sample_weight, groups, times)
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """ln p of each row."""
+        return self._predicted(X).ravel()
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean of ln p over the rows."""
+        return float(np.mean(self.score_samples(X)))
+
+    def anomaly_scores(self, X: Any) -> np.ndarray:
+        """-ln p of each row: the higher, the stranger."""
+        return -self.score_samples(X)
+
+    @property
+    def density_(self) -> Any:
+        """The density as an object with `marginal`, `conditional`, `cdf`, `ppf` and `sample`."""
+        from .density import Density
+
+        check_is_fitted(self, "model_")
+        names = [name for name, _ in self.model_.columns]
+        return Density(self.model_.density(), names, self.n_jobs)
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
+        """Rows drawn from the density."""
+        return self.density_.sample(n_samples, random_state=random_state)
+
+    def marginal(self, columns: Any) -> Any:
+        """The density of some columns, the others integrated out; columns by name or number."""
+        return self.density_.marginal(columns)
+
+    def conditional(self, given: dict[Any, float]) -> Any:
+        """The density of the other columns, given the values of some: {column: value}."""
+        return self.density_.conditional(given)
+
+    def cdf(self, x: Any) -> np.ndarray:
+        """The probability of a value of at most x, for a density of one column."""
+        return self.density_.cdf(x)
+
+    def ppf(self, p: Any) -> np.ndarray:
+        """The value below which a share p lies, for a density of one column."""
+        return self.density_.ppf(p)
+
+
+def _refuse_missing(y: np.ndarray) -> None:
+    if y.dtype.kind == "f":
+        if np.isnan(y).any():
+            raise ValueError("Input y contains NaN.")
+        if np.isinf(y).any():
+            raise ValueError("Input y contains infinity or a value too large for dtype('float64').")

@@ -1,0 +1,99 @@
+"""Single learners as estimators: their parameters are those of the library, fitted as they are, without folds or combiner."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ._estimator import Classifier, DensityEstimator, Regressor, arrays
+
+MANNERS = ("reading", "random_state", "n_jobs", "progress")
+"""Parameters that are no part of a spec."""
+
+
+def spec_of(value: Any) -> Any:
+    """A value of a spec: numbers and texts as they are, estimators as the specs they are."""
+    if isinstance(value, Learner):
+        return value._spec()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [spec_of(part) for part in value]
+    if isinstance(value, dict):
+        return {name: spec_of(part) for name, part in value.items()}
+    return value
+
+
+class Learner:
+    """A learner by its kind; the parameters that differ from the default make its spec."""
+
+    _kind: ClassVar[str]
+    _spelled: ClassVar[dict[str, str]] = {}
+    """Parameters that Python cannot spell as the library does."""
+    _given: ClassVar[tuple[str, ...]] = ()
+    """Parameters that the library has no default for: always part of the spec."""
+
+    def _spec(self) -> dict[str, Any]:
+        defaults = self._defaults()
+        spec: dict[str, Any] = {"kind": self._kind}
+        for name, value in self.get_params(deep=False).items():
+            value = spec_of(value)
+            if name in MANNERS or value is None or (name not in self._given and value == spec_of(defaults[name])):
+                continue
+            spec[self._spelled.get(name, name)] = value
+        return spec
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        return {name: parameter.default for name, parameter in _signature(cls).items()}
+
+    def _recipe(self) -> dict[str, Any]:
+        return {"members": [self._spec()], "alone": True, **self._reading()}
+
+    def _fitted_parameters(self) -> dict[str, Any]:
+        """What the one model consists of, behind whatever wraps it."""
+        check_is_fitted(self, "model_")
+        found = arrays(self.model_.parameters())
+        while "models" in found or "model" in found:
+            found = found["models"][0] if "models" in found else found["model"]
+        return found
+
+    def _series(self, name: str) -> np.ndarray | None:
+        check_is_fitted(self, "model_")
+        for series in self.model_.members()[0]["series"]:
+            if series["name"] == name:
+                return np.asarray(series["values"])
+        return None
+
+
+def _signature(cls: type) -> dict[str, Any]:
+    import inspect
+
+    parameters = inspect.signature(cls.__init__).parameters
+    return {name: parameter for name, parameter in parameters.items() if name != "self"}
+
+
+class ClassificationLearner(Learner, Classifier):
+    """A single classifier."""
+
+
+class RegressionLearner(Learner, Regressor):
+    """A single regression."""
+
+
+class DensityLearner(Learner, DensityEstimator):
+    """A single density."""
+
+
+class Importances:
+    """For learners that know how much each input matters."""
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much each input matters to the model; they sum to 1 unless they are by permutation."""
+        found = self._series("importance")
+        if found is None:
+            raise AttributeError(f"this {type(self).__name__} has no importances")
+        return found

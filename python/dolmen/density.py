@@ -1,0 +1,71 @@
+"""Densities that can be taken apart: marginals, conditionals, probabilities and draws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _dolmen, _rows
+
+__all__ = ["Density"]
+
+
+class Density:
+    """A density of named numeric columns, as fitted, or what is left of one."""
+
+    def __init__(self, density: _dolmen.Density, names: list[str], n_jobs: int | None = None):
+        self._density, self.names, self.n_jobs = density, names, n_jobs
+
+    def __repr__(self) -> str:
+        return f"Density({', '.join(self.names)})"
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """ln p of each row."""
+        x = _rows.numbers(X)
+        if x.ndim == 1:
+            x = x.reshape(-1, 1)
+        return self._density.log_density(x, _rows.manner(self.n_jobs))
+
+    def marginal(self, columns: Any) -> Density:
+        """The density of some columns, the others integrated out; columns by name or number."""
+        places = [self._place(column) for column in ([columns] if isinstance(columns, (str, int)) else columns)]
+        return Density(self._density.marginal(places), [self.names[j] for j in places], self.n_jobs)
+
+    def conditional(self, given: dict[Any, float]) -> Density:
+        """The density of the other columns, given the values of some: {column: value}."""
+        places = {self._place(column): float(value) for column, value in given.items()}
+        rest = [name for j, name in enumerate(self.names) if j not in places]
+        return Density(self._density.conditional(sorted(places.items())), rest, self.n_jobs)
+
+    def cdf(self, x: Any) -> np.ndarray:
+        """The probability of a value of at most x, for a density of one column."""
+        points = _rows.numbers(x)
+        return self._density.cdf(points.ravel(), _rows.manner(self.n_jobs)).reshape(points.shape)
+
+    def ppf(self, p: Any) -> np.ndarray:
+        """The value below which a share p lies, for a density of one column."""
+        shares = _rows.numbers(p)
+        return self._density.ppf(shares.ravel(), _rows.manner(self.n_jobs)).reshape(shares.shape)
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
+        """Rows drawn from the density."""
+        if n_samples < 1:
+            raise ValueError(f"n_samples must be at least 1, but is {n_samples}")
+        seed = np.random.SeedSequence().entropy % 2**63 if random_state is None else _seed(random_state)
+        return self._density.sample(int(n_samples), seed, _rows.manner(self.n_jobs))
+
+    def _place(self, column: Any) -> int:
+        if isinstance(column, str):
+            if column not in self.names:
+                raise ValueError(f"no column '{column}'; there are {', '.join(self.names)}")
+            return self.names.index(column)
+        return int(column)
+
+
+def _seed(random_state: Any) -> int:
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    return int(random_state.randint(2**31))

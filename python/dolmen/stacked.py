@@ -1,0 +1,264 @@
+"""Stacks: members of any kind, combined by what they said about rows they had not seen, checked on rows held out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from . import _pictures, _rows
+from ._estimator import Classifier, DensityEstimator, Estimator, Regressor
+from ._learner import Learner, spec_of
+from .oos import OutOfSample
+
+__all__ = ["StackedClassifier", "StackedDensity", "StackedRegressor"]
+
+PARAMETERS = """
+
+    Parameters
+    ----------
+    members : list or None, default=None
+        What is combined: specs such as ``"forest"`` or ``"boost(rate=0.05)"``, Dolmen's estimators, any other object with the methods of the task,
+        or pairs of a name and one of these. None takes the usual members for rows like these.
+    combiner : str, dict, list or None, default=None
+        How they are combined; of several, the one that does best on rows held out. None takes the usual ones.
+    folds : int or None, default=None
+        Folds in which members predict rows they have not seen: 5, or 10 for densities.
+    plan : str or None, default=None
+        Any other way to hold rows out, such as ``"repeated(of=stratified(folds=5), repeats=3)"`` or ``"time(folds=5)"``.
+    check : {"auto", "nested", "matrix", "none"}, default="auto"
+        How the stack is compared with its best member and equal weights.
+    final : {"refit", "average"}, default="refit"
+        Whether members are fitted again on all rows, or the fits of the folds are averaged.
+    calibration : {"temperature", "isotonic"} or None, default=None
+        How class probabilities are calibrated.
+    intervals : {"constant", "local"}, default="constant"
+        How wide prediction intervals of numbers are.
+    keep_stack : bool, default=False
+        Whether the stack is kept even if its best member, or equal weights, do better on rows held out.
+    keep_all : bool, default=False
+        Whether members without weight are fitted and kept, too.
+    drop_failed : bool, default=False
+        Whether members that cannot be fitted leave instead of stopping the fit.
+    member_jobs : int or None, default=None
+        Processes in which Python objects are fitted, through joblib; None fits them on threads.
+    reading : dict or None, default=None
+        How data frames are read: the recipe's fields, such as ``{"all_columns": True, "drop": ["name"]}``.
+    random_state, n_jobs, progress
+        As for every estimator of Dolmen.
+
+    Attributes
+    ----------
+    weights_, weight_errors_ : ndarray
+        The members' weights and their standard errors, in the order of `member_names_`.
+    oos_ : OutOfSample
+        What every member said about rows it had not seen.
+    report_ : dict
+        The evidence: scores, weights, gains with standard errors, figures of the check.
+    """
+
+
+class Stacked(TransformerMixin, Estimator):
+    """What stacks of all tasks share."""
+
+    def __init__(
+        self,
+        members: Any = None,
+        *,
+        combiner: Any = None,
+        folds: int | None = None,
+        plan: str | None = None,
+        check: str = "auto",
+        final: str = "refit",
+        calibration: str | None = None,
+        intervals: str = "constant",
+        keep_stack: bool = False,
+        keep_all: bool = False,
+        drop_failed: bool = False,
+        member_jobs: int | None = None,
+        reading: dict[str, Any] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        progress: bool | None = None,
+    ) -> None:
+        self.members = members
+        self.combiner = combiner
+        self.folds = folds
+        self.plan = plan
+        self.check = check
+        self.final = final
+        self.calibration = calibration
+        self.intervals = intervals
+        self.keep_stack = keep_stack
+        self.keep_all = keep_all
+        self.drop_failed = drop_failed
+        self.member_jobs = member_jobs
+        self.reading = reading
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    # Members
+
+    def _named(self) -> list[tuple[str | None, Any]]:
+        """The members with the names they were given, if they were."""
+        members = self.members
+        if members is None:
+            return []
+        if isinstance(members, dict):
+            return list(members.items())
+        if not isinstance(members, (list, tuple)):
+            members = [members]
+        return [member if isinstance(member, tuple) and len(member) == 2 else (None, member) for member in members]
+
+    def _is_python(self, member: Any) -> bool:
+        return not isinstance(member, (str, dict, Learner))
+
+    def _python_members(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, member in self._named():
+            if self._is_python(member):
+                found[self._free_name(name or type(member).__name__, found)] = member
+        return found
+
+    @staticmethod
+    def _free_name(name: str, taken: dict[str, Any]) -> str:
+        if name not in taken:
+            return name
+        return next(f"{name}-{i}" for i in range(2, len(taken) + 3) if f"{name}-{i}" not in taken)
+
+    def _specs(self) -> list[Any]:
+        names = iter(self._python_members())
+        specs = []
+        for _, member in self._named():
+            specs.append({"kind": "python", "name": next(names)} if self._is_python(member) else spec_of(member))
+        return specs
+
+    def _recipe(self) -> dict[str, Any]:
+        combiners = self.combiner
+        if combiners is None:
+            combiners = []
+        elif isinstance(combiners, (str, dict)):
+            combiners = [combiners]
+        return {
+            "members": self._specs(),
+            "combiners": spec_of(list(combiners)),
+            "folds": self.folds,
+            "plan": self.plan,
+            "check": self.check,
+            "ending": self.final,
+            "calibration": self.calibration,
+            "intervals": self.intervals,
+            "keep_stack": self.keep_stack,
+            "keep_all": self.keep_all,
+            "drop_failed": self.drop_failed,
+            **self._reading(),
+        }
+
+    def _jobs_of_members(self) -> int | None:
+        return self.member_jobs
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters; of named members theirs, too, as ``name__parameter``."""
+        found = super().get_params(deep=False)
+        if deep:
+            for name, member in self._named():
+                if name is not None and hasattr(member, "get_params"):
+                    found[name] = member
+                    found.update({f"{name}__{key}": value for key, value in member.get_params().items()})
+        return found
+
+    def set_params(self, **params: Any) -> Any:
+        """Sets parameters; those of named members as ``name__parameter``."""
+        named = {name: member for name, member in self._named() if name is not None}
+        own = {}
+        for key, value in params.items():
+            name, _, rest = key.partition("__")
+            if rest and name in named:
+                named[name].set_params(**{rest: value})
+            elif key in named:
+                self.members = [(other, value if other == key else member) for other, member in self._named()]
+            else:
+                own[key] = value
+        return super().set_params(**own) if own else self
+
+    # What was found
+
+    def _weighed(self) -> list[dict[str, Any]]:
+        return self.report_["members"]
+
+    @property
+    def member_names_(self) -> list[str]:
+        """The members' names, in the order of the weights."""
+        return [member["name"] for member in self._weighed()]
+
+    @property
+    def weights_(self) -> np.ndarray:
+        """The members' weights; NaN where the combination has none."""
+        return np.asarray([np.nan if member["weight"] is None else member["weight"] for member in self._weighed()])
+
+    @property
+    def weight_errors_(self) -> np.ndarray:
+        """Their standard errors; NaN where they are not known."""
+        return np.asarray([np.nan if member.get("se") is None else member["se"] for member in self._weighed()])
+
+    @property
+    def oos_(self) -> OutOfSample:
+        """What every member said about rows it had not seen. It does not travel with pickles."""
+        check_is_fitted(self, "model_")
+        matrix = getattr(self, "_matrix", None) or self.model_.matrix()
+        if matrix is None:
+            raise AttributeError("the out-of-sample matrix is not at hand: it stays with the object that was fitted")
+        return OutOfSample(matrix)
+
+    def plot_weights(self, ax: Any = None, **look: Any) -> Any:
+        """The weights with their intervals: on matplotlib's axes if it is there, else as a picture."""
+        if ax is None and not _pictures.has_matplotlib():
+            return self.plot("weights", **look)
+        return _pictures.weight_bars(self.member_names_, self.weights_, self.weight_errors_, ax)
+
+    def plot_scores(self, ax: Any = None, **look: Any) -> Any:
+        """The members' scores on rows they had not seen: on matplotlib's axes if it is there, else as a picture."""
+        if ax is None and not _pictures.has_matplotlib():
+            return self.plot("scores", **look)
+        return _pictures.score_bars(self.report_, ax)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """What each member says about rows, side by side: inputs for a combiner of one's own."""
+        rows = self._rows_to_use(X)
+        said = self.model_.predict_members(rows, _rows.manner(self.n_jobs))
+        return np.hstack([self._in_order(values) for _, values in said])
+
+    def _in_order(self, values: np.ndarray) -> np.ndarray:
+        return values
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The columns of `transform`: the members that are kept, with classes `member:class`."""
+        check_is_fitted(self, "model_")
+        names = [member["name"] for member in self.model_.members()]
+        classes = getattr(self, "classes_", None)
+        if classes is not None:
+            names = [f"{name}:{label}" for name in names for label in classes]
+        return np.asarray(names, dtype=object)
+
+
+class StackedClassifier(Stacked, Classifier):
+    __doc__ = "A classifier that combines others." + PARAMETERS
+
+    def _in_order(self, values: np.ndarray) -> np.ndarray:
+        return values[:, np.argsort(self._class_order)]
+
+
+class StackedRegressor(Stacked, Regressor):
+    __doc__ = "A regression that combines others, with prediction intervals." + PARAMETERS
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
+        """Lower and upper ends of prediction intervals (CV+) that hold the truth in about this share of the rows."""
+        rows = self._rows_to_use(X)
+        return self.model_.predict_interval(rows, float(level), _rows.manner(self.n_jobs))
+
+
+class StackedDensity(Stacked, DensityEstimator):
+    __doc__ = "A density that combines others: the log score of rows held out decides their weights." + PARAMETERS

@@ -1,0 +1,158 @@
+"""What estimators do beyond scikit-learn's checks."""
+
+import pickle
+import warnings
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import dolmen
+
+MEMBERS = ["logistic", "naive-bayes", "tree(depth=3)"]
+
+
+def test_a_stack_carries_its_evidence(iris):
+    x, y = iris
+    stack = dolmen.StackedClassifier(MEMBERS, keep_stack=True, combiner="simplex").fit(x, y)
+    assert stack.member_names_ == MEMBERS
+    assert stack.weights_.sum() == pytest.approx(1.0)
+    assert np.all(stack.weights_ >= 0) and np.all(stack.weight_errors_ >= 0)
+    assert stack.report_["check"]["stack"]["mean"] < 0
+    oos = stack.oos_
+    assert len(oos) == len(y) and np.array_equal(oos.y, y)
+    assert oos["logistic"].shape == (150, 3)
+    assert np.allclose(oos["logistic"].sum(axis=1), 1.0)
+    # The weights are those of the matrix: solving again finds the same.
+    assert np.allclose(oos.weigh("simplex").weights, stack.weights_, atol=1e-9)
+
+
+def test_the_same_bits_on_any_number_of_threads(diabetes):
+    x, y = diabetes
+    one, two = (dolmen.StackedRegressor(["ridge", "forest(trees=20)"], n_jobs=n).fit(x, y) for n in (1, 2))
+    assert one.model_.to_bytes() == two.model_.to_bytes()
+    assert np.array_equal(one.predict(x), two.predict(x))
+
+
+def test_intervals_hold_about_as_many_as_they_say(diabetes):
+    x, y = diabetes
+    stack = dolmen.StackedRegressor(["ridge", "neighbours(k=20)"]).fit(x[::2], y[::2])
+    lower, upper = stack.predict_interval(x[1::2], 0.8).T
+    assert np.all(lower < upper)
+    assert 0.7 < np.mean((lower <= y[1::2]) & (y[1::2] <= upper)) < 0.9
+
+
+def test_pickle_clone_and_joblib(iris, tmp_path):
+    x, y = iris
+    stack = dolmen.StackedClassifier(MEMBERS, folds=3).fit(x, y)
+    again = pickle.loads(pickle.dumps(stack))
+    assert np.array_equal(again.predict_proba(x), stack.predict_proba(x))
+    assert again.report_ == stack.report_
+    with pytest.raises(AttributeError, match="out-of-sample"):
+        _ = again.oos_
+    joblib.dump(stack, tmp_path / "stack.joblib")
+    assert np.array_equal(joblib.load(tmp_path / "stack.joblib").predict(x), stack.predict(x))
+    assert not hasattr(clone(stack), "model_")
+
+
+def test_grid_search_pipelines_and_routing(iris):
+    x, y = iris
+    grid = GridSearchCV(dolmen.RandomForestClassifier(trees=10), {"depth": [1, 4]}, cv=3).fit(x, y)
+    assert grid.best_params_["depth"] == 4
+    named = dolmen.StackedClassifier([("mine", LogisticRegression(max_iter=500)), ("tree", dolmen.DecisionTreeClassifier())], folds=3)
+    grid = GridSearchCV(named, {"mine__C": [1e-6, 1.0]}, cv=3).fit(x, y)
+    assert grid.best_params_["mine__C"] == 1.0
+    pipe = make_pipeline(ColumnTransformer([("scaled", StandardScaler(), [0, 1, 2, 3])]), dolmen.StackedClassifier(MEMBERS, folds=3))
+    assert cross_val_score(pipe, x, y, cv=3).mean() > 0.9
+    groups = np.arange(len(y)) // 5
+    import sklearn
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = dolmen.RandomForestClassifier(trees=10).set_fit_request(sample_weight=True, groups=True).set_score_request(sample_weight=True)
+        grid = GridSearchCV(routed, {"depth": [4]}, cv=3).fit(x, y, sample_weight=np.ones(len(y)), groups=groups)
+        assert grid.best_score_ > 0.8
+
+
+def test_groups_are_not_torn_apart():
+    """Rows of a group are copies: a memorising learner gains by torn groups only."""
+    rng = np.random.default_rng(0)
+    x = np.repeat(rng.normal(size=(40, 3)), 5, axis=0)
+    y = np.repeat(rng.integers(0, 2, 40), 5)
+    groups = np.repeat([f"g{i}" for i in range(40)], 5)
+    members = ["neighbours(k=1)", "class-frequencies"]
+    torn = dolmen.StackedClassifier(members, keep_stack=True, combiner="simplex").fit(x, y)
+    kept = dolmen.StackedClassifier(members, keep_stack=True, combiner="simplex").fit(x, y, groups=groups)
+    assert torn.weights_[0] > 0.9 > 0.5 > kept.weights_[0]
+
+
+def test_no_row_is_predicted_from_its_future():
+    y = np.cumsum(np.random.default_rng(1).normal(size=120))
+    x = np.arange(120.0).reshape(-1, 1)
+    times = np.datetime64("2020-01-01") + np.arange(120)
+    stack = dolmen.StackedRegressor(["neighbours(k=1)", "mean"], keep_stack=True).fit(x, y, times=times)
+    oos = stack.oos_
+    # One neighbour knows only what was before: it says the last value of the past, block by block.
+    said = oos["neighbours(k=1)"]
+    assert set(np.round(said, 9)) <= set(np.round(y, 9))
+    assert all(np.any(np.isclose(said[i], y[: oos.rows[i]])) for i in range(len(oos)))
+    assert len(oos) < 120
+
+
+def test_densities(blobs):
+    density = dolmen.StackedDensity(["gaussian", "kernel", "mixture(components=2)"]).fit(blobs)
+    assert density.score(blobs) == pytest.approx(density.score_samples(blobs).mean())
+    one = density.marginal([0])
+    grid = np.linspace(-10, 15, 4001)
+    mass = np.exp(one.score_samples(grid)).sum() * (grid[1] - grid[0])
+    assert mass == pytest.approx(1.0, abs=1e-3)
+    assert one.cdf(one.ppf([0.1, 0.5, 0.9])) == pytest.approx([0.1, 0.5, 0.9], abs=1e-9)
+    given = density.conditional({1: 3.0})
+    assert given.ppf([0.5])[0] == pytest.approx(5.0, abs=0.5)
+    drawn = density.sample(500, random_state=0)
+    assert drawn.shape == (500, 2) and np.array_equal(drawn, density.sample(500, random_state=0))
+    strange = density.anomaly_scores([[50.0, 50.0], [0.0, 0.0]])
+    assert strange[0] > strange[1]
+
+
+def test_attributes_have_the_names_people_know(blobs, iris, diabetes):
+    mixture = dolmen.GaussianMixture(components=2).fit(blobs)
+    order = np.argsort(mixture.means_[:, 0])
+    assert mixture.means_[order] == pytest.approx(np.array([[0, 0], [5, 3]]), abs=0.6)
+    assert mixture.weights_[order] == pytest.approx([80 / 140, 60 / 140], abs=0.05)
+    assert mixture.covariances_.shape == (2, 2, 2)
+    assert dolmen.KernelDensity().fit(blobs).bandwidth_.shape == (2,)
+    x, y = diabetes
+    ridge = dolmen.Ridge(lambda_=0.0).fit(x, y)
+    least_squares = np.linalg.lstsq(np.column_stack([np.ones(len(x)), x]), y, rcond=None)[0]
+    assert ridge.intercept_ == pytest.approx(least_squares[0])
+    assert ridge.coef_ == pytest.approx(least_squares[1:])
+    forest = dolmen.RandomForestClassifier(trees=20).fit(*iris)
+    assert forest.feature_importances_.shape == (4,)
+    assert forest.feature_importances_.sum() == pytest.approx(1.0)
+
+
+def test_bagging_averages_fits_of_anything(iris):
+    x, y = iris
+    for of in ["tree", dolmen.LogisticRegression(lambda_=1.0)]:
+        bag = dolmen.BaggingClassifier(of=of, fits=5).fit(x, y)
+        assert bag.score(x, y) > 0.9
+        assert bag.parameters_["models"][0]["kind"] == "bagged"
+
+
+def test_warnings_tell_what_the_library_notes(iris):
+    import pandas as pd
+
+    x, y = iris
+    frame = pd.DataFrame(x, columns=list("abcd")).assign(id=[f"row {i}" for i in range(len(x))])
+    with pytest.warns(UserWarning, match="'id'"):
+        model = dolmen.RandomForestClassifier(trees=5).fit(frame, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(frame)
+        dolmen.RandomForestClassifier(trees=5, reading={"all_columns": True}).fit(frame, y)

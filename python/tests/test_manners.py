@@ -1,0 +1,115 @@
+"""Progress, Ctrl-C, errors, imports, the program in the wheel, and documentation that keeps up."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dolmen
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_ctrl_c_stops_a_fit_and_leaves_everything_usable():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60_000, 30))
+    y = rng.integers(0, 2, 60_000)
+    asked = []
+
+    def interrupt():
+        asked.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Timer(0.7, interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        dolmen.RandomForestClassifier(trees=20_000).fit(x, y)
+    assert time.monotonic() - asked[0] < 1.0, "a busy machine has its second; 0.2 s is measured by bench/python.py"
+    assert dolmen.GaussianDensity().fit(x[:100]).score(x[:100]) < 0
+
+
+def test_progress_is_told_and_never_falls(monkeypatch, iris):
+    told = []
+    from contextlib import contextmanager
+
+    from dolmen import _estimator
+
+    @contextmanager
+    def listening(progress, what):
+        yield lambda share, last, left: told.append(share)
+
+    monkeypatch.setattr(_estimator, "listening", listening)
+    dolmen.StackedClassifier(["forest(trees=300)", "logistic"], progress=True).fit(*iris)
+    assert told == sorted(told) and 0.9 < told[-1] <= 1.0
+
+
+def test_bars_are_shown_on_request(iris, capsys):
+    dolmen.StackedClassifier(["forest(trees=300)", "logistic"], progress=True).fit(*iris)
+    assert "StackedClassifier" in capsys.readouterr().err
+
+
+def test_errors_have_the_library_s_words_and_cures(iris):
+    x, y = iris
+    with pytest.raises(dolmen.errors.ParameterError, match="hint: did you mean") as caught:
+        dolmen.StackedClassifier(["forrest"]).fit(x, y)
+    assert isinstance(caught.value, ValueError)
+    with pytest.raises(ValueError, match="trees"):
+        dolmen.RandomForestClassifier(trees=0).fit(x, y)
+    with pytest.raises(ValueError, match="one class"):
+        dolmen.NaiveBayes().fit(x, np.zeros(len(x), dtype=int))
+    with pytest.raises(ValueError, match="expected 150"):
+        dolmen.NaiveBayes().fit(x, y, groups=[1, 2, 3])
+    with pytest.raises(ValueError, match="infin"):
+        dolmen.NaiveBayes().fit(np.where(x == x[0, 0], np.inf, x), y)
+    with pytest.raises(ValueError, match="could not convert|data frame"):
+        dolmen.NaiveBayes().fit(np.array([["a", "b"], ["c", "d"]], dtype=object), [0, 1])
+    with pytest.raises(FileNotFoundError):
+        dolmen.load("no such file.dolmen")
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        dolmen.StackedClassifier().predict(x)
+
+
+def test_a_damaged_file_is_refused(tmp_path, iris):
+    path = tmp_path / "m.dolmen"
+    dolmen.NaiveBayes().fit(*iris).save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match="truncated or damaged"):
+        dolmen.load(path)
+
+
+def test_import_is_light():
+    loaded = run("import sys, dolmen; print([m for m in ('pandas', 'matplotlib', 'sklearn', 'scipy') if m in sys.modules])")
+    assert loaded.strip() == "[]"
+
+
+def test_the_program_is_in_the_wheel():
+    said = subprocess.run([sys.executable, "-m", "dolmen", "--version"], capture_output=True, text=True, check=True)
+    assert dolmen.__version__ in said.stdout
+    wrong = subprocess.run([sys.executable, "-m", "dolmen", "fit", "none.csv"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2 and "error:" in wrong.stderr
+
+
+def test_every_name_is_there():
+    for name in dolmen.__all__:
+        assert getattr(dolmen, name) is not None
+    with pytest.raises(AttributeError):
+        _ = dolmen.nothing
+
+
+def test_documentation_is_made_from_the_library():
+    generate = Path(__file__).parents[1] / "generate.py"
+    said = subprocess.run([sys.executable, str(generate), "--check"], capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stderr
+    from dolmen import _learners
+
+    assert set(_learners.__all__) <= set(dolmen.__all__)

@@ -1,0 +1,127 @@
+"""Python objects as members."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KernelDensity
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import dolmen
+
+
+def test_members_of_all_kinds_in_one_stack(iris, tmp_path):
+    lightgbm = pytest.importorskip("lightgbm")
+    x, y = iris
+    members = [
+        ("lgbm", lightgbm.LGBMClassifier(n_estimators=10, min_child_samples=5, verbose=-1, n_jobs=1)),
+        ("pipe", make_pipeline(StandardScaler(), LogisticRegression())),
+        "naive-bayes",
+        dolmen.RandomForestClassifier(trees=10),
+    ]
+    stack = dolmen.StackedClassifier(members, keep_all=True, keep_stack=True, combiner="simplex").fit(x, y)
+    assert stack.member_names_ == ["lgbm", "pipe", "naive-bayes", "forest(trees=10)"]
+    assert stack.weights_.sum() == pytest.approx(1.0)
+    assert stack.score(x, y) > 0.9
+    stack.save(tmp_path / "mixed.dolmen")
+    with pytest.raises(ValueError, match="trust=True"):
+        dolmen.load(tmp_path / "mixed.dolmen")
+    again = dolmen.load(tmp_path / "mixed.dolmen", trust=True)
+    assert np.array_equal(again.predict_proba(x), stack.predict_proba(x))
+    said = subprocess.run([sys.executable, "-m", "dolmen", "inspect", str(tmp_path / "mixed.dolmen")], capture_output=True, text=True, check=False)
+    assert said.returncode == 0 and "Python" in said.stdout
+    pd.DataFrame(x, columns=[f"x{j + 1}" for j in range(4)]).to_csv(tmp_path / "x.csv", index=False)
+    words = [sys.executable, "-m", "dolmen", "predict", str(tmp_path / "mixed.dolmen"), str(tmp_path / "x.csv")]
+    said = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert said.returncode == 2 and "is a Python object" in said.stderr and "hint:" in said.stderr
+
+
+def test_out_of_sample_predictions_are_those_of_the_object_itself(diabetes):
+    x, y = diabetes
+    stack = dolmen.StackedRegressor([("line", LinearRegression()), "mean"], folds=4).fit(x, y)
+    oos = stack.oos_
+    # Each row is predicted by a line through rows that do not hold it: never the fit on all rows.
+    assert np.all(oos["line"] != LinearRegression().fit(x, y).predict(x))
+    assert np.mean((oos["line"] - y) ** 2) < np.mean((oos["mean"] - y) ** 2)
+
+
+def test_threads_and_processes_say_the_same(iris):
+    x, y = iris
+    forest = RandomForestClassifier(n_estimators=10, random_state=0)
+    threads, processes = (
+        dolmen.StackedClassifier([("rf", forest), "naive-bayes"], folds=3, check="matrix", member_jobs=jobs).fit(x, y) for jobs in (None, 2)
+    )
+    assert np.array_equal(threads.oos_["rf"], processes.oos_["rf"])
+    assert np.array_equal(threads.weights_, processes.weights_)
+
+
+def test_objects_see_the_kind_of_frame_that_was_given():
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"a": rng.normal(size=80), "c": rng.choice(list("pqr"), 80)})
+    y = np.where(x["c"] == "p", "yes", "no")
+    seen = []
+
+    class Watcher(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):
+            seen.append((type(X), list(X.columns), str(X["c"].dtype)))
+            self.encoder_ = OneHotEncoder(handle_unknown="ignore").fit(X[["c"]])
+            return super().fit(self.encoder_.transform(X[["c"]]), y)
+
+        def predict_proba(self, X):
+            return super().predict_proba(self.encoder_.transform(X[["c"]]))
+
+    stack = dolmen.StackedClassifier([("watcher", Watcher()), "class-frequencies"], folds=3, check="matrix").fit(x, y)
+    assert seen[0] == (pd.DataFrame, ["a", "c"], "category")
+    assert stack.score(x, y) == 1.0
+
+
+def test_a_density_of_python(blobs):
+    stack = dolmen.StackedDensity([("sk", KernelDensity(bandwidth=0.5)), "gaussian"], folds=3).fit(blobs)
+    assert "sk" in stack.member_names_
+    assert np.isfinite(stack.score(blobs))
+
+
+class Fails(LogisticRegression):
+    """Raises where the third of the first rows is not among those to learn from."""
+
+    def fit(self, X, y, sample_weight=None):
+        if not np.any(np.all(np.isclose(X, FIRST), axis=1)):
+            raise RuntimeError("no such row")
+        return super().fit(X, y)
+
+
+FIRST = None
+
+
+def test_a_member_that_raises_in_one_fold(iris):
+    global FIRST
+    x, y = iris
+    FIRST = x[0]
+    members = [("fails", Fails()), "naive-bayes", "tree(depth=3)"]
+    with pytest.raises(dolmen.errors.MemberError, match="'fails' failed in split .*no such row") as caught:
+        dolmen.StackedClassifier(members).fit(x, y)
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value.__cause__, RuntimeError) or "RuntimeError" in str(caught.value)
+    with pytest.warns(UserWarning, match="fails"):
+        stack = dolmen.StackedClassifier(members, drop_failed=True).fit(x, y)
+    assert stack.member_names_ == ["naive-bayes", "tree(depth=3)"]
+
+
+def test_objects_without_the_method_are_refused(iris):
+    x, y = iris
+    with pytest.raises(TypeError, match="'line'.*predict_proba"):
+        dolmen.StackedClassifier([("line", LinearRegression()), "naive-bayes"]).fit(x, y)
+    with pytest.raises(TypeError, match="fit"):
+        dolmen.StackedClassifier([("number", 3), "naive-bayes"]).fit(x, y)
+
+
+def test_weights_reach_objects_that_take_them(diabetes):
+    x, y = diabetes
+    weights = np.where(y > np.median(y), 1.0, 1e-9)
+    heavy = dolmen.StackedRegressor([("line", LinearRegression()), "mean"], check="matrix").fit(x, y, sample_weight=weights)
+    assert heavy.predict(x).mean() > y.mean() + 20
