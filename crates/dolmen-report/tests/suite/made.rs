@@ -66,6 +66,7 @@ pub(crate) fn weighing(names: &[&str], task: &str) -> WeighReport {
         gain_over_uniform: estimate(-0.01, 0.01),
         cross_validated: Some(CrossValidated {
             folds: 5,
+            kind: dolmen::oos::CheckKind::Matrix,
             score: -1.46,
             gain_over_best: gain,
             gain_over_uniform: estimate(-0.01, 0.01),
