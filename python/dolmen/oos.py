@@ -112,7 +112,7 @@ class OutOfSample:
         truth = None
         if target is not None:
             truth = _truth(frame[target].to_numpy(), None, classes=any(":" in str(name) for name in inputs.columns))[0]
-        return cls(_dolmen.Matrix.from_table(recipe, _rows.table(inputs), truth)[0])
+        return cls(_dolmen.Matrix.from_table(recipe, _rows.table(inputs), truth, None)[0])
 
     def weigh(self, method: Any = None, *, random_state: int = 0, n_jobs: int | None = None, **options: Any) -> Weighing:
         """The best combination of the members; see `dolmen.weigh`."""
@@ -205,15 +205,16 @@ def weigh(matrix: Any, y: Any = None, method: Any = None, log: bool = False, *, 
     if isinstance(matrix, OutOfSample):
         return matrix.weigh(method, **options)
     if _rows.is_frame(matrix):
-        import pandas
-
-        frame = matrix if isinstance(matrix, pandas.DataFrame) else matrix.to_pandas()
-        with_classes = y is not None and any(":" in str(name) for name in frame.columns)
+        table = _rows.table(matrix)
+        with_classes = y is not None and any(":" in name for name in table.names)
         truth = None if y is None else _truth(np.asarray(y), None, classes=with_classes)[0]
-        recipe = {"log": log, "target": None if y is None else "y"}
-        if sample_weight is not None:
-            frame, recipe["weights"] = frame.assign(__weights__=np.asarray(sample_weight)), "__weights__"
-        found = OutOfSample(_dolmen.Matrix.from_table(recipe, _rows.table(frame), truth)[0])
+        weights = None if sample_weight is None else _rows.numbers(sample_weight).ravel()
+        recipe = {
+            "log": log,
+            "target": None if y is None else _free_name("y", table.names),
+            "weights": None if weights is None else _free_name("weights", table.names),
+        }
+        found = OutOfSample(_dolmen.Matrix.from_table(recipe, table, truth, weights)[0])
         return found.weigh(method, **options)
     if not isinstance(matrix, Mapping):
         values = np.asarray(matrix, dtype=np.float64)
@@ -249,6 +250,13 @@ def _truth(y: Any, like: Any, classes: bool | None = None) -> tuple[Any, np.ndar
     if not np.array_equal(order, np.arange(len(order))):
         raise ValueError("class names that are numbers must be given as numbers: as texts they sort in another way")
     return (names, codes.astype(np.uint32).ravel()), found
+
+
+def _free_name(name: str, taken: list[str]) -> str:
+    """A name for a column beside others."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _are_probabilities(values: Any) -> bool:

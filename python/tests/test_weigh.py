@@ -94,3 +94,14 @@ def test_compare_and_advise():
     assert any("logistic" in str(value) for value in found.values())
     advice = dolmen.advise(x, names)
     assert advice["recommendation"] and advice["facts"]["rows"] == 150
+
+
+def test_frames_of_any_kind_are_weighed_alike():
+    polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    rng = np.random.default_rng(3)
+    columns = {"a": rng.random(60), "b": rng.random(60)}
+    weights = rng.random(60) + 0.5
+    arrays = dolmen.weigh(columns, sample_weight=weights).weights
+    for frame in (polars.DataFrame(columns), pandas.DataFrame(columns)):
+        assert np.array_equal(dolmen.weigh(frame, sample_weight=weights).weights, arrays)
+        assert not np.array_equal(dolmen.weigh(frame).weights, arrays)

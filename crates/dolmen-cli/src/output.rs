@@ -254,34 +254,21 @@ fn one_table(
     Ok(())
 }
 
-/// A difference of numbers of some size: what rounding leaves of 0 is 0.
-pub(crate) fn free_of_noise(difference: f64, size: f64) -> f64 {
-    if difference.abs() <= NOISE * size.abs() { 0.0 } else { difference }
-}
-
-/// Differences smaller than this share of what they are differences of are rounding.
-const NOISE: f64 = 1e-12;
-
-/// Results smaller than this are what rounding leaves of 0.
-const TINY: f64 = 1e-15;
-
-/// A result with as many digits as people compare: four decimals, or powers of ten outside their reach; 0 where it is tiny.
-pub(crate) fn number(value: f64) -> String {
-    as_given(if value.abs() < TINY { 0.0 } else { value })
-}
+/// Shares, weights and their errors smaller than this are what rounding leaves of 0.
+pub(crate) const TINY: f64 = 1e-15;
 
 /// A standard error with the digit or two that it is good for.
 pub(crate) fn error(se: f64) -> String {
     match se {
-        se if se < TINY => "0".into(),
+        0.0 => "0".into(),
         se if (1e-3..1.0).contains(&se) => format!("{se:.3}"),
         se if (1.0..1e3).contains(&se) => format!("{se:.1}"),
         se => format!("{se:.0e}"),
     }
 }
 
-/// A number of the data, which may be as small as it likes.
-pub(crate) fn as_given(value: f64) -> String {
+/// A number with as many digits as people compare: four decimals, or powers of ten outside their reach.
+pub(crate) fn number(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 || !value.is_finite() {
         format!("{value}")
@@ -442,11 +429,8 @@ mod tests {
     }
 
     #[test]
-    fn what_rounding_leaves_of_zero_is_zero() {
-        assert_eq!([number(3.06e-16), number(-1.34e-20), number(1e-14)], ["0", "0", "1.00e-14"]);
-        assert_eq!(as_given(1.34e-20), "1.34e-20");
-        assert_eq!(free_of_noise(1.62e-16, -1.5), 0.0);
-        assert_eq!(free_of_noise(1.62e-16, 1e-10), 1.62e-16);
-        assert_eq!(number(free_of_noise(-5.18e-18, 2.0)), "0");
+    fn numbers_of_any_size_are_told_apart() {
+        assert_eq!([number(0.0), number(-1.34e-24), number(0.25)], ["0", "-1.34e-24", "0.2500"]);
+        assert_eq!([error(0.0), error(3e-13), error(0.0123)], ["0", "3e-13", "0.012"]);
     }
 }

@@ -124,12 +124,16 @@ impl Matrix {
         recipe: &Bound<'_, PyAny>,
         table: PyRef<'_, Table>,
         truth: Option<Known<'_>>,
+        weights: Option<Bound<'_, PyArray1<f64>>>,
     ) -> PyResult<(Self, Vec<String>)> {
         let recipe: WeighRecipe = read_value("recipe", recipe)?;
         let truth = truth.as_ref().map(Known::column).transpose()?;
+        let weights = weights.as_ref().map(borrow::copied).transpose()?.map(Column::Numeric);
         let read = || {
             let table = table.read(&ReadOptions::default())?;
-            recipe.matrix(with_truth(table, recipe.target.as_deref(), truth)?)
+            let table = with_truth(table, recipe.target.as_deref(), truth)?;
+            let weights = recipe.weights.clone().zip(weights);
+            recipe.matrix(table.with_columns(weights)?)
         };
         let (matrix, _, notes) = read().map_err(|error| raised(py, error))?;
         Ok((matrix.into(), notes))

@@ -129,6 +129,14 @@ pub enum Error {
     Cancelled,
 }
 
+/// Refuses a number that is negative, infinite or none.
+pub(crate) fn at_least_zero(name: &str, value: f64) -> Result<()> {
+    if value >= 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    Err(Error::param(name, "at least 0 and finite", value))
+}
+
 /// `Err` if a whole number is outside its range. The largest values are far beyond what is of use: they stop work that
 /// would never end.
 pub(crate) fn within(name: &str, value: usize, range: RangeInclusive<usize>) -> Result<()> {

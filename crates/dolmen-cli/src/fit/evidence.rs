@@ -9,7 +9,7 @@ use dolmen::oos::CheckKind;
 use dolmen::score::Estimate;
 use dolmen::score::figures::Estimates;
 
-use crate::output::{Done, columns, difference, error, free_of_noise, maybe, number};
+use crate::output::{Done, columns, difference, error, maybe, number};
 
 /// The check, in the manner of a weighing's summary.
 pub(super) fn show_check(check: &Assessment, out: &mut dyn Write) -> Done {
@@ -28,7 +28,8 @@ pub(super) fn show_check(check: &Assessment, out: &mut dyn Write) -> Done {
     writeln!(out, "               {} the stack{}", score(&check.stack), choice(check))?;
     writeln!(out, "               {} the best member", score(&check.best_member))?;
     writeln!(out, "               {} equal weights", score(&check.uniform))?;
-    writeln!(out, "               {} over the best member", difference(&check.gain_over_best))?;
+    let gain = difference(&check.gain_over_best);
+    writeln!(out, "               {gain} over the member that other rows found best")?;
     writeln!(out, "               {} over equal weights", difference(&check.gain_over_uniform))?;
     if check.candidates.len() > 1 {
         writeln!(out)?;
@@ -110,11 +111,10 @@ pub(super) fn show_verdict(verdict: &Verdict, kept: &str, out: &mut dyn Write) -
         Surety::Not if verdict.kept == Kept::BestMember => "is none, but it is the simplest",
         Surety::Not => "is not above 0",
     };
-    if verdict.only_member && free_of_noise(verdict.gain.mean, 1.0) == 0.0 {
+    if verdict.only_member && verdict.gain.mean == 0.0 {
         return Ok(writeln!(out, "kept           the only member: there is nothing to choose")?);
     }
-    let is_same = free_of_noise(verdict.gain.mean, 1.0) == 0.0
-        && verdict.gain.se.is_some_and(|se| free_of_noise(se, 1.0) == 0.0);
+    let is_same = verdict.gain.mean == 0.0 && verdict.gain.se == Some(0.0);
     if is_same && verdict.kept == Kept::BestMember {
         return Ok(writeln!(
             out,
@@ -151,7 +151,11 @@ pub(crate) fn show_coverage(title: &str, coverage: &[Coverage], out: &mut dyn Wr
         let se = measured.se.map_or_else(|| "-".into(), |se| format!("{:.1} %", 100.0 * se));
         vec![format!("{:.0} %", 100.0 * level), holds, se, number(*width)]
     };
-    columns(&[title, "hold", "se", "mean width"], coverage.iter().map(row), out)?;
+    if coverage.is_empty() {
+        writeln!(out, "{title}: too few rows to tell how often they hold")?;
+    } else {
+        columns(&[title, "hold", "se", "mean width"], coverage.iter().map(row), out)?;
+    }
     Ok(writeln!(out)?)
 }
 

@@ -215,14 +215,6 @@ impl Fit {
 
     /// Long work is not begun for a result that cannot be kept.
     fn check_outputs(&self) -> Result<()> {
-        let is_parquet = |path: &Path| {
-            path.extension().is_some_and(|e| e == "parquet" || e == "pq")
-                || !path.is_file() && path.exists()
-        };
-        if let Some(path) = self.oos.as_deref().filter(|path| !is_parquet(path)) {
-            let expected = "a file that ends in .parquet: the matrix is written as such";
-            return Err(Error::param("--oos", expected, path.display()));
-        }
         let (model, matrix) = (self.output.as_deref(), self.oos.as_deref());
         let (plot, report) = (self.shows.plot.as_deref(), self.shows.report.as_deref());
         let written =
@@ -239,7 +231,18 @@ impl Fit {
             .chain([self.reading.schema.as_deref().map(Path::new)])
             .flatten()
             .collect();
-        output::check_outputs(&read, &written)
+        output::check_outputs(&read, &written)?;
+        // Devices and pipes may be called as they like.
+        let is_parquet =
+            |path: &Path| path.extension().is_some_and(|e| e == "parquet" || e == "pq");
+        let other = |path: &&Path| !is_parquet(path) && (path.is_file() || !path.exists());
+        match matrix.filter(other) {
+            None => Ok(()),
+            Some(path) => {
+                let expected = "a file that ends in .parquet: the matrix is written as such";
+                Err(Error::param("--oos", expected, path.display()))
+            }
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use dolmen::table::{Column, Look, Roles, Table, possible_classes};
 use serde::Serialize;
 
 use crate::args::{Common, DataFile, Format, Reading};
-use crate::output::{self, Done, as_given, columns, counted};
+use crate::output::{self, Done, columns, counted, number};
 
 /// Show a table's columns, their types and missing values; or a model's members, how their fits went and what they found.
 #[derive(Debug, Args)]
@@ -112,7 +112,7 @@ fn describe(table: &Table, roles: &Roles) -> Report {
                 let names: Vec<String> = dates.names().collect();
                 format!("from {}: {}", dates.first_day(), names.join(", "))
             }
-            (_, Some((low, high)), _) => format!("{} to {}", as_given(low), as_given(high)),
+            (_, Some((low, high)), _) => format!("{} to {}", number(low), number(high)),
             (_, None, Some(levels)) => format!("{levels} levels"),
             (_, None, None) => "none".into(),
         };

@@ -20,8 +20,7 @@ use serde::Serialize;
 use crate::args::{Calibrate, Common, DataFile, Format, Reading};
 use crate::fit::{show_calibration, show_other};
 use crate::output::{
-    self, Done, Failure, columns, counted, difference, free_of_noise, maybe, note, number,
-    weight_bar,
+    self, Done, Failure, TINY, columns, counted, difference, maybe, note, number, weight_bar,
 };
 
 /// Find the best combination of predictions made by any tool.
@@ -230,7 +229,8 @@ fn report_text(report: &WeighReport, output: Option<&Path>, out: &mut dyn Write)
 fn show_check(check: &Assessment, out: &mut dyn Write) -> Done {
     writeln!(out, "check          rows held out from the combiner ({} folds)", check.folds)?;
     writeln!(out, "               {} the combination", number(check.stack.mean))?;
-    writeln!(out, "               {} over the best member", difference(&check.gain_over_best))?;
+    let gain = difference(&check.gain_over_best);
+    writeln!(out, "               {gain} over the member that other rows found best")?;
     writeln!(out, "               {} over equal weights", difference(&check.gain_over_uniform))?;
     if check.candidates.len() > 1 {
         writeln!(out)?;
@@ -269,10 +269,10 @@ pub(crate) fn show(weighing: &Weighing, out: &mut dyn Write) -> Done {
             members[m].name.clone(),
             format!("{:.4}", members[m].weight),
             weight_bar(members[m].weight, members.iter().map(|member| member.weight)),
-            maybe(members[m].se),
+            maybe(members[m].se.map(|se| if se < TINY { 0.0 } else { se })),
             interval(m),
             number(members[m].score),
-            maybe(members[m].loo_loss.map(|loss| free_of_noise(loss, weighing.score))),
+            maybe(members[m].loo_loss),
         ]
     };
     let header = ["member", "weight", "", "se", "90 %", "score alone", "loss without"];
@@ -303,7 +303,13 @@ fn summary(weighing: &Weighing, out: &mut dyn Write) -> Done {
         )?;
     }
     writeln!(out)?;
-    writeln!(out, "score          {} ({score} per row, higher is better)", number(weighing.score))?;
+    let root = if weighing.task == Regression::NAME {
+        format!("; RMSE {}", number((-weighing.score).max(0.0).sqrt()))
+    } else {
+        String::new()
+    };
+    let mean = number(weighing.score);
+    writeln!(out, "score          {mean} ({score} per row, higher is better{root})")?;
     let best = format!("over '{}'", weighing.best);
     writeln!(out, "gain           {} {best}", difference(&weighing.gain_over_best))?;
     writeln!(out, "               {} over equal weights", difference(&weighing.gain_over_uniform))?;
@@ -321,11 +327,8 @@ fn summary(weighing: &Weighing, out: &mut dyn Write) -> Done {
                  the gains count it as 0)"
             )?;
         }
-        writeln!(
-            out,
-            "               {} over the best member",
-            difference(&honest.gain_over_best)
-        )?;
+        let gain = difference(&honest.gain_over_best);
+        writeln!(out, "               {gain} over the member that those rows found best")?;
         writeln!(
             out,
             "               {} over equal weights",
@@ -342,8 +345,8 @@ fn summary(weighing: &Weighing, out: &mut dyn Write) -> Done {
         )?;
     }
     if weighing.uninformative_rows > 0 {
-        let rows = weighing.uninformative_rows;
-        writeln!(out, "note           {rows} rows get 0 from every member and are left out")?;
+        let rows = counted(weighing.uninformative_rows, "row");
+        writeln!(out, "note           left out: {rows} to which every member gives 0")?;
     }
     Ok(())
 }

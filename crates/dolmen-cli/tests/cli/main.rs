@@ -12,6 +12,7 @@ mod formats;
 mod help;
 mod interrupt;
 mod joint;
+mod kept_matrix;
 mod members;
 mod memory;
 mod old_models;

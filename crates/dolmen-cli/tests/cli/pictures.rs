@@ -115,6 +115,29 @@ fn what_cannot_be_drawn_or_written_is_refused_first() {
     assert!(folder.refuses(&input).contains("Petal"), "the inputs are named");
     let late = ["fit", "none.csv", "--plot", "a.txt"];
     assert!(folder.refuses(&late).contains(".svg or .png"), "before anything is read");
+    assert!(folder.refuses(&["report", "iris.dolmen", "-o", "a.pdf"]).contains(".html"));
+    assert!(folder.refuses(&["fit", "none.csv", "--report", "a.pdf"]).contains(".html"));
+}
+
+#[test]
+fn options_that_change_nothing_are_refused() {
+    let folder = fitted();
+    let plot = |more: &[&str]| folder.refuses(&[&["plot", "iris.dolmen"], more].concat());
+    let refused = plot(&["weights", "--input", "Sepal.Width"]);
+    assert!(refused.contains("input must be left out"), "{refused}");
+    let refused = plot(&["tree", "--member", "nope"]);
+    assert!(refused.contains("member must be one of logistic, tree"), "{refused}");
+    let refused = plot(&["roc", "--data", "iris.csv", "--rows"]);
+    assert!(refused.contains("rows must be left out"), "{refused}");
+    let refused = folder.refuses(&["report", "iris.dolmen", "--rows"]);
+    assert!(refused.contains("--data"), "{refused}");
+    let refused = folder.refuses(&["plot", "iris.parquet", "--data", "iris.csv"]);
+    assert!(refused.contains("data must be left out"), "{refused}");
+    // Curves of single rows are drawn when they are asked for.
+    let dependence = ["plot", "iris.dolmen", "dependence"];
+    assert!(!folder.succeeds(&dependence).contains("single rows"));
+    let with_rows = folder.succeeds(&[&dependence[..], &["--rows"]].concat());
+    assert!(with_rows.contains("single rows"));
 }
 
 #[test]

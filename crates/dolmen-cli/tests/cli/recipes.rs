@@ -175,17 +175,19 @@ fn json_has_the_keys_it_always_had() {
     let member = keys(&fit["members"][0]);
     assert_eq!(
         member,
-        ["beyond_resamples", "interval", "loo_loss", "name", "score", "se", "weight"]
+        ["beyond_resamples", "interval", "loo_loss", "name", "score", "score_se", "se", "weight"]
     );
     let score = folder.json(&["score", "m.dolmen", IRIS]);
     let always = [
         "best",
+        "figure_errors",
         "figures",
         "gain_over_best",
         "gain_over_uniform",
         "members",
         "rows",
         "score",
+        "score_se",
         "task",
     ];
     assert_eq!(keys(&score), always);

@@ -241,7 +241,7 @@ fn the_keys_of_the_json_report() {
     assert_eq!(keys(&report), top);
     assert_eq!(
         keys(&report["members"][0]),
-        ["beyond_resamples", "interval", "loo_loss", "name", "score", "se", "weight"]
+        ["beyond_resamples", "interval", "loo_loss", "name", "score", "score_se", "se", "weight"]
     );
     assert_eq!(keys(&report["gain_over_best"]), ["mean", "se"]);
     assert_eq!(keys(&report["gain_over_uniform"]), ["mean", "se"]);

@@ -13,7 +13,7 @@ use super::{
     Combination, Combiner, Evidence, LinearPool, StoredCombination, Weighable, Weights,
     check_member_count, check_members, check_weights,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, at_least_zero, within};
 use crate::learner::density::mixture::OneOrMany;
 use crate::learner::{Diagnostics, Series};
 use crate::math::quasi_newton::{Stop, minimise};
@@ -28,6 +28,8 @@ use crate::task::Task;
 
 /// Rows summed into one accumulator.
 const PART: usize = 1024;
+/// Iterations, at most.
+const MOST_ITERATIONS: usize = 1_000_000;
 /// What a member without constant weight starts with, so that the gate can find where it is good.
 const START: f64 = 1e-2;
 
@@ -39,7 +41,8 @@ pub struct Gate {
     #[schemars(extend("minimum" = 0.0))]
     #[serde(deserialize_with = "OneOrMany::read")]
     pub lambda: Vec<f64>,
-    /// Iterations at most.
+    /// Iterations at most, 1 to 1 000 000.
+    #[schemars(range(min = 1, max = MOST_ITERATIONS))]
     pub iterations: usize,
     /// The largest element that the gradient of the mean loss may have in the end.
     pub tolerance: f64,
@@ -54,15 +57,14 @@ impl Default for Gate {
 impl<T: Weighable> Combiner<T> for Gate {
     fn rungs(&self) -> Vec<String> {
         let rung = |lambda: Value| Spec::rung("gate", self, "lambda", lambda).to_string();
-        // Without any strength there are the constant weights alone.
-        let constant = std::iter::once(rung(Vec::<f64>::new().into()));
+        let constant = std::iter::once("gate(constant)".to_string());
         constant.chain(self.lambda.iter().map(|&lambda| rung(lambda.into()))).collect()
     }
 
     fn fit(&self, evidence: &Evidence<'_, T>, run: &Run) -> Result<Vec<Box<dyn Combination<T>>>> {
-        if let Some(bad) = self.lambda.iter().find(|l| !(**l >= 0.0 && l.is_finite())) {
-            return Err(Error::param("lambda in gate", "at least 0 and finite", bad));
-        }
+        self.lambda.iter().try_for_each(|&lambda| at_least_zero("lambda in gate", lambda))?;
+        at_least_zero("tolerance in gate", self.tolerance)?;
+        within("iterations in gate", self.iterations, 1..=MOST_ITERATIONS)?;
         let Some(x) = evidence.x else {
             let expected = "one without inputs: predictions from elsewhere come without";
             return Err(Error::param("combiner", expected, "gate")

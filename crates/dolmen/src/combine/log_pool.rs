@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Combination, Combiner, Evidence, StoredCombination, check_members, check_weights};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, at_least_zero};
 use crate::learner::Diagnostics;
 use crate::math::{Gram, nonnegative};
 use crate::oos::OutOfSample;
@@ -71,9 +71,8 @@ impl<T: Task> Combiner<T> for LogPool {
             let expected = "one that suits the task: log-pool combines class probabilities";
             return Err(Error::param("combiner", expected, format!("log-pool for {}", T::NAME)));
         }
-        if !(self.lambda >= 0.0 && self.lambda.is_finite()) {
-            return Err(Error::param("lambda in log-pool", "at least 0 and finite", self.lambda));
-        }
+        at_least_zero("lambda in log-pool", self.lambda)?;
+        at_least_zero("tolerance in log-pool", self.tolerance)?;
         let problem = Problem { oos, shares: oos.shares()?, lambda: self.lambda };
         let found = run.install(|| problem.maximise(self.tolerance, run))?;
         Ok(vec![Box::new(found)])

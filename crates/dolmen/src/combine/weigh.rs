@@ -56,7 +56,9 @@ impl Default for WeighOptions {
 
 /// Cells of the matrix up to which `auto` means the bootstrap: some seconds of work.
 const BOOTSTRAP_CELLS: usize = 2_000_000;
-/// Members in use up to which each is left out in turn.
+/// Members up to which `auto` means the bootstrap: with very many a single search takes seconds, however few the rows.
+const MOST_RESAMPLED: usize = 500;
+/// Members in use up to which each is left out in turn, of so many members that the search is quick.
 const MOST_LEFT_OUT: usize = 200;
 /// Bootstrap draws, at most.
 const MOST_DRAWS: usize = 100_000;
@@ -117,6 +119,9 @@ pub struct WeighedMember {
     pub beyond_resamples: bool,
     /// Its mean score alone.
     pub score: f64,
+    /// The standard error of that mean over the rows; `None` where a row has no finite score.
+    #[serde(default)]
+    pub score_se: Option<f64>,
     /// What the combination loses in mean score without it.
     pub loo_loss: Option<f64>,
 }
@@ -179,13 +184,14 @@ fn explain<T: Weighable>(
     let members = oos.members().len();
     let problem = &weigher.problem;
     let shares = problem.shares();
-    let scores = run.install(|| problem::member_scores(problem, shares));
-    let best = first_largest(&scores);
+    let alone = |m| Estimate::of(&problem.row_scores(&problem::unit(members, m)), shares);
+    let alone: Vec<Estimate> = run.install(|| (0..members).map(alone).collect());
+    let best = first_largest(&alone.iter().map(|own| own.mean).collect::<Vec<f64>>());
     let row_scores = problem.row_scores(&solution.weights);
     let gain = |weights: &[f64]| {
         Estimate::of_difference(&row_scores, &problem.row_scores(weights), shares)
     };
-    let errors = resolve(options.errors, method, oos.rows() * members);
+    let errors = resolve(options.errors, method, oos.rows(), members);
     let inferred =
         infer(weigher, solution, &row_scores, errors, options.draws, &run.stream("errors"))?;
     let member = |m: usize| WeighedMember {
@@ -194,11 +200,15 @@ fn explain<T: Weighable>(
         se: inferred.weights[m].se,
         interval: inferred.weights[m].interval,
         beyond_resamples: inferred.weights[m].stretched,
-        score: scores[m],
+        score: alone[m].mean,
+        score_se: alone[m].se,
         loo_loss: inferred.absences[m].as_ref().map(|absence| absence.loss.mean),
     };
     let is_lmg = T::SEVERAL_MAXIMA && method == Method::Simplex;
-    let alike = inference::interchangeable(&solution.weights, &inferred.absences, &weigher.copies);
+    // Log scores are compared in nats, squared errors with what they are themselves.
+    let unit = if T::HAS_TARGET && !T::CLASSES { solution.score.abs() } else { 1.0 };
+    let alike =
+        inference::interchangeable(&solution.weights, &inferred.absences, &weigher.copies, unit);
     let names = |group: Vec<usize>| group.into_iter().map(|m| oos.members()[m].clone()).collect();
     Ok(Weighing {
         task: T::NAME.into(),
@@ -220,11 +230,16 @@ fn explain<T: Weighable>(
     })
 }
 
+/// Whether the weights can be found hundreds of times in some seconds.
+fn is_quick(rows: usize, members: usize) -> bool {
+    rows * members <= BOOTSTRAP_CELLS && members <= MOST_RESAMPLED
+}
+
 /// Which errors are computed.
-fn resolve(errors: Errors, method: Method, cells: usize) -> Errors {
+fn resolve(errors: Errors, method: Method, rows: usize, members: usize) -> Errors {
     let smooth = matches!(method, Method::Simplex | Method::Em);
     match errors {
-        Errors::Auto if cells <= BOOTSTRAP_CELLS => Errors::Bootstrap,
+        Errors::Auto if is_quick(rows, members) => Errors::Bootstrap,
         Errors::Auto | Errors::Sandwich if smooth => Errors::Sandwich,
         Errors::Auto => Errors::None,
         // The sandwich knows only optima on the simplex.
@@ -250,7 +265,9 @@ fn infer<T: Weighable>(
     let members = solution.weights.len();
     let nothing = vec![WeightError::NONE; members];
     let in_use: Vec<usize> = (0..members).filter(|&m| solution.weights[m] != 0.0).collect();
-    let leave_out = errors != Errors::None && members > 1 && in_use.len() <= MOST_LEFT_OUT;
+    let is_quick = members <= MOST_RESAMPLED || errors == Errors::Bootstrap;
+    let few_in_use = in_use.len() <= MOST_LEFT_OUT;
+    let leave_out = errors != Errors::None && members > 1 && few_in_use && is_quick;
     let steps = if leave_out { in_use.len() } else { 0 };
     let draws_planned = if errors == Errors::Bootstrap { draws } else { 0 };
     plan_inference(steps, draws_planned, run);
@@ -295,7 +312,7 @@ fn plan_inference(left_out: usize, draws: usize, run: &Run) {
 pub fn plan_weighing(options: &WeighOptions, rows: usize, members: usize, run: &Run) {
     let draws = match options.errors {
         Errors::Bootstrap | Errors::Sandwich => options.draws,
-        Errors::Auto if rows * members <= BOOTSTRAP_CELLS => options.draws,
+        Errors::Auto if is_quick(rows, members) => options.draws,
         Errors::Auto | Errors::None => 0,
     };
     let left_out = if options.errors == Errors::None || members < 2 { 0 } else { members };

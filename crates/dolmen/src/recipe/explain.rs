@@ -22,6 +22,10 @@ use crate::task::{Joint, Task};
 /// Classes whose curves are kept.
 const MOST_OUTPUTS: usize = 6;
 
+/// How importances are measured on rows that are given for it: while somebody waits, so on fewer rows than in a fit. The report
+/// says how many.
+const OF_GIVEN_ROWS: ImportanceOptions = ImportanceOptions { repeats: 3, most_rows: 1000 };
+
 /// A stack and the rows by which it is explained.
 pub(super) struct Explained<'a, T: Task> {
     pub(super) ensemble: &'a Ensemble<T>,
@@ -50,12 +54,13 @@ impl<T: Task> Explained<'_, T> {
             split.test().iter().for_each(|&i| _ = split_of[i].get_or_insert(v));
         }
         let covered: Vec<usize> = (0..split_of.len()).filter(|&i| split_of[i].is_some()).collect();
-        let rows = chosen(&covered, ImportanceOptions::default().most_rows, &run.stream("rows"));
+        let options = ImportanceOptions::default();
+        let rows = chosen(&covered, options.most_rows, &run.stream("rows"));
         let of_fold =
             |v: usize| (0..rows.len()).filter(|&k| split_of[rows[k]] == Some(v)).collect();
         let folds: Vec<Vec<usize>> = (0..plan.splits().len()).map(of_fold).collect();
         let unseen = |x: Rows<'_>| self.by_folds(&names, &fits, &folds, x);
-        evidence.importance = Some(self.importance(&unseen, &rows, run)?);
+        evidence.importance = Some(self.importance(&unseen, &rows, options.repeats, run)?);
         self.add_dependence(evidence, run)
     }
 
@@ -65,9 +70,9 @@ impl<T: Task> Explained<'_, T> {
             return Ok(());
         }
         let all: Vec<usize> = (0..self.sample.rows()).collect();
-        let rows = chosen(&all, ImportanceOptions::default().most_rows, &run.stream("rows"));
+        let rows = chosen(&all, OF_GIVEN_ROWS.most_rows, &run.stream("rows"));
         let own = |x: Rows<'_>| predict(self.ensemble, x, run);
-        evidence.importance = Some(self.importance(&own, &rows, run)?);
+        evidence.importance = Some(self.importance(&own, &rows, OF_GIVEN_ROWS.repeats, run)?);
         self.add_dependence(evidence, run)
     }
 
@@ -82,13 +87,13 @@ impl<T: Task> Explained<'_, T> {
         &self,
         predict: &(dyn Fn(Rows<'_>) -> Result<Vec<f64>> + Sync),
         rows: &[usize],
+        repeats: usize,
         run: &Run,
     ) -> Result<Importance> {
         let part = self.sample.select(rows);
         let part = part.borrow();
         let weights: Vec<f64> = (0..rows.len()).map(|i| part.weight(i)).collect();
         let shares = crate::solver::shares(&weights, rows.len())?;
-        let repeats = ImportanceOptions::default().repeats;
         let known = (part.target(), &shares[..]);
         importance::<T>(
             predict,

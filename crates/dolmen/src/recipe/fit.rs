@@ -198,6 +198,13 @@ impl Recipe {
         if is_wanted && ensemble.assessment().is_none() {
             notes.push(unchecked(&sample.keys()).into());
         }
+        let intervals = ensemble.interval_report().map(|report| report.kind);
+        if self.intervals == IntervalKind::Local && intervals == Some(IntervalKind::Constant) {
+            notes.push(
+                "too few rows to learn how wide intervals should be where: their width is constant"
+                    .into(),
+            );
+        }
         let combiner = specs[0].kind.clone();
         let (plan, failures) = (Some(plan), Vec::new());
         Ok(Stacked { ensemble, plan, folds, combiner, failures, notes })

@@ -328,12 +328,31 @@ impl Model {
         let column: Option<Column> =
             self.target.as_ref().map(|name| table.take(name)).transpose()?;
         let missing = column.as_ref().and_then(Column::first_missing);
+        let unknown = column.as_ref().and_then(|column| self.unknown_class(column));
         T::from_column(column, &self.classes).ok_or_else(|| {
             if let Some(i) = missing {
                 return Error::data(Place::cell(i, &name), "the target is missing");
             }
-            let problem = format!("the target does not fit the model's ({})", self.task());
+            if let Some((i, class)) = unknown {
+                let problem = format!("'{class}' is no class of the model's");
+                let hint = format!("its classes are: {}", self.classes.join(", "));
+                return Error::data(Place::cell(i, &name), problem).with_hint(hint);
+            }
+            let kind = if self.classes.is_empty() { "numbers" } else { "classes" };
+            let problem = format!("the target must be {kind}, as those that the model has learned");
             Error::data(Place::column(&name), problem)
+        })
+    }
+
+    /// The first row of a class that the model has not learned, and the class.
+    fn unknown_class(&self, column: &Column) -> Option<(usize, String)> {
+        let Column::Categorical(categories) = column else { return None };
+        let named = |code: u32| categories.levels.get(code as usize).map(String::as_str);
+        let mut rows = categories.codes.iter().enumerate();
+        rows.find_map(|(i, &code)| {
+            let class = named(code)?;
+            (!self.classes.is_empty() && !self.classes.iter().any(|own| own == class))
+                .then(|| (i, class.to_string()))
         })
     }
 

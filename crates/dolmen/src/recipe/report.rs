@@ -105,6 +105,9 @@ pub struct OtherMember {
     pub se: Option<f64>,
     /// Its mean score alone.
     pub score: f64,
+    /// The standard error of that mean over the rows; `None` where a row has no finite score.
+    #[serde(default)]
+    pub score_se: Option<f64>,
 }
 
 /// Members as they are: there are no rows left to score them on.
@@ -259,8 +262,9 @@ impl OtherCombination {
     ) -> Result<Self> {
         let Diagnostics { converged, notes, series, .. } = diagnostics;
         let shares = matrix.shares()?;
-        let score = |m: usize| Estimate::of(&matrix.scores(m), &shares).mean;
-        let scores: Vec<f64> = (0..matrix.members().len()).map(score).collect();
+        let alone = |m: usize| Estimate::of(&matrix.scores(m), &shares);
+        let alone: Vec<Estimate> = (0..matrix.members().len()).map(alone).collect();
+        let scores: Vec<f64> = alone.iter().map(|own| own.mean).collect();
         // Where members without weight were left behind, the weights are fewer.
         let weights = weights.filter(|weights| weights.len() == scores.len());
         let member = |(m, name): (usize, &String)| OtherMember {
@@ -268,6 +272,7 @@ impl OtherCombination {
             weight: weights.map(|weights| weights[m]),
             se: None,
             score: scores[m],
+            score_se: alone[m].se,
         };
         Ok(Self {
             task: T::NAME.into(),

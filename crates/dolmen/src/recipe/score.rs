@@ -25,8 +25,14 @@ pub struct ScoreReport {
     pub without_truth: usize,
     /// Mean score of the ensemble.
     pub score: f64,
+    /// The standard error of that mean over the rows; `None` where a row has no finite score.
+    #[serde(default)]
+    pub score_se: Option<f64>,
     /// The usual figures of the ensemble: log loss, error, Brier and AUC; RMSE, MAE and R2.
     pub figures: Figures,
+    /// The standard errors of these figures, where they are known.
+    #[serde(default)]
+    pub figure_errors: Figures,
     /// The members that are stored with it.
     pub members: Vec<ScoredMember>,
     /// The member that scores best on these rows.
@@ -49,6 +55,9 @@ pub struct ScoredMember {
     pub weight: Option<f64>,
     /// Its mean score alone.
     pub score: f64,
+    /// The standard error of that mean over the rows; `None` where a row has no finite score.
+    #[serde(default)]
+    pub score_se: Option<f64>,
     /// Score of the ensemble less the member's.
     pub gain: Estimate,
     /// Its figures.
@@ -116,23 +125,29 @@ fn score<T: Task>(
     for (i, row) in uniform.chunks_exact_mut(width).enumerate() {
         T::mix(&equal, |m| &predictions[m][i * width..(i + 1) * width], row);
     }
-    let mean = |scores: &[f64]| Estimate::of(scores, &shares).mean;
+    let mean = |scores: &Vec<f64>| Estimate::of(scores, &shares);
+    let means: Vec<Estimate> = alone.iter().map(mean).collect();
     let gain = |other: &[f64]| Estimate::of_difference(&together, other, &shares);
-    let best = first_largest(&alone.iter().map(|scores| mean(scores)).collect::<Vec<f64>>());
+    let best = first_largest(&means.iter().map(|own| own.mean).collect::<Vec<f64>>());
     let weights = model.combination().weights();
     let scored = |(m, name): (usize, &str)| ScoredMember {
         name: name.into(),
         weight: weights.map(|weights| weights[m]),
-        score: mean(&alone[m]),
+        score: means[m].mean,
+        score_se: means[m].se,
         gain: gain(&alone[m]),
         figures: figures(&predictions[m]),
     };
+    let own = mean(&together);
+    let errors = T::estimates(&predicted, truth, &shares).into_iter();
     Ok(ScoreReport {
         task: T::NAME.into(),
         rows,
         without_truth: 0,
-        score: mean(&together),
+        score: own.mean,
+        score_se: own.se,
         figures: figures(&predicted),
+        figure_errors: errors.filter_map(|(name, figure)| Some((name, figure.se?))).collect(),
         members: model.names().enumerate().map(scored).collect(),
         best: model.names().nth(best).unwrap_or_default().into(),
         gain_over_best: gain(&alone[best]),

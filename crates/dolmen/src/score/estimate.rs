@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::math::weighted_mean;
 
+/// Differences smaller than this share of what they are differences of are rounding.
+const NOISE: f64 = 1e-12;
+
 /// A mean and its standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
@@ -20,7 +23,8 @@ impl Estimate {
     pub fn of_difference(a: &[f64], b: &[f64], shares: &[f64]) -> Self {
         let difference = |(a, b): (&f64, &f64)| if a == b { 0.0 } else { a - b };
         let differences: Vec<f64> = a.iter().zip(b).map(difference).collect();
-        Self::of(&differences, shares)
+        let sizes: Vec<f64> = a.iter().zip(b).map(|(a, b)| a.abs().max(b.abs())).collect();
+        Self::of(&differences, shares).free_of_noise(&sizes, shares)
     }
 
     /// The mean of values, over rows with a share; its variance is sum_i share_i^2 (v_i - mean)^2 n / (n - 1).
@@ -31,5 +35,32 @@ impl Estimate {
         let variance = values.iter().zip(shares).map(square).sum::<f64>() * rows / (rows - 1.0);
         let se = variance.sqrt();
         Self { mean, se: se.is_finite().then_some(se) }
+    }
+
+    /// What rounding leaves of 0 is 0, whatever the unit: beside values of these sizes.
+    fn free_of_noise(self, sizes: &[f64], shares: &[f64]) -> Self {
+        let finite = sizes.iter().zip(shares).filter(|(size, _)| size.is_finite());
+        let noise = NOISE * finite.map(|(size, share)| size * share).sum::<f64>();
+        let clean = |value: f64| if value.abs() <= noise { 0.0 } else { value };
+        Self { mean: clean(self.mean), se: self.se.map(clean) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Estimate;
+
+    #[test]
+    fn what_rounding_leaves_of_zero_is_zero_in_any_unit() {
+        for unit in [1e-24, 1.0, 1e12] {
+            let a = [1.0, 2.0, 4.0].map(|v| v * unit);
+            let noisy = a.map(|v| v * (1.0 + 3e-16));
+            let none = Estimate::of_difference(&a, &noisy, &[1.0 / 3.0; 3]);
+            assert_eq!(none, Estimate { mean: 0.0, se: Some(0.0) });
+            let half = a.map(|v| v / 2.0);
+            let found = Estimate::of_difference(&a, &half, &[1.0 / 3.0; 3]);
+            assert!((found.mean / unit - 7.0 / 6.0).abs() < 1e-12, "{found:?}");
+            assert!(found.se.is_some_and(|se| se > 0.4 * unit), "{found:?}");
+        }
     }
 }

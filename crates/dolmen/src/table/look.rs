@@ -80,14 +80,16 @@ impl Look {
     }
 }
 
-/// Why texts had better not be taken for the classes of a target, if there are nearly as many of them as rows.
+/// Why texts had better not be taken for the classes of a target: they are dates, or there are nearly as many of them as rows.
 pub(super) fn doubtful_classes(name: &str, column: &Categories) -> Option<Error> {
     let present = column.codes.iter().filter(|&&code| code != Categories::MISSING).count();
     let distinct = column.counts().iter().filter(|count| **count > 0).count();
-    if present < FEWEST_IDENTIFIERS || distinct as f64 <= MANY * present as f64 {
+    let look = Look::of(name, &Column::Categorical(column.clone()));
+    let is_date = matches!(look, Look::Dates(_));
+    if !is_date && (present < FEWEST_IDENTIFIERS || distinct as f64 <= MANY * present as f64) {
         return None;
     }
-    let (what, cure) = match Look::of(name, &Column::Categorical(column.clone())) {
+    let (what, cure) = match look {
         Look::Dates(dates) if dates.is_time_of_day() => {
             ("times of day".into(), "to predict a time, write it as a number of hours")
         }
@@ -102,8 +104,9 @@ pub(super) fn doubtful_classes(name: &str, column: &Categories) -> Option<Error>
         }
         _ => ("names or identifiers".into(), "name another target"),
     };
+    let why = if is_date { "" } else { ", too many for classes" };
     let problem = format!(
-        "the target looks like {what}: there are {distinct} different texts in {present} rows, too many for classes"
+        "the target looks like {what}: there are {distinct} different texts in {present} rows{why}"
     );
     let hint = format!("{cure}; if they are classes all the same, add --task classify");
     Some(Error::data(Place::column(name), problem).with_hint(hint))

@@ -291,8 +291,8 @@ pub(super) fn mostly_texts(
         shown(text)
     );
     Error::data(Place::cell(row, column), problem).with_hint(format!(
-        "the column holds texts: as an input, read it as categories (--schema '{column}=categorical') or leave it out \
-         (--drop '{column}'); as a target, predict classes (--task classify)"
+        "a model that was fitted to numbers needs numbers here; a new fit can read the column as categories (fit --schema \
+         '{column}=categorical'), leave it out (fit --drop '{column}') or, as a target, predict classes (fit --task classify)"
     ))
 }
 

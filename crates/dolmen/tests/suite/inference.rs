@@ -4,7 +4,7 @@
 
 use dolmen::combine::weigh::{Errors, WeighOptions, Weighing, weigh};
 use dolmen::combine::{Method, Weighable, Weights};
-use dolmen::oos::OutOfSample;
+use dolmen::oos::{CheckKind, OutOfSample};
 use dolmen::run::Run;
 use dolmen::score::Estimate;
 use dolmen::solver::simplex::{LogScore, SimplexOptions};
@@ -206,4 +206,49 @@ fn estimates_by_hand() {
     assert_eq!(same.mean, 0.5);
     let worse = Estimate::of_difference(&[1.0, inf, 0.0], &[0.0, 0.0, 0.0], &shares);
     assert_eq!(worse, Estimate { mean: inf, se: None });
+}
+
+/// Rows of one group are copies of one another: weights found on some and tried on others of the same group would remember
+/// them.
+#[test]
+fn cross_checks_keep_groups_together_and_rows_in_order_of_time() {
+    let (groups, copies, members) = (12, 5, 40);
+    let noise = |g: usize, m: usize| -3.0 * ((g * 31 + m * 17) as f64 * 0.7331).sin().abs();
+    let column = |m: usize| {
+        let values = (0..groups * copies).map(|i| noise(i / copies, m)).collect();
+        (format!("m{m}"), values)
+    };
+    let plain = density((0..members).map(column).collect());
+    let of_rows: Vec<u32> = (0..groups * copies).map(|i| (i / copies) as u32).collect();
+    let grouped = plain.clone().grouped(of_rows).unwrap();
+    let honest =
+        |oos: &OutOfSample<Density>| weighed(oos, Errors::Sandwich, 0).cross_validated.unwrap();
+    let (torn, whole) = (honest(&plain), honest(&grouped));
+    assert!(whole.score < torn.score - 0.1, "{} {}", whole.score, torn.score);
+    // What was known of later rows cannot help earlier ones: the last block is the only one that a change of it moves.
+    let times: Vec<f64> = (0..groups * copies).map(|i| i as f64).collect();
+    let timed = honest(&plain.clone().timed(times).unwrap());
+    assert_eq!(timed.kind, CheckKind::Forward);
+    assert_eq!(whole.kind, CheckKind::Matrix);
+    assert!(timed.folds > 1);
+}
+
+/// Squared errors have the square of the target's unit, whatever that is.
+#[test]
+fn who_can_stand_in_for_whom_does_not_depend_on_the_unit() {
+    let truth: Vec<f64> = (0..80).map(|i| (f64::from(i) * 0.9).sin() * 3.0).collect();
+    let off = |by: f64, every: usize| -> Vec<f64> {
+        truth.iter().enumerate().map(|(i, y)| if i % every == 0 { y + by } else { *y }).collect()
+    };
+    let columns = [("a", off(1.0, 2)), ("b", off(-1.5, 3)), ("c", off(2.0, 5))];
+    let alike = |unit: f64| {
+        let scaled = |values: &[f64]| values.iter().map(|v| v * unit).collect::<Vec<f64>>();
+        let columns = columns.iter().map(|(name, v)| (name.to_string(), scaled(v))).collect();
+        let oos = OutOfSample::<Regression>::from_columns(columns, scaled(&truth), None).unwrap();
+        weighed(&oos, Errors::Sandwich, 0).interchangeable
+    };
+    assert_eq!(alike(1.0), Vec::<Vec<String>>::new());
+    for unit in [1e-12, 1e-5, 1e6] {
+        assert_eq!(alike(unit), alike(1.0), "{unit}");
+    }
 }

@@ -12,6 +12,8 @@ const CLEAR: f64 = 2.0;
 
 /// Errors that correlate more than this leave a pool little to gain.
 const ALIKE: f64 = 0.95;
+/// And from which they are much the same.
+const MUCH_ALIKE: f64 = 0.8;
 
 /// A class with a smaller share than this is rare.
 const RARE: f64 = 0.05;
@@ -172,10 +174,15 @@ impl Words {
         let errors = match probe.correlation {
             None => "too few members beat the baseline to compare their errors".to_string(),
             Some(r) if r > ALIKE => format!("the members err alike (correlation {r:.2})"),
+            Some(r) if r > MUCH_ALIKE => {
+                format!("the members err on much the same rows (correlation {r:.2})")
+            }
             Some(r) => format!("the members err on different rows (correlation {r:.2})"),
         };
         let (amount, verb) = (self.amount(gain), if gain.mean >= 0.0 { "gains" } else { "loses" });
-        let verdict = if is_clear(gain) { "" } else { ", which is not clear" };
+        let worse = Estimate { mean: -gain.mean, se: gain.se };
+        let is_sure = is_clear(gain) || is_clear(&worse);
+        let verdict = if is_sure { "" } else { ", which is not clear" };
         let answer = format!("{errors}: a pool {verb} {amount} against its best member{verdict}");
         Reason { topic: Topic::Stacking, answer, value: gain.mean, se: gain.se }
     }
