@@ -71,3 +71,18 @@ pub(crate) fn broken_links(page: &Page) -> Vec<String> {
         .collect();
     targets(&plain).into_iter().filter(|path| !page.folder().join(path).exists()).collect()
 }
+
+/// The keys of works in square brackets, `[SmythWolpert1999, section 3; Yao2018]`.
+pub(crate) fn cited(page: &Page) -> Vec<String> {
+    let text = page.lines.join("\n");
+    let brackets = text.split('[').skip(1).filter_map(|part| part.split_once(']'));
+    let words = brackets.flat_map(|(inside, _)| inside.split([',', ';', ' ', '\'']));
+    let is_key = |word: &&str| {
+        let name = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        word.len() == name.len() + 4
+            && name.len() > 1
+            && name.starts_with(|c: char| c.is_ascii_uppercase())
+            && name.chars().all(|c| c.is_ascii_alphabetic())
+    };
+    words.filter(is_key).map(String::from).collect()
+}
