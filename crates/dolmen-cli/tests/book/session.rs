@@ -14,7 +14,6 @@ use tempfile::TempDir;
 use crate::page::{Block, Page, pictures_folder};
 
 const ANY: &str = "..";
-const ASKED_FOR: &str = "?";
 const CARRIED: [&str; 4] = ["geyser", "iris", "penguins", "sacramento"];
 
 /// A command and the lines below it.
@@ -127,7 +126,7 @@ fn agree(shown: &[&str], said: &[&str]) -> bool {
 fn renewed(shown: &[&str], said: &[&str]) -> Vec<String> {
     let kept = match shown.iter().position(|line| *line == ANY) {
         _ if shown.is_empty() => Vec::new(),
-        Some(at) if shown.len() < said.len() + 1 && *shown != [ASKED_FOR] => {
+        Some(at) if shown.len() <= said.len() => {
             let tail = said.len() - (shown.len() - at - 1);
             [&said[..at], &[ANY], &said[tail..]].concat()
         }
