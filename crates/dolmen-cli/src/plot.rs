@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use dolmen::error::{Error, Result};
 use dolmen::evaluate::compare::{Comparison, LearningCurve, SetsComparison};
-use dolmen::recipe::{
-    Apply, Evidence, Matrix, Model, ModelFile, ScoreReport, WeighRecipe, WeighReport,
-};
+use dolmen::recipe::{Apply, Evidence, Matrix, Model, ScoreReport, WeighRecipe, WeighReport};
 use dolmen::run::Run;
 use dolmen::table::Features;
 use dolmen_report::{Kind, ModelView, Options, Subject, Theme, draw, kinds};
@@ -167,9 +165,7 @@ impl Input {
         if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) {
             return Self::of_json(path);
         }
-        // A model is drawn as one, whether it keeps its matrix or not.
-        let is_model = ModelFile::is_at(path);
-        if let Some(matrix) = (!is_model).then(|| Matrix::read(path, run)).transpose()?.flatten() {
+        if let Some(matrix) = Matrix::read(path, run)? {
             let recipe =
                 WeighRecipe { seed: common.seed.unwrap_or_default(), ..WeighRecipe::default() };
             let weighed = recipe.weigh(&matrix, None, Apply::Nothing, run)?;
