@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use dolmen::error::{Error, Result};
 use dolmen::evaluate::compare::{Comparison, LearningCurve, SetsComparison};
-use dolmen::recipe::{Apply, Evidence, Matrix, Model, ScoreReport, WeighRecipe, WeighReport};
+use dolmen::recipe::{
+    Apply, Evidence, Matrix, Model, ModelFile, ScoreReport, WeighRecipe, WeighReport,
+};
 use dolmen::run::Run;
 use dolmen::table::Features;
 use dolmen_report::{Kind, ModelView, Options, Subject, Theme, draw, kinds};
@@ -165,14 +167,14 @@ impl Input {
         if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) {
             return Self::of_json(path);
         }
-        if let Some(matrix) = Matrix::read(path, run)? {
-            let recipe =
-                WeighRecipe { seed: common.seed.unwrap_or_default(), ..WeighRecipe::default() };
+        // A model is shown as a model even if it carries its matrix.
+        let matrix = if ModelFile::is_at(path) { None } else { Matrix::read(path, run)? };
+        if let Some(matrix) = matrix {
+            let seed = common.seed.unwrap_or_default();
+            let recipe = WeighRecipe { seed, ..WeighRecipe::default() };
             let weighed = recipe.weigh(&matrix, None, Apply::Nothing, run)?;
-            return Ok(Self::Weighing(
-                Box::new(weighed.report),
-                Box::new(Evidence::of_matrix(&matrix)),
-            ));
+            let evidence = Box::new(Evidence::of_matrix(&matrix));
+            return Ok(Self::Weighing(Box::new(weighed.report), evidence));
         }
         let model = Box::new(Model::read(path)?);
         let Some(data) = &about.data else {

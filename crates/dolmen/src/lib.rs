@@ -1,6 +1,8 @@
 //! Dolmen combines models: it fits unlike models, keeps what each said about rows it had not seen, learns how to combine
 //! them, and hands back one model better than its members, with the evidence.
 //!
+//! The short way in is [`recipe`]: one value decides a fit, `Recipe::fit(&table, &run)` goes the whole way.
+//!
 //! ```text
 //! table ──► plan ──► learners ──► out-of-sample matrix ──► combiner ──► ensemble ──► report
 //!  rows,     folds,   recipes      rows × members × width   weights       one model     scores, weights,
@@ -9,8 +11,8 @@
 //!                                         └── a file of predictions from any tool enters here
 //! ```
 //!
-//! The modules stand in that order: [`table`], [`plan`], [`learner`], [`oos`], [`combine`], [`ensemble`], [`evaluate`].
-//! [`task`] says what one prediction row means; [`store`] saves models; [`generate`] draws data sets; [`stats`], [`math`] and [`memory`] are what it all stands on.
+//! The modules stand in that order: [`table`], [`plan`], [`learner`], [`oos`], [`combine`], [`ensemble`], [`evaluate`], and
+//! [`recipe`] on top of them all. [`catalogue`] knows learners, combiners and stored kinds by name, and takes those of other programs. [`task`] says what one prediction row means; [`store`] saves models; [`generate`] draws data sets; [`stats`], [`math`] and [`memory`] are what it all stands on.
 //!
 //! Words have one meaning each ([`glossary`]); keys such as SmythWolpert1999 are cited works ([`references`]).
 //!

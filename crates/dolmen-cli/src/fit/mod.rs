@@ -11,6 +11,7 @@ use dolmen::catalogue::Catalogue;
 use dolmen::ensemble::{Ending, IntervalKind};
 use dolmen::error::{Error, Result};
 use dolmen::recipe::{CheckPolicy, FitReport, Matrix, Recipe};
+use dolmen::run::Run;
 use dolmen_report::Subject;
 use serde::Serialize;
 
@@ -147,18 +148,19 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
     let run = common.run()?;
     let data = recipe.read_data(&fit.data, &run)?;
     data.notes.iter().for_each(|text| note(common, text));
-    let earlier = match fit.oos.as_deref().filter(|path| path.exists()) {
-        Some(path) => Matrix::read(path, &run)?,
-        None => None,
-    };
-    if let Some(matrix) = &earlier {
-        let columns = matrix.members().len();
-        note(common, &format!("the matrix has {columns} members already: only others are fitted"));
-    }
+    let earlier = fit.earlier_matrix(&run)?;
+    let kept = earlier.as_ref().map(|matrix| matrix.members().len());
     let fitted = recipe
         .fit_with(Catalogue::standard(), &data, earlier, &run)
         .map_err(|error| error.in_file(&fit.data))?;
     drop(run);
+    if let Some(kept) = kept {
+        let kept = output::counted(kept, "member");
+        note(
+            common,
+            &format!("the matrix had {kept} already: only others were fitted on the folds"),
+        );
+    }
     let report = &fitted.report;
     for text in &report.data_notes()[data.notes.len()..] {
         note(common, text);
@@ -201,8 +203,26 @@ impl Fit {
         Ok(recipe)
     }
 
+    /// The matrix that an earlier fit has kept in the file that this one is to write. Another file is not written over.
+    fn earlier_matrix(&self, run: &Run) -> Result<Option<Matrix>> {
+        let Some(path) = self.oos.as_deref().filter(|path| path.is_file()) else { return Ok(None) };
+        let foreign = || {
+            let problem = "the file is there and is no out-of-sample matrix";
+            Error::file(path, problem).with_hint("name another file for --oos, or remove this one")
+        };
+        Matrix::read(path, run)?.ok_or_else(foreign).map(Some)
+    }
+
     /// Long work is not begun for a result that cannot be kept.
     fn check_outputs(&self) -> Result<()> {
+        let is_parquet = |path: &Path| {
+            path.extension().is_some_and(|e| e == "parquet" || e == "pq")
+                || !path.is_file() && path.exists()
+        };
+        if let Some(path) = self.oos.as_deref().filter(|path| !is_parquet(path)) {
+            let expected = "a file that ends in .parquet: the matrix is written as such";
+            return Err(Error::param("--oos", expected, path.display()));
+        }
         let (model, matrix) = (self.output.as_deref(), self.oos.as_deref());
         let (plot, report) = (self.shows.plot.as_deref(), self.shows.report.as_deref());
         let written =

@@ -8,6 +8,7 @@ use dolmen::combine::Method;
 use dolmen::combine::weigh::{Errors, WeighOptions, Weighing};
 use dolmen::ensemble::{Assessment, Candidate};
 use dolmen::error::{Error, Result};
+use dolmen::oos::CheckKind;
 use dolmen::recipe::{Apply, Combined, Matrix, WeighRecipe, WeighReport};
 use dolmen::run::Run;
 use dolmen::score::Measure;
@@ -307,12 +308,12 @@ fn summary(weighing: &Weighing, out: &mut dyn Write) -> Done {
     writeln!(out, "gain           {} {best}", difference(&weighing.gain_over_best))?;
     writeln!(out, "               {} over equal weights", difference(&weighing.gain_over_uniform))?;
     if let Some(honest) = &weighing.cross_validated {
-        let folds = honest.folds;
-        writeln!(
-            out,
-            "cross-checked  {} score with weights from other rows ({folds} folds)",
-            number(honest.score)
-        )?;
+        let from = match honest.kind {
+            CheckKind::Forward => format!("earlier rows ({})", counted(honest.folds, "block")),
+            _ => format!("other rows ({})", counted(honest.folds, "fold")),
+        };
+        let score = number(honest.score);
+        writeln!(out, "cross-checked  {score} score with weights from {from}")?;
         if honest.score.is_infinite() {
             writeln!(
                 out,

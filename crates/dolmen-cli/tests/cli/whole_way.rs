@@ -183,7 +183,7 @@ fn the_learners_are_listed() {
     assert_eq!(averaged["documented"][0]["name"], "of");
     assert_eq!(averaged["documented"][1]["allowed"], "whole number, 1 to 10000");
     assert_eq!(averaged["documented"][2]["values"][0]["name"], "starts");
-    assert_eq!(averaged["example"], "averaged(of=mixture(components=4), fits=20)");
+    assert_eq!(averaged["example"], "averaged(of=mixture(components=[2, 4]), fits=20)");
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn tick_label(value: f64, step: f64) -> String {
     minus(&format!("{:.decimals$}", if value.abs() < step / 2.0 { 0.0 } else { value }))
 }
 
-/// A number in about four digits, with a true minus.
+/// A number in about four digits, of those below 1 in three, with a true minus.
 pub(crate) fn short(value: f64) -> String {
     let size = value.abs();
     if value.is_nan() {
@@ -137,7 +137,7 @@ pub(crate) fn short(value: f64) -> String {
     }
     let whole_digits = if size < 1.0 { 1 } else { size.log10().floor() as usize + 1 };
     let decimals = if size < 1.0 && size > 0.0 {
-        (3.0 - size.log10().floor()).max(0.0) as usize - 1
+        (2.0 - size.log10().floor()) as usize
     } else {
         4usize.saturating_sub(whole_digits)
     };
@@ -218,7 +218,7 @@ mod tests {
         let written = written.map(short);
         assert_eq!(
             written,
-            ["0", "0.1235", "−1.571", "1234", "123457", "1.2e−5", "5e7", "−∞", "−1e−5"]
+            ["0", "0.123", "−1.571", "1234", "123457", "1.2e−5", "5e7", "−∞", "−1e−5"]
         );
         assert_eq!([signed(0.5), signed(-0.5), signed(0.0)], ["+0.5", "−0.5", "0"]);
     }

@@ -60,7 +60,10 @@ impl Html {
             _ = write!(self.out, "<tr><th scope=\"row\">{}</th>", escaped(name));
             for cell in cells {
                 let value = cell.value.filter(|value| !value.is_nan());
-                let key = value.map_or_else(String::new, |value| format!(" data-v=\"{value}\""));
+                let key = value.map_or_else(String::new, |value| {
+                    // Infinite values as the script that sorts the table spells them.
+                    format!(" data-v=\"{}\"", value.to_string().replace("inf", "Infinity"))
+                });
                 _ = write!(self.out, "<td{key}>{}</td>", escaped(&cell.text));
             }
             self.raw("</tr>\n");

@@ -10,8 +10,7 @@ for (const table of document.querySelectorAll("table")) {
       const cell = row.cells[column];
       if (column === 0) return cell.textContent;
       if (!("v" in cell.dataset)) return null;
-      const text = cell.dataset.v;
-      return text === "inf" ? Infinity : text === "-inf" ? -Infinity : Number(text);
+      return Number(cell.dataset.v);
     };
     const body = table.tBodies[0];
     const rows = [...body.rows].sort((a, b) => {

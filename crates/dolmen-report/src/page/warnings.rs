@@ -15,63 +15,64 @@ const TOO_GOOD: f64 = 0.999;
 const SAME: f64 = 0.995;
 
 pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut warnings = Vec::new();
     if let Some(view) = subject.model() {
         match view.model.report() {
-            Some(FitReport::Stack(stack)) => of_stack(stack, &mut told),
+            Some(FitReport::Stack(stack)) => of_stack(stack, &mut warnings),
             Some(FitReport::Alone(alone)) => {
-                told.push(
+                warnings.push(
                     "Nothing was held out: how good the model is on new rows is not known.".into(),
                 );
-                told.extend(alone.failures.iter().map(|failure| format!("Left out: {failure}")));
+                warnings
+                    .extend(alone.failures.iter().map(|failure| format!("Left out: {failure}")));
             }
             None => {}
         }
         if let Some(report) = view.model.report() {
-            told.extend(report.data_notes().iter().cloned());
+            warnings.extend(report.data_notes().iter().cloned());
         }
     }
     if let Some(weighing) = subject.weighing() {
         if !weighing.converged {
-            told.push(format!(
+            warnings.push(format!(
                 "Not converged: other weights may score better by up to {} per row.",
                 short(weighing.gap)
             ));
         }
         if weighing.uninformative_rows > 0 {
-            told.push(format!(
+            warnings.push(format!(
                 "{} rows get zero probability from every member and say nothing about the weights.",
                 weighing.uninformative_rows
             ));
         }
         for group in &weighing.interchangeable {
-            told.push(format!("{} can stand in for one another: how the weight is shared among them means little.", group.join(", ")));
+            warnings.push(format!("{} can stand in for one another: how the weight is shared among them means little.", group.join(", ")));
         }
         for member in weighing.members.iter().filter(|member| member.score == f64::NEG_INFINITY) {
-            told.push(format!(
+            warnings.push(format!(
                 "'{}' gave some row no probability at all: its score alone is −∞.",
                 member.name
             ));
         }
     }
     if let Some(other) = subject.other().filter(|other| other.converged == Some(false)) {
-        told.push(format!(
+        warnings.push(format!(
             "Not converged: the combination of the {} missed its tolerance.",
             other.task
         ));
     }
     if let Some(evidence) = subject.evidence() {
-        of_evidence(evidence, &mut told);
+        of_evidence(evidence, &mut warnings);
     }
-    told
+    warnings
 }
 
-fn of_stack(stack: &StackReport, told: &mut Vec<String>) {
+fn of_stack(stack: &StackReport, warnings: &mut Vec<String>) {
     if !stack.converged() {
-        told.push("Not converged: the search for the combination missed its tolerance.".into());
+        warnings.push("Not converged: the search for the combination missed its tolerance.".into());
     }
     if (1..FEW_ROWS).contains(&stack.table_rows) {
-        told.push(format!(
+        warnings.push(format!(
             "Few rows ({}): scores, weights and the choice among them are uncertain.",
             stack.table_rows
         ));
@@ -79,24 +80,24 @@ fn of_stack(stack: &StackReport, told: &mut Vec<String>) {
     if let Some(check) = &stack.check {
         let never = stack.table_rows.saturating_sub(check.covered_rows);
         if stack.table_rows > 0 && never > 0 {
-            told.push(format!(
+            warnings.push(format!(
                 "{never} of {} rows were never held out: nothing is known of predictions there.",
                 stack.table_rows
             ));
         }
         if check.kind == CheckKind::Forward {
-            told.push(format!(
+            warnings.push(format!(
                 "In order of time only the {} later rows could be checked.",
                 check.checked_rows
             ));
         }
     } else {
-        told.push("The stack was not checked on rows held out from its weights.".into());
+        warnings.push("The stack was not checked on rows held out from its weights.".into());
     }
     if let Some(figures) = &stack.figures {
         for name in ["auc", "r2"] {
             if figures.stack.get(name).is_some_and(|figure| figure.mean > TOO_GOOD) {
-                told.push(format!(
+                warnings.push(format!(
                     "{} of {}: too good to be true more often than not. Look for an input that knows the target (a leak).",
                     if name == "auc" { "AUC" } else { "R²" }, short(figures.stack[name].mean)
                 ));
@@ -106,23 +107,23 @@ fn of_stack(stack: &StackReport, told: &mut Vec<String>) {
     for coverage in stack.intervals.iter().flat_map(|intervals| &intervals.coverage) {
         let off = coverage.level - coverage.measured.mean;
         if coverage.measured.se.is_some_and(|se| off > 3.0 * se && off > 0.02) {
-            told.push(format!(
+            warnings.push(format!(
                 "{:.0} % intervals held the truth in {:.1} % of the rows only.",
                 100.0 * coverage.level,
                 100.0 * coverage.measured.mean
             ));
         }
     }
-    told.extend(stack.left_out.iter().map(|member| format!("Left out: {member}")));
+    warnings.extend(stack.left_out.iter().map(|member| format!("Left out: {member}")));
 }
 
-fn of_evidence(evidence: &Evidence, told: &mut Vec<String>) {
+fn of_evidence(evidence: &Evidence, warnings: &mut Vec<String>) {
     if let Some(found) = &evidence.correlation {
         let count = found.members.len();
         for a in 0..count {
             for b in a + 1..count {
                 if found.values[a * count + b] > SAME {
-                    told.push(format!(
+                    warnings.push(format!(
                         "'{}' and '{}' make all but the same errors: one of them would do.",
                         found.members[a], found.members[b]
                     ));
@@ -140,21 +141,21 @@ fn of_evidence(evidence: &Evidence, told: &mut Vec<String>) {
         for (c, class) in confusion.classes.iter().enumerate() {
             let rows = rows_of(c, width, &confusion.counts);
             if rows < FEW_OF_CLASS {
-                told.push(format!(
+                warnings.push(format!(
                     "Only {rows} rows are of class '{class}': what is said about it is uncertain."
                 ));
             }
         }
     }
     if let (Some(importance), Some(classes)) = (&evidence.importance, evidence.classes.as_ref()) {
-        leak(importance, classes.curves.first().map(|curve| curve.area), told);
+        leak(importance, classes.curves.first().map(|curve| curve.area), warnings);
     }
     if let Some(levels) = &evidence.levels {
         let (total, bins) = (levels.total() as f64, levels.counts.len() as f64);
         let expected = total / bins;
         let first = levels.counts.first().copied().unwrap_or(0) as f64;
         if total > 0.0 && first > expected + 5.0 * expected.sqrt() {
-            told.push(format!("{first:.0} rows lie where the density expects {expected:.0}: its tails are too thin."));
+            warnings.push(format!("{first:.0} rows lie where the density expects {expected:.0}: its tails are too thin."));
         }
     }
 }
@@ -163,14 +164,14 @@ fn of_evidence(evidence: &Evidence, told: &mut Vec<String>) {
 fn leak(
     importance: &dolmen::evaluate::explain::Importance,
     area: Option<f64>,
-    told: &mut Vec<String>,
+    warnings: &mut Vec<String>,
 ) {
     let total: f64 = importance.inputs.iter().map(|input| input.loss.mean.max(0.0)).sum();
     if let (Some(first), true) = (importance.inputs.first(), area.is_some_and(|area| area > 0.99))
         && first.loss.mean > 0.9 * total
         && importance.inputs.len() > 2
     {
-        told.push(format!(
+        warnings.push(format!(
             "Nearly everything hangs on '{}': make sure that it is known before the target is.",
             first.name
         ));

@@ -5,12 +5,12 @@ use dolmen::learner::{HELD_OUT_LOSS, Series};
 use crate::draw::{Colour, Fill, Frame, Heading, Letters, Pen, SMALL, extent, padded, short};
 use crate::{Options, Subject};
 
-/// Every member's name with what it tells of itself; of the member asked for alone, if one is.
-fn told(subject: &Subject<'_>, options: &Options) -> Vec<(String, Vec<Series>)> {
+/// Every member's name with its series; of the member asked for alone, if one is.
+fn series_of_members(subject: &Subject<'_>, options: &Options) -> Vec<(String, Vec<Series>)> {
     let Some(view) = subject.model() else { return Vec::new() };
     let is_wanted = |name: &str| options.member.as_ref().is_none_or(|wanted| wanted == name);
-    let told = view.model.member_series().into_iter();
-    told.filter(|(name, _)| is_wanted(name)).collect()
+    let series = view.model.member_series().into_iter();
+    series.filter(|(name, _)| is_wanted(name)).collect()
 }
 
 /// AdaBoost's weights and errors.
@@ -19,7 +19,7 @@ pub(super) fn stages(subject: &Subject<'_>, options: &Options) -> Option<String>
         series.iter().find(|own| own.name == name).map(|own| own.values.clone())
     };
     let (name, alphas, errors) =
-        told(subject, options).into_iter().find_map(|(name, series)| {
+        series_of_members(subject, options).into_iter().find_map(|(name, series)| {
             let (alphas, errors) = (find(&series, "alpha")?, find(&series, "error")?);
             (!alphas.is_empty()).then_some((name, alphas, errors))
         })?;
@@ -60,7 +60,7 @@ const MOST: usize = 7;
 /// The loss of rows held out, round by round.
 pub(super) fn training(subject: &Subject<'_>, options: &Options) -> Option<String> {
     let mut curves: Vec<(String, Vec<f64>)> = Vec::new();
-    for (name, series) in told(subject, options) {
+    for (name, series) in series_of_members(subject, options) {
         let own = series.into_iter().filter(|own| own.name == HELD_OUT_LOSS);
         curves.extend(own.map(|own| (name.clone(), own.values)));
     }

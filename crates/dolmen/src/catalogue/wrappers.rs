@@ -16,11 +16,11 @@ use crate::table::encode::EncoderSpec;
 
 /// All of them, in the order they are shown, with examples made of two learners of the task.
 pub(super) fn entries<T: Catalogued>([first, second]: [&str; 2]) -> [LearnerEntry<T>; 4] {
-    [averaged(first), encoded(first), stack(first, second), tuned(first, second)]
+    [averaged(second), encoded(first), stack(first, second), tuned(first, second)]
 }
 
 /// `averaged(of=SPEC, fits=20)`: bagging of anything.
-fn averaged<T: Catalogued>(first: &str) -> LearnerEntry<T> {
+fn averaged<T: Catalogued>(of: &str) -> LearnerEntry<T> {
     let about = "the average of several fits of another learner, as in bagging: of=SPEC";
     LearnerEntry::new::<Averaging>("averaged", about, |spec, catalogue| {
         let (of, spec) = nested(spec, "of")?;
@@ -30,7 +30,7 @@ fn averaged<T: Catalogued>(first: &str) -> LearnerEntry<T> {
         "of",
         "The learner whose fits are averaged; each rung of a ladder by itself.",
     ))
-    .with_example(&format!("averaged(of={first}, fits=20)"))
+    .with_example(&format!("averaged(of={of}, fits=20)"))
 }
 
 /// `encoded(of=SPEC, standardise=true, ..)`: inputs through an encoder that is fitted in the fold.

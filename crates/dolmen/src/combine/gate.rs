@@ -253,7 +253,12 @@ impl Gated {
             labels.extend(fields.map(|field| format!("{member}, {}", field.name)));
             labels.push(format!("{member}, (intercept)"));
         }
-        Series { name: "coefficient".into(), labels, values: self.theta.clone() }
+        Series {
+            name: "coefficient".into(),
+            labels,
+            values: self.theta.clone(),
+            is_numbered: false,
+        }
     }
 }
 
@@ -325,6 +330,7 @@ impl<T: Task> Combination<T> for Gated {
                     name: "mean weight".into(),
                     labels: self.members.clone(),
                     values: self.mean_weights.clone(),
+                    is_numbered: false,
                 },
                 self.coefficients(),
             ],

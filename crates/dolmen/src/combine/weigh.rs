@@ -8,7 +8,7 @@ use super::method::Weigher;
 use super::{FoundWeights, Method, Weighable, Weights};
 use crate::error::{Result, within};
 use crate::math::{first_largest, weighted_mean};
-use crate::oos::OutOfSample;
+use crate::oos::{CheckKind, OutOfSample};
 use crate::run::{Run, Work};
 use crate::score::Estimate;
 use crate::solver::Solution;
@@ -124,14 +124,22 @@ pub struct WeighedMember {
 /// Scores of rows by weights that were found on other rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CrossValidated {
-    /// Folds over the rows, dealt in turn.
+    /// Folds over the rows: dealt in turn, whole groups, or blocks of time.
     pub folds: usize,
+    /// Which rows the weights came from: all others, or earlier ones.
+    #[serde(default = "all_others")]
+    pub kind: CheckKind,
     /// Mean score of the combination.
     pub score: f64,
     /// Gain over the member that was best on the other rows.
     pub gain_over_best: Estimate,
     /// Gain over equal weights.
     pub gain_over_uniform: Estimate,
+}
+
+/// What reports of earlier versions mean.
+fn all_others() -> CheckKind {
+    CheckKind::Matrix
 }
 
 /// Weighs the members of an out-of-sample matrix.
@@ -294,7 +302,8 @@ pub fn plan_weighing(options: &WeighOptions, rows: usize, members: usize, run: &
     plan_inference(left_out.min(MOST_LEFT_OUT), draws, run);
 }
 
-/// Scores each fold of rows by the weights found on the others.
+/// Scores each fold of rows by the weights found on the others; groups stay together, and of rows with times the weights come
+/// from earlier ones.
 fn cross_validate<T: Weighable>(
     weigher: &Weigher<'_, T>,
     weights: &[f64],
@@ -305,13 +314,17 @@ fn cross_validate<T: Weighable>(
     if shares.iter().filter(|s| **s > 0.0).count() < 2 * FOLDS {
         return None;
     }
+    let (folds, kind) = weigher.oos.dealt(FOLDS);
+    if folds.is_empty() {
+        return None;
+    }
     let all: Vec<usize> = (0..members).collect();
     let start: Vec<f64> = weights.iter().map(|w| w + 1e-3 / members as f64).collect();
-    let folds: Vec<(Vec<f64>, Vec<f64>)> = (0..FOLDS)
-        .into_par_iter()
+    let tried: Vec<(Vec<f64>, Vec<f64>)> = folds
+        .par_iter()
         .map(|fold| {
-            let mut others = shares.to_vec();
-            others.iter_mut().skip(fold).step_by(FOLDS).for_each(|share| *share = 0.0);
+            let mut others = vec![0.0; shares.len()];
+            fold.learned_from.iter().for_each(|&i| others[i] = shares[i]);
             let total: f64 = others.iter().sum();
             others.iter_mut().for_each(|share| *share /= total.max(f64::MIN_POSITIVE));
             let alone = problem::member_scores(problem, &others);
@@ -321,13 +334,20 @@ fn cross_validate<T: Weighable>(
             (stacked, problem.row_scores(&problem::unit(members, best)))
         })
         .collect();
-    let (stacked, best): (Vec<f64>, Vec<f64>) =
-        (0..shares.len()).map(|i| (folds[i % FOLDS].0[i], folds[i % FOLDS].1[i])).unzip();
+    // In order of time the first rows are learned from only.
+    let mut tried_on = vec![0.0; shares.len()];
+    let (mut stacked, mut best) = (vec![0.0; shares.len()], vec![0.0; shares.len()]);
+    for (fold, (of_stack, of_best)) in folds.iter().zip(&tried) {
+        for &i in &fold.held_out {
+            (stacked[i], best[i], tried_on[i]) = (of_stack[i], of_best[i], shares[i]);
+        }
+    }
     let uniform = problem.row_scores(&vec![1.0 / members as f64; members]);
     Some(CrossValidated {
-        folds: FOLDS,
-        score: weighted_mean(&stacked, shares),
-        gain_over_best: Estimate::of_difference(&stacked, &best, shares),
-        gain_over_uniform: Estimate::of_difference(&stacked, &uniform, shares),
+        folds: folds.len(),
+        kind,
+        score: weighted_mean(&stacked, &tried_on),
+        gain_over_best: Estimate::of_difference(&stacked, &best, &tried_on),
+        gain_over_uniform: Estimate::of_difference(&stacked, &uniform, &tried_on),
     })
 }

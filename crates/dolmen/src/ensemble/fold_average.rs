@@ -103,17 +103,21 @@ impl<T: Task> Fitted<T> for FoldAverage<T> {
     }
 }
 
-/// The mean over the fits of what all of them tell; `None` if one tells it otherwise.
+/// The mean over the fits of what all of them say; `None` if one says it otherwise, or of parts that each fit numbers in its
+/// own way.
 fn mean_series(first: &Series, fits: &[Diagnostics]) -> Option<Series> {
+    if first.is_numbered {
+        return None;
+    }
     let same = |fit: &Diagnostics| {
         let alike = |s: &&Series| s.name == first.name && s.labels == first.labels;
         fit.series.iter().find(alike).map(|series| series.values.clone())
     };
-    let told: Vec<Vec<f64>> = fits.iter().map(same).collect::<Option<_>>()?;
-    if told.iter().any(|own| own.len() != first.values.len()) {
+    let all: Vec<Vec<f64>> = fits.iter().map(same).collect::<Option<_>>()?;
+    if all.iter().any(|own| own.len() != first.values.len()) {
         return None;
     }
-    let mean = |k: usize| told.iter().map(|own| own[k]).sum::<f64>() / told.len() as f64;
+    let mean = |k: usize| all.iter().map(|own| own[k]).sum::<f64>() / all.len() as f64;
     let values = (0..first.values.len()).map(mean).collect();
     Some(Series { values, ..first.clone() })
 }

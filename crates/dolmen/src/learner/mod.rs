@@ -153,19 +153,24 @@ pub struct Series {
     pub labels: Vec<String>,
     /// The numbers.
     pub values: Vec<f64>,
+    /// Whether it tells of parts that the fit has numbered (components, experts, rounds): the same number in another fit is
+    /// another part, so that means over fits say nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_numbered: bool,
 }
 
 impl Series {
     /// One number for each input column, by the columns' numbers: `column 1`, `column 2`, ..
     pub fn of_columns(name: &str, values: Vec<f64>) -> Self {
         let labels = (1..=values.len()).map(|j| format!("column {j}")).collect();
-        Self { name: name.into(), labels, values }
+        Self { name: name.into(), labels, values, is_numbered: false }
     }
 
     /// The loss of rows held out, round by round of a training; nothing without any.
     pub(crate) fn of_rounds(losses: &[f64]) -> Option<Self> {
         let labels = (1..=losses.len()).map(|round| format!("round {round}")).collect();
-        let series = Self { name: HELD_OUT_LOSS.into(), labels, values: losses.to_vec() };
+        let (name, values) = (HELD_OUT_LOSS.into(), losses.to_vec());
+        let series = Self { name, labels, values, is_numbered: true };
         (!losses.is_empty()).then_some(series)
     }
 }

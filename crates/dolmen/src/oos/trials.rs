@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::learner::{Block, Failure, is_unusable};
 use crate::learner::{Learner, Sample};
 use crate::memory;
-use crate::plan::{Plan, TimeOrdered};
+use crate::plan::{Plan, Split, TimeOrdered};
 use crate::run::Run;
 use crate::task::Task;
 
@@ -60,9 +60,30 @@ pub struct Trials<T: Task> {
 
 /// The rows of one trial, as they stand in the matrix.
 #[derive(Debug, Clone)]
-struct Fold {
-    learned_from: Vec<usize>,
-    held_out: Vec<usize>,
+pub(crate) struct Fold {
+    pub(crate) learned_from: Vec<usize>,
+    pub(crate) held_out: Vec<usize>,
+}
+
+impl<T: Task> OutOfSample<T> {
+    /// Folds of a matrix that no plan is known of ([`Trials::dealt`]), and how they hold rows out.
+    pub(crate) fn dealt(&self, folds: usize) -> (Vec<Fold>, CheckKind) {
+        let rows = self.rows();
+        let (plan, kind) = match (self.times(), self.groups()) {
+            (Some(times), groups) => (in_blocks(times, groups, folds), CheckKind::Forward),
+            (None, Some(groups)) => (Some(Plan::groups_in_turn(groups, folds)), CheckKind::Matrix),
+            (None, None) => (Some(Plan::in_turn(rows, folds.min(rows))), CheckKind::Matrix),
+        };
+        let fold = |split: &Split| Fold {
+            learned_from: split.train(rows).into_owned(),
+            held_out: split.test().to_vec(),
+        };
+        let mut folds: Vec<Fold> =
+            plan.iter().flat_map(|plan| plan.splits().iter().map(fold)).collect();
+        // Of fewer groups than folds some are empty, and of one group nothing is left to learn from.
+        folds.retain(|fold| !(fold.held_out.is_empty() || fold.learned_from.is_empty()));
+        (folds, kind)
+    }
 }
 
 impl<T: Task> Trials<T> {
@@ -142,20 +163,7 @@ impl<T: Task> Trials<T> {
     /// Trials of a matrix that no plan is known of: blocks of time, one after another, if its rows have times; else the rows
     /// are dealt in turn to so many folds, whole groups if they have groups.
     pub fn dealt(matrix: OutOfSample<T>, folds: usize) -> Self {
-        let rows = matrix.rows();
-        let (plan, kind) = match (matrix.times(), matrix.groups()) {
-            (Some(times), groups) => (in_blocks(times, groups, folds), CheckKind::Forward),
-            (None, Some(groups)) => (Some(Plan::groups_in_turn(groups, folds)), CheckKind::Matrix),
-            (None, None) => (Some(Plan::in_turn(rows, folds.min(rows))), CheckKind::Matrix),
-        };
-        let fold = |split: &crate::plan::Split| Fold {
-            learned_from: split.train(rows).into_owned(),
-            held_out: split.test().to_vec(),
-        };
-        let mut folds: Vec<Fold> =
-            plan.iter().flat_map(|plan| plan.splits().iter().map(fold)).collect();
-        // Of fewer groups than folds some are empty, and of one group nothing is left to learn from.
-        folds.retain(|fold| !(fold.held_out.is_empty() || fold.learned_from.is_empty()));
+        let (folds, kind) = matrix.dealt(folds);
         Self { folds, matrix, kind, by_plan: false }
     }
 
@@ -220,7 +228,7 @@ fn of_other_groups<T: Task>(
 
 /// For each split the rows that it holds out, and those that others do.
 fn all_other_folds<T: Task>(matrix: &OutOfSample<T>, plan: &Plan) -> Vec<Fold> {
-    let fold = |split: &crate::plan::Split| {
+    let fold = |split: &Split| {
         let held_out = places(matrix, split.test());
         let mut is_other = vec![true; matrix.rows()];
         held_out.iter().for_each(|&i| is_other[i] = false);

@@ -35,8 +35,9 @@ fn in_words_of(renamed: &[(&str, &str)], error: Error) -> Error {
     let Error::Param { name, expected, got, hint } = error else { return error };
     let worded = |text: String| {
         let word = |word: &str| {
-            let other = renamed.iter().find(|(own, _)| *own == word);
-            other.map_or(word, |(_, other)| other).to_string()
+            let bare = word.trim_end_matches(',');
+            let other = renamed.iter().find(|(own, _)| *own == bare);
+            other.map_or_else(|| word.to_string(), |(_, other)| word.replace(bare, other))
         };
         text.split(' ').map(word).collect::<Vec<_>>().join(" ")
     };
@@ -132,7 +133,9 @@ fn take_own_names(spec: &mut Spec) -> Result<Vec<(&'static str, &'static str)>> 
     };
     let mut renamed = Vec::new();
     for &(own, other) in two_names {
-        if rename(spec, other, own)? {
+        // Of plans in order of time the text's names are the usual ones.
+        let is_usual = spec.kind == "time-ordered" && !spec.parameters.contains_key(own);
+        if rename(spec, other, own)? || is_usual {
             renamed.push((own, other));
         }
     }

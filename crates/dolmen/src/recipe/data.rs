@@ -64,6 +64,11 @@ impl Recipe {
             return Err(Error::param("task", "given with --target", "alone"));
         }
         let plan = self.plan_request()?;
+        let dropped = |name: &&String| self.reading.drop.contains(name);
+        if let Some(name) = self.key_columns(plan.as_ref()).iter().find(dropped) {
+            let problem = "it cannot be left out (--drop) and be needed at once";
+            return Err(Error::data(Place::column(name), problem));
+        }
         let named = |own: &Option<String>, by_plan: fn(&PlanRequest) -> &Option<String>| {
             own.clone().or_else(|| plan.as_ref().and_then(|plan| by_plan(plan).clone()))
         };
@@ -76,8 +81,17 @@ impl Recipe {
             folds: plan.as_ref().and_then(|plan| plan.folds.clone()),
             ..self.reading.roles()
         };
-        let Assigned { features, target, weights, groups, times, folds, dates, numbers, mut notes } =
-            roles.assign(table)?;
+        let Assigned {
+            features,
+            target,
+            weights,
+            groups,
+            mut times,
+            folds,
+            dates,
+            numbers,
+            mut notes,
+        } = roles.assign(table)?;
         let truth = match (&self.target, target) {
             (Some(name), Some(column)) => {
                 if self.task.is_none() && !roles.declared.contains(name) {
@@ -88,6 +102,15 @@ impl Recipe {
             _ => Truth::None,
         };
         let weights = weights.map(Weights::new).transpose()?;
+        if times.is_none() && plan.is_some_and(|plan| matches!(plan.spec, PlanSpec::TimeOrdered(_)))
+        {
+            // Splits inside members must know of the order, too.
+            times = Some((0..features.rows().rows()).map(|i| i as f64).collect());
+            notes.push(
+                "the plan names no column of times: the rows are taken to stand in order of time"
+                    .into(),
+            );
+        }
         let conventions = Conventions { dates, numbers, ..self.reading.conventions()? };
         Ok(Data { features, truth, weights, groups, times, folds, conventions, notes })
     }

@@ -12,7 +12,7 @@ use crate::oos::{OnFailure, OutOfSample};
 use crate::plan::{Plan, PlanSpec, RowKeys};
 use crate::run::Run;
 use crate::spec::Spec;
-use crate::table::{Rows, Schema, Table};
+use crate::table::{Rows, Table};
 use crate::target::Target;
 use crate::task::{Classification, Density, Joint, Regression, Task};
 
@@ -106,7 +106,7 @@ impl Recipe {
         let sample = data.sample::<T>(target)?;
         let earlier = earlier.map(T::from_matrix).transpose()?;
         let with_earlier = match &earlier {
-            Some(matrix) => self.with_members_of(matrix, catalogue, data.schema())?,
+            Some(matrix) => self.with_members_of(matrix, catalogue, sample.x())?,
             None => self.clone(),
         };
         let mut stacked =
@@ -132,30 +132,35 @@ impl Recipe {
         Ok(Fit { model, report, matrix })
     }
 
-    /// The same recipe with the members of an earlier matrix before those that are named; their names are their specs. Of what
-    /// is named all of whose members are there nothing is left to add; a ladder that is there in part stays whole. A
-    /// recipe that names none has the usual members, whatever the matrix holds.
+    /// The same recipe with the members of an earlier matrix before those that are named, or before the usual ones where none
+    /// is; their names are their specs. Of what is named all of whose members are there nothing is left to add; a ladder
+    /// that is there in part stays whole.
     fn with_members_of<T: Catalogued>(
         &self,
         matrix: &OutOfSample<T>,
         catalogue: &Catalogue,
-        columns: &Schema,
+        x: Rows<'_>,
     ) -> Result<Self> {
-        if self.members.is_empty() {
-            return Ok(self.clone());
-        }
+        let is_usual = self.members.is_empty();
+        let named = if is_usual { T::usual_members(x) } else { self.members.clone() };
         let mut known: Vec<&String> = matrix.members().iter().collect();
         let mut new: Vec<Spec> = Vec::new();
-        for own in &self.members {
-            let names = catalogue.learner_for::<T>(own, columns)?.members();
+        let mut others = matrix.members().len();
+        for own in &named {
+            let names = catalogue.learner_for::<T>(own, x.schema())?.members();
+            others -= names.iter().filter(|name| matrix.members().contains(name)).count();
             if !names.iter().all(|name| matrix.members().contains(name)) {
                 known.retain(|name| !names.contains(name));
                 new.push(own.clone());
             }
         }
+        // Where the matrix holds nothing else, the recipe is what it was.
+        if is_usual && others == 0 {
+            return Ok(self.clone());
+        }
         let known = known.into_iter().map(|name| Spec::parse(name));
         let members = known.chain(new.into_iter().map(Ok)).collect::<Result<_>>()?;
-        Ok(Self { members, ..self.clone() })
+        Ok(Self { members, drop_failed: self.drop_failed || is_usual, ..self.clone() })
     }
 
     /// The stack of this recipe on a sample: what `fit` keeps, `compare` judges and the demo shows.
@@ -189,6 +194,10 @@ impl Recipe {
             None => stack,
         };
         let ensemble = stack.fit_on(sample, &plan, &run.stream("stack"))?;
+        let is_wanted = self.check != CheckPolicy::None && members > 1;
+        if is_wanted && ensemble.assessment().is_none() {
+            notes.push(unchecked(&sample.keys()).into());
+        }
         let combiner = specs[0].kind.clone();
         let (plan, failures) = (Some(plan), Vec::new());
         Ok(Stacked { ensemble, plan, folds, combiner, failures, notes })
@@ -340,6 +349,16 @@ fn unnested(plan: &Plan) -> &'static str {
     } else {
         "the plan is no partition of the rows into folds, so that the check is not nested: rows are held out from the combiner \
          alone"
+    }
+}
+
+/// Why there is no check although one was wanted.
+fn unchecked(keys: &RowKeys<'_>) -> &'static str {
+    if keys.groups.is_some() && keys.times.is_some() {
+        "the stack is not checked: every block of time has rows of the same groups as the earlier ones, so that without these \
+         groups nothing is left to learn weights from"
+    } else {
+        "the stack is not checked: the plan leaves no rows to try the combiner on"
     }
 }
 

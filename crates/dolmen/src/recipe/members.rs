@@ -13,7 +13,7 @@ impl Model {
 
     /// What each member found, as named rows of numbers: importances, weights of stages, losses of rounds.
     pub fn member_series(&self) -> Vec<(String, Vec<Series>)> {
-        with_model!(self.any(), model => told(model))
+        with_model!(self.any(), model => series(model))
     }
 
     /// What a member consists of, as data; `None` if there is no such member.
@@ -22,7 +22,7 @@ impl Model {
     }
 }
 
-fn told<T: Task>(ensemble: &Ensemble<T>) -> Vec<(String, Vec<Series>)> {
+fn series<T: Task>(ensemble: &Ensemble<T>) -> Vec<(String, Vec<Series>)> {
     let members = ensemble.names().zip(ensemble.models());
     members.map(|(name, model)| (name.into(), model.diagnostics().series)).collect()
 }

@@ -211,7 +211,7 @@ mod tests {
     }
 
     impl Slow {
-        fn hear(&self, count: &AtomicU64, steps: u64) {
+        fn count(&self, count: &AtomicU64, steps: u64) {
             thread::sleep(Duration::from_millis(50));
             count.fetch_add(steps, Ordering::Relaxed);
             self.calls.fetch_add(1, Ordering::Relaxed);
@@ -222,14 +222,14 @@ mod tests {
 
     impl Progress for Slow {
         fn plan(&self, steps: u64) {
-            self.hear(&self.planned, steps);
+            self.count(&self.planned, steps);
         }
         fn advance(&self, steps: u64, _what: &str) {
-            self.hear(&self.done, steps);
+            self.count(&self.done, steps);
         }
         fn finish(&self, _what: &str, steps: u64, spent: Duration) {
             self.spent.fetch_add(spent.as_secs(), Ordering::Relaxed);
-            self.hear(&self.done, steps);
+            self.count(&self.done, steps);
         }
     }
 

@@ -238,7 +238,8 @@ mod tests {
         let curve = &found.curves[0];
         assert!((curve.average_precision - 0.833_333_333).abs() < 1e-8);
         assert!((curve.area - 0.75).abs() < 1e-12);
-        assert_eq!(curve.precision_recall.last(), Some(&[1.0, 2.0 / 3.0]));
+        let points = [[0.5, 1.0], [0.5, 0.5], [1.0, 2.0 / 3.0], [1.0, 0.5]];
+        assert_eq!(curve.precision_recall, points);
     }
 
     #[test]

@@ -137,6 +137,7 @@ fn every_joint_model() {
         "a2de",
         "bma-aode(bins=3)",
         "lmg-ode",
+        "averaged(of=naive-bayes, fits=3)",
         "encoded(of=bayes(density=gaussian))",
         "stack(members=[naive-bayes, aode])",
         "tuned(of=[naive-bayes, aode])",

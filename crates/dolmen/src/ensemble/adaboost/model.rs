@@ -207,6 +207,7 @@ impl Fitted<Classification> for FittedAdaBoost {
             name: name.into(),
             labels: labels.clone(),
             values: values.clone(),
+            is_numbered: true,
         };
         let note = match alphas.len() {
             0 => "no round guessed better than chance: the class frequencies are said".into(),

@@ -240,6 +240,7 @@ impl FittedExperts {
             name: name.into(),
             labels: experts.clone(),
             values: values.to_vec(),
+            is_numbered: true,
         };
         let mut series = vec![of_experts("mean share of the experts", &self.fit.shares)];
         if !self.deviations().is_empty() {
@@ -253,6 +254,7 @@ impl FittedExperts {
                     name: format!("coefficients of {expert}"),
                     labels: labels.clone(),
                     values: [&[intercept], &slopes[..]].concat(),
+                    is_numbered: true,
                 }
             }));
         }

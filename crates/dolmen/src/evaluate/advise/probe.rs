@@ -159,7 +159,7 @@ pub fn probe<T: Advisable>(sample: &Sample<'_, T>, run: &Run) -> Result<Probe> {
         .map(|candidate| T::learner(&Spec::parse(&candidate.probe)?))
         .collect::<Result<_>>()?;
     let borrowed: Vec<&dyn Learner<T>> = learners.iter().map(AsRef::as_ref).collect();
-    let gather = |on_failure| collect(&borrowed, &some, &plan, on_failure, &run.child(2));
+    let gather = |on_failure| collect(&borrowed, &some, &plan, on_failure, &run.stream("members"));
     let names: Vec<String> = learners.iter().flat_map(|learner| learner.members()).collect();
     let mut matrix = gather(OnFailure::Drop);
     // Without its baseline the probe has nothing to compare with: the error is why that failed.
@@ -169,7 +169,7 @@ pub fn probe<T: Advisable>(sample: &Sample<'_, T>, run: &Run) -> Result<Probe> {
     let found = matrix?;
     let (matrix, clipped) = clip(&found)?;
     let options = WeighOptions { errors: Errors::Sandwich, ..WeighOptions::default() };
-    let weighing = weigh(&matrix, &options, &run.child(3))?;
+    let weighing = weigh(&matrix, &options, &run.stream("weights"))?;
     let parts: Vec<&Candidate> = matrix
         .members()
         .iter()

@@ -104,7 +104,7 @@ impl<T: Task> Contest<'_, T> {
     ) -> Result<Vec<Scored>> {
         let mut scored = Vec::new();
         for (l, learner) in self.stack.learners().iter().enumerate() {
-            for model in learner.fit(train, &run.child(3).child(l as u64))? {
+            for model in learner.fit(train, &run.stream("members").child(l as u64))? {
                 scored.push(score(&predict(model.as_ref(), test.x(), run)?, test));
             }
         }
@@ -118,7 +118,7 @@ impl<T: Task> Contest<'_, T> {
         run: &Run,
     ) -> Result<Vec<Scored>> {
         let one = |(r, rival): (usize, &Rival<T>)| {
-            let models = rival.learner.fit(train, &run.child(4).child(r as u64))?;
+            let models = rival.learner.fit(train, &run.stream("rivals").child(r as u64))?;
             let model = models.first().ok_or_else(|| Error::shape("members of a rival", 1, 0))?;
             Ok(score(&predict(model.as_ref(), test.x(), run)?, test))
         };

@@ -9,7 +9,7 @@ use super::spelled;
 use super::split::{Scored, SplitResult};
 use super::{CompareOptions, Contender, Methods, Rival};
 use crate::evaluate::{corrected_t, differences, wilcoxon};
-use crate::task::{Density, Task};
+use crate::task::Task;
 
 /// What the splits gave.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -127,7 +127,7 @@ pub(super) fn summarise<T: Task>(
         names.extend(members.clone());
     }
     let zero = rivals.iter().position(|rival| rival.zero_line).map(|r| r + COMBINED.len());
-    let is_density = T::NAME == Density::NAME;
+    let is_density = !T::HAS_TARGET;
     let results = Results { splits, per_row: !is_density };
     let mut methods: Vec<MethodResult> =
         names.iter().enumerate().map(|(m, name)| results.method(name, m, zero)).collect();

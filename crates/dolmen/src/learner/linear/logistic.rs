@@ -321,6 +321,7 @@ impl FittedLogistic {
                 values: std::iter::once(self.intercept(class))
                     .chain(self.coefficients(class).iter().copied())
                     .collect(),
+                is_numbered: false,
             })
             .collect()
     }

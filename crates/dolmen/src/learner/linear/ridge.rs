@@ -334,6 +334,7 @@ impl SimpleModel<Regression> for FittedRidge {
                 name: "coefficients".into(),
                 labels: labels.collect(),
                 values: values.collect(),
+                is_numbered: false,
             }],
             ..Diagnostics::default()
         }

@@ -225,6 +225,7 @@ fn forged_classifiers() {
         "adaboost(rounds=3)",
         "adaboost(rounds=2, of=logistic(lambda=1))",
         "experts(count=2)",
+        "averaged(of=tree, fits=2)",
         "tuned(of=tree, folds=3)",
     ];
     fuzz_all::<Classification>(&specs, &labels());
@@ -232,8 +233,15 @@ fn forged_classifiers() {
 
 #[test]
 fn forged_joints() {
-    let specs =
-        ["bayes(density=gaussian)", "naive-bayes", "ode", "aode", "a2de(bins=2)", "lmg-ode"];
+    let specs = [
+        "bayes(density=gaussian)",
+        "naive-bayes",
+        "ode",
+        "aode",
+        "a2de(bins=2)",
+        "lmg-ode",
+        "averaged(of=aode, fits=2)",
+    ];
     let mut panicked = Vec::new();
     for spec in specs {
         panicked.extend(fuzz(&format!("joint{spec}"), &file::<Joint>(&[spec], &PLAIN, &labels())));
@@ -255,6 +263,7 @@ fn forged_regressions() {
         "forest(trees=3)",
         "extra-trees(trees=3)",
         "experts(count=2)",
+        "averaged(of=tree, fits=2)",
         "tuned(of=tree, folds=3)",
     ];
     fuzz_all::<Regression>(&specs, &numbers());

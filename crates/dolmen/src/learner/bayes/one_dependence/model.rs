@@ -317,7 +317,12 @@ impl FittedOneDependence {
         let series = match &self.mixing {
             Mixing::Joint(weights) | Mixing::Posterior(weights) => {
                 let labels = self.counted.discretiser.names().map(String::from).collect();
-                vec![Series { name: "weight of root".into(), labels, values: weights.clone() }]
+                vec![Series {
+                    name: "weight of root".into(),
+                    labels,
+                    values: weights.clone(),
+                    is_numbered: false,
+                }]
             }
             _ => Vec::new(),
         };

@@ -100,13 +100,14 @@ impl FittedMixture {
             let (labels, values) = places
                 .map(|(k, j)| (format!("column {} of {}", j + 1, component(k)), value(k, j)))
                 .unzip();
-            Series { name: name.into(), labels, values }
+            Series { name: name.into(), labels, values, is_numbered: true }
         };
         vec![
             Series {
                 name: "weight".into(),
                 labels: (0..weights.len()).map(component).collect(),
                 values: weights,
+                is_numbered: true,
             },
             cells("mean", &|k, j| means[k][j]),
             cells("standard deviation", &|k, j| covariances[k][j][j].sqrt()),

@@ -125,6 +125,7 @@ impl FittedBoost {
                 name: "importance".into(),
                 labels: self.body.columns.clone(),
                 values: self.body.importance.clone(),
+                is_numbered: false,
             }]
             .into_iter()
             .chain(Series::of_rounds(&self.body.losses))

@@ -68,6 +68,7 @@ impl FittedTree {
                 name: "importance".into(),
                 labels: self.columns.clone(),
                 values: self.importance.clone(),
+                is_numbered: false,
             }],
             ..Diagnostics::default()
         }

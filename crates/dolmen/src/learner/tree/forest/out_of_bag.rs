@@ -156,6 +156,7 @@ impl<'a> Hearing<'a> {
             name: "out-of-bag".into(),
             labels: labels.map(String::from).into(),
             values: values.into(),
+            is_numbered: false,
         })
     }
 }

@@ -88,6 +88,7 @@ pub(super) fn fit<T: ForestTask>(
             name: "importance".into(),
             labels: fields.map(|field| field.name.clone()).collect(),
             values: importance,
+            is_numbered: false,
         }];
         series.extend(hearing.as_ref().and_then(|hearing| hearing.series(unit)));
         let out_of_bag = hearing.filter(|_| is_asked).map(|hearing| hearing.out_of_bag(unit));
