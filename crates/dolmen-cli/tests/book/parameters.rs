@@ -37,7 +37,8 @@ pub(crate) fn without_page(tables: &BTreeMap<String, String>) -> Vec<String> {
     for page in page::all() {
         let begin = page.lines.iter().find_map(|line| line.strip_prefix(BEGIN));
         let Some(name) = begin.and_then(|rest| rest.strip_suffix(" -->")) else { continue };
-        let (folder, own) = name.split_once(' ').map_or(("methods", name), |(_, n)| ("combiners", n));
+        let (folder, own) =
+            name.split_once(' ').map_or(("methods", name), |(_, n)| ("combiners", n));
         let file = own.replace('+', "-plus");
         if page.name() == format!("book/src/{folder}/{file}.md") {
             found.insert(name.to_string());
@@ -68,7 +69,8 @@ fn rows(parameters: &[Value]) -> String {
     if parameters.is_empty() {
         return "It has no parameters.\n".into();
     }
-    let mut text = String::from("| parameter | default | value | meaning |\n| --- | --- | --- | --- |\n");
+    let mut text =
+        String::from("| parameter | default | value | meaning |\n| --- | --- | --- | --- |\n");
     for parameter in parameters {
         let default = match &parameter["default"] {
             Value::Null if parameter["required"] == true => "required".into(),
@@ -83,7 +85,8 @@ fn rows(parameters: &[Value]) -> String {
         let values = parameter["values"].as_array().unwrap().iter();
         let own = parameter["name"].as_str().unwrap();
         values.filter(|choice| choice["about"] != "").map(move |choice| {
-            let (name, about) = (choice["name"].as_str().unwrap(), choice["about"].as_str().unwrap());
+            let (name, about) =
+                (choice["name"].as_str().unwrap(), choice["about"].as_str().unwrap());
             format!("| `{own}={name}` | {} |\n", cell(about))
         })
     });

@@ -45,9 +45,12 @@ pub(crate) fn run(page: &mut Page, update: bool) -> (Vec<String>, Vec<String>) {
             let shown = step.shown.iter().map(String::as_str).collect::<Vec<_>>();
             let said: Vec<&str> = said.lines().map(str::trim_end).collect();
             let said = &said[..said.len() - said.iter().rev().take_while(|s| s.is_empty()).count()];
-            lines.extend(step.command.lines().enumerate().map(|(i, line)| {
-                if i == 0 { format!("$ {line}") } else { line.to_string() }
-            }));
+            lines.extend(
+                step.command
+                    .lines()
+                    .enumerate()
+                    .map(|(i, line)| if i == 0 { format!("$ {line}") } else { line.to_string() }),
+            );
             if !update && !agree(&shown, said) {
                 let (shown, said) = (shown.join("\n"), said.join("\n"));
                 faults.push(format!("$ {}\nshown:\n{shown}\nsaid:\n{said}", step.command));

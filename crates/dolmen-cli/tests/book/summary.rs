@@ -44,7 +44,8 @@ pub(crate) fn list_results(update: bool) {
     let is_result = |line: &&str| line.starts_with("  - [") && line.contains("](results/");
     let mut lines: Vec<String> =
         list.lines().filter(|line| !is_result(line)).map(String::from).collect();
-    let at = lines.iter().position(|line| line == RESULTS).expect("the list has a place for results");
+    let at =
+        lines.iter().position(|line| line == RESULTS).expect("the list has a place for results");
     lines.splice(at + 1..at + 1, pages.iter().map(line));
     let fresh = lines.join("\n") + "\n";
     if update && fresh != list {
@@ -66,9 +67,8 @@ pub(crate) fn broken_links(page: &Page) -> Vec<String> {
     let blocks = page.blocks();
     let is_text = |i: &usize| !blocks.iter().any(|block| (block.first..block.end).contains(i));
     let lines = (0..page.lines.len()).filter(is_text).map(|i| page.lines[i].as_str());
-    let plain: String = lines
-        .map(|line| line.split('`').step_by(2).collect::<Vec<_>>().join("`") + "\n")
-        .collect();
+    let plain: String =
+        lines.map(|line| line.split('`').step_by(2).collect::<Vec<_>>().join("`") + "\n").collect();
     targets(&plain).into_iter().filter(|path| !page.folder().join(path).exists()).collect()
 }
 
