@@ -1,6 +1,6 @@
 BENCH_PYTHON := bench/.venv/bin/python
 
-.PHONY: test test-rust test-python test-page check demo bench
+.PHONY: test test-rust test-python test-page check demo bench book update-book
 
 EXAMPLES := weights classifier own_learner
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -36,6 +36,15 @@ check:
 	cargo fmt --all -- --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+# The book as HTML, in target/book; as Markdown it reads well without.
+book:
+	@command -v mdbook >/dev/null || { echo 'mdbook is needed: cargo install mdbook'; exit 1; }
+	mdbook build book --dest-dir $(abspath $(TARGET))/book
+
+# Writes what the program says now into the book: outputs, tables of parameters, pictures, the list of results.
+update-book:
+	DOLMEN_UPDATE=1 cargo test -p dolmen-cli --test book --locked
 
 demo:
 	cargo run --release -- demo

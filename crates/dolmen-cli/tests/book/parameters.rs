@@ -1,0 +1,137 @@
+//! The tables of parameters, made from what the library says of them.
+//!
+//! They stand between `<!-- parameters: NAME -->` and `<!-- end -->`, for combiners `<!-- parameters: combiner NAME -->`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::process::Command;
+
+use dolmen::spec;
+use serde_json::Value;
+
+use crate::page::{self, Page};
+
+const BEGIN: &str = "<!-- parameters: ";
+const END: &str = "<!-- end -->";
+
+/// The table of every learner and combiner, by the name that its page calls it by.
+pub(crate) fn tables() -> BTreeMap<String, String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_dolmen"))
+        .args(["learners", "--format", "json"])
+        .output()
+        .unwrap();
+    let entries: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let mut by_name: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for entry in entries {
+        let name = entry["name"].as_str().unwrap();
+        let is_combiner = entry["task"] == "combiner";
+        let name = if is_combiner { format!("combiner {name}") } else { name.to_string() };
+        by_name.entry(name).or_default().push(entry);
+    }
+    by_name.into_iter().map(|(name, entries)| (name, table(&entries))).collect()
+}
+
+/// What can be named but has no page: `methods/NAME.md`, or `combiners/NAME.md`, with its table.
+pub(crate) fn without_page(tables: &BTreeMap<String, String>) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    for page in page::all() {
+        let begin = page.lines.iter().find_map(|line| line.strip_prefix(BEGIN));
+        let Some(name) = begin.and_then(|rest| rest.strip_suffix(" -->")) else { continue };
+        let (folder, own) =
+            name.split_once(' ').map_or(("methods", name), |(_, n)| ("combiners", n));
+        let file = own.replace('+', "-plus");
+        if page.name() == format!("book/src/{folder}/{file}.md") {
+            found.insert(name.to_string());
+        }
+    }
+    tables.keys().filter(|name| !found.contains(*name)).cloned().collect()
+}
+
+/// One learner, in all tasks it serves: what they have in common once.
+fn table(entries: &[Value]) -> String {
+    let tasks: Vec<&str> = entries.iter().map(|entry| entry["task"].as_str().unwrap()).collect();
+    let mut text = String::new();
+    if tasks != ["combiner"] {
+        writeln!(text, "Task: {}.", tasks.join(", ")).unwrap();
+    }
+    let examples: BTreeSet<String> =
+        entries.iter().map(|entry| format!("`{}`", entry["example"].as_str().unwrap())).collect();
+    let examples: Vec<String> = examples.into_iter().collect();
+    writeln!(text, "For example {}.\n", examples.join(", ")).unwrap();
+    let documented: BTreeSet<String> =
+        entries.iter().map(|entry| rows(entry["documented"].as_array().unwrap())).collect();
+    let documented: Vec<String> = documented.into_iter().collect();
+    assert_eq!(documented.len(), 1, "parameters of {} depend on the task", entries[0]["name"]);
+    text + &documented[0]
+}
+
+fn rows(parameters: &[Value]) -> String {
+    if parameters.is_empty() {
+        return "It has no parameters.\n".into();
+    }
+    let mut text =
+        String::from("| parameter | default | value | meaning |\n| --- | --- | --- | --- |\n");
+    for parameter in parameters {
+        let default = match &parameter["default"] {
+            Value::Null if parameter["required"] == true => "required".into(),
+            Value::Null => "none".into(),
+            default => format!("`{}`", spec::value(default)),
+        };
+        let word = |name: &str| cell(parameter[name].as_str().unwrap());
+        let (name, allowed, about) = (word("name"), word("allowed"), word("about"));
+        writeln!(text, "| `{name}` | {default} | {allowed} | {about} |").unwrap();
+    }
+    let choices = parameters.iter().flat_map(|parameter| {
+        let values = parameter["values"].as_array().unwrap().iter();
+        let own = parameter["name"].as_str().unwrap();
+        values.filter(|choice| choice["about"] != "").map(move |choice| {
+            let (name, about) =
+                (choice["name"].as_str().unwrap(), choice["about"].as_str().unwrap());
+            format!("| `{own}={name}` | {} |\n", cell(about))
+        })
+    });
+    let choices: String = choices.collect();
+    if !choices.is_empty() {
+        write!(text, "\n| value | meaning |\n| --- | --- |\n{choices}").unwrap();
+    }
+    text
+}
+
+/// Text that may stand in a cell.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+/// Compares the tables of a page with the library's, or writes them.
+pub(crate) fn compare(
+    page: &mut Page,
+    tables: &BTreeMap<String, String>,
+    update: bool,
+) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut from = 0;
+    while let Some(at) = (from..page.lines.len()).find(|&i| page.lines[i].starts_with(BEGIN)) {
+        let name = page.lines[at].trim_start_matches(BEGIN).trim_end_matches(" -->").to_string();
+        let Some(end) = (at..page.lines.len()).find(|&i| page.lines[i] == END) else {
+            return vec![format!("the table of {name} does not end")];
+        };
+        from = end + 1;
+        let Some(table) = tables.get(&name) else {
+            faults.push(format!("there is no learner or combiner '{name}'"));
+            continue;
+        };
+        let fresh: Vec<String> = std::iter::once(String::new())
+            .chain(table.lines().map(String::from))
+            .chain([String::new()])
+            .collect();
+        if page.lines[at + 1..end] != fresh[..] {
+            if update {
+                from = at + 1 + fresh.len() + 1;
+                page.lines.splice(at + 1..end, fresh);
+            } else {
+                faults.push(format!("the parameters of '{name}' are others now"));
+            }
+        }
+    }
+    faults
+}
