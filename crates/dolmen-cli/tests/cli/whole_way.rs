@@ -124,7 +124,10 @@ fn the_keys_of_the_reports_of_fit_and_score() {
     for key in ["name", "weight", "se", "score"] {
         assert!(keys(&fitted["members"][0]).contains(&key), "{key}");
     }
-    assert_eq!(keys(&scored["members"][0]), ["figures", "gain", "name", "score", "weight"]);
+    assert_eq!(
+        keys(&scored["members"][0]),
+        ["figures", "gain", "name", "score", "score_se", "weight"]
+    );
 }
 
 #[test]

@@ -57,8 +57,9 @@ impl Default for Gate {
 impl<T: Weighable> Combiner<T> for Gate {
     fn rungs(&self) -> Vec<String> {
         let rung = |lambda: Value| Spec::rung("gate", self, "lambda", lambda).to_string();
-        let constant = std::iter::once("gate(constant)".to_string());
-        constant.chain(self.lambda.iter().map(|&lambda| rung(lambda.into()))).collect()
+        // The constant weights are those of the simplex, and are called so.
+        let constant = Combiner::<T>::rungs(&Weights::default());
+        constant.into_iter().chain(self.lambda.iter().map(|&lambda| rung(lambda.into()))).collect()
     }
 
     fn fit(&self, evidence: &Evidence<'_, T>, run: &Run) -> Result<Vec<Box<dyn Combination<T>>>> {

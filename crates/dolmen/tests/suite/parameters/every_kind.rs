@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use dolmen::catalogue::{Catalogue, Catalogued};
 use dolmen::combine::Evidence;
+use dolmen::learner::foreign::Foreign;
 use dolmen::learner::{Parameters, Sample, Value};
 use dolmen::oos::{OnFailure, collect};
 use dolmen::plan::Plan;
@@ -149,6 +150,16 @@ fn every_kind_has_parameters_that_survive_a_file() {
     gates::<Classification>(&["class-frequencies", "tree"], &classes(), &mut found);
     gates::<Joint>(&["naive-bayes", "aode"], &classes(), &mut found);
     gates::<Regression>(&["mean", "ridge"], &numbers(plane().rows()), &mut found);
+    let foreign = Foreign {
+        language: "Lua".into(),
+        name: "own".into(),
+        columns: 2,
+        width: 1,
+        state: vec![1, 2],
+    };
+    let read = Catalogue::standard().registry().model::<Density>(&foreign.to_record().unwrap());
+    assert_eq!(read.unwrap().parameters(), foreign.described());
+    kinds(&foreign.described(), &mut found);
     // The registry shows the kinds it reads.
     let readable = format!("{:?}", Catalogue::standard().registry());
     let readable: Vec<String> = serde_json::from_str(&readable).unwrap();

@@ -249,11 +249,11 @@ fn a_gate_sends_rows_to_the_member_that_knows_them() {
     let stack = Stack::choosing(vec![gate]).member(OneSided(1.0)).member(OneSided(-1.0));
     let ensemble = stack.check(Check::Nested).folds(5).fit_ensemble(&sample, &run()).unwrap();
     let assessment = ensemble.assessment().unwrap();
-    assert_ne!(assessment.chosen, "gate(constant)");
+    assert_ne!(assessment.chosen, "simplex");
     let score =
         |name: &str| assessment.candidates.iter().find(|c| c.name == name).unwrap().score.mean;
     // Constant weights of 1/2 each give about ln 0.725 a row; a perfect gate would give ln 0.95.
-    assert!(score("gate(constant)") < 0.75_f64.ln(), "{assessment:?}");
+    assert!(score("simplex") < 0.75_f64.ln(), "{assessment:?}");
     assert!(score(&assessment.chosen) > 0.85_f64.ln(), "{assessment:?}");
     // Held strongly enough, the gate is constant.
     let oos = ensemble.matrix().unwrap();
