@@ -53,7 +53,7 @@ kinds! {
     Combiners = "combiners": "the combiners that were tried",
     Methods = "methods": "methods by mean and interval over the splits",
     Ranks = "ranks": "mean ranks over several sets, with the critical difference",
-    Outcomes = "outcomes": "wins, draws and losses of each two methods",
+    Outcomes = "outcomes": "wins, draws and losses of the stack against the others, or without a stack of each two methods",
     Learning = "learning": "scores against the number of rows learned from",
     Regions = "regions": "which expert answers where, over two inputs",
     Gate = "gate": "the weights of experts or members over an input",

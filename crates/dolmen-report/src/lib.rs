@@ -56,12 +56,15 @@ pub struct Options {
     pub input: Option<String>,
     /// The member it is about, where there is a choice.
     pub member: Option<String>,
+    /// Whether curves of single rows are drawn where there are any; else only what many rows have in common.
+    pub single_rows: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let (title, input, member) = (None, None, None);
-        Self { width: 720.0, theme: Theme::Auto, standalone: true, title, input, member }
+        let (standalone, single_rows) = (true, false);
+        Self { width: 720.0, theme: Theme::Auto, standalone, title, input, member, single_rows }
     }
 }
 
@@ -94,15 +97,52 @@ pub fn kinds(subject: &Subject<'_>) -> Vec<Kind> {
     kinds
 }
 
-/// Draws a picture as SVG; an error if it does not suit the subject.
+/// Draws a picture as SVG; an error if it does not suit the subject, or is not about what the options name.
 pub fn draw(subject: &Subject<'_>, kind: Kind, options: &Options) -> Result<String> {
-    pictures::draw(subject, kind, options)?.ok_or_else(|| {
-        let names: Vec<&str> = kinds(subject).iter().map(|kind| kind.name()).collect();
-        let expected = if names.is_empty() {
-            "none: there is nothing to draw".into()
-        } else {
-            names.join(", ")
-        };
-        Error::param("picture", expected, kind.name())
-    })
+    if let Some(drawn) = pictures::draw(subject, kind, options)? {
+        check_choice(kind, options)?;
+        return Ok(drawn);
+    }
+    let suitable = kinds(subject);
+    if let Some(member) = options.member.as_ref().filter(|_| suitable.contains(&kind)) {
+        return Err(Error::param("member", member_with(subject, kind, options), member));
+    }
+    let names: Vec<&str> = suitable.iter().map(|kind| kind.name()).collect();
+    let expected =
+        if names.is_empty() { "none: there is nothing to draw".into() } else { names.join(", ") };
+    Err(Error::param("picture", expected, kind.name()))
+}
+
+/// Refuses a choice that the picture does not have.
+fn check_choice(kind: Kind, options: &Options) -> Result<()> {
+    let none = |what: &str| format!("left out: the picture '{kind}' is not about one {what}");
+    match (&options.input, &options.member) {
+        (Some(input), _) if !pictures::takes_input(kind) => {
+            Err(Error::param("input", none("of several inputs, columns or classes"), input))
+        }
+        (_, Some(member)) if !pictures::takes_member(kind) => {
+            Err(Error::param("member", none("of the members"), member))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The members that a picture can be about.
+fn member_with(subject: &Subject<'_>, kind: Kind, options: &Options) -> String {
+    let all = subject.model().map_or_else(Vec::new, |view| view.model.member_names());
+    let suits = |name: &String| {
+        let options = Options { member: Some(name.clone()), ..options.clone() };
+        matches!(pictures::draw(subject, kind, &options), Ok(Some(_)))
+    };
+    let names: Vec<String> = all.into_iter().filter(suits).collect();
+    if names.is_empty() {
+        return "left out: the picture is of the whole stack".into();
+    }
+    format!("one that the picture '{kind}' suits: {}", names.join(", "))
+}
+
+/// Whether single rows can be seen on a picture of this kind: of those given for it ([`ModelView::rows`]), or as curves
+/// ([`Options::single_rows`]).
+pub fn shows_rows(kind: Kind) -> bool {
+    pictures::takes_rows(kind)
 }

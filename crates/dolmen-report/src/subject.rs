@@ -6,6 +6,7 @@ use dolmen::evaluate::compare::{Comparison, LearningCurve, SetsComparison};
 use dolmen::recipe::{
     Combined, Evidence, FitReport, Model, OtherCombination, ScoreReport, StackReport, WeighReport,
 };
+use dolmen::score::Estimate;
 use dolmen::table::Features;
 
 /// What pictures are made from.
@@ -95,6 +96,14 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// Where the gain over the best member was measured on rows held out and is infinite: that over the best member on the rows that
+    /// the weights were found on, with its name.
+    pub(crate) fn finite_gain(&self) -> Option<(&'a str, &'a Estimate)> {
+        let weighing = self.weighing()?;
+        let gain = &weighing.gain_over_best;
+        gain.mean.is_finite().then_some((weighing.best.as_str(), gain))
+    }
+
     /// The task's name.
     pub(crate) fn task(&self) -> &str {
         match self {
@@ -128,3 +137,17 @@ impl<'a> Subject<'a> {
         }
     }
 }
+
+/// A combiner as it is spoken of: a gate without any strength has weights that do not depend on the inputs.
+pub(crate) fn spoken_combiner(name: &str) -> &str {
+    if name.starts_with("gate(") && name.contains("lambda=[]") {
+        "a gate with constant weights"
+    } else {
+        name
+    }
+}
+
+/// Whom a gain is over, where every fold has chosen the best member by the rows of the others.
+pub(crate) const CHOSEN: &str = "the member that other rows chose as best";
+/// Why such a gain is infinite.
+pub(crate) const INFINITE: &str = "in some fold the member that had been best on other rows gives a held-out row no probability at all";

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::colour::{Colour, Paint, class_rules, variables};
+use super::colour::{COLOURS, Colour, Paint, class_rules, variables};
 use super::text::escaped;
 use crate::{Options, Theme};
 
@@ -15,6 +15,8 @@ pub(crate) struct Canvas {
     height: f64,
     theme: Theme,
     is_standalone: bool,
+    /// Further attributes of the document.
+    attributes: String,
 }
 
 /// How a line is drawn.
@@ -29,6 +31,12 @@ pub(crate) struct Pen {
 impl Pen {
     pub(crate) fn new(colour: Colour, width: f64) -> Self {
         Self { colour, width, dashes: None, opacity: 1.0 }
+    }
+
+    /// The pen of one of several series: those beyond the colours there are begin again with the first, but are dashed.
+    pub(crate) fn series(k: usize, width: f64) -> Self {
+        let dashes = [None, Some("7 3"), Some("2 3")][(k / COLOURS).min(2)];
+        Self { dashes, ..Self::new(Colour::Series(k), width) }
     }
 
     pub(crate) fn dashed(self) -> Self {
@@ -105,7 +113,24 @@ pub(crate) fn place(value: f64) -> String {
 impl Canvas {
     pub(crate) fn new(width: f64, height: f64, options: &Options) -> Self {
         let Options { theme, standalone, .. } = options;
-        Self { body: String::new(), width, height, theme: *theme, is_standalone: *standalone }
+        Self {
+            body: String::new(),
+            width,
+            height,
+            theme: *theme,
+            is_standalone: *standalone,
+            attributes: String::new(),
+        }
+    }
+
+    /// Whether the picture is part of a page, whose script reads values from it.
+    pub(crate) fn is_in_page(&self) -> bool {
+        !self.is_standalone
+    }
+
+    /// Adds an attribute to the document.
+    pub(crate) fn add_attribute(&mut self, name: &str, value: &str) {
+        _ = write!(self.attributes, r#" {name}="{}""#, escaped(value));
     }
 
     pub(crate) fn width(&self) -> f64 {
@@ -124,15 +149,21 @@ impl Canvas {
         self.element("line", &numbers(&ends), &self.stroke(pen), "");
     }
 
-    /// A line through points, or a surface if it is filled as well.
+    /// A line through points.
     pub(crate) fn path(&mut self, points: &[(f64, f64)], pen: Pen, title: &str) {
-        let d = trace(points);
-        self.element(
-            "path",
-            &format!(r#" d="{d}" stroke-linejoin="round""#),
-            &self.stroke(pen),
-            title,
-        );
+        self.path_with(points, pen, title, "");
+    }
+
+    /// The same with further attributes.
+    pub(crate) fn path_with(
+        &mut self,
+        points: &[(f64, f64)],
+        pen: Pen,
+        title: &str,
+        attributes: &str,
+    ) {
+        let shape = format!(r#" d="{}" stroke-linejoin="round"{attributes}"#, trace(points));
+        self.element("path", &shape, &self.stroke(pen), title);
     }
 
     /// The surface within points.
@@ -211,13 +242,13 @@ impl Canvas {
         self.write_text(&numbers(&[("x", x), ("y", y)]), text, letters, title);
     }
 
-    /// A text that is read from below, its middle at a place.
+    /// A text that is read from below, at a place.
     pub(crate) fn upright_text(&mut self, (x, y): (f64, f64), text: &str, letters: Letters) {
         let turn = format!(r#" transform="translate({} {}) rotate(-90)""#, place(x), place(y));
         self.write_text(&turn, text, letters, "");
     }
 
-    /// A text that ends at a place and rises towards it.
+    /// A text that rises.
     pub(crate) fn slanted_text(
         &mut self,
         (x, y): (f64, f64),
@@ -291,7 +322,8 @@ impl Canvas {
         let (width, height) = (place(self.width), place(self.height));
         let (name, description) = (escaped(name), escaped(description));
         let mut out = format!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" class="dolmen" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="{FONTS}" role="img" aria-label="{name}: {description}">"#
+            r#"<svg xmlns="http://www.w3.org/2000/svg" class="dolmen" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="{FONTS}" role="img" aria-label="{name}: {description}"{}>"#,
+            self.attributes
         );
         if self.is_standalone {
             _ = write!(out, "<title>{name}</title><desc>{description}</desc>");

@@ -35,6 +35,9 @@ const SERIES: [Values; 7] = [
     ("s6", "#a89b1c", "#e5d84a"),
 ];
 
+/// How many colours series have.
+pub(crate) const COLOURS: usize = SERIES.len();
+
 impl Colour {
     const ALL: [Values; 5] = [
         ("ink", "#20262e", "#e8eaed"),

@@ -1,6 +1,6 @@
 //! A picture with two axes: heading, grid, axes with their names, and a place for marks.
 
-use super::canvas::{Canvas, Letters, Pen};
+use super::canvas::{Canvas, Letters, Pen, place};
 use super::colour::Colour;
 use super::scale::Scale;
 use super::text::{fitted, width, wrapped};
@@ -95,12 +95,15 @@ impl<'a> Frame<'a> {
         let y = Scale::linear(self.y, (bottom, top));
         let ticks = if self.y_ticks { y.ticks((self.height / 55.0) as usize) } else { Vec::new() };
         let widest = ticks.iter().map(|(_, label)| width(label, SMALL)).fold(0.0, f64::max);
-        let name = if self.y_name.is_empty() { 0.0 } else { LINE + 4.0 };
-        let left = MARGIN + name + widest + if widest > 0.0 { 8.0 } else { 0.0 };
+        // A long name stands in several lines: beyond the axis it would run over the heading.
+        let name = wrapped(self.y_name, SMALL, self.height);
+        let names = if name.is_empty() { 0.0 } else { LINE * name.len() as f64 + 4.0 };
+        let left = MARGIN + names + widest + if widest > 0.0 { 8.0 } else { 0.0 };
         let right = options.width - self.right;
         let range = (left, right);
         let x = if self.log_x { Scale::log(self.x, range) } else { Scale::linear(self.x, range) };
-        let mut canvas = Canvas::new(options.width, bottom + 56.0, options);
+        let below = self.level_room(right - left);
+        let mut canvas = Canvas::new(options.width, bottom + 56.0 + below, options);
         self.heading.draw(&mut canvas);
         for (value, label) in &ticks {
             let at = y.at(*value);
@@ -109,33 +112,69 @@ impl<'a> Frame<'a> {
         }
         let letters = Letters::new(SMALL, Colour::Muted);
         let middle = f64::midpoint(top, bottom);
-        canvas.upright_text((MARGIN + 10.0, middle), self.y_name, letters.middle());
+        for (k, line) in name.iter().enumerate() {
+            let at = (MARGIN + 10.0 + LINE * k as f64, middle);
+            canvas.upright_text(at, line, letters.middle());
+        }
         self.x_axis(&mut canvas, &x, bottom);
-        Plot { canvas, heading: self.heading, x, y }
+        // Levels have marks of their own, which say what they are.
+        let is_told = canvas.is_in_page() && self.x_levels.is_none();
+        let hover = is_told.then(|| Hover { x_name: self.x_name.into(), last_x: String::new() });
+        Plot { canvas, heading: self.heading, x, y, is_log: self.log_x, hover }
+    }
+
+    /// Room below the axis for the names of levels, where they are so long that they are slanted.
+    fn level_room(&self, across: f64) -> f64 {
+        let Some(levels) = self.x_levels else { return 0.0 };
+        let longest = levels.iter().map(|name| width(name, SMALL)).fold(0.0, f64::max);
+        if longest <= across / levels.len().max(1) as f64 - 8.0 {
+            return 0.0;
+        }
+        SLANT * longest.min(LONGEST_LEVEL)
     }
 
     fn x_axis(&self, canvas: &mut Canvas, x: &Scale, bottom: f64) {
         let (left, right) = x.range();
         canvas.line((left, bottom), (right, bottom), Pen::new(Colour::Muted, 1.0));
         let letters = Letters::new(SMALL, Colour::Muted).middle();
+        let below = self.level_room(right - left);
         let ticks = match self.x_levels {
             Some(levels) => {
-                let room = (right - left) / levels.len().max(1) as f64 - 8.0;
-                let level = |(k, name): (usize, &String)| (k as f64, fitted(name, SMALL, room));
-                levels.iter().enumerate().map(level).collect()
+                levels.iter().cloned().enumerate().map(|(k, n)| (k as f64, n)).collect()
             }
             None => x.ticks(((right - left) / 80.0) as usize),
         };
         for (value, label) in &ticks {
             let at = x.at(*value);
             canvas.line((at, bottom), (at, bottom + 4.0), Pen::new(Colour::Muted, 1.0));
-            canvas.text((at, bottom + 18.0), label, letters);
+            if below > 0.0 {
+                // It ends below its level; those at the left edge have less room.
+                let room = LONGEST_LEVEL.min((at - 4.0) / ASLANT);
+                let text = fitted(label, SMALL, room);
+                canvas.slanted_text((at + 4.0, bottom + 14.0), &text, letters.end(), label);
+            } else {
+                canvas.text((at, bottom + 18.0), label, letters);
+            }
         }
-        let room = right - left;
-        let name = fitted(self.x_name, SMALL, room);
-        canvas.text((f64::midpoint(left, right), bottom + 40.0), &name, letters);
+        name_below(canvas, self.x_name, (left, right), bottom + 40.0 + below);
     }
 }
+
+/// Writes the name of an axis below its middle; a long one where there is room for it.
+pub(crate) fn name_below(canvas: &mut Canvas, name: &str, (left, right): (f64, f64), y: f64) {
+    let room = canvas.width() - 2.0 * MARGIN;
+    let name = fitted(name, SMALL, room);
+    let half = width(&name, SMALL) / 2.0;
+    let (least, most) = (MARGIN + half, canvas.width() - MARGIN - half);
+    let middle = f64::midpoint(left, right).min(most).max(least);
+    canvas.text((middle, y), &name, Letters::new(SMALL, Colour::Muted).middle());
+}
+
+/// Sine and cosine of the slant of texts: how high and how wide a long one is.
+const SLANT: f64 = 0.64;
+const ASLANT: f64 = 0.77;
+/// The longest name of a level that is written out.
+const LONGEST_LEVEL: f64 = 120.0;
 
 /// A picture with its axes drawn.
 #[derive(Debug)]
@@ -144,6 +183,16 @@ pub(crate) struct Plot {
     pub(crate) x: Scale,
     pub(crate) y: Scale,
     heading: Heading,
+    is_log: bool,
+    hover: Option<Hover>,
+}
+
+/// What the script of a page needs to tell the values of curves where the pointer is.
+#[derive(Debug)]
+struct Hover {
+    x_name: String,
+    /// The places of the values written last: curves over the same ones do not repeat them.
+    last_x: String,
 }
 
 impl Plot {
@@ -151,18 +200,39 @@ impl Plot {
         (self.x.at(x), self.y.at(y))
     }
 
-    /// A line through values; one that is not finite breaks it.
+    /// A line through values; one that is not finite breaks it. On a page the values of one with a title are told where the
+    /// pointer is.
     pub(crate) fn curve(
         &mut self,
         points: impl IntoIterator<Item = (f64, f64)>,
         pen: Pen,
         title: &str,
     ) {
-        let placed = |point: (f64, f64)| {
-            if point.1.is_nan() { (f64::NAN, f64::NAN) } else { self.at(point) }
+        let values: Vec<(f64, f64)> = points.into_iter().collect();
+        let placed = |point: &(f64, f64)| {
+            if point.1.is_nan() { (f64::NAN, f64::NAN) } else { self.at(*point) }
         };
-        let points: Vec<(f64, f64)> = points.into_iter().map(placed).collect();
-        self.canvas.path(&points, pen, title);
+        let points: Vec<(f64, f64)> = values.iter().map(placed).collect();
+        let told = if title.is_empty() { String::new() } else { self.told(&values) };
+        self.canvas.path_with(&points, pen, title, &told);
+    }
+
+    /// The values of a curve as attributes; none of a straight line between two points, which is there to compare with.
+    fn told(&mut self, values: &[(f64, f64)]) -> String {
+        let Some(hover) = self.hover.as_mut().filter(|_| values.len() > 2) else {
+            return String::new();
+        };
+        let listed = |of: &dyn Fn(&(f64, f64)) -> String| {
+            values.iter().map(of).collect::<Vec<_>>().join(" ")
+        };
+        let x = listed(&|(x, _)| compact(*x, 6));
+        let y = listed(&|(_, y)| compact(*y, 4));
+        if x == hover.last_x {
+            return format!(r#" data-y="{y}""#);
+        }
+        let told = format!(r#" data-x="{x}" data-y="{y}""#);
+        hover.last_x = x;
+        told
     }
 
     /// A name to the right of the end of a curve.
@@ -172,8 +242,34 @@ impl Plot {
         self.canvas.titled_text((x + 7.0, y + 4.0), &text, Letters::new(SMALL, colour), name);
     }
 
-    pub(crate) fn finish(self) -> String {
+    pub(crate) fn finish(mut self) -> String {
+        if let Some(hover) = self.hover.filter(|own| !own.last_x.is_empty()) {
+            let ((left, right), (bottom, top)) = (self.x.range(), self.y.range());
+            let frame = [left, right, top, bottom].map(place).join(" ");
+            let (low, high) = self.x.domain();
+            self.canvas.add_attribute("data-frame", &frame);
+            self.canvas.add_attribute("data-domain", &format!("{low} {high}"));
+            self.canvas.add_attribute("data-name", &hover.x_name);
+            if self.is_log {
+                self.canvas.add_attribute("data-log", "1");
+            }
+        }
         self.heading.finish(self.canvas)
+    }
+}
+
+/// A number in so many digits, as scripts read it; a dash for one that is none.
+fn compact(value: f64, digits: usize) -> String {
+    if !value.is_finite() {
+        return "-".into();
+    }
+    let rounded: f64 =
+        format!("{value:.*e}", digits - 1).parse().expect("what was written can be read");
+    let size = rounded.abs();
+    if rounded == 0.0 || (1e-3..1e9).contains(&size) {
+        format!("{rounded}")
+    } else {
+        format!("{rounded:e}")
     }
 }
 
@@ -198,6 +294,15 @@ pub(crate) fn apart(wanted: &[f64], least: f64, (top, bottom): (f64, f64)) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_for_scripts_are_short() {
+        let written = [0.123_456_7, -1.5e-12, 12_345.678, 0.0, f64::NAN, f64::NEG_INFINITY, 1e300];
+        assert_eq!(
+            written.map(|v| compact(v, 4)),
+            ["0.1235", "-1.5e-12", "12350", "0", "-", "-", "1e300"]
+        );
+    }
 
     #[test]
     fn labels_are_moved_apart_and_stay_within() {

@@ -25,14 +25,21 @@ pub(crate) struct Grid<'a> {
     pub(crate) columns: &'a [String],
     pub(crate) row_name: &'a str,
     pub(crate) column_name: &'a str,
+    /// What shades mean, from left to right, where there is no room for words in the cells; empty if none is needed.
+    pub(crate) key: Vec<Shade>,
 }
 
 /// Cells are no larger than this, nor smaller.
 const CELLS: (f64, f64) = (10.0, 62.0);
-/// Cells from this size on hold their words.
-const WITH_WORDS: f64 = 34.0;
-/// And from this one on the columns have names: of smaller ones they would lie on each other.
-const WITH_NAMES: f64 = 18.0;
+/// Cells from this size on hold their words, in letters no smaller than this.
+const WITH_WORDS: f64 = 26.0;
+const LEAST_LETTERS: f64 = 8.0;
+/// From this one on the names of columns are slanted; of smaller ones they would lie on each other, and stand upright.
+const SLANTED: f64 = 18.0;
+/// Cosine and sine of the slant, a little more for the letters' own height.
+const SLANT: (f64, f64) = (0.78, 0.66);
+/// Width and height of a cell of the key.
+const KEY_CELL: (f64, f64) = (44.0, 12.0);
 
 impl Grid<'_> {
     pub(crate) fn draw(self, cell: impl Fn(usize, usize) -> Shade, options: &Options) -> String {
@@ -40,24 +47,35 @@ impl Grid<'_> {
             |names: &[String]| names.iter().map(|name| width(name, SMALL)).fold(0.0, f64::max);
         let names = longest(self.rows).min(0.3 * options.width);
         let left = MARGIN + names + 12.0 + if self.row_name.is_empty() { 0.0 } else { 20.0 };
-        let room = (options.width - left - MARGIN - 30.0) / self.columns.len().max(1) as f64;
-        let size = room.clamp(CELLS.0, CELLS.1);
-        // Names above are slanted: they need the sine of their length.
-        let has_names = size >= WITH_NAMES;
-        let above = if has_names { longest(self.columns).min(0.3 * options.width) } else { 0.0 };
-        let head = 0.65 * above + 14.0 + if self.column_name.is_empty() { 0.0 } else { 18.0 };
+        // Names above lean to the right: the last one needs room beside the cells.
+        let above = longest(self.columns).min(0.25 * options.width);
+        let count = self.columns.len().max(1) as f64;
+        let leaning = (options.width - left - MARGIN - SLANT.0 * above) / (count - 0.5);
+        let upright = (options.width - left - MARGIN) / count;
+        let is_slanted = leaning >= SLANTED;
+        let size = if is_slanted { leaning } else { upright }.clamp(CELLS.0, CELLS.1);
+        let head = if is_slanted { SLANT.1 * above } else { above }
+            + 14.0
+            + if self.column_name.is_empty() { 0.0 } else { 18.0 };
         let top = self.heading.height() + head;
         let bottom = top + size * self.rows.len() as f64;
-        let mut canvas = Canvas::new(options.width, bottom + MARGIN, options);
+        let with_key = !self.key.is_empty() && size < WITH_WORDS;
+        let below = if with_key { KEY_CELL.1 + 34.0 } else { 0.0 };
+        let wide = options.width.max(left + size * count + MARGIN);
+        let mut canvas = Canvas::new(wide, bottom + below + MARGIN, options);
         self.heading.draw(&mut canvas);
         let letters = Letters::new(SMALL.min(size + 1.0), Colour::Ink);
         let cut = |names: &[String], room: f64| {
             told_apart(&names.iter().map(String::as_str).collect::<Vec<_>>(), SMALL, room)
         };
-        let titled = self.columns.iter().zip(cut(self.columns, 0.3 * options.width));
-        for (j, (name, text)) in titled.enumerate().filter(|_| has_names) {
-            let at = (left + size * (j as f64 + 0.45), top - 6.0);
-            canvas.slanted_text(at, &text, letters, name);
+        for (j, (name, text)) in self.columns.iter().zip(cut(self.columns, above)).enumerate() {
+            if is_slanted {
+                let at = (left + size * (j as f64 + 0.45), top - 6.0);
+                canvas.slanted_text(at, &text, letters, name);
+            } else {
+                let at = (left + size * (j as f64 + 0.5) + 0.35 * letters.size, top - 6.0);
+                canvas.upright_text(at, &text, letters);
+            }
         }
         for (i, (name, text)) in self.rows.iter().zip(cut(self.rows, names)).enumerate() {
             let y = top + size * (i as f64 + 0.5);
@@ -66,6 +84,9 @@ impl Grid<'_> {
                 let at = (left + size * j as f64, top + size * i as f64);
                 draw_cell(&mut canvas, at, size, &cell(i, j));
             }
+        }
+        if with_key {
+            draw_key(&mut canvas, &self.key, (left, bottom + 16.0));
         }
         let muted = Letters::new(SMALL, Colour::Muted);
         let middle = left + size * self.columns.len() as f64 / 2.0;
@@ -79,13 +100,25 @@ impl Grid<'_> {
     }
 }
 
+/// Shades side by side, each with what it means below.
+fn draw_key(canvas: &mut Canvas, key: &[Shade], (left, top): (f64, f64)) {
+    for (k, shade) in key.iter().enumerate() {
+        let x = left + KEY_CELL.0 * k as f64;
+        let fill = Fill::new(shade.colour).faded(shade.strength.clamp(0.0, 1.0));
+        canvas.rect((x, top), KEY_CELL, fill, "");
+        let letters = Letters::new(SMALL, Colour::Muted).middle();
+        canvas.text((x + KEY_CELL.0 / 2.0, top + KEY_CELL.1 + 15.0), &shade.words, letters);
+    }
+}
+
 fn draw_cell(canvas: &mut Canvas, (x, y): (f64, f64), size: f64, shade: &Shade) {
     let fill = Fill::new(shade.colour).faded(shade.strength.clamp(0.0, 1.0));
     canvas.rect((x + 0.5, y + 0.5), (size - 1.0, size - 1.0), fill, &shade.title);
-    if size >= WITH_WORDS && width(&shade.words, SMALL) < size - 4.0 {
+    let letters = SMALL.min((size - 4.0) / width(&shade.words, 1.0).max(1.0));
+    if size >= WITH_WORDS && letters >= LEAST_LETTERS {
         // On a strong shade the paper's colour is read more easily than the ink's.
         let colour = if shade.strength > 0.6 { Colour::Paper } else { Colour::Ink };
-        let at = (x + size / 2.0, y + size / 2.0 + 4.0);
-        canvas.titled_text(at, &shade.words, Letters::new(SMALL, colour).middle(), &shade.title);
+        let at = (x + size / 2.0, y + size / 2.0 + letters / 3.0);
+        canvas.titled_text(at, &shade.words, Letters::new(letters, colour).middle(), &shade.title);
     }
 }

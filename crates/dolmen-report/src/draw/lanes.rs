@@ -2,7 +2,7 @@
 
 use super::canvas::{Canvas, Fill, Letters, Pen};
 use super::colour::Colour;
-use super::frame::{Heading, MARGIN, SMALL};
+use super::frame::{Heading, MARGIN, SMALL, name_below};
 use super::scale::Scale;
 use super::text::{fitted, told_apart, width};
 use crate::Options;
@@ -28,7 +28,7 @@ pub(crate) enum Mark {
 #[derive(Debug, Clone)]
 pub(crate) struct Lane {
     pub(crate) name: String,
-    /// Infinite values have an arrow at the side they lie on.
+    /// Values beyond the picture have an arrow at the side they lie on, infinite ones a double one.
     pub(crate) value: f64,
     pub(crate) interval: Option<[f64; 2]>,
     /// What stands to the right.
@@ -95,7 +95,8 @@ impl Lanes<'_> {
         let cut = told_apart(&all, SMALL, names);
         for (k, (lane, name)) in shown.iter().zip(&cut).enumerate() {
             let y = top + LANE * (k as f64 + 0.5);
-            self.lane(&mut canvas, &x, lane, y, name);
+            let wide = if lane.is_strong { BOLD } else { 1.0 };
+            self.lane(&mut canvas, &x, lane, y, &fitted(name, SMALL * wide, names));
         }
         draw_brackets(&mut canvas, &shown, top);
         if more > 0.0 {
@@ -116,9 +117,7 @@ impl Lanes<'_> {
             let at = x.at(value);
             canvas.line((at, top - 4.0), (at, bottom), Pen::new(Colour::Muted, 1.0).dashed());
         }
-        let name = fitted(self.x_name, SMALL, right - left);
-        let middle = f64::midpoint(left, right);
-        canvas.text((middle, bottom + 38.0), &name, Letters::new(SMALL, Colour::Muted).middle());
+        name_below(canvas, self.x_name, (left, right), bottom + 38.0);
     }
 
     fn lane(&self, canvas: &mut Canvas, x: &Scale, lane: &Lane, y: f64, name: &str) {
@@ -154,16 +153,31 @@ fn dot(canvas: &mut Canvas, x: &Scale, lane: &Lane, y: f64) {
         return;
     }
     let at = x.at(lane.value);
-    if lane.value.is_infinite() {
-        let inwards = if lane.value > 0.0 { -9.0 } else { 9.0 };
-        let tip = [(at + inwards, y - 5.0), (at, y), (at + inwards, y + 5.0)];
-        canvas.path(&tip, Pen::new(Colour::Worse, 2.0), &lane.title);
-        canvas.line((at, y), (at + 2.2 * inwards, y), Pen::new(Colour::Worse, 2.0));
+    let (low, high) = x.domain();
+    if lane.value < low || lane.value > high {
+        arrow(canvas, at, lane, y, lane.value > high);
         return;
     }
     whisker(canvas, x, lane, y, lane.colour);
     let radius = if lane.is_strong { 6.0 } else { 4.5 };
     canvas.dot((at, y), radius, Fill::new(lane.colour), &lane.title);
+}
+
+/// An arrow to what lies beyond the picture; infinite values have two tips.
+fn arrow(canvas: &mut Canvas, at: f64, lane: &Lane, y: f64, is_up: bool) {
+    let inwards = if is_up { -9.0 } else { 9.0 };
+    let is_infinite = lane.value.is_infinite();
+    let colour = match (is_infinite, is_up) {
+        (true, false) => Colour::Worse,
+        _ => lane.colour,
+    };
+    let pen = Pen::new(colour, 2.0);
+    for k in 0..if is_infinite { 2 } else { 1 } {
+        let at = at + 0.7 * inwards * f64::from(k);
+        let tip = [(at + inwards, y - 5.0), (at, y), (at + inwards, y + 5.0)];
+        canvas.path(&tip, pen, &lane.title);
+    }
+    canvas.line((at, y), (at + 2.6 * inwards, y), pen);
 }
 
 fn whisker(canvas: &mut Canvas, x: &Scale, lane: &Lane, y: f64, colour: Colour) {

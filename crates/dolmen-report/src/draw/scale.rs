@@ -80,7 +80,8 @@ fn widened((low, high): (f64, f64)) -> (f64, f64) {
     if !(low.is_finite() && high.is_finite()) {
         return (0.0, 1.0);
     }
-    if high > low {
+    // What differs in the last digits only is one value that was computed in several ways.
+    if high - low > 1e-9 * low.abs().max(high.abs()) {
         return (low, high);
     }
     let half = if low == 0.0 { 1.0 } else { 0.1 * low.abs() };
@@ -112,12 +113,15 @@ fn round_step(step: f64) -> f64 {
 
 /// A tick with the decimals that its step needs.
 fn tick_label(value: f64, step: f64) -> String {
+    let value = if value.abs() < step / 2.0 { 0.0 } else { value };
     let size = value.abs().max(step);
-    if size >= 1e6 || step < 1e-5 {
-        return short(value);
+    // Digits from the first that counts to the last that the step moves.
+    let digits = (size.log10().floor() - step.log10().floor()).max(0.0) as usize;
+    if value != 0.0 && !(1e-4..1e6).contains(&size) {
+        return minus(&format!("{value:.digits$e}"));
     }
     let decimals = (-step.log10().floor()).max(0.0) as usize;
-    minus(&format!("{:.decimals$}", if value.abs() < step / 2.0 { 0.0 } else { value }))
+    minus(&format!("{value:.*}", if value == 0.0 && decimals > 4 { 0 } else { decimals }))
 }
 
 /// A number in about four digits, of those below 1 in three, with a true minus.
@@ -173,11 +177,28 @@ mod tests {
         assert_eq!(labels(&dear, 4), ["500000"]);
         assert_eq!(labels(&Scale::linear((-3.2, -1.1), (0.0, 1.0)), 4), ["−3", "−2"]);
         assert_eq!(labels(&Scale::linear((2e-9, 9e-9), (0.0, 1.0)), 3), ["5e−9"]);
+        let huge = Scale::linear((-5.2e9, -4.9e9), (0.0, 1.0));
+        assert_eq!(labels(&huge, 3), ["−5.2e9", "−5.1e9", "−5.0e9", "−4.9e9"]);
         assert_eq!(
             labels(&Scale::log((40.0, 3000.0), (0.0, 1.0)), 6),
             ["50", "100", "200", "500", "1000", "2000"]
         );
         assert_eq!(labels(&Scale::log((1.0, 1e6), (0.0, 1.0)), 6).len(), 7);
+    }
+
+    #[test]
+    fn no_two_ticks_are_written_alike() {
+        for domain in
+            [(0.599_001, 0.599_009), (5.020_99, 5.021_02), (1e6, 1e6 + 3.0), (-2e-7, 3e-7)]
+        {
+            let mut written = labels(&Scale::linear(domain, (0.0, 400.0)), 5);
+            let count = written.len();
+            written.dedup();
+            assert!(count > 1 && written.len() == count, "{domain:?}: {written:?}");
+        }
+        // A value and the same with noise of its last digits: one tick is enough.
+        let noisy = Scale::linear((0.6, 0.6 + 1e-15), (0.0, 1.0));
+        assert!(noisy.domain().1 - noisy.domain().0 > 0.01);
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod html;
 mod tables;
 mod warnings;
 mod words;
+mod worth;
 
 use dolmen::error::Result;
 
@@ -48,8 +49,13 @@ pub fn page(subject: &Subject<'_>, options: &PageOptions) -> Result<String> {
     let drawn = drawings(subject)?;
     if !drawn.is_empty() {
         html.section("pictures", "Pictures", |html| {
-            for (kind, svg) in &drawn {
-                html.raw(&format!("<figure id=\"{}\">\n{svg}</figure>\n", kind.name()));
+            for (k, Drawing { kind, wide, narrow }) in drawn.iter().enumerate() {
+                // Of several of one kind only the first has its plain name.
+                let before = drawn[..k].iter().filter(|other| other.kind == *kind).count();
+                let nth = if before > 0 { format!("-{}", before + 1) } else { String::new() };
+                let class = if narrow.is_empty() { "" } else { " class=\"both\"" };
+                let id = format!("picture-{kind}{nth}");
+                html.raw(&format!("<figure id=\"{id}\"{class}>\n{wide}{narrow}</figure>\n"));
             }
         });
     }
@@ -60,17 +66,52 @@ pub fn page(subject: &Subject<'_>, options: &PageOptions) -> Result<String> {
     Ok(html.finish())
 }
 
+/// A picture as it is shown on a wide page, and on a narrow one if that is another.
+struct Drawing {
+    kind: Kind,
+    wide: String,
+    narrow: String,
+}
+
 /// All pictures that suit, those about one of several inputs once for each.
-fn drawings(subject: &Subject<'_>) -> Result<Vec<(Kind, String)>> {
-    let options = Options { standalone: false, ..Options::default() };
+fn drawings(subject: &Subject<'_>) -> Result<Vec<Drawing>> {
     let mut drawn = Vec::new();
     for kind in Kind::ALL {
         for input in inputs(subject, kind) {
-            let options = Options { input, ..options.clone() };
-            drawn.extend(pictures::draw(subject, kind, &options)?.map(|svg| (kind, svg)));
+            let wide = Options { standalone: false, input, ..Options::default() };
+            let Some(svg) = pictures::draw(subject, kind, &wide)? else { continue };
+            let narrow = match narrow_width(kind) {
+                Some(width) => pictures::draw(subject, kind, &Options { width, ..wide })?,
+                None => None,
+            };
+            drawn.push(Drawing { kind, wide: svg, narrow: narrow.unwrap_or_default() });
         }
     }
     Ok(drawn)
+}
+
+/// The width at which a picture is drawn for phones, so that its letters can still be read; `None` where it takes so much
+/// room that it can only be made smaller.
+fn narrow_width(kind: Kind) -> Option<f64> {
+    match kind {
+        Kind::Correlation
+        | Kind::Confusion
+        | Kind::Outcomes
+        | Kind::Pairs
+        | Kind::Ranks
+        | Kind::Regions
+        | Kind::Tree => None,
+        // These have names beside the curves.
+        Kind::Density
+        | Kind::Kernel
+        | Kind::Reliability
+        | Kind::Roc
+        | Kind::PrecisionRecall
+        | Kind::Dependence
+        | Kind::Gate
+        | Kind::Learning => Some(540.0),
+        _ => Some(460.0),
+    }
 }
 
 /// Densities of so many columns are shown one by one.

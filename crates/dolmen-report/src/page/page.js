@@ -22,21 +22,66 @@ for (const table of document.querySelectorAll("table")) {
     body.append(...rows);
   }));
 }
-// Values: what a mark stands for is its title; it is shown at once where the pointer is, and the slow tooltip is not.
+// Values: what a mark stands for is its title; it is shown at once where the pointer is, and the slow tooltip is not. Of curves
+// the values nearest to the pointer are told, and a line shows where they are.
 const tip = document.getElementById("tip");
 for (const title of document.querySelectorAll("figure title")) {
   title.parentNode.dataset.tip = title.textContent;
   title.remove();
 }
+const numbers = text => text.split(" ").map(Number);
+const short = value => String(Number(value.toPrecision(4))).replace("-", "\u2212");
+const MOST = 9;
+const plots = new Map();
+for (const svg of document.querySelectorAll("svg[data-frame]")) {
+  let x = [];
+  const curves = [...svg.querySelectorAll("[data-y]")].map(path => {
+    if (path.dataset.x) x = numbers(path.dataset.x);
+    return {name: path.dataset.tip, x, y: numbers(path.dataset.y)};
+  });
+  const line = document.createElementNS(svg.namespaceURI, "line");
+  line.setAttribute("class", "cross");
+  line.setAttribute("visibility", "hidden");
+  svg.append(line);
+  plots.set(svg, {curves, line, frame: numbers(svg.dataset.frame), domain: numbers(svg.dataset.domain)});
+}
+const nearest = (values, x) => {
+  let best = 0;
+  values.forEach((value, k) => { if (Math.abs(value - x) <= Math.abs(values[best] - x)) best = k; });
+  return best;
+};
+const told = (svg, event) => {
+  const {curves, line, frame: [left, right, top, bottom], domain: [low, high]} = plots.get(svg);
+  const box = svg.getBoundingClientRect();
+  const unit = svg.viewBox.baseVal.width / box.width;
+  const [across, down] = [(event.clientX - box.left) * unit, (event.clientY - box.top) * unit];
+  if (across < left - 4 || across > right + 4 || down < top - 4 || down > bottom + 4) return "";
+  const share = (across - left) / (right - left);
+  const isLog = "log" in svg.dataset;
+  const wanted = isLog ? low * (high / low) ** share : low + share * (high - low);
+  const x = curves[0].x[nearest(curves[0].x, wanted)];
+  const part = isLog ? Math.log(x / low) / Math.log(high / low) : (x - low) / (high - low);
+  const at = left + Math.min(1, Math.max(0, part)) * (right - left);
+  for (const [name, value] of [["x1", at], ["x2", at], ["y1", top], ["y2", bottom], ["visibility", "visible"]])
+    line.setAttribute(name, value);
+  const values = curves.map(curve => [curve.name, curve.y[nearest(curve.x, x)]]).filter(([, y]) => !Number.isNaN(y));
+  values.sort((a, b) => b[1] - a[1]);
+  const more = values.length > MOST ? [`\u2026 and ${values.length - MOST} more`] : [];
+  return [`${svg.dataset.name} ${short(x)}`, ...values.slice(0, MOST).map(([name, y]) => `${name}: ${short(y)}`), ...more].join("\n");
+};
 const show = event => {
-  const mark = event.target.closest && event.target.closest("[data-tip]");
-  tip.hidden = !mark;
-  if (!mark) return;
-  tip.textContent = mark.dataset.tip;
+  const near = event.target.closest ? event.target : document.documentElement;
+  const svg = near.closest("svg[data-frame]");
+  for (const [other, {line}] of plots) if (other !== svg) line.setAttribute("visibility", "hidden");
+  const mark = near.closest("[data-tip]:not([data-y])");
+  const texts = [mark ? mark.dataset.tip : "", svg ? told(svg, event) : ""].filter(text => text);
+  tip.hidden = texts.length === 0;
+  if (tip.hidden) return;
+  tip.textContent = texts.join("\n");
   const left = Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8);
   const top = event.clientY + 18 + tip.offsetHeight > innerHeight ? event.clientY - tip.offsetHeight - 10 : event.clientY + 18;
   tip.style.left = Math.max(8, left) + "px";
-  tip.style.top = top + "px";
+  tip.style.top = Math.max(8, top) + "px";
 };
 document.addEventListener("pointermove", show);
 document.addEventListener("pointerdown", show);

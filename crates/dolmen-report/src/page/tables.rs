@@ -2,10 +2,13 @@
 
 use dolmen::evaluate::compare::Comparison;
 use dolmen::recipe::{OtherCombination, ScoreReport};
+use dolmen::score::Estimate;
 use dolmen::score::figures::Estimates;
 
 use super::html::{Cell, Html};
 use crate::Subject;
+use crate::pictures::spoken;
+use crate::subject::CHOSEN;
 
 pub(super) fn tables(subject: &Subject<'_>, html: &mut Html) {
     let has_members = subject.weighing().is_some() || subject.other().is_some();
@@ -56,28 +59,23 @@ fn members(subject: &Subject<'_>, html: &mut Html) {
                 Cell::number(m.weight),
                 Cell::maybe(m.se),
                 interval(m.interval),
-                Cell::number(m.score),
+                Cell::estimate(&Estimate { mean: m.score, se: m.score_se }),
                 Cell::maybe(m.loo_loss),
             ];
             (m.name.clone(), cells)
         };
         let rows: Vec<_> = sorted.iter().map(row).collect();
         let header = ["member", "weight", "se", "90 %", "score alone", "loss without"];
-        html.table(
-            &format!("Scores are {}; higher is better.", subject.score_name()),
-            &header,
-            &rows,
-        );
+        html.table(&score_words(subject), &header, &rows);
     } else if let Some(OtherCombination { members, series, .. }) = subject.other() {
         let rows: Vec<_> = members
             .iter()
-            .map(|m| (m.name.clone(), vec![Cell::maybe(m.weight), Cell::number(m.score)]))
+            .map(|m| {
+                let score = Estimate { mean: m.score, se: m.score_se };
+                (m.name.clone(), vec![Cell::maybe(m.weight), Cell::estimate(&score)])
+            })
             .collect();
-        html.table(
-            &format!("Scores are {}; higher is better.", subject.score_name()),
-            &["member", "weight", "score alone"],
-            &rows,
-        );
+        html.table(&score_words(subject), &["member", "weight", "score alone"], &rows);
         for series in series.iter().filter(|series| series.labels.len() <= 200) {
             let rows: Vec<_> = series
                 .labels
@@ -87,29 +85,34 @@ fn members(subject: &Subject<'_>, html: &mut Html) {
                 .collect();
             html.table(
                 &format!("What the combination found: {}", series.name),
-                &["", &series.name],
+                &["of", &series.name],
                 &rows,
             );
         }
     }
 }
 
+fn score_words(subject: &Subject<'_>) -> String {
+    format!(
+        "Scores are {}; higher is better. After ± stands one standard error of the mean over the rows.",
+        subject.score_name()
+    )
+}
+
 fn check(subject: &Subject<'_>, html: &mut Html) {
     let Some(check) = subject.check() else { return };
-    let se = |estimate: &dolmen::score::Estimate| {
-        vec![Cell::number(estimate.mean), Cell::maybe(estimate.se)]
-    };
+    let se = |estimate: &Estimate| vec![Cell::number(estimate.mean), Cell::maybe(estimate.se)];
     let rows = vec![
         ("the stack".to_string(), se(&check.stack)),
-        ("the best member".into(), se(&check.best_member)),
+        (CHOSEN.into(), se(&check.best_member)),
         ("equal weights".into(), se(&check.uniform)),
-        ("gain over the best member".into(), se(&check.gain_over_best)),
+        (format!("gain over {CHOSEN}"), se(&check.gain_over_best)),
         ("gain over equal weights".into(), se(&check.gain_over_uniform)),
     ];
     let held_out = if check.nested { "members and weights alike" } else { "the weights" };
     html.table(
         &format!("{} rows held out from {held_out}, {} folds", check.checked_rows, check.folds),
-        &["", "score", "se"],
+        &["on rows held out", "score", "se"],
         &rows,
     );
     if let Some(figures) = subject.stack().and_then(|stack| stack.figures.as_ref()) {
@@ -125,16 +128,18 @@ fn check(subject: &Subject<'_>, html: &mut Html) {
                     .collect(),
             )
         };
+        let best = if figures.held_out { CHOSEN } else { "the best member" };
         let rows: Vec<_> = [
             ("the stack", &figures.stack),
-            ("the best member", &figures.best_member),
+            (best, &figures.best_member),
             ("equal weights", &figures.uniform),
         ]
         .into_iter()
         .map(row)
         .collect();
         let spoken: Vec<String> = names.iter().map(|name| name.replace('_', " ")).collect();
-        let header: Vec<&str> = [""].into_iter().chain(spoken.iter().map(String::as_str)).collect();
+        let header: Vec<&str> =
+            ["method"].into_iter().chain(spoken.iter().map(String::as_str)).collect();
         html.table("The usual figures, with one standard error", &header, &rows);
     }
 }
@@ -144,24 +149,28 @@ fn scored(report: &ScoreReport, html: &mut Html) {
     let figures = |own: &dolmen::score::figures::Figures| {
         names.iter().map(|name| Cell::maybe(own.get(*name).copied())).collect::<Vec<_>>()
     };
-    let mut together = vec![Cell::maybe(None), Cell::number(report.score), Cell::maybe(None)];
-    together.extend(figures(&report.figures));
+    let score = Estimate { mean: report.score, se: report.score_se };
+    let mut together = vec![Cell::maybe(None), Cell::estimate(&score), Cell::maybe(None)];
+    together.extend(report.figures.iter().map(|(name, mean)| {
+        Cell::estimate(&Estimate { mean: *mean, se: report.figure_errors.get(name).copied() })
+    }));
     let mut rows = vec![("the stack".to_string(), together)];
     for member in &report.members {
         let mut cells = vec![
             Cell::maybe(member.weight),
-            Cell::number(member.score),
+            Cell::estimate(&Estimate { mean: member.score, se: member.score_se }),
             Cell::estimate(&member.gain),
         ];
         cells.extend(figures(&member.figures));
         rows.push((member.name.clone(), cells));
     }
     let spoken: Vec<String> = names.iter().map(|name| name.replace('_', " ")).collect();
-    let header: Vec<&str> = ["", "weight", "score", "gain of the stack"]
+    let header: Vec<&str> = ["member", "weight", "score", "gain of the stack"]
         .into_iter()
         .chain(spoken.iter().map(String::as_str))
         .collect();
-    html.table(&format!("{} rows", report.rows), &header, &rows);
+    let caption = format!("{} rows; after ± stands one standard error", report.rows);
+    html.table(&caption, &header, &rows);
 }
 
 fn compared(comparison: &Comparison, html: &mut Html) {
@@ -176,7 +185,7 @@ fn compared(comparison: &Comparison, html: &mut Html) {
             Cell::maybe(method.corrected_p_value),
         ];
         cells.extend(method.figures.iter().map(|figure| Cell::number(figure.mean)));
-        (method.name.clone(), cells)
+        (spoken(&method.name).to_string(), cells)
     };
     let rows: Vec<_> = comparison.methods.iter().map(row).collect();
     let header: Vec<&str> = ["method", "score", "se", "Wilcoxon p", "corrected p"]

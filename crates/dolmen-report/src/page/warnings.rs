@@ -1,7 +1,7 @@
 //! What a careful reader should look at before trusting a model. All of it follows from the report and the evidence.
 
 use dolmen::oos::CheckKind;
-use dolmen::recipe::{Evidence, FitReport, StackReport};
+use dolmen::recipe::{Evidence, FitReport, MemberCorrelation, StackReport};
 
 use crate::Subject;
 use crate::draw::short;
@@ -48,10 +48,13 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
         for group in &weighing.interchangeable {
             warnings.push(format!("{} can stand in for one another: how the weight is shared among them means little.", group.join(", ")));
         }
-        for member in weighing.members.iter().filter(|member| member.score == f64::NEG_INFINITY) {
+        let hopeless = weighing.members.iter().filter(|member| member.score == f64::NEG_INFINITY);
+        let hopeless: Vec<String> = hopeless.map(|member| format!("'{}'", member.name)).collect();
+        if !hopeless.is_empty() {
+            let whose = if hopeless.len() == 1 { "its score" } else { "the score of each" };
             warnings.push(format!(
-                "'{}' gave some row no probability at all: its score alone is −∞.",
-                member.name
+                "{} gave some row no probability at all: {whose} alone is −∞.",
+                listed(&hopeless)
             ));
         }
     }
@@ -65,6 +68,34 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
         of_evidence(evidence, &mut warnings);
     }
     warnings
+}
+
+/// Names in a sentence, the first of very many.
+fn listed(names: &[String]) -> String {
+    const MOST: usize = 8;
+    match names {
+        [] => String::new(),
+        [only] => only.clone(),
+        [all @ .., last] if names.len() <= MOST => format!("{} and {last}", all.join(", ")),
+        _ => format!("{} and {} more", names[..MOST].join(", "), names.len() - MOST),
+    }
+}
+
+/// Groups of members of which each makes all but the same errors as another of the group.
+fn alike(found: &MemberCorrelation) -> Vec<Vec<usize>> {
+    let count = found.members.len();
+    let mut group_of: Vec<usize> = (0..count).collect();
+    for a in 0..count {
+        for b in a + 1..count {
+            let (kept, gone) = (group_of[a], group_of[b]);
+            if found.values[a * count + b] > SAME && kept != gone {
+                group_of.iter_mut().filter(|group| **group == gone).for_each(|group| *group = kept);
+            }
+        }
+    }
+    let members = |group: usize| (0..count).filter(|&m| group_of[m] == group).collect();
+    let groups: Vec<Vec<usize>> = (0..count).map(members).collect();
+    groups.into_iter().filter(|members| members.len() > 1).collect()
 }
 
 fn of_stack(stack: &StackReport, warnings: &mut Vec<String>) {
@@ -119,16 +150,14 @@ fn of_stack(stack: &StackReport, warnings: &mut Vec<String>) {
 
 fn of_evidence(evidence: &Evidence, warnings: &mut Vec<String>) {
     if let Some(found) = &evidence.correlation {
-        let count = found.members.len();
-        for a in 0..count {
-            for b in a + 1..count {
-                if found.values[a * count + b] > SAME {
-                    warnings.push(format!(
-                        "'{}' and '{}' make all but the same errors: one of them would do.",
-                        found.members[a], found.members[b]
-                    ));
-                }
-            }
+        for group in alike(found) {
+            let names: Vec<String> =
+                group.iter().map(|&m| format!("'{}'", found.members[m])).collect();
+            let would_do = if names.len() == 2 { "one of them" } else { "a few of them" };
+            warnings.push(format!(
+                "{} make all but the same errors: {would_do} would do.",
+                listed(&names)
+            ));
         }
     }
     let rows_of = |class: usize, width: usize, counts: &[usize]| {
@@ -138,13 +167,18 @@ fn of_evidence(evidence: &Evidence, warnings: &mut Vec<String>) {
         evidence.classes.as_ref().and_then(|classes| classes.confusion.as_ref())
     {
         let width = confusion.classes.len();
-        for (c, class) in confusion.classes.iter().enumerate() {
-            let rows = rows_of(c, width, &confusion.counts);
-            if rows < FEW_OF_CLASS {
-                warnings.push(format!(
-                    "Only {rows} rows are of class '{class}': what is said about it is uncertain."
-                ));
-            }
+        let named = confusion.classes.iter().enumerate();
+        let counts = named.map(|(c, class)| (rows_of(c, width, &confusion.counts), class));
+        let mut few: Vec<(usize, &String)> = counts.filter(|(n, _)| *n < FEW_OF_CLASS).collect();
+        few.sort_by_key(|(rows, _)| *rows);
+        let said: Vec<String> = few.iter().map(|(n, class)| format!("'{class}' ({n})")).collect();
+        if !said.is_empty() {
+            warnings.push(format!(
+                "Few rows are of {} {}: what is said about {} is uncertain.",
+                if said.len() == 1 { "class" } else { "the classes" },
+                listed(&said),
+                if said.len() == 1 { "it" } else { "them" }
+            ));
         }
     }
     if let (Some(importance), Some(classes)) = (&evidence.importance, evidence.classes.as_ref()) {

@@ -2,13 +2,16 @@
 //! next.
 
 use dolmen::combine::weigh::Weighing;
-use dolmen::ensemble::{Assessment, Kept, Surety, Verdict};
+use dolmen::ensemble::Surety;
 use dolmen::evaluate::compare::{Comparison, MethodResult};
 use dolmen::recipe::{FitReport, Model, StackReport};
 use dolmen::score::Estimate;
 
+use super::worth::{worth, worth_weighing};
 use crate::Subject;
 use crate::draw::{short, signed};
+use crate::pictures::spoken;
+use crate::subject::spoken_combiner;
 
 type Lines = Vec<(&'static str, String)>;
 
@@ -63,9 +66,19 @@ pub(super) fn summary(subject: &Subject<'_>) -> Lines {
             Some(FitReport::Stack(stack)) => of_stack(subject, view.model, stack),
             Some(FitReport::Alone(alone)) => {
                 let names: Vec<&str> = alone.members.iter().map(|m| m.name.as_str()).collect();
+                let unknown = || {
+                    "Not known from the fit: score it on rows it has not seen (dolmen score, or dolmen report with --data).".into()
+                };
                 vec![
-                    ("What was fitted.", format!("{} on all {} rows, as it is: no row was held out.", names.join(", "), alone.rows)),
-                    ("How good it is.", "Not known from the fit: score it on rows it has not seen (dolmen score, or dolmen report with --data).".into()),
+                    (
+                        "What was fitted.",
+                        format!(
+                            "{} on all {} rows, as it is: no row was held out.",
+                            names.join(", "),
+                            alone.rows
+                        ),
+                    ),
+                    ("How good it is.", on_new_rows(subject).unwrap_or_else(unknown)),
                 ]
             }
             None => vec![(
@@ -79,11 +92,15 @@ pub(super) fn summary(subject: &Subject<'_>) -> Lines {
             let text = sets.ranks.as_ref().map_or_else(
                 || format!("{} sets were compared.", sets.sets.len()),
                 |ranks| {
-                    let best = ranks.methods.first().map_or("", |method| method.name.as_str());
+                    let least = ranks.methods[0].rank;
+                    let best = ranks.methods.iter().take_while(|method| method.rank == least);
+                    let best: Vec<&str> = best.map(|method| spoken(&method.name)).collect();
+                    let have = if best.len() == 1 { "has" } else { "have" };
                     format!(
-                        "Over {} sets {best} has the best mean rank, {}; mean ranks must differ by {} to mean something at 5 %.",
+                        "Over {} sets {} {have} the best mean rank, {}; mean ranks must differ by {} to mean something at 5 %.",
                         ranks.sets,
-                        short(ranks.methods[0].rank),
+                        best.join(" and "),
+                        short(least),
                         short(ranks.critical_difference)
                     )
                 },
@@ -124,7 +141,7 @@ pub(super) fn summary(subject: &Subject<'_>) -> Lines {
     }
 }
 
-fn with_error(estimate: &Estimate) -> String {
+pub(super) fn with_error(estimate: &Estimate) -> String {
     let se = estimate.se.map_or_else(String::new, |se| format!(" (standard error {})", short(se)));
     format!("{}{se}", signed(estimate.mean))
 }
@@ -133,9 +150,9 @@ fn of_stack(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> Lines 
     let mut lines = vec![("What was fitted.", fitted(subject, model, stack))];
     lines.push(("How good it is.", goodness(subject, model, stack)));
     if let Some(check) = &stack.check {
-        lines.push(("Is the stack worth it?", worth(check, &stack.kept)));
+        lines.push(("Is the stack worth it?", worth(subject, check, &stack.kept)));
     }
-    lines.push(("What to do next.", next(model, stack)));
+    lines.push(("What to do next.", next(subject, model, stack)));
     lines
 }
 
@@ -153,8 +170,15 @@ fn fitted(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
         "stack" => {
             let in_use = |w: &Weighing| w.members.iter().filter(|m| m.weight != 0.0).count();
             let used = subject.weighing().map_or(used, in_use);
-            let which = if used == members { "all".into() } else { used.to_string() };
-            format!("The model combines {which} of them by {}", stack.combiner)
+            let how = spoken_combiner(&stack.combiner);
+            let only = || subject.weighing()?.members.iter().find(|m| m.weight != 0.0);
+            match only().filter(|_| used == 1 && members > 1) {
+                Some(only) => format!("By {how} all weight is on '{}'", only.name),
+                None => {
+                    let which = if used == members { "all".into() } else { used.to_string() };
+                    format!("The model combines {which} of them by {how}")
+                }
+            }
         }
         "uniform" => format!("The model is the plain average of its {}", counted(used, "member")),
         member => format!("The model is '{member}' alone"),
@@ -180,13 +204,8 @@ fn capital(text: &str) -> String {
 
 /// The figures that people know, of what is kept.
 fn goodness(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
-    if let Some(score) = subject.model().and_then(|view| view.score) {
-        let figures: Vec<String> = score
-            .figures
-            .iter()
-            .map(|(name, value)| format!("{} {}", spoken(name), short(*value)))
-            .collect();
-        return format!("On {} rows that were given for it: {}.", score.rows, figures.join(", "));
+    if let Some(told) = on_new_rows(subject) {
+        return told;
     }
     let Some(figures) = &stack.figures else {
         return "Not known: nothing was held out.".into();
@@ -196,11 +215,7 @@ fn goodness(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String
         "uniform" => &figures.uniform,
         _ => &figures.best_member,
     };
-    let figure = |(name, value): (&String, &Estimate)| {
-        let se = value.se.map_or_else(String::new, |se| format!(" ± {}", short(se)));
-        format!("{} {}{se}", spoken(name), short(value.mean))
-    };
-    let said: Vec<String> = own.iter().map(figure).collect();
+    let said: Vec<String> = own.iter().map(|(name, value)| said(name, value)).collect();
     let rows = if figures.held_out {
         "On rows held out"
     } else {
@@ -223,7 +238,27 @@ fn goodness(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String
     format!("{rows}{before}: {}. After ± stands one standard error.{honest}", said.join(", "))
 }
 
-fn spoken(figure: &str) -> String {
+/// A figure with its standard error.
+fn said(name: &str, value: &Estimate) -> String {
+    let se = value.se.map_or_else(String::new, |se| format!(" ± {}", short(se)));
+    format!("{} {}{se}", spoken_figure(name), short(value.mean))
+}
+
+/// The figures of rows that were given for it, if there are any.
+fn on_new_rows(subject: &Subject<'_>) -> Option<String> {
+    let score = subject.model()?.score?;
+    let figure = |(name, mean): (&String, &f64)| {
+        said(name, &Estimate { mean: *mean, se: score.figure_errors.get(name).copied() })
+    };
+    let figures: Vec<String> = score.figures.iter().map(figure).collect();
+    Some(format!(
+        "On {} rows that were given for it: {}. After ± stands one standard error.",
+        score.rows,
+        figures.join(", ")
+    ))
+}
+
+fn spoken_figure(figure: &str) -> String {
     match figure {
         "r2" => "R²".into(),
         "auc" => "AUC".into(),
@@ -234,46 +269,7 @@ fn spoken(figure: &str) -> String {
     }
 }
 
-fn worth(check: &Assessment, kept: &str) -> String {
-    let Verdict { kept: what, gain, surety, chance, only_member, by_check } = &check.verdict;
-    if *only_member {
-        return "There is only one member: there is nothing to combine.".into();
-    }
-    let sure = match surety {
-        Surety::Clear => "clear",
-        Surety::Likely => "likely, but not sure",
-        Surety::Unsure => "within what chance brings",
-        Surety::Not => "not above zero",
-    };
-    let often = chance.filter(|_| matches!(surety, Surety::Likely | Surety::Unsure)).map_or_else(
-        String::new,
-        |chance| {
-            format!(
-                " Without a true difference, so much or more comes up in {:.0} of 100 checks.",
-                100.0 * chance
-            )
-        },
-    );
-    let gain = if gain.mean.is_infinite() {
-        "infinite, as the other gave some row no probability at all".into()
-    } else {
-        with_error(gain)
-    };
-    let asked = if *by_check { "" } else { " (kept because it was asked for)" };
-    match what {
-        Kept::Stack => format!(
-            "Its gain over the best member on rows held out, {gain}, is {sure}{asked}.{often}"
-        ),
-        Kept::Uniform => format!(
-            "Combining is, learning weights is not: equal weights did better than learned ones. Their gain over the best member, {gain}, is {sure}.{often}"
-        ),
-        Kept::BestMember => format!(
-            "No: '{kept}' alone did best on rows held out, and is kept. Its lead, {gain}, is {sure}.{often}"
-        ),
-    }
-}
-
-fn next(model: &Model, stack: &StackReport) -> String {
+fn next(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
     let mut advice: Vec<String> = Vec::new();
     let unsure = stack.check.as_ref().is_some_and(|check| {
         matches!(check.verdict.surety, Surety::Unsure | Surety::Not) && !check.verdict.only_member
@@ -284,12 +280,17 @@ fn next(model: &Model, stack: &StackReport) -> String {
     if !model.classes().is_empty() && stack.calibration.is_none() {
         advice.push("if probabilities are used as such, look at their reliability below, and calibrate (--calibrate temperature) if they promise too much".into());
     }
-    if model.evidence().is_some_and(|evidence| evidence.importance.is_none())
+    if subject.evidence().is_some_and(|evidence| evidence.importance.is_none())
         && model.target().is_some()
     {
         advice.push("to see which inputs matter, fit with --explain, or report with --data".into());
     }
-    advice.push("before relying on it, score it on rows that took part in nothing (dolmen score MODEL TEST)".into());
+    if subject.model().is_none_or(|view| view.score.is_none()) {
+        advice.push("before relying on it, score it on rows that took part in nothing (dolmen score MODEL TEST)".into());
+    }
+    if advice.is_empty() {
+        return "If the rows above took part in nothing, these figures are what to expect.".into();
+    }
     capital(&format!("{}.", advice.join("; ")))
 }
 
@@ -301,20 +302,7 @@ fn of_weighing(subject: &Subject<'_>) -> Lines {
             "{} by {}: {used} of them have weight. No weights of the same kind score better by more than {}.",
             capital(&counted(weighing.members.len(), "member")), weighing.method.name(), short(weighing.gap)
         )));
-        let (best, uniform, how) = match &weighing.cross_validated {
-            Some(honest) => {
-                (honest.gain_over_best, honest.gain_over_uniform, "with weights from other rows")
-            }
-            None => (
-                weighing.gain_over_best,
-                weighing.gain_over_uniform,
-                "on the rows the weights were found on",
-            ),
-        };
-        lines.push(("Is it worth it?", format!(
-            "Over the best member, '{}', the combination gains {}, over equal weights {} ({how}).",
-            weighing.best, with_error(&best), with_error(&uniform)
-        )));
+        lines.push(("Is it worth it?", worth_weighing(subject, weighing)));
     } else if let Some(other) = subject.other() {
         lines.push((
             "What was combined.",

@@ -2,10 +2,13 @@
 //! how often they hold the truth.
 
 use dolmen::ensemble::Coverage;
+use dolmen::error::Error;
 use dolmen::recipe::{Basis, Evidence, Sketch};
 use dolmen::score::Histogram;
 use dolmen::score::curves::{ClassCurve, ReliabilityBin};
 
+use super::Picture;
+use super::classes::{key, shown, which};
 use crate::draw::{Colour, Fill, Frame, Heading, Pen, Plot, short};
 use crate::{Options, Subject};
 
@@ -20,28 +23,24 @@ pub(super) fn rows_words(evidence: &Evidence) -> String {
 }
 
 /// Where rows stand among the levels of the density; or in one column, if one is asked for and rows were given.
-pub(super) fn pit(subject: &Subject<'_>, options: &Options) -> Option<String> {
-    let evidence = subject.evidence()?;
-    let own = |name: &String| evidence.marginals.iter().find(|own| &own.name == name);
-    let marginal = options.input.as_ref().and_then(own).and_then(|own| match &own.sketch {
-        Sketch::Numbers(histogram) => Some((&own.name, histogram)),
-        Sketch::Levels(_) => None,
-    });
-    let (histogram, title, x_name) = match marginal {
-        Some((name, histogram)) => (
-            histogram,
+pub(super) fn pit(subject: &Subject<'_>, options: &Options) -> Picture {
+    let Some(evidence) = subject.evidence() else { return Ok(None) };
+    let Some(levels) = &evidence.levels else { return Ok(None) };
+    let (histogram, title, x_name) = match &options.input {
+        Some(name) => (
+            marginal(evidence, name)?,
             format!("Is the density of {name} as wide as the rows?"),
             format!("probability of a smaller {name}"),
         ),
         None => (
-            evidence.levels.as_ref()?,
+            levels,
             "Is the density as wide as the rows?".into(),
             "probability of all places less dense than the row's".into(),
         ),
     };
     let total = histogram.total();
     if total == 0 {
-        return None;
+        return Ok(None);
     }
     let words = format!(
         "{}. Of a density that is right all bars are alike, within the band. High on the left: rows lie where the density expects too few.",
@@ -72,7 +71,25 @@ pub(super) fn pit(subject: &Subject<'_>, options: &Options) -> Option<String> {
         Pen::new(Colour::Series(1), 1.5),
         "as many as expected",
     );
-    Some(plot.finish())
+    Ok(Some(plot.finish()))
+}
+
+/// Where the rows that were given stand in one column.
+fn marginal<'a>(evidence: &'a Evidence, wanted: &str) -> Result<&'a Histogram, Error> {
+    let own = evidence.marginals.iter().filter_map(|own| match &own.sketch {
+        Sketch::Numbers(histogram) => Some((own.name.as_str(), histogram)),
+        Sketch::Levels(_) => None,
+    });
+    let found = own.clone().find(|(name, _)| *name == wanted).map(|(_, histogram)| histogram);
+    found.ok_or_else(|| {
+        let names: Vec<&str> = own.map(|(name, _)| name).collect();
+        let expected = if names.is_empty() {
+            "left out: single columns are known of rows given with --data only".into()
+        } else {
+            names.join(", ")
+        };
+        Error::param("input", expected, wanted)
+    })
 }
 
 fn draw_bars(plot: &mut Plot, histogram: &Histogram) {
@@ -92,19 +109,21 @@ fn draw_bars(plot: &mut Plot, histogram: &Histogram) {
 }
 
 /// Predicted probabilities against how often they came true.
-pub(super) fn reliability(subject: &Subject<'_>, options: &Options) -> Option<String> {
-    let evidence = subject.evidence()?;
-    let curves = shown(&evidence.classes.as_ref()?.curves, options);
+pub(super) fn reliability(subject: &Subject<'_>, options: &Options) -> Picture {
+    let Some(evidence) = subject.evidence() else { return Ok(None) };
+    let Some(classes) = &evidence.classes else { return Ok(None) };
+    let curves = shown(classes, options)?;
     if curves.iter().all(|curve| curve.reliability.is_empty()) {
-        return None;
+        return Ok(None);
     }
     let before = match (evidence.basis, subject.stack().and_then(|s| s.calibration.as_ref())) {
         (Basis::NewRows, _) | (_, None) => "",
         _ => ", before calibration",
     };
     let words = format!(
-        "{}{before}, in bins of as many each; whiskers are 90 % intervals, larger dots have more rows. On the line a probability means what it says; below it, it promises too much.",
-        rows_words(evidence)
+        "{}{before}, in bins of as many each. {}; whiskers are 90 % intervals, larger dots have more rows. On the line a probability means what it says; below it, it promises too much.",
+        rows_words(evidence),
+        which(subject, evidence, &curves)
     );
     let class = if let [only] = &curves[..] {
         format!("probability of {}", only.class)
@@ -129,26 +148,19 @@ pub(super) fn reliability(subject: &Subject<'_>, options: &Options) -> Option<St
     let most =
         curves.iter().flat_map(|c| &c.reliability).map(|bin| bin.rows).max().unwrap_or(1) as f64;
     for (k, curve) in curves.iter().enumerate() {
-        draw_reliability(&mut plot, curve, Colour::Series(k), most);
+        draw_reliability(&mut plot, curve, Pen::series(k, 1.6), most);
     }
     if curves.len() > 1 {
         let names: Vec<&str> = curves.iter().map(|curve| curve.class.as_str()).collect();
-        super::classes::key(&mut plot, &names, options, 150.0);
+        key(&mut plot, &names, options, 150.0);
     }
-    Some(plot.finish())
+    Ok(Some(plot.finish()))
 }
 
-/// The class that is asked for, or all.
-pub(super) fn shown<'a>(curves: &'a [ClassCurve], options: &Options) -> Vec<&'a ClassCurve> {
-    let wanted =
-        |curve: &&ClassCurve| options.input.as_ref().is_none_or(|class| &curve.class == class);
-    let chosen: Vec<&ClassCurve> = curves.iter().filter(wanted).collect();
-    if chosen.is_empty() { curves.iter().collect() } else { chosen }
-}
-
-fn draw_reliability(plot: &mut Plot, curve: &ClassCurve, colour: Colour, most: f64) {
+fn draw_reliability(plot: &mut Plot, curve: &ClassCurve, pen: Pen, most: f64) {
+    let colour = pen.colour;
     let points = curve.reliability.iter().map(|bin| (bin.predicted, bin.observed.mean));
-    plot.curve(points, Pen::new(colour, 1.6), &curve.class);
+    plot.curve(points, pen, &curve.class);
     for ReliabilityBin { predicted, observed, rows } in &curve.reliability {
         let (x, y) = plot.at((*predicted, observed.mean));
         if let Some(se) = observed.se {

@@ -1,8 +1,11 @@
 //! Classes: ROC, precision and recall, confusion.
 
-use dolmen::score::curves::{ClassCurve, Confusion};
+use dolmen::error::{Error, Result};
+use dolmen::recipe::Evidence;
+use dolmen::score::curves::{ClassCurve, ClassCurves, Confusion};
 
-use super::calibration::{rows_words, shown};
+use super::Picture;
+use super::calibration::rows_words;
 use crate::draw::{Colour, Frame, Grid, Heading, Letters, Pen, Plot, SMALL, Shade, fitted};
 use crate::{Options, Subject};
 
@@ -14,9 +17,37 @@ pub(super) fn key(plot: &mut Plot, names: &[&str], options: &Options, room: f64)
     let (left, top) = (options.width - room + 14.0, plot.y.range().1 + 10.0);
     for (k, name) in names.iter().enumerate() {
         let y = top + 19.0 * k as f64;
-        plot.canvas.line((left, y - 4.0), (left + 14.0, y - 4.0), Pen::new(Colour::Series(k), 3.0));
+        plot.canvas.line((left - 4.0, y - 4.0), (left + 14.0, y - 4.0), Pen::series(k, 3.0));
         let text = fitted(name, SMALL, room - 56.0);
         plot.canvas.titled_text((left + 20.0, y), &text, Letters::new(SMALL, Colour::Ink), name);
+    }
+}
+
+/// The class that is asked for, or all that have curves.
+pub(super) fn shown<'a>(
+    classes: &'a ClassCurves,
+    options: &Options,
+) -> Result<Vec<&'a ClassCurve>> {
+    let Some(wanted) = &options.input else { return Ok(classes.curves.iter().collect()) };
+    let found = classes.curves.iter().find(|curve| &curve.class == wanted).ok_or_else(|| {
+        let names: Vec<&str> = classes.curves.iter().map(|curve| curve.class.as_str()).collect();
+        Error::param("input", format!("a class with a curve: {}", names.join(", ")), wanted)
+    });
+    Ok(vec![found?])
+}
+
+/// Which classes have curves, in words: of very many only the most frequent.
+pub(super) fn which(subject: &Subject<'_>, evidence: &Evidence, shown: &[&ClassCurve]) -> String {
+    let confused = || Some(evidence.classes.as_ref()?.confusion.as_ref()?.classes.len());
+    let known = subject.model().map(|view| view.model.classes().len()).or_else(confused);
+    let total = known.unwrap_or(0).max(shown.len());
+    match (shown, total) {
+        ([only], 2) => format!("The class {} against the other", only.class),
+        ([only], _) => format!("The class {} against all others", only.class),
+        _ if shown.len() < total => {
+            format!("The {} most frequent of {total} classes, each against all others", shown.len())
+        }
+        _ => "Each class against all others".into(),
     }
 }
 
@@ -29,18 +60,14 @@ struct Shown<'a> {
     figure: fn(&ClassCurve) -> f64,
 }
 
-fn draw_curves(
-    subject: &Subject<'_>,
-    options: &Options,
-    what: &Shown<'_>,
-    words: &str,
-) -> Option<String> {
-    let evidence = subject.evidence()?;
-    let curves = shown(&evidence.classes.as_ref()?.curves, options);
+fn draw_curves(subject: &Subject<'_>, options: &Options, what: &Shown<'_>, words: &str) -> Picture {
+    let Some(evidence) = subject.evidence() else { return Ok(None) };
+    let Some(classes) = &evidence.classes else { return Ok(None) };
+    let curves = shown(classes, options)?;
     if curves.is_empty() {
-        return None;
+        return Ok(None);
     }
-    let words = format!("{}. {words}", rows_words(evidence));
+    let words = format!("{}. {}, {words}", rows_words(evidence), which(subject, evidence, &curves));
     let heading = Heading::new(what.title, &words, options);
     let frame =
         Frame { height: 420.0, right: KEY, ..Frame::new(heading, what.x_name, what.y_name) };
@@ -48,17 +75,17 @@ fn draw_curves(
     for (k, curve) in curves.iter().enumerate() {
         let points = (what.points)(curve).iter().map(|[x, y]| (*x, *y));
         let title = format!("{}: {:.3}", curve.class, (what.figure)(curve));
-        plot.curve(points, Pen::new(Colour::Series(k), 2.2), &title);
+        plot.curve(points, Pen::series(k, 2.2), &title);
     }
     let names: Vec<String> =
         curves.iter().map(|curve| format!("{:.3} {}", (what.figure)(curve), curve.class)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     key(&mut plot, &names, options, KEY);
-    Some(plot.finish())
+    Ok(Some(plot.finish()))
 }
 
 /// True against false positives.
-pub(super) fn roc(subject: &Subject<'_>, options: &Options) -> Option<String> {
+pub(super) fn roc(subject: &Subject<'_>, options: &Options) -> Picture {
     let what = Shown {
         title: "ROC: hits against false alarms",
         x_name: "share of the other classes taken for it",
@@ -70,12 +97,12 @@ pub(super) fn roc(subject: &Subject<'_>, options: &Options) -> Option<String> {
         subject,
         options,
         &what,
-        "Each class against all others, with the area under its curve: 1 is perfect, 0.5 is chance.",
+        "with the area under the curve: 1 is perfect, 0.5 is chance.",
     )
 }
 
 /// Precision against recall.
-pub(super) fn precision_recall(subject: &Subject<'_>, options: &Options) -> Option<String> {
+pub(super) fn precision_recall(subject: &Subject<'_>, options: &Options) -> Picture {
     let what = Shown {
         title: "Precision against recall",
         x_name: "recall: share of the class found",
@@ -87,7 +114,7 @@ pub(super) fn precision_recall(subject: &Subject<'_>, options: &Options) -> Opti
         subject,
         options,
         &what,
-        "Each class against all others, with its average precision; of chance it is the share of the class.",
+        "with the average precision; of chance it is the share of the class.",
     )
 }
 
@@ -109,6 +136,7 @@ pub(super) fn confusion(subject: &Subject<'_>, options: &Options) -> Option<Stri
         columns: classes,
         row_name: "true class",
         column_name: "taken for",
+        key: Vec::new(),
     };
     let cell = |i: usize, j: usize| {
         let count = counts[i * width + j];

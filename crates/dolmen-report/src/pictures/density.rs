@@ -8,7 +8,7 @@ use dolmen::table::Kind as ColumnKind;
 use super::{Picture, contour};
 use crate::draw::{
     Canvas, Colour, Fill, Frame, Heading, Letters, MARGIN, Pen, Plot, SMALL, Scale, fitted, short,
-    told_apart,
+    told_apart, width,
 };
 use crate::{ModelView, Options, Subject};
 
@@ -16,6 +16,8 @@ use crate::{ModelView, Options, Subject};
 const POINTS: usize = 240;
 const GRID: usize = 72;
 const SMALL_GRID: usize = 40;
+/// Letters of the numbers beside small plots.
+const TINY: f64 = 10.0;
 /// Members with a colour of their own.
 const COLOURED: usize = 6;
 /// Rows drawn as points, at most.
@@ -209,7 +211,7 @@ pub(super) fn contours(subject: &Subject<'_>, options: &Options) -> Picture {
     Ok(Some(plot.finish()))
 }
 
-fn draw_points(
+pub(super) fn draw_points(
     canvas: &mut Canvas,
     view: &ModelView<'_>,
     pair: [usize; 2],
@@ -257,12 +259,15 @@ pub(super) fn pairs(subject: &Subject<'_>, options: &Options) -> Picture {
     let words = "On the diagonal the density of each column; below it that of each two, as lines that hold 95, 80, 60, 40 and 20 % of the probability.";
     let heading = Heading::new("Every two columns", words, options);
     let top = heading.height();
-    let (left, gap) = (MARGIN + 22.0, 8.0);
-    let cell = (options.width - left - MARGIN) / count as f64;
-    let mut canvas = Canvas::new(options.width, top + cell * count as f64 + 30.0, options);
-    heading.draw(&mut canvas);
     let ranges = (0..count).map(|j| view.model.column_range(j));
     let Some(ranges) = if_possible(ranges.collect::<Result<Vec<_>>>())? else { return Ok(None) };
+    let ticks = |j: usize| Scale::linear(ranges[j].into(), (0.0, 1.0)).ticks(4);
+    let labels = (1..count).flat_map(|j| ticks(j).into_iter().map(|(_, label)| label));
+    let widest = labels.map(|label| width(&label, TINY)).fold(0.0, f64::max);
+    let (left, gap) = (MARGIN + 26.0 + widest, 8.0);
+    let cell = (options.width - left - MARGIN) / count as f64;
+    let mut canvas = Canvas::new(options.width, top + cell * count as f64 + 44.0, options);
+    heading.draw(&mut canvas);
     let letters = Letters::new(SMALL, Colour::Muted).middle();
     for row in 0..count {
         let (from, to) = (top + cell * row as f64, top + cell * (row + 1) as f64 - gap);
@@ -275,10 +280,23 @@ pub(super) fn pairs(subject: &Subject<'_>, options: &Options) -> Picture {
         );
         let middle = left + cell * (row as f64 + 0.5) - gap / 2.0;
         canvas.text(
-            (middle, top + cell * count as f64 + 12.0),
+            (middle, top + cell * count as f64 + 26.0),
             &fitted(name, SMALL, room),
             letters,
         );
+        let across = Scale::linear(
+            ranges[row].into(),
+            (left + cell * row as f64, left + cell * (row + 1) as f64 - gap),
+        );
+        let tiny = Letters::new(TINY, Colour::Muted);
+        for (value, label) in ticks(row) {
+            let at = (across.at(value), top + cell * count as f64 + 6.0);
+            canvas.text(at, &label, tiny.middle());
+            if row > 0 {
+                let up = Scale::linear(ranges[row].into(), (to, from));
+                canvas.text((left - 4.0, up.at(value) + 3.5), &label, tiny.end());
+            }
+        }
         for column in 0..=row {
             let (start, end) =
                 (left + cell * column as f64, left + cell * (column + 1) as f64 - gap);

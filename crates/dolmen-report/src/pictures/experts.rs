@@ -3,8 +3,8 @@
 use dolmen::error::{Error, Result};
 use dolmen::recipe::Routing;
 
-use super::{Picture, classes, contour};
-use crate::draw::{Colour, Frame, Heading, Letters, Pen, SMALL, fitted, short};
+use super::{Picture, check_member, classes, contour, density};
+use crate::draw::{Colour, Frame, Heading, Letters, Pen, Plot, SMALL, fitted, short};
 use crate::{ModelView, Options, Subject};
 
 /// Points along one input, and along each of two.
@@ -38,6 +38,7 @@ fn routing(
     options: &Options,
 ) -> Result<Option<Routing>> {
     let Some(view) = subject.model() else { return Ok(None) };
+    check_member(&view, options)?;
     let Some(columns) = chosen(&view, count, options)? else { return Ok(None) };
     view.model.routing(&columns, points, options.member.as_deref())
 }
@@ -89,6 +90,17 @@ pub(super) fn gate(subject: &Subject<'_>, options: &Options) -> Picture {
     Ok(Some(plot.finish()))
 }
 
+/// Draws the rows that were given for it over two of their inputs.
+fn draw_rows(plot: &mut Plot, subject: &Subject<'_>, inputs: &[String]) {
+    let Some(view) = subject.model() else { return };
+    let fields = view.model.schema().fields();
+    let column = |name: &String| fields.iter().position(|field| &field.name == name);
+    if let (Some(first), Some(second)) = (column(&inputs[0]), column(&inputs[1])) {
+        let (x, y) = (plot.x, plot.y);
+        density::draw_points(&mut plot.canvas, &view, [first, second], (&x, &y), 2.0);
+    }
+}
+
 /// Which part has the largest share where, over two inputs.
 pub(super) fn regions(subject: &Subject<'_>, options: &Options) -> Picture {
     let Some(routing) = routing(subject, 2, GRID, options)? else { return Ok(None) };
@@ -138,6 +150,7 @@ pub(super) fn regions(subject: &Subject<'_>, options: &Options) -> Picture {
             );
         }
     }
+    draw_rows(&mut plot, subject, &routing.inputs);
     let names: Vec<&str> = routing.parts.iter().take(MOST_PARTS).map(String::as_str).collect();
     classes::key(&mut plot, &names, options, KEY);
     Ok(Some(plot.finish()))

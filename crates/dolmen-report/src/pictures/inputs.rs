@@ -1,7 +1,7 @@
 //! The inputs: how much each matters, and how predictions move with it.
 
 use dolmen::error::{Error, Result};
-use dolmen::evaluate::explain::{Dependence, InputImportance};
+use dolmen::evaluate::explain::{Dependence, InputImportance, OutputCurve};
 use dolmen::recipe::Evidence;
 
 use super::Picture;
@@ -68,11 +68,15 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
     let Some(evidence) = subject.evidence() else { return Ok(None) };
     let Some(found) = chosen(evidence, options)? else { return Ok(None) };
     let is_single = found.outputs.len() == 1;
+    // Single rows are nobody's business but the one's who asks for them.
+    let is_given = subject.model().is_some_and(|view| view.rows.is_some());
+    let with_rows = options.single_rows || is_given;
     let shown = |k: usize| {
         let curve = &found.outputs[k];
         let own = curve.mean.iter().copied();
-        let single = curve.single.iter().flatten().copied().filter(move |_| is_single);
-        own.chain(single).collect::<Vec<f64>>()
+        let single = curve.single.iter().flatten().copied().filter(move |_| with_rows);
+        let middle = curve.middle.iter().flatten().copied().filter(move |_| is_single);
+        own.chain(single).chain(middle).collect::<Vec<f64>>()
     };
     let Some(ends) = extent((0..found.outputs.len()).flat_map(shown)) else { return Ok(None) };
     let name = match (subject.model().and_then(|view| view.model.target()), &found.outputs[..]) {
@@ -80,7 +84,12 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
         (_, [only]) => format!("probability of {}", only.name),
         _ => "probability".into(),
     };
-    let behind = if is_single { " Thin lines are single rows." } else { "" };
+    let behind = match (with_rows, is_single) {
+        (true, true) => " The band holds the middle 80 % of them; thin lines are single rows.",
+        (true, false) => " Thin lines are single rows.",
+        (false, true) => " The band holds the middle 80 % of them.",
+        (false, false) => "",
+    };
     let words = format!(
         "The mean prediction of {} rows if this input had another value and all others stayed as they are.{behind}",
         found.rows
@@ -103,10 +112,12 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
     let mut plot = frame.open(options);
     for (k, curve) in found.outputs.iter().enumerate() {
         if is_single {
-            for row in &curve.single {
-                let points = found.values.iter().copied().zip(row.iter().copied());
-                plot.curve(points, Pen::new(Colour::Muted, 1.0).faded(0.3), "");
-            }
+            draw_middle(&mut plot, found, curve);
+        }
+        for row in curve.single.iter().filter(|_| with_rows) {
+            let points = found.values.iter().copied().zip(row.iter().copied());
+            let colour = if is_single { Colour::Muted } else { Colour::Series(k) };
+            plot.curve(points, Pen::new(colour, 1.0).faded(0.3), "");
         }
         draw_mean(&mut plot, found, k);
     }
@@ -117,10 +128,20 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
     Ok(Some(plot.finish()))
 }
 
+/// Between which predictions most rows lie.
+fn draw_middle(plot: &mut Plot, found: &Dependence, curve: &OutputCurve) {
+    let side = |end: usize| found.values.iter().zip(&curve.middle).map(move |(x, m)| (*x, m[end]));
+    let there = side(1).collect::<Vec<_>>().into_iter();
+    let back = side(0).collect::<Vec<_>>().into_iter().rev();
+    let around: Vec<(f64, f64)> = there.chain(back).map(|point| plot.at(point)).collect();
+    plot.canvas.area(&around, Fill::new(Colour::First).faded(0.14));
+}
+
 fn draw_mean(plot: &mut Plot, found: &Dependence, k: usize) {
     let curve = &found.outputs[k];
     let points = || found.values.iter().copied().zip(curve.mean.iter().copied());
-    plot.curve(points(), Pen::new(Colour::Series(k), 2.6), &curve.name);
+    let name = if curve.name.is_empty() { "mean prediction" } else { &curve.name };
+    plot.curve(points(), Pen::new(Colour::Series(k), 2.6), name);
     for (i, (value, mean)) in points().enumerate() {
         let at = plot.at((value, mean));
         let value = match &found.levels {

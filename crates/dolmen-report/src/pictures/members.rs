@@ -1,9 +1,10 @@
-//! The members: their weights, their scores beside the stack's, what the stack gains, how alike they go wrong.
+//! The members: their weights, their scores beside the stack's, how alike they go wrong.
 
 use dolmen::combine::weigh::{WeighedMember, Weighing};
 use dolmen::score::Estimate;
 
-use crate::draw::{Colour, Grid, Heading, Lane, Lanes, Mark, Shade, extent, padded, short, signed};
+use crate::draw::{Colour, Grid, Heading, Lane, Lanes, Mark, Shade, extent, padded, short};
+use crate::subject::spoken_combiner;
 use crate::{Options, Subject};
 
 /// Weights as bars with their intervals.
@@ -75,7 +76,8 @@ fn weighed(weighing: &Weighing) -> Vec<Lane> {
 fn weight_words(weighing: &Weighing) -> String {
     let unused = weighing.members.iter().filter(|member| member.weight == 0.0).count();
     let mut words = String::new();
-    if weighing.members.iter().any(|member| member.interval.is_some()) {
+    let is_drawn = |ends: [f64; 2]| ends[1] > ends[0];
+    if weighing.members.iter().any(|member| member.interval.is_some_and(is_drawn)) {
         words += "Whiskers hold 90 % of the resamples of the rows. ";
     }
     if unused > 0 {
@@ -88,15 +90,15 @@ fn weight_words(weighing: &Weighing) -> String {
 }
 
 /// An estimate with the interval of so many standard errors.
-fn around(estimate: &Estimate, errors: f64) -> Option<[f64; 2]> {
+pub(super) fn around(estimate: &Estimate, errors: f64) -> Option<[f64; 2]> {
     let half = errors * estimate.se?;
     estimate.mean.is_finite().then_some([estimate.mean - half, estimate.mean + half])
 }
 
 /// Standard errors on either side that hold about 90 % of the chances.
-const NINETY: f64 = 1.645;
+pub(super) const NINETY: f64 = 1.645;
 
-fn with_error(estimate: &Estimate) -> String {
+pub(super) fn with_error(estimate: &Estimate) -> String {
     let se = estimate.se.map_or_else(String::new, |se| format!(" ± {}", short(se)));
     format!("{}{se}", short(estimate.mean))
 }
@@ -109,10 +111,7 @@ pub(super) fn scores(subject: &Subject<'_>, options: &Options) -> Option<String>
     // One member that is hopeless would squeeze all others into a corner.
     let domain =
         padded(finite.map_or((-1.0, 0.0), |ends| without_the_hopeless(&lanes, ends)), 0.06);
-    for lane in lanes.iter_mut().filter(|lane| lane.value.is_finite() && lane.value < domain.0) {
-        lane.value = f64::NEG_INFINITY;
-        lane.interval = None;
-    }
+    let words = format!("{words}{}{}", error_words(&lanes), arrow_words(&lanes, domain.0));
     let x_name = format!("{} (higher is better)", subject.score_name());
     let picture = Lanes {
         heading: Heading::new("Scores on rows not learned from", &words, options),
@@ -129,7 +128,30 @@ pub(super) fn scores(subject: &Subject<'_>, options: &Options) -> Option<String>
     Some(picture.draw(&lanes, options))
 }
 
-fn score_ends(lanes: &[Lane]) -> impl Iterator<Item = f64> {
+/// What the signs of errors mean, where there are any.
+fn error_words(lanes: &[Lane]) -> &'static str {
+    if lanes.iter().any(|lane| lane.interval.is_some()) {
+        " After ± stands one standard error of the mean over the rows; whiskers are 90 % intervals."
+    } else {
+        ""
+    }
+}
+
+/// What arrows mean, where there are any.
+fn arrow_words(lanes: &[Lane], least: f64) -> &'static str {
+    let is_beyond = |lane: &Lane| lane.value.is_finite() && lane.value < least;
+    let is_infinite = |lane: &Lane| lane.value == f64::NEG_INFINITY;
+    match (lanes.iter().any(is_beyond), lanes.iter().any(is_infinite)) {
+        (true, true) => {
+            " An arrow points to a score beyond the picture, a double one to −∞: some row got no probability at all."
+        }
+        (true, false) => " An arrow points to a score beyond the picture.",
+        (false, true) => " A double arrow is −∞: some row got no probability at all.",
+        (false, false) => "",
+    }
+}
+
+pub(super) fn score_ends(lanes: &[Lane]) -> impl Iterator<Item = f64> {
     lanes
         .iter()
         .flat_map(|lane| [lane.value].into_iter().chain(lane.interval.into_iter().flatten()))
@@ -147,14 +169,11 @@ fn without_the_hopeless(lanes: &[Lane], (low, high): (f64, f64)) -> (f64, f64) {
 }
 
 fn score_lanes(subject: &Subject<'_>) -> Option<(Vec<Lane>, String)> {
-    let strong = |name: &str, estimate: &Estimate| Lane {
-        interval: around(estimate, NINETY),
-        is_strong: true,
-        ..Lane::new(name, estimate.mean, with_error(estimate))
-    };
-    let member = |name: &str, score: f64| Lane {
+    let strong =
+        |name: &str, estimate: &Estimate| Lane { is_strong: true, ..estimated(name, estimate) };
+    let member = |name: &str, mean: f64, se: Option<f64>| Lane {
         colour: Colour::Muted,
-        ..Lane::new(name, score, short(score))
+        ..estimated(name, &Estimate { mean, se })
     };
     if let Subject::Score(report) = subject {
         return Some((scored_lanes(report), new_rows(report.rows)));
@@ -163,8 +182,12 @@ fn score_lanes(subject: &Subject<'_>) -> Option<(Vec<Lane>, String)> {
         return Some((scored_lanes(report), new_rows(report.rows)));
     }
     let mut lanes: Vec<Lane> = match (subject.weighing(), subject.other()) {
-        (Some(weighing), _) => weighing.members.iter().map(|m| member(&m.name, m.score)).collect(),
-        (None, Some(other)) => other.members.iter().map(|m| member(&m.name, m.score)).collect(),
+        (Some(weighing), _) => {
+            weighing.members.iter().map(|m| member(&m.name, m.score, m.score_se)).collect()
+        }
+        (None, Some(other)) => {
+            other.members.iter().map(|m| member(&m.name, m.score, m.score_se)).collect()
+        }
         (None, None) => return None,
     };
     let Some(check) = subject.check() else {
@@ -172,7 +195,7 @@ fn score_lanes(subject: &Subject<'_>) -> Option<(Vec<Lane>, String)> {
         let (score, words) = match &weighing.cross_validated {
             Some(honest) => (
                 honest.score,
-                "The combination with weights found on other rows than those scored.",
+                "The combination with weights found on other rows than those scored, members on the rows that each had not seen.",
             ),
             None => (
                 weighing.score,
@@ -191,99 +214,37 @@ fn score_lanes(subject: &Subject<'_>) -> Option<(Vec<Lane>, String)> {
     lanes.push(equal);
     let held_out = if check.nested { "members and weights" } else { "the weights" };
     let words = format!(
-        "The stack and equal weights on rows held out from {held_out} ({} rows), with 90 % intervals; members on the rows that each had not seen.",
+        "The stack and equal weights on rows held out from {held_out} ({} rows); members on the rows that each had not seen.",
         check.checked_rows
     );
     Some((lanes, words))
 }
 
-fn new_rows(rows: usize) -> String {
+/// A score with its interval.
+fn estimated(name: &str, estimate: &Estimate) -> Lane {
+    Lane {
+        interval: around(estimate, NINETY),
+        ..Lane::new(name, estimate.mean, with_error(estimate))
+    }
+}
+
+pub(super) fn new_rows(rows: usize) -> String {
     format!("On {rows} rows that were given for it.")
 }
 
 fn scored_lanes(report: &dolmen::recipe::ScoreReport) -> Vec<Lane> {
-    let own = Lane { is_strong: true, ..Lane::new("the stack", report.score, short(report.score)) };
-    let member = |m: &dolmen::recipe::ScoredMember| Lane {
-        colour: Colour::Muted,
-        title: format!(
-            "{}: {}; the stack is better by {}",
-            m.name,
-            short(m.score),
-            with_error(&m.gain)
-        ),
-        ..Lane::new(&m.name, m.score, short(m.score))
+    let together = Estimate { mean: report.score, se: report.score_se };
+    let own = Lane { is_strong: true, ..estimated("the stack", &together) };
+    let member = |m: &dolmen::recipe::ScoredMember| {
+        let alone = Estimate { mean: m.score, se: m.score_se };
+        let (score, gain) = (with_error(&alone), with_error(&m.gain));
+        Lane {
+            colour: Colour::Muted,
+            title: format!("{}: {score}; the stack is better by {gain}", m.name),
+            ..estimated(&m.name, &alone)
+        }
     };
     report.members.iter().map(member).chain([own]).collect()
-}
-
-/// Gains as dots with their intervals, zero in sight.
-pub(super) fn gain(subject: &Subject<'_>, options: &Options) -> Option<String> {
-    let (over_best, over_uniform, words) = gains(subject)?;
-    let lane = |name: &str, estimate: &Estimate| {
-        let title = format!("{name}: {} {}", signed(estimate.mean), se_words(estimate));
-        let words = format!("{}{}", signed(estimate.mean), se_short(estimate));
-        let colour = if estimate.mean < 0.0 { Colour::Worse } else { Colour::First };
-        Lane {
-            interval: around(estimate, NINETY),
-            title,
-            colour,
-            is_strong: true,
-            ..Lane::new(name, estimate.mean, words)
-        }
-    };
-    let lanes =
-        [lane("over the best member", &over_best), lane("over equal weights", &over_uniform)];
-    let ends = score_ends(&lanes).chain([0.0]);
-    let domain = padded(extent(ends)?, 0.08);
-    let x_name = format!("gain in {}", subject.score_name());
-    let picture = Lanes {
-        heading: Heading::new("What the stack gains", &words, options),
-        mark: Mark::Dot,
-        domain,
-        x_name: &x_name,
-        things: "gains",
-        line: Some(0.0),
-    };
-    Some(picture.draw(&lanes, options))
-}
-
-fn se_words(estimate: &Estimate) -> String {
-    estimate.se.map_or_else(
-        || "(its error is not known)".into(),
-        |se| format!("(standard error {})", short(se)),
-    )
-}
-
-fn se_short(estimate: &Estimate) -> String {
-    estimate.se.map_or_else(String::new, |se| format!(" ± {}", short(se)))
-}
-
-fn gains(subject: &Subject<'_>) -> Option<(Estimate, Estimate, String)> {
-    let with = |best: &Estimate, uniform: &Estimate, words: String| Some((*best, *uniform, words));
-    if let Subject::Score(report) = subject {
-        return with(&report.gain_over_best, &report.gain_over_uniform, new_rows(report.rows));
-    }
-    if let Some(report) = subject.model().and_then(|view| view.score) {
-        return with(&report.gain_over_best, &report.gain_over_uniform, new_rows(report.rows));
-    }
-    if let Some(check) = subject.check() {
-        let words = format!(
-            "Paired differences on {} rows held out, with 90 % intervals. Left of the line the stack is worse.",
-            check.checked_rows
-        );
-        return with(&check.gain_over_best, &check.gain_over_uniform, words);
-    }
-    let weighing = subject.weighing()?;
-    match &weighing.cross_validated {
-        Some(honest) => {
-            let words = "Paired differences with weights found on other rows than those scored, with 90 % intervals.";
-            with(&honest.gain_over_best, &honest.gain_over_uniform, words.into())
-        }
-        None => {
-            let words = "Paired differences on the rows that the weights were found on: a little flattering.";
-            with(&weighing.gain_over_best, &weighing.gain_over_uniform, words.into())
-        }
-    }
 }
 
 /// The combiners that were tried, the one that is used standing out.
@@ -293,7 +254,11 @@ pub(super) fn combiners(subject: &Subject<'_>, options: &Options) -> Option<Stri
         interval: around(&candidate.score, NINETY),
         is_strong: k == check.chosen_index,
         colour: if k == check.chosen_index { Colour::First } else { Colour::Muted },
-        ..Lane::new(&candidate.name, candidate.score.mean, with_error(&candidate.score))
+        ..Lane::new(
+            spoken_combiner(&candidate.name),
+            candidate.score.mean,
+            with_error(&candidate.score),
+        )
     };
     let mut lanes: Vec<Lane> = check.candidates.iter().enumerate().map(lane).collect();
     lanes.sort_by(|a, b| b.value.total_cmp(&a.value));
@@ -328,15 +293,21 @@ pub(super) fn correlation(subject: &Subject<'_>, options: &Options) -> Option<St
         columns: names,
         row_name: "",
         column_name: "",
+        key: [-1.0, -0.5, 0.0, 0.25, 0.5, 0.75, 1.0].map(correlated).into(),
     };
     let cell = |i: usize, j: usize| {
         let value = correlation.values[i * names.len() + j];
         let title = format!("{} and {}: {}", names[i], names[j], short(value));
-        let colour = if value < 0.0 { Colour::Series(5) } else { Colour::First };
-        let strength = if value.is_nan() { 0.0 } else { value.abs() };
-        let words =
-            if value.is_nan() { "–".into() } else { format!("{value:.2}").replace('-', "−") };
-        Shade { colour, strength, words, title }
+        Shade { title, ..correlated(value) }
     };
     Some(grid.draw(cell, options))
+}
+
+/// How a correlation is shown.
+fn correlated(value: f64) -> Shade {
+    let colour = if value < 0.0 { Colour::Series(5) } else { Colour::First };
+    let strength = if value.is_nan() { 0.0 } else { value.abs() };
+    let words =
+        if value.is_nan() { "–".into() } else { format!("{value:.2}").replace('-', "−") };
+    Shade { colour, strength, words, title: String::new() }
 }

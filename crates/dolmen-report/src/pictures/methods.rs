@@ -1,7 +1,9 @@
 //! Comparisons: methods by mean and interval, mean ranks over sets, wins and losses, learning curves.
 
+use dolmen::error::Error;
 use dolmen::evaluate::compare::{Comparison, LearningCurve, MethodResult, Outcome, Ranks, Tally};
 
+use super::Picture;
 use crate::draw::{
     Canvas, Colour, Fill, Frame, Grid, Heading, Lane, Lanes, Letters, MARGIN, Mark, Pen, SMALL,
     Scale, Shade, apart, extent, fitted, padded, short,
@@ -18,8 +20,8 @@ fn score_name(comparison: &Comparison) -> &'static str {
     }
 }
 
-/// What methods are called in a picture.
-fn spoken(name: &str) -> &str {
+/// What methods are called for readers.
+pub(crate) fn spoken(name: &str) -> &str {
     match name {
         "stacking" => "the stack",
         "cv" => "best member by cross-validation",
@@ -146,7 +148,7 @@ pub(super) fn ranks(subject: &Subject<'_>, options: &Options) -> Option<String> 
 }
 
 /// Who wins against whom: over sets, or on one set.
-pub(super) fn outcomes(subject: &Subject<'_>, options: &Options) -> Option<String> {
+pub(super) fn outcomes(subject: &Subject<'_>, options: &Options) -> Picture {
     let (tallies, words): (Vec<Tally>, String) = match subject {
         Subject::Sets(sets) => {
             let words = format!("Over {} sets, by the corrected t-test at 95 %.", sets.sets.len());
@@ -172,42 +174,32 @@ pub(super) fn outcomes(subject: &Subject<'_>, options: &Options) -> Option<Strin
                 "By the corrected t-test over the splits at 95 %.".into(),
             )
         }
-        _ => return None,
+        _ => return Ok(None),
     };
-    let figure = tallies
-        .iter()
-        .find(|tally| options.input.as_ref().is_none_or(|f| f == &tally.figure))?
-        .figure
-        .clone();
+    let Some(figure) = chosen_figure(&tallies, options)? else { return Ok(None) };
     let own: Vec<&Tally> = tallies.iter().filter(|tally| tally.figure == figure).collect();
-    let mut names: Vec<String> = Vec::new();
-    for name in own.iter().flat_map(|tally| [&tally.first, &tally.second]) {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
+    let (rows, columns) = fighters(&own);
     let words = format!(
         "Wins, draws and losses of the row's method against the column's, by {}. {words}",
         figure.replace('_', " ")
     );
+    let said = |names: &[&str]| names.iter().map(|name| spoken(name).into()).collect();
+    let (row_names, column_names): (Vec<String>, Vec<String>) = (said(&rows), said(&columns));
     let grid = Grid {
         heading: Heading::new("Who wins against whom", &words, options),
-        rows: &names,
-        columns: &names,
+        rows: &row_names,
+        columns: &column_names,
         row_name: "",
         column_name: "",
+        key: Vec::new(),
     };
     let cell = |i: usize, j: usize| {
         let found = own.iter().find_map(|tally| {
             let [wins, draws, losses] = tally.corrected_outcomes;
-            match () {
-                () if (&tally.first, &tally.second) == (&names[i], &names[j]) => {
-                    Some([wins, draws, losses])
-                }
-                () if (&tally.first, &tally.second) == (&names[j], &names[i]) => {
-                    Some([losses, draws, wins])
-                }
-                () => None,
+            match (tally.first.as_str(), tally.second.as_str()) {
+                pair if pair == (rows[i], columns[j]) => Some([wins, draws, losses]),
+                pair if pair == (columns[j], rows[i]) => Some([losses, draws, wins]),
+                _ => None,
             }
         });
         let Some([wins, draws, losses]) = found else {
@@ -223,7 +215,7 @@ pub(super) fn outcomes(subject: &Subject<'_>, options: &Options) -> Option<Strin
         let colour = if lead < 0.0 { Colour::Worse } else { Colour::First };
         let title = format!(
             "{} against {}: {wins} wins, {draws} draws, {losses} losses",
-            names[i], names[j]
+            row_names[i], column_names[j]
         );
         let words = if total > 1.0 {
             format!("{wins}/{draws}/{losses}")
@@ -233,7 +225,40 @@ pub(super) fn outcomes(subject: &Subject<'_>, options: &Options) -> Option<Strin
         };
         Shade { colour, strength: 0.06 + 0.75 * lead.abs(), words, title }
     };
-    Some(grid.draw(cell, options))
+    Ok(Some(grid.draw(cell, options)))
+}
+
+/// The figure that is asked for, or the first.
+fn chosen_figure(tallies: &[Tally], options: &Options) -> Result<Option<String>, Error> {
+    let Some(wanted) = &options.input else {
+        return Ok(tallies.first().map(|tally| tally.figure.clone()));
+    };
+    if tallies.is_empty() || tallies.iter().any(|tally| &tally.figure == wanted) {
+        return Ok((!tallies.is_empty()).then(|| wanted.clone()));
+    }
+    let mut figures: Vec<&str> = tallies.iter().map(|tally| tally.figure.as_str()).collect();
+    figures.sort_unstable();
+    figures.dedup();
+    Err(Error::param("input", figures.join(", "), wanted))
+}
+
+/// The methods of the rows and of the columns: one row where only the first has met the others.
+fn fighters<'a>(tallies: &[&'a Tally]) -> (Vec<&'a str>, Vec<&'a str>) {
+    let distinct = |all: &mut dyn Iterator<Item = &'a str>| {
+        all.fold(Vec::new(), |mut names, name| {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+            names
+        })
+    };
+    let firsts = distinct(&mut tallies.iter().map(|tally| tally.first.as_str()));
+    if firsts.len() == 1 {
+        return (firsts, distinct(&mut tallies.iter().map(|tally| tally.second.as_str())));
+    }
+    let both = |tally: &&'a Tally| [tally.first.as_str(), tally.second.as_str()];
+    let all = distinct(&mut tallies.iter().flat_map(both));
+    (all.clone(), all)
 }
 
 /// Methods whose curves are drawn, at most.

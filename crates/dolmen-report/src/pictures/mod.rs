@@ -2,7 +2,8 @@
 //!
 //! | file | pictures |
 //! | --- | --- |
-//! | `members` | weights, scores, gains, combiners, correlation of members |
+//! | `members` | weights, scores, combiners, correlation of members |
+//! | `gains` | what the stack gains |
 //! | `density` | one column, two columns, pairs, kernels |
 //! | `calibration` | PIT, reliability, coverage of intervals |
 //! | `classes` | ROC, precision and recall, confusion |
@@ -19,6 +20,7 @@ mod classes;
 mod contour;
 mod density;
 mod experts;
+mod gains;
 mod inputs;
 mod members;
 mod methods;
@@ -26,9 +28,11 @@ mod numbers;
 mod rounds;
 mod tree;
 
-use dolmen::error::Result;
+pub(crate) use methods::spoken;
 
-use crate::{Kind, Options, Subject};
+use dolmen::error::{Error, Result};
+
+use crate::{Kind, ModelView, Options, Subject};
 
 /// A picture, or nothing to draw.
 type Picture = Result<Option<String>>;
@@ -38,18 +42,18 @@ pub(crate) fn draw(subject: &Subject<'_>, kind: Kind, options: &Options) -> Pict
     match kind {
         Kind::Weights => Ok(members::weights(subject, options)),
         Kind::Scores => Ok(members::scores(subject, options)),
-        Kind::Gain => Ok(members::gain(subject, options)),
+        Kind::Gain => Ok(gains::gain(subject, options)),
         Kind::Combiners => Ok(members::combiners(subject, options)),
         Kind::Correlation => Ok(members::correlation(subject, options)),
         Kind::Density => density::curve(subject, options),
         Kind::Contours => density::contours(subject, options),
         Kind::Pairs => density::pairs(subject, options),
         Kind::Kernel => density::kernel(subject, options),
-        Kind::Pit => Ok(calibration::pit(subject, options)),
-        Kind::Reliability => Ok(calibration::reliability(subject, options)),
+        Kind::Pit => calibration::pit(subject, options),
+        Kind::Reliability => calibration::reliability(subject, options),
         Kind::Coverage => Ok(calibration::coverage(subject, options)),
-        Kind::Roc => Ok(classes::roc(subject, options)),
-        Kind::PrecisionRecall => Ok(classes::precision_recall(subject, options)),
+        Kind::Roc => classes::roc(subject, options),
+        Kind::PrecisionRecall => classes::precision_recall(subject, options),
         Kind::Confusion => Ok(classes::confusion(subject, options)),
         Kind::Predicted => Ok(numbers::predicted(subject, options)),
         Kind::Residuals => Ok(numbers::residuals(subject, options)),
@@ -57,17 +61,57 @@ pub(crate) fn draw(subject: &Subject<'_>, kind: Kind, options: &Options) -> Pict
         Kind::Dependence => inputs::dependence(subject, options),
         Kind::Methods => Ok(methods::methods(subject, options)),
         Kind::Ranks => Ok(methods::ranks(subject, options)),
-        Kind::Outcomes => Ok(methods::outcomes(subject, options)),
+        Kind::Outcomes => methods::outcomes(subject, options),
         Kind::Learning => Ok(methods::learning(subject, options)),
         Kind::Regions => experts::regions(subject, options),
         Kind::Gate => experts::gate(subject, options),
-        Kind::Stages => Ok(rounds::stages(subject, options)),
-        Kind::Training => Ok(rounds::training(subject, options)),
-        Kind::Tree => Ok(tree::tree(subject, options)),
+        Kind::Stages => rounds::stages(subject, options),
+        Kind::Training => rounds::training(subject, options),
+        Kind::Tree => tree::tree(subject, options),
     }
 }
 
 /// Whether a picture can be drawn of a subject. Drawing takes a moment only, so it is tried.
 pub(crate) fn suits(subject: &Subject<'_>, kind: Kind) -> bool {
     matches!(draw(subject, kind, &Options::default()), Ok(Some(_)))
+}
+
+/// Whether a picture is about one input, column, class or figure of several.
+pub(crate) fn takes_input(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Density
+            | Kind::Contours
+            | Kind::Kernel
+            | Kind::Pit
+            | Kind::Reliability
+            | Kind::Roc
+            | Kind::PrecisionRecall
+            | Kind::Dependence
+            | Kind::Outcomes
+            | Kind::Regions
+            | Kind::Gate
+    )
+}
+
+/// Whether a picture is about one member of several.
+pub(crate) fn takes_member(kind: Kind) -> bool {
+    matches!(kind, Kind::Regions | Kind::Gate | Kind::Stages | Kind::Training | Kind::Tree)
+}
+
+/// Whether single rows can be seen on a picture.
+pub(crate) fn takes_rows(kind: Kind) -> bool {
+    matches!(kind, Kind::Density | Kind::Contours | Kind::Pairs | Kind::Regions | Kind::Dependence)
+}
+
+/// Refuses the name of a member that the model has not.
+fn check_member(view: &ModelView<'_>, options: &Options) -> Result<()> {
+    let Some(wanted) = &options.member else { return Ok(()) };
+    let names = view.model.member_names();
+    if names.contains(wanted) {
+        return Ok(());
+    }
+    let expected = format!("one of {}", names.join(", "));
+    let names = names.iter().map(String::as_str);
+    Err(Error::param("member", expected, wanted).suggesting(wanted, names))
 }

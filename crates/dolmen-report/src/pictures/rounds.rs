@@ -2,27 +2,37 @@
 
 use dolmen::learner::{HELD_OUT_LOSS, Series};
 
+use dolmen::error::Result;
+
+use super::{Picture, check_member};
 use crate::draw::{Colour, Fill, Frame, Heading, Letters, Pen, SMALL, extent, padded, short};
 use crate::{Options, Subject};
 
+/// Members with what they found round by round.
+type Members = Vec<(String, Vec<Series>)>;
+
 /// Every member's name with its series; of the member asked for alone, if one is.
-fn series_of_members(subject: &Subject<'_>, options: &Options) -> Vec<(String, Vec<Series>)> {
-    let Some(view) = subject.model() else { return Vec::new() };
+fn series_of_members(subject: &Subject<'_>, options: &Options) -> Result<Members> {
+    let Some(view) = subject.model() else { return Ok(Vec::new()) };
+    check_member(&view, options)?;
     let is_wanted = |name: &str| options.member.as_ref().is_none_or(|wanted| wanted == name);
     let series = view.model.member_series().into_iter();
-    series.filter(|(name, _)| is_wanted(name)).collect()
+    Ok(series.filter(|(name, _)| is_wanted(name)).collect())
 }
 
 /// AdaBoost's weights and errors.
-pub(super) fn stages(subject: &Subject<'_>, options: &Options) -> Option<String> {
+pub(super) fn stages(subject: &Subject<'_>, options: &Options) -> Picture {
+    Ok(draw_stages(series_of_members(subject, options)?, options))
+}
+
+fn draw_stages(members: Members, options: &Options) -> Option<String> {
     let find = |series: &[Series], name: &str| -> Option<Vec<f64>> {
         series.iter().find(|own| own.name == name).map(|own| own.values.clone())
     };
-    let (name, alphas, errors) =
-        series_of_members(subject, options).into_iter().find_map(|(name, series)| {
-            let (alphas, errors) = (find(&series, "alpha")?, find(&series, "error")?);
-            (!alphas.is_empty()).then_some((name, alphas, errors))
-        })?;
+    let (name, alphas, errors) = members.into_iter().find_map(|(name, series)| {
+        let (alphas, errors) = (find(&series, "alpha")?, find(&series, "error")?);
+        (!alphas.is_empty()).then_some((name, alphas, errors))
+    })?;
     let rounds = alphas.len() as f64;
     let most = alphas.iter().copied().fold(0.0, f64::max).max(f64::MIN_POSITIVE);
     let words = format!(
@@ -57,52 +67,69 @@ pub(super) fn stages(subject: &Subject<'_>, options: &Options) -> Option<String>
 /// Curves drawn at most.
 const MOST: usize = 7;
 
+/// The losses of one member, and by what they are divided on the picture.
+struct Losses {
+    name: String,
+    values: Vec<f64>,
+    unit: f64,
+}
+
 /// The loss of rows held out, round by round.
-pub(super) fn training(subject: &Subject<'_>, options: &Options) -> Option<String> {
-    let mut curves: Vec<(String, Vec<f64>)> = Vec::new();
-    for (name, series) in series_of_members(subject, options) {
+pub(super) fn training(subject: &Subject<'_>, options: &Options) -> Picture {
+    let mut curves: Vec<Losses> = Vec::new();
+    for (name, series) in series_of_members(subject, options)? {
         let own = series.into_iter().filter(|own| own.name == HELD_OUT_LOSS);
-        curves.extend(own.map(|own| (name.clone(), own.values)));
+        let losses = |own: Series| Losses { name: name.clone(), values: own.values, unit: 1.0 };
+        curves.extend(own.map(losses));
     }
     curves.truncate(MOST);
-    let longest = curves.iter().map(|(_, values)| values.len()).max()?;
-    let finite = extent(curves.iter().flat_map(|(_, values)| values.iter().copied()))?;
+    // Of numbers a member's loss is in units of its own: squares of the target, or of the target brought to one scale.
+    let is_relative = subject.task() == "regression" && curves.len() > 1;
+    if is_relative {
+        curves.retain(|own| own.values.first().is_some_and(|first| *first > 0.0));
+        curves.iter_mut().for_each(|own| own.unit = own.values[0]);
+    }
+    Ok(draw_training(&curves, is_relative, options))
+}
+
+fn draw_training(curves: &[Losses], is_relative: bool, options: &Options) -> Option<String> {
+    let longest = curves.iter().map(|own| own.values.len()).max()?;
+    let shown = |own: &Losses| own.values.iter().map(|v| v / own.unit).collect::<Vec<f64>>();
+    let finite = extent(curves.iter().flat_map(shown))?;
     // The first rounds may be so far off that nothing else would be seen.
     let least = finite.0;
-    let start = curves
-        .iter()
-        .filter_map(|(_, values)| values.get(values.len() / 20))
-        .copied()
-        .fold(least, f64::max);
+    let settled = |own: &Losses| Some(own.values.get(own.values.len() / 20)? / own.unit);
+    let start = curves.iter().filter_map(settled).fold(least, f64::max);
+    let start = if is_relative { start.max(1.0) } else { start };
+    let (words, y_name) = if is_relative {
+        (
+            "The mean loss of the rows that were held out to stop in time, as a share of that after the first round: members measure it in units of their own. A ring marks the round that is kept.",
+            "loss of rows held out, first round = 1",
+        )
+    } else {
+        (
+            "The mean loss of the rows that were held out to stop in time. A ring marks the round that is kept.",
+            "loss of rows held out",
+        )
+    };
     let frame = Frame {
         x: (1.0, longest.max(2) as f64),
         y: padded((least, if start > least { start } else { finite.1 }), 0.05),
         right: 60.0,
-        ..Frame::new(
-            Heading::new(
-                "Training",
-                "The mean loss of the rows that were held out to stop in time. A ring marks the round that is kept.",
-                options,
-            ),
-            "round",
-            "loss of rows held out",
-        )
+        ..Frame::new(Heading::new("Training", words, options), "round", y_name)
     };
     let mut plot = frame.open(options);
-    for (k, (name, values)) in curves.iter().enumerate() {
-        let colour = Colour::Series(k);
-        plot.curve(
-            values.iter().enumerate().map(|(i, v)| ((i + 1) as f64, *v)),
-            Pen::new(colour, 2.0),
-            name,
-        );
+    for (k, own) in curves.iter().enumerate() {
+        let (colour, Losses { name, values, unit }) = (Colour::Series(k), own);
+        let points = shown(own).into_iter().enumerate().map(|(i, v)| ((i + 1) as f64, v));
+        plot.curve(points, Pen::new(colour, 2.0), name);
         let best = (0..values.len()).min_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap_or(0);
-        let at = plot.at(((best + 1) as f64, values[best]));
+        let at = plot.at(((best + 1) as f64, values[best] / unit));
         let title = format!("{name}: best after {} rounds, {}", best + 1, short(values[best]));
         plot.canvas.ring(at, 5.0, Pen::new(colour, 2.0), &title);
     }
     let top = plot.y.range().1;
-    for (k, (name, _)) in curves.iter().enumerate() {
+    for (k, Losses { name, .. }) in curves.iter().enumerate() {
         let letters = Letters::new(SMALL, Colour::Series(k)).end();
         let right = plot.x.range().1;
         let text = crate::draw::fitted(name, SMALL, 320.0);

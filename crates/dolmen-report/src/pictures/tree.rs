@@ -3,10 +3,11 @@
 use dolmen::learner::{Parameters, Value};
 use dolmen::table::{Field, Kind as ColumnKind};
 
+use super::{Picture, check_member};
 use crate::draw::{
     Canvas, Colour, Fill, Heading, Letters, MARGIN, Pen, SMALL, fitted, short, width,
 };
-use crate::{Options, Subject};
+use crate::{ModelView, Options, Subject};
 
 /// Levels drawn; below them a dot stands for the rest.
 const MOST_DEPTH: usize = 4;
@@ -70,16 +71,26 @@ impl<'a> Nodes<'a> {
     }
 }
 
+/// A tree of a member.
+struct Found<'a> {
+    tree: &'a Parameters,
+    /// Whether there are others.
+    is_first: bool,
+    /// Whether it votes: a leaf holds the number of a class.
+    votes: bool,
+}
+
 /// The first tree found: of a member that is one, or the first of a forest, of boosting or of AdaBoost.
-fn find(parameters: &Parameters) -> Option<(&Parameters, &'static str)> {
+fn find(parameters: &Parameters) -> Option<Found<'_>> {
     if parameters.kind() == "nodes" {
-        return Some((parameters, ""));
+        return Some(Found { tree: parameters, is_first: false, votes: false });
     }
     if let Some(own) = parameters.part("tree") {
         return find(own);
     }
     if let Some(first) = parameters.parts("trees").and_then(|trees| trees.first().copied()) {
-        return find(first).map(|(tree, _)| (tree, "The first of its trees. "));
+        let votes = parameters.array("alphas").is_some();
+        return find(first).map(|own| Found { is_first: true, votes, ..own });
     }
     find(parameters.part("model")?)
 }
@@ -102,14 +113,20 @@ struct Drawing<'a> {
     names: Vec<String>,
     fields: &'a [Field],
     classes: &'a [String],
+    votes: bool,
     /// Room for one node side by side.
     room: f64,
     top: f64,
 }
 
 /// A tree of the model.
-pub(super) fn tree(subject: &Subject<'_>, options: &Options) -> Option<String> {
-    let view = subject.model()?;
+pub(super) fn tree(subject: &Subject<'_>, options: &Options) -> Picture {
+    let Some(view) = subject.model() else { return Ok(None) };
+    check_member(&view, options)?;
+    Ok(draw_tree(&view, options))
+}
+
+fn draw_tree(view: &ModelView<'_>, options: &Options) -> Option<String> {
     // Without being asked only members of few trees: those of a large forest are many megabytes as data.
     let is_wanted = |name: &String| match &options.member {
         Some(wanted) => wanted == name,
@@ -117,22 +134,27 @@ pub(super) fn tree(subject: &Subject<'_>, options: &Options) -> Option<String> {
     };
     let name = view.model.member_names().into_iter().find(is_wanted)?;
     let parameters = view.model.member_parameters(&name)?;
-    let (tree, which) = find(&parameters)?;
+    let Found { tree, is_first, votes } = find(&parameters)?;
     let nodes = Nodes::of(tree)?;
     let fields = view.model.schema().fields();
     let own = || fields.iter().map(|field| field.name.clone()).collect();
     let names = columns(&parameters).unwrap_or_else(own);
-    let splits = nodes.column.len();
-    let words =
-        format!("{name}: {which}{splits} splits. Left is yes. A dot stands for what lies deeper.");
-    let heading = Heading::new("A tree", &words, options);
     let (breadth, depth) = (nodes.breadth(0, 0).max(1), nodes.depth(0, 0));
+    let which = if is_first { "the first of its trees, " } else { "" };
+    let splits = match nodes.column.len() {
+        1 => "1 split".to_string(),
+        count => format!("{count} splits"),
+    };
+    let deeper = if depth == MOST_DEPTH { " A dot stands for what lies deeper." } else { "" };
+    let words = format!("{name}: {which}{splits}. Left is yes.{deeper}");
+    let heading = Heading::new("A tree", &words, options);
     let wide = options.width.max(breadth as f64 * 92.0 + 2.0 * MARGIN);
     let top = heading.height();
     let mut canvas = Canvas::new(wide, top + LEVEL * depth as f64 + 60.0, options);
     heading.draw(&mut canvas);
     let room = (wide - 2.0 * MARGIN) / breadth as f64;
-    let drawing = Drawing { nodes, names, fields, classes: view.model.classes(), room, top };
+    let classes = view.model.classes();
+    let drawing = Drawing { nodes, names, fields, classes, votes, room, top };
     drawing.draw(&mut canvas, 0, 0, MARGIN);
     Some(heading.finish(canvas))
 }
@@ -215,6 +237,9 @@ impl Drawing<'_> {
         let (text, share, colour) = match (self.classes.get(best), values) {
             (Some(class), [_, _, ..]) if values.len() == self.classes.len() => {
                 (class.clone(), values[best], Colour::Series(best))
+            }
+            (_, [class]) if self.votes && (*class as usize) < self.classes.len() => {
+                (self.classes[*class as usize].clone(), 1.0, Colour::Series(*class as usize))
             }
             (_, [value, ..]) => (short(*value), 1.0, Colour::First),
             _ => return,

@@ -56,6 +56,7 @@ fn the_page_works_in_a_browser() {
 
     sorts(&mut browser);
     shows_values(&mut browser);
+    shows_values_of_curves(&mut browser);
     browser.screenshot(&kept.join("light.png"));
 
     let paper = "return getComputedStyle(document.documentElement).backgroundColor";
@@ -110,7 +111,7 @@ fn sorts(browser: &mut Browser) {
 
 /// Where the pointer rests on a mark its value is shown.
 fn shows_values(browser: &mut Browser) {
-    let at = "const mark = document.querySelector('#weights [data-tip]'); mark.scrollIntoView({block: 'center'});
+    let at = "const mark = document.querySelector('#picture-weights [data-tip]'); mark.scrollIntoView({block: 'center'});
         const box = mark.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]";
     let place: [f64; 2] = serde_json::from_value(browser.script(at)).unwrap();
     let moved = json!({"type": "mouseMoved", "x": place[0], "y": place[1]});
@@ -119,4 +120,19 @@ fn shows_values(browser: &mut Browser) {
         "const tip = document.getElementById('tip'); return tip.hidden ? '' : tip.textContent",
     );
     assert!(tip.as_str().unwrap().contains("weight"), "{tip}");
+}
+
+/// Where the pointer is on a plot the values of its curves are shown, and a line through them.
+fn shows_values_of_curves(browser: &mut Browser) {
+    let at = "const svg = document.querySelector('#picture-dependence svg'); svg.scrollIntoView({block: 'center'});
+        const box = svg.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]";
+    let place: [f64; 2] = serde_json::from_value(browser.script(at)).unwrap();
+    let moved = json!({"type": "mouseMoved", "x": place[0], "y": place[1]});
+    browser.chrome("Input.dispatchMouseEvent", &moved);
+    let tip = browser.script("return document.getElementById('tip').textContent");
+    let told = tip.as_str().unwrap();
+    assert!(told.contains("mean prediction: ") && told.contains('\n'), "{told}");
+    let line =
+        "return document.querySelector('#picture-dependence .cross').getAttribute('visibility')";
+    assert_eq!(browser.script(line), "visible");
 }

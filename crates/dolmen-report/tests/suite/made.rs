@@ -30,6 +30,7 @@ fn member(name: &str, weight: f64, score: f64) -> WeighedMember {
         interval,
         beyond_resamples: false,
         score,
+        score_se: Some(0.02),
         loo_loss: Some(0.01 * weight),
     }
 }

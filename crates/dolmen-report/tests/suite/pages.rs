@@ -45,6 +45,13 @@ fn check(html: &str) -> Vec<String> {
     let addresses =
         html.matches("http").count() - html.matches("http://www.w3.org/2000/svg").count();
     assert_eq!(addresses, 0, "an address in the page");
+    let mut ids: Vec<&str> =
+        html.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "an id twice");
+    assert!(!html.contains("<button type=\"button\"></button>"), "a button without a name");
     all
 }
 
@@ -128,6 +135,22 @@ fn experts_gates_and_stages_are_drawn() {
     }
     let wrong = Options { input: Some("colour".into()), ..Options::default() };
     assert!(draw(&subject, Kind::Gate, &wrong).unwrap_err().to_string().contains("a, b"));
+    let of = |member: &str| Options { member: Some(member.into()), ..Options::default() };
+    let leaves = draw(&subject, Kind::Tree, &of("adaboost(rounds=8)")).unwrap();
+    assert!(leaves.contains(">yes<") && leaves.contains(">no<"), "leaves name classes");
+    // What is wrong is the member, not the picture.
+    for (kind, member, named) in [
+        (Kind::Tree, "nope", "experts(count=2)"),
+        (Kind::Tree, "experts(count=2)", "adaboost(rounds=8)"),
+        (Kind::Gate, "adaboost(rounds=8)", "experts(count=2)"),
+        (Kind::Weights, "adaboost(rounds=8)", "left out"),
+    ] {
+        let refused = draw(&subject, kind, &of(member)).unwrap_err().to_string();
+        assert!(refused.starts_with("member must") && refused.contains(named), "{refused}");
+    }
+    let input = Options { input: Some("b".into()), ..Options::default() };
+    let refused = draw(&subject, Kind::Weights, &input).unwrap_err().to_string();
+    assert!(refused.starts_with("input must be left out"), "{refused}");
 }
 
 #[test]
@@ -138,7 +161,19 @@ fn training_curves_are_kept_and_drawn() {
     let read = dolmen::recipe::Model::from_bytes(&bytes).unwrap();
     let svg = draw(&Subject::of(&read), Kind::Training, &Options::default()).unwrap();
     elements(&svg);
-    assert!(svg.contains("best after"));
+    assert!(svg.contains("best after") && !svg.contains("first round = 1"));
+}
+
+#[test]
+fn losses_in_units_of_their_own_share_no_axis() {
+    let members = "target = 'y'\nmembers = ['boost(held_out=0.4)', 'network(epochs=20)']";
+    let fit = fit(&format!("{members}\nkeep_all = true"), &["class"]);
+    let subject = Subject::of(&fit.model);
+    let svg = draw(&subject, Kind::Training, &Options::default()).unwrap();
+    assert!(svg.contains("first round = 1"), "losses as shares of the first");
+    let member = Some(fit.model.member_names()[0].clone());
+    let svg = draw(&subject, Kind::Training, &Options { member, ..Options::default() }).unwrap();
+    assert!(!svg.contains("first round = 1"), "a single one as it is");
 }
 
 #[test]
@@ -161,6 +196,19 @@ fn no_row_is_on_a_picture_unless_it_is_given() {
 }
 
 #[test]
+fn curves_of_single_rows_are_drawn_only_when_asked_for() {
+    let recipe = "target = 'y'\nmembers = ['ridge', 'tree']\nexplain = true";
+    let fit = fit(recipe, &["class"]);
+    let subject = Subject::of(&fit.model);
+    let lines = |single_rows: bool| {
+        let options = Options { single_rows, ..Options::default() };
+        let svg = draw(&subject, Kind::Dependence, &options).unwrap();
+        svg.matches("stroke-opacity=\"0.30\"").count()
+    };
+    assert!(lines(false) == 0 && lines(true) > 20);
+}
+
+#[test]
 fn new_rows_are_judged_by_themselves() {
     let fit = fit("target = 'y'\nmembers = ['ridge', 'tree']", &["class"]);
     let model = &fit.model;
@@ -180,4 +228,7 @@ fn new_rows_are_judged_by_themselves() {
     assert!(
         html.contains("<title>Mine</title>") && html.contains("90 rows that were given for it")
     );
+    assert!(html.contains("After ± stands one standard error"), "errors of the figures");
+    assert!(!html.contains("score it on rows that took part in nothing"), "that was done");
+    assert!(html.contains("data-frame"), "values of curves for the pointer");
 }

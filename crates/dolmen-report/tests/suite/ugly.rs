@@ -47,6 +47,76 @@ fn long_names_many_members_and_infinite_scores() {
 }
 
 #[test]
+fn an_infinite_gain_is_told_as_what_it_is() {
+    let mut report = made::weighing(&["a", "b", "c"], "density");
+    if let Combined::Weighed(weighing) = &mut report.combined
+        && let Some(honest) = &mut weighing.cross_validated
+    {
+        honest.gain_over_best = dolmen::score::Estimate { mean: f64::INFINITY, se: None };
+    }
+    let subject = Subject::Weighing(&report, None);
+    let html = page(&subject, &PageOptions::default()).unwrap();
+    for said in [
+        "in some fold the member that had been best on other rows gives a held-out row no probability",
+        "Over 'a', the best member on all rows, it is +0.04 (standard error 0.015)",
+    ] {
+        assert!(html.contains(said), "{said}");
+    }
+    let gain = draw(&subject, Kind::Gain, &Options::default()).unwrap();
+    assert!(gain.contains(">over 'a'<") && gain.contains("A double arrow is an infinite gain"));
+}
+
+#[test]
+fn what_is_said_of_many_is_said_once() {
+    let names: Vec<String> = (0..38).map(|k| format!("neighbours(k={k})")).collect();
+    let all: Vec<&str> = names.iter().map(String::as_str).collect();
+    let report = made::weighing(&all, "classification");
+    let mut evidence = made::of_classes(["a", "b", "c"]);
+    let near = |k: usize| if k / 38 < 20 && k % 38 < 20 { 1.0 } else { 0.5 };
+    if let Some(correlation) = &mut evidence.correlation {
+        correlation.members = names.clone();
+        correlation.values = (0..38 * 38).map(near).collect();
+    }
+    if let Some(confusion) = evidence.classes.as_mut().and_then(|own| own.confusion.as_mut()) {
+        confusion.classes = (0..30).map(|c| format!("class {c}")).collect();
+        confusion.counts = vec![0; 900];
+    }
+    let subject = Subject::Weighing(&report, Some(&evidence));
+    let html = page(&subject, &PageOptions::default()).unwrap();
+    assert_eq!(html.matches("make all but the same errors").count(), 1);
+    assert!(html.contains("'neighbours(k=7)' and 12 more make all but the same errors"));
+    assert_eq!(html.matches("Few rows are of the classes").count(), 1);
+    let roc = draw(&subject, Kind::Roc, &Options::default()).unwrap();
+    assert!(roc.contains("The 3 most frequent of 30 classes"), "{roc}");
+    // Every column has a name, and there is a key to the shades.
+    let heat = draw(&subject, Kind::Correlation, &Options::default()).unwrap();
+    assert!(heat.matches("rotate(-90)").count() == 38 && heat.contains(">−0.50<"));
+}
+
+#[test]
+fn names_of_columns_stay_on_the_picture() {
+    let report = made::weighing(&["a", "b"], "density");
+    let mut evidence = made::of_density();
+    let members: Vec<String> =
+        (0..9).map(|k| format!("mixture(components={k}, covariance=diagonal)")).collect();
+    let values = vec![0.5; 81];
+    evidence.correlation = Some(dolmen::recipe::MemberCorrelation { members, values });
+    let subject = Subject::Weighing(&report, Some(&evidence));
+    let svg = draw(&subject, Kind::Correlation, &Options::default()).unwrap();
+    let starts = svg.split("translate(").skip(1).filter_map(|rest| rest.split_once(')'));
+    let slanted: Vec<(f64, usize)> = starts
+        .filter(|(_, rest)| rest.starts_with(" rotate(-40)"))
+        .map(|(at, rest)| {
+            let text = rest.split_once('>').unwrap().1.split('<').next().unwrap();
+            (at.split_once(' ').unwrap().0.parse().unwrap(), text.chars().count())
+        })
+        .collect();
+    assert_eq!(slanted.len(), 9);
+    // A letter of 12 pixels is about 7 wide, and a slanted one 5.
+    assert!(slanted.iter().all(|(x, letters)| x + 5.0 * *letters as f64 <= 720.0), "{slanted:?}");
+}
+
+#[test]
 fn one_class_alone_and_nothing_known() {
     let report = made::weighing(&["only"], "classification");
     let mut evidence = made::of_classes(["a", "b", "c"]);

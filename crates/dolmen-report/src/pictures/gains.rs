@@ -1,0 +1,100 @@
+//! What the stack gains over the best member and over equal weights.
+
+use dolmen::score::Estimate;
+
+use super::members::{NINETY, around, new_rows, score_ends};
+use crate::draw::{Colour, Heading, Lane, Lanes, Mark, extent, padded, short, signed};
+use crate::subject::INFINITE;
+use crate::{Options, Subject};
+
+/// Gains as dots with their intervals, zero in sight.
+pub(super) fn gain(subject: &Subject<'_>, options: &Options) -> Option<String> {
+    let Gains { over_best, over_uniform, is_chosen, mut words } = gains(subject)?;
+    let lane = |name: &str, estimate: &Estimate| {
+        let title = format!("{name}: {} {}", signed(estimate.mean), se_words(estimate));
+        let words = format!("{}{}", signed(estimate.mean), se_short(estimate));
+        let colour = if estimate.mean < 0.0 { Colour::Worse } else { Colour::First };
+        Lane {
+            interval: around(estimate, NINETY),
+            title,
+            colour,
+            is_strong: true,
+            ..Lane::new(name, estimate.mean, words)
+        }
+    };
+    let mut lanes =
+        vec![lane("over the best member", &over_best), lane("over equal weights", &over_uniform)];
+    if is_chosen {
+        words += " The best member is here the one that other rows chose as best.";
+    }
+    if is_chosen && over_best.mean == f64::INFINITY {
+        words += &format!(" A double arrow is an infinite gain: {INFINITE}.");
+        if let Some((name, gain)) = subject.finite_gain() {
+            words += " The last gain is on the rows that the weights were found on.";
+            lanes.push(lane(&format!("over '{name}'"), gain));
+        }
+    }
+    let ends = score_ends(&lanes).chain([0.0]);
+    let domain = padded(extent(ends)?, 0.08);
+    let x_name = format!("gain in {}", subject.score_name());
+    let picture = Lanes {
+        heading: Heading::new("What the stack gains", &words, options),
+        mark: Mark::Dot,
+        domain,
+        x_name: &x_name,
+        things: "gains",
+        line: Some(0.0),
+    };
+    Some(picture.draw(&lanes, options))
+}
+
+fn se_words(estimate: &Estimate) -> String {
+    estimate.se.map_or_else(
+        || "(its error is not known)".into(),
+        |se| format!("(standard error {})", short(se)),
+    )
+}
+
+fn se_short(estimate: &Estimate) -> String {
+    estimate.se.map_or_else(String::new, |se| format!(" ± {}", short(se)))
+}
+
+/// What the stack gains, and how that was measured.
+struct Gains {
+    over_best: Estimate,
+    over_uniform: Estimate,
+    /// Whether the best member was chosen fold by fold, on other rows than those scored.
+    is_chosen: bool,
+    words: String,
+}
+
+fn gains(subject: &Subject<'_>) -> Option<Gains> {
+    const MEANING: &str = "Whiskers are 90 % intervals, after ± stands one standard error; left of the line the stack is worse.";
+    let with = |best: &Estimate, uniform: &Estimate, is_chosen: bool, words: &str| {
+        let words = format!("{words} {MEANING}");
+        Some(Gains { over_best: *best, over_uniform: *uniform, is_chosen, words })
+    };
+    let scored = match subject {
+        Subject::Score(report) => Some(*report),
+        _ => subject.model().and_then(|view| view.score),
+    };
+    if let Some(report) = scored {
+        let words = new_rows(report.rows);
+        return with(&report.gain_over_best, &report.gain_over_uniform, false, &words);
+    }
+    if let Some(check) = subject.check() {
+        let words = format!("Paired differences on {} rows held out.", check.checked_rows);
+        return with(&check.gain_over_best, &check.gain_over_uniform, true, &words);
+    }
+    let weighing = subject.weighing()?;
+    match &weighing.cross_validated {
+        Some(honest) => {
+            let words = "Paired differences with weights found on other rows than those scored.";
+            with(&honest.gain_over_best, &honest.gain_over_uniform, true, words)
+        }
+        None => {
+            let words = "Paired differences on the rows that the weights were found on: a little flattering.";
+            with(&weighing.gain_over_best, &weighing.gain_over_uniform, false, words)
+        }
+    }
+}
