@@ -27,6 +27,7 @@ impl Shows {
         if let Some(path) = &self.plot {
             Form::of(path)?;
         }
+        self.report.as_deref().map_or(Ok(()), check_page)?;
         let files = [("--plot", self.plot.as_deref()), ("--report", self.report.as_deref())];
         output::check_outputs(&[], &files)
     }
@@ -83,6 +84,17 @@ fn to_png(svg: &str, scale: f64) -> Result<Vec<u8>> {
 #[cfg(not(feature = "png"))]
 fn to_png(_svg: &str, _scale: f64) -> Result<Vec<u8>> {
     Err(Error::param("picture", "an .svg file: this program was built without PNG", ".png"))
+}
+
+/// Refuses files whose names promise something else than a page.
+pub(crate) fn check_page(path: &Path) -> Result<()> {
+    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    match extension.as_deref() {
+        None | Some("html" | "htm") => Ok(()),
+        Some(_) => {
+            Err(Error::file(path, "pages are written as .html; a browser prints them as PDF"))
+        }
+    }
 }
 
 pub(crate) fn write_page(subject: &Subject<'_>, path: &Path) -> Result<()> {

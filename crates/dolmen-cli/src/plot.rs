@@ -11,7 +11,7 @@ use dolmen::recipe::{
 };
 use dolmen::run::Run;
 use dolmen::table::Features;
-use dolmen_report::{Kind, ModelView, Options, Subject, Theme, draw, kinds};
+use dolmen_report::{Kind, ModelView, Options, Subject, Theme, draw, kinds, shows_rows};
 use serde::Serialize;
 
 use crate::args::{Cells, Common, DataFile, Format};
@@ -67,8 +67,9 @@ pub(crate) struct About {
     /// Rows with known truth that the model has not seen: it is judged by these, and importances are measured on them.
     #[arg(long, value_name = "FILE")]
     data: Option<DataFile>,
-    /// Draw the rows of --data as points; otherwise no single row is on any picture.
-    #[arg(long, requires = "data")]
+    /// Show single rows: those of --data as points, and curves of some rows in `dependence`. Otherwise rows are seen only
+    /// as counts, means and quantiles.
+    #[arg(long)]
     rows: bool,
     #[command(flatten)]
     cells: Cells,
@@ -90,13 +91,16 @@ const WIDTHS: std::ops::RangeInclusive<f64> = 420.0..=4000.0;
 pub(crate) fn run(plot: &Plot, common: &Common, out: &mut dyn Write) -> Done {
     plot.check()?;
     let run = common.run()?;
-    let input = Input::read(&plot.subject, &plot.about, common, &run)?;
+    // Importances take longer than all else, and are seen on two pictures only.
+    let explain = plot.kind.is_none_or(|kind| matches!(kind, Kind::Importance | Kind::Dependence));
+    let input = Input::read(&plot.subject, &plot.about, explain, common, &run)?;
     drop(run);
     let subject = input.subject();
     if plot.list {
         return list(&subject, common, out);
     }
     let kind = plot.kind.or_else(|| kinds(&subject).first().copied()).unwrap_or(Kind::Weights);
+    plot.about.check_rows(kind)?;
     let options = Options {
         width: plot.width,
         theme: match plot.theme {
@@ -106,6 +110,7 @@ pub(crate) fn run(plot: &Plot, common: &Common, out: &mut dyn Write) -> Done {
         },
         input: plot.input.clone(),
         member: plot.member.clone(),
+        single_rows: plot.about.rows,
         ..Options::default()
     };
     let svg = draw(&subject, kind, &options).map_err(|error| {
@@ -163,13 +168,28 @@ pub(crate) enum Input {
 }
 
 impl Input {
-    pub(crate) fn read(path: &Path, about: &About, common: &Common, run: &Run) -> Result<Self> {
+    pub(crate) fn read(
+        path: &Path,
+        about: &About,
+        explain: bool,
+        common: &Common,
+        run: &Run,
+    ) -> Result<Self> {
+        let refuse_data = |what: &str| match &about.data {
+            Some(data) => {
+                let only = format!("left out: a {what} is shown as it is, only a model is judged");
+                Err(Error::param("data", only, data.display()))
+            }
+            None => Ok(()),
+        };
         if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) {
+            refuse_data("comparison")?;
             return Self::of_json(path);
         }
         // A model is shown as a model even if it carries its matrix.
         let matrix = if ModelFile::is_at(path) { None } else { Matrix::read(path, run)? };
         if let Some(matrix) = matrix {
+            refuse_data("matrix")?;
             let seed = common.seed.unwrap_or_default();
             let recipe = WeighRecipe { seed, ..WeighRecipe::default() };
             let weighed = recipe.weigh(&matrix, None, Apply::Nothing, run)?;
@@ -188,7 +208,7 @@ impl Input {
         let rows = about.rows.then(|| given.features.clone());
         let in_file = |error: Error| error.in_file(data);
         let score = Some(model.score(given, run).map_err(in_file)?);
-        let evidence = Some(Box::new(model.examine(read()?, true, run).map_err(in_file)?));
+        let evidence = Some(Box::new(model.examine(read()?, explain, run).map_err(in_file)?));
         Ok(Self::Model { model, evidence, score, rows })
     }
 
@@ -225,6 +245,24 @@ impl Input {
 }
 
 impl About {
+    /// Refuses --rows for a picture on which there are none.
+    fn check_rows(&self, kind: Kind) -> Result<()> {
+        if self.rows && !shows_rows(kind) {
+            let none = format!("left out: the picture '{kind}' shows no single rows");
+            return Err(Error::param("rows", none, "given"));
+        }
+        if kind == Kind::Dependence { Ok(()) } else { self.check_data() }
+    }
+
+    /// Refuses --rows without the file that they are in.
+    pub(crate) fn check_data(&self) -> Result<()> {
+        if self.rows && self.data.is_none() {
+            let error = Error::param("rows", "given together with --data", "given alone");
+            return Err(error.with_hint("the rows that a model was fitted to are not in it"));
+        }
+        Ok(())
+    }
+
     /// The file with rows, if there is one.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.data.as_deref()

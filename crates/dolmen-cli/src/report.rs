@@ -8,13 +8,13 @@ use dolmen_report::{PageOptions, page};
 
 use crate::args::Common;
 use crate::output::{self, Done};
-use crate::picture::write_page;
+use crate::picture::{check_page, write_page};
 use crate::plot::{About, Input};
 
 /// Write one page about a model: a summary in words, members, weights, check, pictures, warnings and the recipe.
 ///
-/// The page is one HTML file that needs nothing else: no network, no program. The rows that the model was fitted to are not
-/// in it.
+/// The page is one HTML file that needs nothing else: no network, no program. The rows that the model was fitted to are
+/// in it only as counts, means and quantiles.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   dolmen report iris.dolmen -o iris.html
@@ -35,8 +35,10 @@ pub(crate) fn run(report: &Report, common: &Common, out: &mut dyn Write) -> Done
     let read = [Some(report.subject.as_path()), report.about.file()];
     let read: Vec<&Path> = read.into_iter().flatten().collect();
     output::check_outputs(&read, &[("--output", output)])?;
+    output.map_or(Ok(()), check_page)?;
+    report.about.check_data()?;
     let run = common.run()?;
-    let input = Input::read(&report.subject, &report.about, common, &run)?;
+    let input = Input::read(&report.subject, &report.about, true, common, &run)?;
     drop(run);
     match output {
         Some(path) => Ok(write_page(&input.subject(), path)?),
