@@ -138,15 +138,6 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// A combiner as it is spoken of: a gate without any strength has weights that do not depend on the inputs.
-pub(crate) fn spoken_combiner(name: &str) -> &str {
-    if name.starts_with("gate(") && name.contains("lambda=[]") {
-        "a gate with constant weights"
-    } else {
-        name
-    }
-}
-
 /// Whom a gain is over, where every fold has chosen the best member by the rows of the others.
 pub(crate) const CHOSEN: &str = "the member that other rows chose as best";
 /// Why such a gain is infinite.

@@ -142,7 +142,7 @@ impl<'a> Frame<'a> {
             Some(levels) => {
                 levels.iter().cloned().enumerate().map(|(k, n)| (k as f64, n)).collect()
             }
-            None => x.ticks(((right - left) / 80.0) as usize),
+            None => x.ticks(((right - left) / 80.0).max(2.0) as usize),
         };
         for (value, label) in &ticks {
             let at = x.at(*value);

@@ -108,7 +108,7 @@ impl Lanes<'_> {
 
     fn grid(&self, canvas: &mut Canvas, x: &Scale, (top, bottom): (f64, f64)) {
         let (left, right) = x.range();
-        for (value, label) in x.ticks(((right - left) / 75.0) as usize) {
+        for (value, label) in x.ticks(((right - left) / 75.0).max(2.0) as usize) {
             let at = x.at(value);
             canvas.line((at, top), (at, bottom), Pen::new(Colour::Faint, 1.0));
             canvas.text((at, bottom + 18.0), &label, Letters::new(SMALL, Colour::Muted).middle());

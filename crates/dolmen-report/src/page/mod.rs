@@ -94,13 +94,7 @@ fn drawings(subject: &Subject<'_>) -> Result<Vec<Drawing>> {
 /// room that it can only be made smaller.
 fn narrow_width(kind: Kind) -> Option<f64> {
     match kind {
-        Kind::Correlation
-        | Kind::Confusion
-        | Kind::Outcomes
-        | Kind::Pairs
-        | Kind::Ranks
-        | Kind::Regions
-        | Kind::Tree => None,
+        Kind::Pairs | Kind::Ranks | Kind::Regions | Kind::Tree => None,
         // These have names beside the curves.
         Kind::Density
         | Kind::Kernel

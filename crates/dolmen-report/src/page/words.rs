@@ -11,7 +11,6 @@ use super::worth::{worth, worth_weighing};
 use crate::Subject;
 use crate::draw::{short, signed};
 use crate::pictures::spoken;
-use crate::subject::spoken_combiner;
 
 type Lines = Vec<(&'static str, String)>;
 
@@ -170,7 +169,7 @@ fn fitted(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
         "stack" => {
             let in_use = |w: &Weighing| w.members.iter().filter(|m| m.weight != 0.0).count();
             let used = subject.weighing().map_or(used, in_use);
-            let how = spoken_combiner(&stack.combiner);
+            let how = &stack.combiner;
             let only = || subject.weighing()?.members.iter().find(|m| m.weight != 0.0);
             match only().filter(|_| used == 1 && members > 1) {
                 Some(only) => format!("By {how} all weight is on '{}'", only.name),

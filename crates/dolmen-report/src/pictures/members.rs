@@ -4,7 +4,6 @@ use dolmen::combine::weigh::{WeighedMember, Weighing};
 use dolmen::score::Estimate;
 
 use crate::draw::{Colour, Grid, Heading, Lane, Lanes, Mark, Shade, extent, padded, short};
-use crate::subject::spoken_combiner;
 use crate::{Options, Subject};
 
 /// Weights as bars with their intervals.
@@ -254,11 +253,7 @@ pub(super) fn combiners(subject: &Subject<'_>, options: &Options) -> Option<Stri
         interval: around(&candidate.score, NINETY),
         is_strong: k == check.chosen_index,
         colour: if k == check.chosen_index { Colour::First } else { Colour::Muted },
-        ..Lane::new(
-            spoken_combiner(&candidate.name),
-            candidate.score.mean,
-            with_error(&candidate.score),
-        )
+        ..Lane::new(&candidate.name, candidate.score.mean, with_error(&candidate.score))
     };
     let mut lanes: Vec<Lane> = check.candidates.iter().enumerate().map(lane).collect();
     lanes.sort_by(|a, b| b.value.total_cmp(&a.value));
