@@ -31,11 +31,10 @@ pub(crate) struct Grid<'a> {
 
 /// Cells are no larger than this, nor smaller.
 const CELLS: (f64, f64) = (10.0, 62.0);
-/// Cells from this size on hold their words, in letters no smaller than this.
-const WITH_WORDS: f64 = 26.0;
+/// The smallest letters of words in a cell.
 const LEAST_LETTERS: f64 = 8.0;
 /// From this one on the names of columns are slanted; of smaller ones they would lie on each other, and stand upright.
-const SLANTED: f64 = 18.0;
+const SLANTED: f64 = 22.0;
 /// Cosine and sine of the slant, a little more for the letters' own height.
 const SLANT: (f64, f64) = (0.78, 0.66);
 /// Width and height of a cell of the key.
@@ -59,7 +58,7 @@ impl Grid<'_> {
             + if self.column_name.is_empty() { 0.0 } else { 18.0 };
         let top = self.heading.height() + head;
         let bottom = top + size * self.rows.len() as f64;
-        let with_key = !self.key.is_empty() && size < WITH_WORDS;
+        let with_key = self.key.iter().any(|shade| letters_in(size, &shade.words).is_none());
         let below = if with_key { KEY_CELL.1 + 34.0 } else { 0.0 };
         let wide = options.width.max(left + size * count + MARGIN);
         let mut canvas = Canvas::new(wide, bottom + below + MARGIN, options);
@@ -111,11 +110,16 @@ fn draw_key(canvas: &mut Canvas, key: &[Shade], (left, top): (f64, f64)) {
     }
 }
 
+/// The size of letters by which words fit into a cell, if they are not too small.
+fn letters_in(size: f64, words: &str) -> Option<f64> {
+    let letters = SMALL.min((size - 4.0) / width(words, 1.0).max(1.0));
+    (letters >= LEAST_LETTERS).then_some(letters)
+}
+
 fn draw_cell(canvas: &mut Canvas, (x, y): (f64, f64), size: f64, shade: &Shade) {
     let fill = Fill::new(shade.colour).faded(shade.strength.clamp(0.0, 1.0));
     canvas.rect((x + 0.5, y + 0.5), (size - 1.0, size - 1.0), fill, &shade.title);
-    let letters = SMALL.min((size - 4.0) / width(&shade.words, 1.0).max(1.0));
-    if size >= WITH_WORDS && letters >= LEAST_LETTERS {
+    if let Some(letters) = letters_in(size, &shade.words) {
         // On a strong shade the paper's colour is read more easily than the ink's.
         let colour = if shade.strength > 0.6 { Colour::Paper } else { Colour::Ink };
         let at = (x + size / 2.0, y + size / 2.0 + letters / 3.0);

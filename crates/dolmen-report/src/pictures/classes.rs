@@ -12,6 +12,9 @@ use crate::{Options, Subject};
 /// Room for names at the right.
 const KEY: f64 = 190.0;
 
+/// Classes up to which zeros of their confusion are written.
+const MOST_ZEROS: usize = 10;
+
 /// Names with their colours at the right of a plot.
 pub(super) fn key(plot: &mut Plot, names: &[&str], options: &Options, room: f64) {
     let (left, top) = (options.width - room + 14.0, plot.y.range().1 + 10.0);
@@ -150,7 +153,10 @@ pub(super) fn confusion(subject: &Subject<'_>, options: &Options) -> Option<Stri
         );
         let colour = if i == j { Colour::First } else { Colour::Worse };
         let strength = if count == 0 { 0.03 } else { 0.06 + 0.9 * share };
-        Shade { colour, strength, words: count.to_string(), title }
+        // Of many classes most pairs never meet: zeros would hide the others.
+        let is_said = count > 0 || width <= MOST_ZEROS;
+        let words = if is_said { count.to_string() } else { String::new() };
+        Shade { colour, strength, words, title }
     };
     Some(grid.draw(cell, options))
 }
