@@ -113,8 +113,11 @@ pub(crate) fn run(plot: &Plot, common: &Common, out: &mut dyn Write) -> Done {
         single_rows: plot.about.rows,
         ..Options::default()
     };
-    let svg = draw(&subject, kind, &options).map_err(|error| {
-        error.with_hint("dolmen plot FILE --list says which pictures there are")
+    let svg = draw(&subject, kind, &options).map_err(|error| match error {
+        Error::Param { ref name, .. } if name == "picture" => {
+            error.with_hint("dolmen plot FILE --list says which pictures there are")
+        }
+        other => other,
     })?;
     match plot.output.as_deref().filter(|path| !output::is_standard(path)) {
         Some(path) => Ok(write_picture(&svg, path, plot.scale)?),
