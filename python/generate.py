@@ -55,7 +55,7 @@ BASES = {"density": "DensityLearner", "classification": "ClassificationLearner",
 
 GIVEN = {
     "AveragedDensity": {"of": "mixture(components=4)"},
-    "BayesClassifier": {"density": "gaussian"},
+    "BayesClassifier": {"density": "mixture(components=1)"},
     "BaggingClassifier": {"of": "tree"},
     "BaggingRegressor": {"of": "tree"},
 }

@@ -1338,7 +1338,7 @@ class BayesClassifier(ClassificationLearner):
 
     Parameters
     ----------
-    density : Any, default='gaussian'
+    density : Any, default='mixture(components=1)'
         The density that each class has one of. (a spec, or an estimator)
     reading : dict[str, Any] | None, default=None
         How data frames are read: the recipe's fields, such as {"all_columns": True}.
@@ -1356,7 +1356,7 @@ class BayesClassifier(ClassificationLearner):
     def __init__(
         self,
         *,
-        density: Any = "gaussian",
+        density: Any = "mixture(components=1)",
         reading: dict[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,

@@ -1,5 +1,6 @@
 //! Input that is hard on pictures: long names, many members, infinite scores, strange letters.
 
+use dolmen::evaluate::compare::{Duel, Outcome};
 use dolmen::recipe::Combined;
 use dolmen_report::{Kind, Options, PageOptions, Subject, Theme, draw, kinds, page};
 
@@ -133,6 +134,34 @@ fn one_class_alone_and_nothing_known() {
     for kind in kinds(&subject) {
         elements(&draw(&subject, kind, &Options::default()).unwrap());
     }
+}
+
+#[test]
+fn tied_methods_share_the_best_rank_and_the_first_meets_all_others() {
+    let mut sets = made::sets();
+    if let Some(ranks) = &mut sets.ranks {
+        ranks.methods[1].rank = ranks.methods[0].rank;
+    }
+    let html = page(&Subject::Sets(&sets), &PageOptions::default()).unwrap();
+    assert!(html.contains("the stack and ") && html.contains(" have the best mean rank"));
+    let mut comparison = made::comparison(0.0);
+    comparison.duels = ["cv", "cheating"]
+        .map(|second| Duel {
+            first: "stacking".into(),
+            second: second.into(),
+            figure: "log_loss".into(),
+            gain: 0.1,
+            p_value: 0.01,
+            corrected_p_value: 0.2,
+            outcome: Outcome::Win,
+            corrected_outcome: Outcome::Draw,
+        })
+        .into();
+    let svg = draw(&Subject::Comparison(&comparison), Kind::Outcomes, &Options::default()).unwrap();
+    // One row, no empty cells, and the names that other pictures use.
+    assert_eq!(svg.matches(">draw<").count(), 2);
+    assert_eq!(svg.matches("<rect").count(), 3, "two cells and the paper");
+    assert!(svg.contains("best member in hindsight") && !svg.contains("cheating"));
 }
 
 #[test]
