@@ -3,8 +3,8 @@
 use dolmen::error::{Error, Result};
 use dolmen::recipe::Routing;
 
-use super::{Picture, classes, contour};
-use crate::draw::{Colour, Frame, Heading, Letters, Pen, SMALL, fitted, short};
+use super::{Picture, classes};
+use crate::draw::{Colour, Frame, Heading, Letters, Pen, SMALL, contour, fitted, short};
 use crate::{ModelView, Options, Subject};
 
 /// Points along one input, and along each of two.
