@@ -19,8 +19,10 @@
 
 mod ch14;
 mod cm05;
+mod contest;
 mod context;
 pub mod data;
+mod drawn;
 mod him19;
 mod ot95;
 pub mod page;
