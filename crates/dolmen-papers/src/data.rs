@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use dolmen::error::{Error, Result};
+use dolmen::error::{Error, Place, Result};
 use dolmen::run::Run;
 use dolmen::table::{self, Column, Features, ReadOptions, Table};
+use dolmen::target::Labels;
 
 use crate::Context;
 
@@ -66,19 +67,41 @@ impl Brought {
     }
 }
 
-/// The numeric columns of a table but those named, as rows without missing values.
-pub fn numbers(table: &Table, but: &[&str]) -> Result<Features> {
-    let mut columns = Vec::new();
-    for (name, column) in table.columns().filter(|(name, _)| !but.contains(name)) {
-        if let Column::Numeric(values) = column {
-            if let Some(row) = values.iter().position(|value| !value.is_finite()) {
-                let place = dolmen::error::Place::cell(row, name);
-                return Err(Error::data(place, "a number is missing"));
-            }
-            columns.push(values);
-        }
+/// Numeric columns of a table, all of them if none is named, of the rows in which none of them is missing.
+pub fn numbers(table: &Table, columns: &[&str]) -> Result<Features> {
+    let (values, width) = complete(table, columns)?;
+    Features::numeric(values.into_iter().flat_map(|(_, row)| row).collect(), width)
+}
+
+/// The same with the class of each row: rows without a class are left out.
+pub fn classed(table: &Table, columns: &[&str], class: &str) -> Result<(Features, Labels)> {
+    let Column::Categorical(classes) = table.column(class)? else {
+        return Err(Error::data(Place::column(class), "is a number, not a class"));
+    };
+    let (values, width) = complete(table, columns)?;
+    let is_known = |(row, _): &Numbered| classes.level(*row).is_some();
+    let known: Vec<Numbered> = values.into_iter().filter(is_known).collect();
+    let codes = known.iter().map(|(row, _)| classes.codes[*row]).collect();
+    let labels = Labels::new(classes.levels.clone(), codes)?;
+    let values = known.into_iter().flat_map(|(_, row)| row).collect();
+    Ok((Features::numeric(values, width)?, labels))
+}
+
+/// A row by its place in the table.
+type Numbered = (usize, Vec<f64>);
+
+/// The rows without missing numbers by their places, and how many numbers they have.
+fn complete(table: &Table, columns: &[&str]) -> Result<(Vec<Numbered>, usize)> {
+    for name in columns {
+        table.column(name)?;
     }
-    let width = columns.len();
-    let values = (0..table.rows()).flat_map(|i| columns.iter().map(move |column| column[i]));
-    Features::numeric(values.collect(), width)
+    let wanted = |name: &str| columns.is_empty() || columns.contains(&name);
+    let numeric = |(name, column)| match column {
+        Column::Numeric(values) if wanted(name) => Some(values),
+        _ => None,
+    };
+    let chosen: Vec<&Vec<f64>> = table.columns().filter_map(numeric).collect();
+    let row = |i: usize| (i, chosen.iter().map(|column| column[i]).collect::<Vec<f64>>());
+    let is_complete = |(_, row): &Numbered| row.iter().all(|value| value.is_finite());
+    Ok(((0..table.rows()).map(row).filter(is_complete).collect(), chosen.len()))
 }

@@ -27,6 +27,7 @@ mod him19;
 mod ot95;
 pub mod page;
 mod sw99;
+mod truth;
 mod verdict;
 
 use std::sync::LazyLock;

@@ -92,7 +92,8 @@ impl Comparison {
         let verdict = Verdict::on(ours, runs, paper);
         let about = about.iter().map(|text| (*text).into()).collect();
         self.lines.push(Line { about, ours, runs, paper, verdict, why: None });
-        self.lines.last_mut().expect("a line was added")
+        let last = self.lines.len() - 1;
+        &mut self.lines[last]
     }
 
     /// The line about something.

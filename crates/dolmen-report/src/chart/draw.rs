@@ -145,20 +145,14 @@ fn draw_series(plot: &mut Plot, series: &Series, colour: Colour, beside: Option<
             }
         }
         Mark::Contours { columns, heights, levels } => {
-            let place = |(i, j): &(f64, f64)| {
-                let (x, y) = between(&series.points, *columns, *i, *j);
-                plot.at((x, y))
-            };
-            let hills: Vec<(f64, Vec<Vec<(f64, f64)>>)> = levels
-                .iter()
-                .map(|level| {
-                    let loops = contour::loops(heights, *columns, *level);
-                    let placed = loops.iter().map(|points| points.iter().map(place).collect());
-                    (*level, placed.collect())
-                })
-                .collect();
-            for (level, loops) in hills {
-                plot.canvas.hill(&loops, colour, 0.14, &format!("height {}", short(level)));
+            for level in levels {
+                let place =
+                    |(i, j): &(f64, f64)| plot.at(between(&series.points, *columns, *i, *j));
+                let loops: Vec<Vec<(f64, f64)>> = contour::loops(heights, *columns, *level)
+                    .iter()
+                    .map(|points| points.iter().map(place).collect())
+                    .collect();
+                plot.canvas.hill(&loops, colour, 0.14, &format!("height {}", short(*level)));
             }
         }
         Mark::Regions { columns, classes } => draw_regions(plot, series, *columns, classes),
