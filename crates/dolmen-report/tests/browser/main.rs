@@ -3,6 +3,12 @@
 //! Chromium is driven through chromedriver. Where they are not there the test says so and is skipped, unless the variable
 //! DOLMEN_BROWSER asks for them (`make test-page`); a folder named there keeps the screenshots.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test fails by panicking, and says where it was skipped"
+)]
+
 mod driver;
 
 use dolmen::recipe::Recipe;

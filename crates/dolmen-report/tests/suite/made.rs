@@ -98,7 +98,7 @@ fn nothing(rows: usize) -> Evidence {
 /// Probabilities of three classes, the last of which is rare.
 pub(crate) fn of_classes(names: [&str; 3]) -> Evidence {
     let rows = 400;
-    let code = |i: usize| if i % 57 == 0 { 2 } else { u32::from(noise(i, 1) > 0.45) };
+    let code = |i: usize| if i.is_multiple_of(57) { 2 } else { u32::from(noise(i, 1) > 0.45) };
     let labels = Labels::new(names.map(String::from), (0..rows).map(code).collect()).unwrap();
     let row = |i: usize| {
         let own = 0.3 + 0.65 * noise(i, 2);
@@ -171,7 +171,7 @@ pub(crate) fn of_numbers() -> Evidence {
 
 /// Levels of a density whose tails are too thin.
 pub(crate) fn of_density() -> Evidence {
-    let level = |i: usize| if i % 9 == 0 { 0.01 } else { noise(i, 3) };
+    let level = |i: usize| if i.is_multiple_of(9) { 0.01 } else { noise(i, 3) };
     Evidence {
         levels: Some(Histogram::within([0.0, 1.0], 20, (0..600).map(level))),
         ..nothing(600)
@@ -220,7 +220,7 @@ pub(crate) fn comparison(better: f64) -> Comparison {
 pub(crate) fn sets() -> SetsComparison {
     let set = |k: usize| SetComparison {
         file: format!("set {k}"),
-        comparison: comparison(if k % 3 == 0 { -0.1 } else { 0.02 }),
+        comparison: comparison(if k.is_multiple_of(3) { -0.1 } else { 0.02 }),
     };
     SetsComparison::new((0..12).map(set).collect())
 }

@@ -1,4 +1,4 @@
-//! Averages of several fits of one learner, on other rows or from other starts: bagging [Breiman1996], and the averaged densities of
+//! Averages of several fits of one learner, on other rows or from other starts: bagging (Breiman1996), and the averaged densities of
 //! OrmoneitTresp1995, section 4.
 
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The codes of a table: one byte a cell, in the order that those want who read them.
 //!
 //! Histograms of all columns read eight columns of a row at once ([`Codes`]): one load for eight additions. Forests look at a few
-//! columns of each node ([`ColumnCodes`]). Both together would take more than twice the memory.
+//! columns of each node (`ColumnCodes`). Both together would take more than twice the memory.
 
 /// Columns whose codes share a word.
 pub const GROUP: usize = 8;
