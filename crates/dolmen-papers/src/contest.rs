@@ -94,6 +94,7 @@ pub(crate) fn contest<T: Catalogued>(
 }
 
 /// The root of the mean squared error.
+#[expect(clippy::ptr_arg, reason = "a target of numbers is a Vec")]
 pub(crate) fn rmse(predicted: &[f64], truth: &Vec<f64>) -> f64 {
     crate::drawn::mean_square(predicted, truth).sqrt()
 }
@@ -109,9 +110,8 @@ pub(crate) fn split_of<T: Task>(
     let mut order: Vec<usize> = (0..rows).collect();
     order.shuffle(&mut run.rng());
     let (new, learned) = order.split_at((share * rows as f64).round() as usize);
-    let part = |rows: &[usize]| {
-        OwnedSample::new(data.features.rows().select(rows), target.select(rows))
-    };
+    let part =
+        |rows: &[usize]| OwnedSample::new(data.features.rows().select(rows), target.select(rows));
     Ok((part(learned)?, part(new)?))
 }
 

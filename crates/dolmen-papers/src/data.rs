@@ -96,11 +96,14 @@ fn complete(table: &Table, columns: &[&str]) -> Result<(Vec<Numbered>, usize)> {
         table.column(name)?;
     }
     let wanted = |name: &str| columns.is_empty() || columns.contains(&name);
-    let numeric = |(name, column)| match column {
-        Column::Numeric(values) if wanted(name) => Some(values),
-        _ => None,
-    };
-    let chosen: Vec<&Vec<f64>> = table.columns().filter_map(numeric).collect();
+    let mut chosen: Vec<&Vec<f64>> = Vec::new();
+    for (name, column) in table.columns() {
+        if let Column::Numeric(values) = column
+            && wanted(name)
+        {
+            chosen.push(values);
+        }
+    }
     let row = |i: usize| (i, chosen.iter().map(|column| column[i]).collect::<Vec<f64>>());
     let is_complete = |(_, row): &Numbered| row.iter().all(|value| value.is_finite());
     Ok(((0..table.rows()).map(row).filter(is_complete).collect(), chosen.len()))

@@ -121,12 +121,6 @@ pub(crate) fn mean_score<T: Task>(predicted: &[f64], truth: &T::Target) -> f64 {
     total * width as f64 / predicted.len() as f64
 }
 
-/// The share of rows whose likeliest class is another one.
-pub(crate) fn error_share(predicted: &[f64], truth: &Labels) -> f64 {
-    let figures = Classification::figures(predicted, truth);
-    figures.iter().find(|(name, _)| *name == "error").map_or(f64::NAN, |(_, value)| *value)
-}
-
 /// The mean of the differences between pairs, with its standard error.
 pub(crate) fn difference(first: &[f64], second: &[f64]) -> Estimate {
     estimate(&first.iter().zip(second).map(|(a, b)| a - b).collect::<Vec<f64>>())

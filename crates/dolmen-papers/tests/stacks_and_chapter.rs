@@ -120,6 +120,7 @@ fn further_sets_are_compared_too() {
 
 #[test]
 fn all_three_papers_are_listed() {
-    let count = |paper: &str| experiments().iter().filter(|own| own.name.starts_with(paper)).count();
+    let count =
+        |paper: &str| experiments().iter().filter(|own| own.name.starts_with(paper)).count();
     assert_eq!((count("him19"), count("cm05"), count("ch14")), (4, 3, 9));
 }

@@ -91,17 +91,30 @@ fn claims(tree: &Spread, bagged: &[Spread]) -> Vec<Claim> {
         Claim::new(
             "Bagging reduces variance",
             most.variance.mean < 0.6 * tree.variance.mean,
-            format!("from {:.4} to {:.4} with {} trees", tree.variance.mean, most.variance.mean, FITS[FITS.len() - 1]),
+            format!(
+                "from {:.4} to {:.4} with {} trees",
+                tree.variance.mean,
+                most.variance.mean,
+                FITS[FITS.len() - 1]
+            ),
         ),
         Claim::new(
             "It does so without increasing bias",
             rise < 0.05 * fewer,
-            format!("the squared bias goes from {:.4} to {:.4}, the variance falls by {fewer:.4}", tree.bias.mean, most.bias.mean),
+            format!(
+                "the squared bias goes from {:.4} to {:.4}, the variance falls by {fewer:.4}",
+                tree.bias.mean, most.bias.mean
+            ),
         ),
         Claim::new(
             "The more fits, the less error, and ever less is gained",
             bagged.windows(2).all(|two| two[1].error.mean < two[0].error.mean),
-            format!("squared error {} with one fit, {} with {}", told(&bagged[0].error, 4), told(&most.error, 4), FITS[FITS.len() - 1]),
+            format!(
+                "squared error {} with one fit, {} with {}",
+                told(&bagged[0].error, 4),
+                told(&most.error, 4),
+                FITS[FITS.len() - 1]
+            ),
         ),
     ]
 }
@@ -129,7 +142,12 @@ fn fits_figure(places: &[f64], tree: &Spread, most: &Spread) -> Figure {
             .with(Series::line("", truth).tone(Tone::Ink))
     };
     let words = format!("The fits to {SHOWN} training sets; the dark line is the function.");
-    Figure::panels("fits", ("Trees jump with their rows, averages do not", &words), 2, &[chart(tree), chart(most)])
+    Figure::panels(
+        "fits",
+        ("Trees jump with their rows, averages do not", &words),
+        2,
+        &[chart(tree), chart(most)],
+    )
 }
 
 fn chart(tree: &Spread, bagged: &[Spread]) -> Chart {

@@ -82,7 +82,11 @@ pub(super) struct Ada {
 }
 
 impl Ada {
-    pub(super) fn fit(rounds: usize, train: &Sample<'_, Classification>, run: &Run) -> Result<Self> {
+    pub(super) fn fit(
+        rounds: usize,
+        train: &Sample<'_, Classification>,
+        run: &Run,
+    ) -> Result<Self> {
         let models = AdaBoost::stumps(rounds).fit(train, &run.stream("ada").silent())?;
         let model = models.into_iter().next().ok_or_else(|| Error::shape("models", 1, 0))?;
         let parameters = model.parameters();
@@ -162,7 +166,8 @@ impl Steps {
 }
 
 fn claims(stages: &[Stage], steps: &Steps) -> Vec<Claim> {
-    let apart = stages.iter().map(|own| (own.loss[0] / own.product - 1.0).abs()).fold(0.0, f64::max);
+    let apart =
+        stages.iter().map(|own| (own.loss[0] / own.product - 1.0).abs()).fold(0.0, f64::max);
     let last = &stages[stages.len() - 1];
     let best = stages.iter().min_by(|a, b| a.loss[1].total_cmp(&b.loss[1])).unwrap_or(last);
     let first = &stages[0];
@@ -183,7 +188,10 @@ fn claims(stages: &[Stage], steps: &Steps) -> Vec<Claim> {
         Claim::new(
             "Weak classifiers become a strong one",
             last.error[1] < 0.5 * first.error[1],
-            format!("errors on new rows: {:.3} of one stump, {:.3} of {}", first.error[1], last.error[1], last.rounds),
+            format!(
+                "errors on new rows: {:.3} of one stump, {:.3} of {}",
+                first.error[1], last.error[1], last.rounds
+            ),
         ),
         Claim::new(
             "It fits hard examples aggressively and overfits if pushed too far",
@@ -198,7 +206,14 @@ fn claims(stages: &[Stage], steps: &Steps) -> Vec<Claim> {
 
 /// Losses and errors by rounds.
 pub(super) fn table(name: &str, title: &str, stages: &[Stage]) -> Table {
-    let columns = ["rounds", "loss, learned from", "product", "loss, new rows", "errors, learned from", "errors, new rows"];
+    let columns = [
+        "rounds",
+        "loss, learned from",
+        "product",
+        "loss, new rows",
+        "errors, learned from",
+        "errors, new rows",
+    ];
     let mut table = Table::new(name, title, columns);
     for own in stages {
         let numbers = [own.loss[0], own.product, own.loss[1], own.error[0], own.error[1]];

@@ -35,7 +35,11 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
          recommends the simplest that is not clearly beaten.",
     ]);
     let lines = lines(context.run)?;
-    let mut table = Table::new("advice", "The chapter's list, and what advise says", ["when", "chapter", "rows", "advice", "verdict"]);
+    let mut table = Table::new(
+        "advice",
+        "The chapter's list, and what advise says",
+        ["when", "chapter", "rows", "advice", "verdict"],
+    );
     for line in &lines {
         let agrees = line.right.contains(&line.advice.choice);
         table.row([
@@ -163,9 +167,11 @@ fn networks(context: &Context<'_>) -> Result<Claim> {
     let columns = dolmen::table::Schema::numeric(10);
     let one = "network(hidden=[16], epochs=60)";
     let several = "averaged(of=network(hidden=[16], epochs=60), fits=5, resample=starts)";
-    let entrants = [Entrant::single("one", one, &columns)?, Entrant::single("five", several, &columns)?];
+    let entrants =
+        [Entrant::single("one", one, &columns)?, Entrant::single("five", several, &columns)?];
     let draw = |run: &Run| Ok((rings(400, 0.0, &run.child(0))?, rings(1000, 0.0, &run.child(1))?));
-    let loss = |said: &[f64], truth: &dolmen::target::Labels| -mean_score::<Classification>(said, truth);
+    let loss =
+        |said: &[f64], truth: &dolmen::target::Labels| -mean_score::<Classification>(said, truth);
     let results = contest(&entrants, ("networks", context.either(6, 30)), &draw, loss, context)?;
     let gain = results[0].above(&results[1]);
     Ok(Claim::new(
@@ -178,7 +184,8 @@ fn networks(context: &Context<'_>) -> Result<Claim> {
 /// What the probe found, member by member.
 fn members(lines: &[Line]) -> Table {
     let columns = ["rows", "member", "gain over the baseline", "se", "weight in the pool"];
-    let mut table = Table::new("probe", "The probe: gains as shares of the baseline's loss", columns);
+    let mut table =
+        Table::new("probe", "The probe: gains as shares of the baseline's loss", columns);
     for line in lines {
         for own in &line.advice.probe.members {
             let numbers = [own.gain.mean, own.gain.se.unwrap_or(f64::NAN), own.weight];

@@ -55,7 +55,8 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
          are the same, 0 if they cancel."
             .into(),
     ]);
-    let mut drawn = Comparison::new("drawn", "Ratio by correlation, errors drawn", &["correlation"], 3);
+    let mut drawn =
+        Comparison::new("drawn", "Ratio by correlation, errors drawn", &["correlation"], 3);
     let mut points = Vec::new();
     for (c, correlation) in correlations().into_iter().enumerate() {
         let mut rng = context.run.stream("errors").child(c as u64).rng();
@@ -148,7 +149,15 @@ fn seen(spec: &str, run: &Run) -> Result<[f64; 3]> {
 }
 
 fn table(committees: &[Committee]) -> Table {
-    let columns = ["committee", "correlation of errors", "mean of squares", "square of mean", "ratio", "se", "formula"];
+    let columns = [
+        "committee",
+        "correlation of errors",
+        "mean of squares",
+        "square of mean",
+        "ratio",
+        "se",
+        "formula",
+    ];
     let mut table = Table::new("fitted", "Committees of fitted models", columns);
     for own in committees {
         let numbers = [
@@ -198,17 +207,29 @@ fn claims(points: &[(f64, Estimate)], committees: &[Committee]) -> Vec<Claim> {
             "Equality holds if the errors are perfectly correlated, and only then",
             (same.ratio.mean - 1.0).abs() < 1e-9
                 && committees[1..].iter().all(|own| own.ratio.mean < 1.0 - reach(&own.ratio)),
-            format!("ratio {:.6} of the same model ten times, at most {:.3} of the others", same.ratio.mean, largest(&committees[1..])),
+            format!(
+                "ratio {:.6} of the same model ten times, at most {:.3} of the others",
+                same.ratio.mean,
+                largest(&committees[1..])
+            ),
         ),
         Claim::new(
             "The less the errors correlate, the more is won",
             ordered,
-            format!("from {:.3} to {:.3} as the correlation grows", points[0].1.mean, points[points.len() - 1].1.mean),
+            format!(
+                "from {:.3} to {:.3} as the correlation grows",
+                points[0].1.mean,
+                points[points.len() - 1].1.mean
+            ),
         ),
         Claim::new(
             "Looking at random columns makes trees less alike than bootstrapping alone",
             forest.correlation.mean + reach(&forest.correlation) < trees.correlation.mean,
-            format!("correlation {} against {}", told(&forest.correlation, 3), told(&trees.correlation, 3)),
+            format!(
+                "correlation {} against {}",
+                told(&forest.correlation, 3),
+                told(&trees.correlation, 3)
+            ),
         ),
     ]
 }

@@ -82,7 +82,10 @@ fn seen(run: &Run) -> Result<Seen> {
     let right = new.x().iter().filter(|row| found.asked(row) == maker(row)).count();
     let soft = rmse(&predict::<Regression>(&found.model, new.x(), run)?, new.target());
     let other = |spec: &str| -> Result<f64> {
-        Ok(rmse(&fit_predict::<Regression>(spec, &train, &new, &run.stream("experts"))?, new.target()))
+        Ok(rmse(
+            &fit_predict::<Regression>(spec, &train, &new, &run.stream("experts"))?,
+            new.target(),
+        ))
     };
     let hard = other("experts(count=[2], restarts=8, top=1)")?;
     let ([a, b, c], [d, e, f]) = (found.coefficients(0), found.coefficients(1));
@@ -98,20 +101,26 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
     )]);
     let seen = context.repeat("experts", draws, |_, run| seen(run))?;
     let column = |k: usize| seen.iter().map(|own| own[k]).collect::<Vec<f64>>();
-    let mut comparison = Comparison::new("coefficients", "The experts' coefficients beside those that made the rows", &["expert", "coefficient"], 3);
+    let mut comparison = Comparison::new(
+        "coefficients",
+        "The experts' coefficients beside those that made the rows",
+        &["expert", "coefficient"],
+        3,
+    );
     for (expert, own) in TRUE.into_iter().enumerate() {
         for (k, (name, value)) in ["intercept", "x1", "x2"].into_iter().zip(own).enumerate() {
             let about = [["first", "second"][expert], name];
-            comparison
-                .mean(&about, &column(3 * expert + k), Some(Printed::new(value, 1)))
-                .because("a row near the border is shared by both experts, which draws them to each other");
+            comparison.mean(&about, &column(3 * expert + k), Some(Printed::new(value, 1))).because(
+                "a row near the border is shared by both experts, which draws them to each other",
+            );
         }
     }
     let means: Vec<Estimate> = (6..11).map(|k| estimate(&column(k))).collect();
     page.claims = claims(&means, &comparison);
     page.comparisons.push(comparison);
     page.figures.push(figure(context.run)?);
-    page.notes.push("The column \u{201c}paper\u{201d} holds the coefficients that made the rows.".into());
+    page.notes
+        .push("The column \u{201c}paper\u{201d} holds the coefficients that made the rows.".into());
     Ok(page)
 }
 
@@ -150,7 +159,8 @@ fn figure(run: &Run) -> Result<Figure> {
     let train = drawn(ROWS, &run.stream("shown"))?;
     let sample = train.borrow();
     let found = Found::fit(&sample, &run.stream("shown"))?;
-    let steps: Vec<f64> = (0..STEPS).map(|k| -2.0 + 4.0 * (k as f64 + 0.5) / STEPS as f64).collect();
+    let steps: Vec<f64> =
+        (0..STEPS).map(|k| -2.0 + 4.0 * (k as f64 + 0.5) / STEPS as f64).collect();
     let cells = steps.iter().flat_map(|y| steps.iter().map(move |x| [*x, *y]));
     let asked = cells.map(|row| found.asked(&row)).collect();
     let made_by = |expert: usize| {

@@ -47,8 +47,12 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
         };
         let models = Learner::<Classification>::fit(&boost, &train, &run.stream("boost").silent())?;
         let model = models.first().ok_or_else(|| Error::shape("models", 1, 0))?;
-        let said = |x| -> Result<Vec<f64>> { Ok(half_logits(&predict(model.as_ref(), x, run)?, 1.0)) };
-        let (one, other) = ([ada.scores(train.x(), run)?, ada.scores(new.x(), run)?], [said(train.x())?, said(new.x())?]);
+        let said =
+            |x| -> Result<Vec<f64>> { Ok(half_logits(&predict(model.as_ref(), x, run)?, 1.0)) };
+        let (one, other) = (
+            [ada.scores(train.x(), run)?, ada.scores(new.x(), run)?],
+            [said(train.x())?, said(new.x())?],
+        );
         let truth = [train.target(), new.target()];
         let stage = |scores| Stage { rounds, ..Stage::of(scores, truth) };
         let alike = one[1].iter().zip(&other[1]).filter(|(a, b)| (**a > 0.0) == (**b > 0.0));
@@ -65,9 +69,12 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
          ch14-adaboost). Both weigh rows by exp(-t F) and choose splits by the same criterion; they differ in what a leaf then adds."
     )]);
     page.claims = claims(&stages, splits.unwrap_or_default());
-    let (ada, gradient): (Vec<Stage>, Vec<Stage>) = stages.iter().map(|own| (own.ada, own.gradient)).unzip();
+    let (ada, gradient): (Vec<Stage>, Vec<Stage>) =
+        stages.iter().map(|own| (own.ada, own.gradient)).unzip();
     page.tables.push(both(&stages));
-    page.tables.push(table("gradient", "Gradient boosting after so many rounds", &gradient).in_file_only());
+    page.tables.push(
+        table("gradient", "Gradient boosting after so many rounds", &gradient).in_file_only(),
+    );
     page.tables.push(table("adaboost", "AdaBoost after so many rounds", &ada).in_file_only());
     page.figures.push(figure(&stages));
     page.notes.push("What is recovered is the loss, the weights and the choice of splits, not the same numbers: a discrete vote adds plus or minus alpha, a Newton step the weighted mean of t in each leaf, which is the variant called gentle AdaBoost. With leaves held to plus or minus one value the line search gives AdaBoost's alpha (ch14-adaboost).".into());
@@ -84,14 +91,21 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
 }
 
 fn claims(stages: &[Both], (ada, gradient): ((f64, f64), (f64, f64))) -> Vec<Claim> {
-    let at = |rounds: usize| stages.iter().find(|own| own.ada.rounds == rounds).unwrap_or(&stages[0]);
+    let at =
+        |rounds: usize| stages.iter().find(|own| own.ada.rounds == rounds).unwrap_or(&stages[0]);
     let (middle, last) = (at(200), &stages[stages.len() - 1]);
     let gap = (middle.ada.error[1] - middle.gradient.error[1]).abs();
     vec![
         Claim::new(
             "Both begin with the same split",
             ada == gradient,
-            format!("column {} at {:.4}, and column {} at {:.4}", ada.0 + 1.0, ada.1, gradient.0 + 1.0, gradient.1),
+            format!(
+                "column {} at {:.4}, and column {} at {:.4}",
+                ada.0 + 1.0,
+                ada.1,
+                gradient.0 + 1.0,
+                gradient.1
+            ),
         ),
         Claim::new(
             "Both descend on the exponential loss of the rows learned from",
@@ -99,21 +113,36 @@ fn claims(stages: &[Both], (ada, gradient): ((f64, f64), (f64, f64))) -> Vec<Cla
                 two[1].ada.loss[0] < two[0].ada.loss[0]
                     && two[1].gradient.loss[0] < two[0].gradient.loss[0]
             }),
-            format!("to {:.4} and {:.4} after {} rounds", last.ada.loss[0], last.gradient.loss[0], last.ada.rounds),
+            format!(
+                "to {:.4} and {:.4} after {} rounds",
+                last.ada.loss[0], last.gradient.loss[0], last.ada.rounds
+            ),
         ),
         Claim::new(
             "Their decisions agree, and are as good",
             middle.agreement > 0.9 && gap < 0.02,
             format!(
                 "on {:.1} % of new rows after {} rounds; errors {:.3} and {:.3}; scores correlate by {:.3}",
-                100.0 * middle.agreement, middle.ada.rounds, middle.ada.error[1], middle.gradient.error[1], middle.correlation
+                100.0 * middle.agreement,
+                middle.ada.rounds,
+                middle.ada.error[1],
+                middle.gradient.error[1],
+                middle.correlation
             ),
         ),
     ]
 }
 
 fn both(stages: &[Both]) -> Table {
-    let columns = ["rounds", "loss, AdaBoost", "loss, gradient", "errors on new rows, AdaBoost", "errors on new rows, gradient", "same sign", "correlation"];
+    let columns = [
+        "rounds",
+        "loss, AdaBoost",
+        "loss, gradient",
+        "errors on new rows, AdaBoost",
+        "errors on new rows, gradient",
+        "same sign",
+        "correlation",
+    ];
     let mut table = Table::new("both", "AdaBoost and gradient boosting", columns);
     for own in stages {
         let numbers = [

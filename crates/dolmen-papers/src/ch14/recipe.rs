@@ -86,7 +86,8 @@ fn as_table(
 fn compare(set: &Set, context: &Context<'_>) -> Result<Comparison> {
     let (linear, meta) = if set.classes { ("logistic", "logistic") } else { ("ridge", "ridge") };
     let members = ["forest(trees=100)", "boost(rounds=60)", linear, "neighbours(k=10)", "svm"];
-    let specs = |texts: &[&str]| texts.iter().map(|text| Spec::parse(text)).collect::<Result<Vec<_>>>();
+    let specs =
+        |texts: &[&str]| texts.iter().map(|text| Spec::parse(text)).collect::<Result<Vec<_>>>();
     let recipe = Recipe {
         target: Some(set.target.into()),
         task: set.classes.then_some(TargetTask::Classify),
@@ -110,7 +111,8 @@ fn judge(page: &mut Page, set: &Set, comparison: &Comparison) -> [Estimate; 2] {
     let gain = |name: &str| difference(scores("stacking"), scores(name));
     let gains = [gain("cv"), gain("uniform")];
     let title = format!("{} ({})", set.name, set.target);
-    let unit = if set.classes { "log probability of the true class" } else { "minus squared error" };
+    let unit =
+        if set.classes { "log probability of the true class" } else { "minus squared error" };
     page.claims.push(Claim::new(
         format!("{title}: the stack is ahead of the chosen member and of equal weights, or level with them"),
         gains.iter().all(|own| own.mean > -reach(own)),
@@ -119,7 +121,11 @@ fn judge(page: &mut Page, set: &Set, comparison: &Comparison) -> [Estimate; 2] {
     let honest = comparison.methods.iter().filter(|own| own.name != "cheating");
     let methods: Vec<(&str, Estimate)> =
         honest.map(|own| (own.name.as_str(), estimate(&own.split_scores))).collect();
-    let mut table = Table::new(set.name, &format!("Mean score on new rows, {title}: {unit}"), ["method", "score", "se"]);
+    let mut table = Table::new(
+        set.name,
+        &format!("Mean score on new rows, {title}: {unit}"),
+        ["method", "score", "se"],
+    );
     for (name, own) in &methods {
         table.row([(*name).into(), own.mean.into(), own.se.unwrap_or(f64::NAN).into()]);
     }
@@ -139,5 +145,9 @@ fn chart(title: &str, unit: &str, methods: &[(&str, Estimate)]) -> Chart {
     Chart::new(title, words, "", unit)
         .x_levels(methods.iter().map(|(name, _)| short(name)))
         .with(Series::points("", points(0, ways)).errors(errors(ways)))
-        .with(Series::points("", points(ways.len(), members)).errors(errors(members)).tone(Tone::Muted))
+        .with(
+            Series::points("", points(ways.len(), members))
+                .errors(errors(members))
+                .tone(Tone::Muted),
+        )
 }

@@ -54,7 +54,10 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
          by the second. Bayesian averaging weighs the densities by their evidence, the mixture by the likelihood of weighted sums. {draws} draws of each size; {NEW} new rows \
          judge."
     )]);
-    let worlds = [("One density makes all rows", "one", 1.0), ("Each row has its own density", "mixed", SHARE)];
+    let worlds = [
+        ("One density makes all rows", "one", 1.0),
+        ("Each row has its own density", "mixed", SHARE),
+    ];
     let of = |(name, file, share)| {
         let size = |rows: usize| size(rows, share, (name, draws), context);
         Ok(World { name, file, share, sizes: SIZES.into_iter().map(size).collect::<Result<_>>()? })
@@ -74,7 +77,8 @@ fn size(
 ) -> Result<Size> {
     let what = format!("{name}, {rows} rows");
     let found = context.repeat(&what, draws, |_, run| weighed(rows, share, run))?;
-    let column = |of: &dyn Fn(&[f64; 3]) -> f64| estimate(&found.iter().map(of).collect::<Vec<f64>>());
+    let column =
+        |of: &dyn Fn(&[f64; 3]) -> f64| estimate(&found.iter().map(of).collect::<Vec<f64>>());
     let larger = |k: usize| column(&|own| own[k].max(1.0 - own[k]));
     Ok(Size {
         rows,
@@ -136,7 +140,12 @@ fn claims(one: &World, mixed: &World) -> Vec<Claim> {
         Claim::new(
             "As rows grow the posterior concentrates on a single model, whether or not one made the rows",
             own.largest[0].mean > 0.99 && other.largest[0].mean > 0.99,
-            format!("largest weight {} and {} with {} rows", told(&own.largest[0], 3), told(&other.largest[0], 3), own.rows),
+            format!(
+                "largest weight {} and {} with {} rows",
+                told(&own.largest[0], 3),
+                told(&other.largest[0], 3),
+                own.rows
+            ),
         ),
         Claim::new(
             "The components of a mixture remain",
@@ -157,8 +166,17 @@ fn claims(one: &World, mixed: &World) -> Vec<Claim> {
 }
 
 fn table(world: &World) -> Table {
-    let columns = ["rows", "first, averaging", "first, mixture", "larger, averaging", "larger, mixture", "gain of the mixture", "se"];
-    let mut table = Table::new(world.file, &format!("Weights: {}", world.name.to_lowercase()), columns);
+    let columns = [
+        "rows",
+        "first, averaging",
+        "first, mixture",
+        "larger, averaging",
+        "larger, mixture",
+        "gain of the mixture",
+        "se",
+    ];
+    let mut table =
+        Table::new(world.file, &format!("Weights: {}", world.name.to_lowercase()), columns);
     for size in &world.sizes {
         let se = size.gain.se.unwrap_or(f64::NAN);
         let [averaged, mixed] = size.first.map(|own| own.mean);

@@ -123,7 +123,8 @@ impl Plane {
 }
 
 fn likeliest(predicted: &[f64], classes: usize) -> Vec<usize> {
-    let best = |row: &[f64]| (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b]).then(b.cmp(&a)));
+    let best =
+        |row: &[f64]| (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b]).then(b.cmp(&a)));
     predicted.chunks_exact(classes).map(|row| best(row).unwrap_or(0)).collect()
 }
 
@@ -146,7 +147,12 @@ fn rectangles(model: &Model, plane: &Plane) -> Result<Vec<Rectangle>> {
 }
 
 /// The parts below a node, which answers for `own`. Leaves are counted after the splits.
-fn below(nodes: &Parameters, node: usize, own: Rectangle, parts: &mut Vec<Rectangle>) -> Option<()> {
+fn below(
+    nodes: &Parameters,
+    node: usize,
+    own: Rectangle,
+    parts: &mut Vec<Rectangle>,
+) -> Option<()> {
     let array = |name: &str| nodes.array(name).map(|(_, values)| values);
     let columns = array("column")?;
     if node >= columns.len() {
@@ -197,7 +203,9 @@ fn jumps(data: &Data, labels: &Labels, plane: &Plane, context: &Context<'_>) -> 
     // One fit to a bootstrap sample, and the average of 25.
     let trees = of("trees", "averaged(of=tree(alpha=0), fits=1)")?;
     let averages = of("averages", "averaged(of=tree(alpha=0), fits=25)")?;
-    let share = |found: &[(f64, Vec<String>)]| estimate(&found.iter().map(|own| own.0).collect::<Vec<f64>>());
+    let share = |found: &[(f64, Vec<String>)]| {
+        estimate(&found.iter().map(|own| own.0).collect::<Vec<f64>>())
+    };
     let mut splits: Vec<&String> = trees.iter().flat_map(|own| &own.1).collect();
     splits.sort();
     splits.dedup();
@@ -214,7 +222,13 @@ fn first_split(parameters: &Parameters) -> String {
     format!("{:?} {:?}", first("column"), first("threshold"))
 }
 
-fn chart(data: &Data, labels: &Labels, plane: &Plane, parts: &[Rectangle], classes: Vec<usize>) -> Chart {
+fn chart(
+    data: &Data,
+    labels: &Labels,
+    plane: &Plane,
+    parts: &[Rectangle],
+    classes: Vec<usize>,
+) -> Chart {
     let names = ["setosa", "versicolor", "virginica"];
     let mut chart = Chart::new(
         "The partition",
@@ -227,11 +241,18 @@ fn chart(data: &Data, labels: &Labels, plane: &Plane, parts: &[Rectangle], class
     .y_range(plane.ends().y.0, plane.ends().y.1)
     .with(Series::regions("", (&plane.xs, &plane.ys), classes));
     for part in parts {
-        let corners = [(part.x.0, part.y.0), (part.x.1, part.y.0), (part.x.1, part.y.1), (part.x.0, part.y.1), (part.x.0, part.y.0)];
+        let corners = [
+            (part.x.0, part.y.0),
+            (part.x.1, part.y.0),
+            (part.x.1, part.y.1),
+            (part.x.0, part.y.1),
+            (part.x.0, part.y.0),
+        ];
         chart = chart.with(Series::line("", corners).tone(Tone::Muted));
     }
     for (class, name) in names.into_iter().enumerate() {
-        let rows = data.features.rows().iter().enumerate().filter(|(i, _)| labels.class(*i) == class);
+        let rows =
+            data.features.rows().iter().enumerate().filter(|(i, _)| labels.class(*i) == class);
         let points = rows.map(|(_, row)| (row[0], row[1])).collect::<Vec<_>>();
         chart = chart.with(Series::points(name, points).tone(Tone::Series(class)));
     }
@@ -241,7 +262,8 @@ fn chart(data: &Data, labels: &Labels, plane: &Plane, parts: &[Rectangle], class
 fn table(parts: &[Rectangle], labels: &Labels) -> Table {
     use dolmen::target::Target;
     let columns = ["petal length from", "to", "petal width from", "to ", "class"];
-    let mut table = Table::new("rectangles", "The leaves as rectangles, within the picture", columns);
+    let mut table =
+        Table::new("rectangles", "The leaves as rectangles, within the picture", columns);
     for part in parts {
         let numbers = [part.x.0, part.x.1, part.y.0, part.y.1].map(Into::into);
         let class = labels.classes()[part.class].as_str();

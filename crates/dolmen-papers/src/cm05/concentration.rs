@@ -22,7 +22,8 @@ use crate::{Context, Page};
 const SIZES: [usize; 9] = [10, 25, 50, 100, 200, 400, 800, 1600, 6400];
 const TEST_ROWS: usize = 500;
 /// The kind of network: the middle of the paper's grid.
-const KIND: RandomNetwork = RandomNetwork { attributes: 10, values: 5, width: 3, concentration: 1.0 };
+const KIND: RandomNetwork =
+    RandomNetwork { attributes: 10, values: 5, width: 3, concentration: 1.0 };
 /// The methods: name, spec, and whether it has weights of its own.
 const METHODS: [(&str, &str); 4] =
     [("BMAAODE", "bma-aode"), ("MAPLMG", "lmg-ode"), ("MAPLMD", "lmd-ode"), ("AODE0", "aode")];
@@ -61,7 +62,11 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
         Claim::new(
             "Weights of a mixture do not concentrate",
             of(last, 1, 1).mean > 2.0,
-            format!("MAPLMG still weighs {} roots with {} rows", told(&of(last, 1, 1), 2), SIZES[last]),
+            format!(
+                "MAPLMG still weighs {} roots with {} rows",
+                told(&of(last, 1, 1), 2),
+                SIZES[last]
+            ),
         ),
         Claim::new(
             "Bayesian averaging is behind uniform aggregation and behind the mixture where rows are many",
@@ -113,7 +118,8 @@ fn rows_of(network: &BayesianNetwork, rows: usize, run: &Run) -> Result<Classes>
 }
 
 fn table(of: &dyn Fn(usize, usize, usize) -> Estimate) -> Table {
-    let columns = ["rows", "method", "largest weight", "se", "effective roots", "log p", "se of log p"];
+    let columns =
+        ["rows", "method", "largest weight", "se", "effective roots", "log p", "se of log p"];
     let mut table = Table::new("weights", "Weights and scores as samples grow", columns);
     for (s, rows) in SIZES.into_iter().enumerate() {
         for (m, (name, _)) in METHODS.into_iter().enumerate() {
@@ -129,12 +135,15 @@ fn table(of: &dyn Fn(usize, usize, usize) -> Estimate) -> Table {
 fn figure(of: &dyn Fn(usize, usize, usize) -> Estimate) -> Figure {
     let chart = |k: usize, words: &str, y: &str| {
         let series = |(m, (name, _)): (usize, (&str, &str))| {
-            let points = SIZES.into_iter().enumerate().map(|(s, rows)| (rows as f64, of(s, m, k).mean));
+            let points =
+                SIZES.into_iter().enumerate().map(|(s, rows)| (rows as f64, of(s, m, k).mean));
             let errors = (0..SIZES.len()).map(|s| reach(&of(s, m, k))).collect();
             let line = Series::line(name, points).errors(errors);
             if name == "AODE0" { line.tone(Tone::Muted) } else { line }
         };
-        Chart::new(words, "", "rows learned from", y).log_x().with_all(METHODS.into_iter().enumerate().map(series))
+        Chart::new(words, "", "rows learned from", y)
+            .log_x()
+            .with_all(METHODS.into_iter().enumerate().map(series))
     };
     let charts = [
         chart(0, "The largest weight of a root", "weight").y_range(0.0, 1.05),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use dolmen::error::{Error, Result};
 use dolmen::evaluate::compare::{Comparison, Duel};
-use dolmen::recipe::{CompareRecipe, Data, Recipe, Reading, TargetTask, Versus};
+use dolmen::recipe::{CompareRecipe, Data, Reading, Recipe, TargetTask, Versus};
 use dolmen::spec::Spec;
 use dolmen::table::{ReadOptions, column_names};
 
@@ -69,7 +69,9 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
         CARRIED.len()
     ));
     if context.data.is_none() {
-        page.notes.push("`--data FOLDER` adds every CSV file there; its last column holds the classes.".into());
+        page.notes.push(
+            "`--data FOLDER` adds every CSV file there; its last column holds the classes.".into(),
+        );
     }
     Ok(page)
 }

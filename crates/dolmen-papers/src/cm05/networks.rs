@@ -43,8 +43,12 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
     )]);
     let cells: Vec<&[Duel]> = results.cells.iter().map(|cell| cell.duels.as_slice()).collect();
     let why = match context.effort {
-        Effort::Quick => "a part of the paper's grid, and fewer networks in each cell: fewer differences are significant",
-        Effort::Full => "another generator of networks: conditional probabilities are uniform on their simplex here, what BNGenerator drew is not printed",
+        Effort::Quick => {
+            "a part of the paper's grid, and fewer networks in each cell: fewer differences are significant"
+        }
+        Effort::Full => {
+            "another generator of networks: conditional probabilities are uniform on their simplex here, what BNGenerator drew is not printed"
+        }
     };
     outcomes::judge(&mut page, &cells, &PAPER, "cells", why);
     Ok(page)

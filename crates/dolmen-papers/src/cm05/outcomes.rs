@@ -19,7 +19,8 @@ const PAIRS: [(&str, &str, &str); 4] = [
 ];
 
 /// The measures of the tables, and the figures that stand for them.
-const MEASURES: [(&str, &str); 3] = [("AUC", "auc"), ("error rate", "error"), ("log p", "log_loss")];
+const MEASURES: [(&str, &str); 3] =
+    [("AUC", "auc"), ("error rate", "error"), ("log p", "log_loss")];
 
 /// Wins, draws and losses by pair and measure, as printed.
 pub(super) type Counts = [[[usize; 3]; 3]; 4];
@@ -80,8 +81,16 @@ pub(super) fn judge(page: &mut Page, sets: &[Set<'_>], paper: &Counts, what: &st
             // All outcomes alike show no spread, but one of the other kind is never ruled out.
             let least = 1.0 / own.len().max(1) as f64;
             ours.se = ours.se.map(|se| se.max(least));
-            shares.estimate(&[name, measure], Some(ours), own.len(), Some(printed(*paper))).because(why);
-            let texts = [name.into(), measure.into(), spelled(counts(&own)), spelled(corrected), spelled(*paper)];
+            shares
+                .estimate(&[name, measure], Some(ours), own.len(), Some(printed(*paper)))
+                .because(why);
+            let texts = [
+                name.into(),
+                measure.into(),
+                spelled(counts(&own)),
+                spelled(corrected),
+                spelled(*paper),
+            ];
             table.row(texts.map(|text: String| text.into()));
         }
     }
@@ -111,14 +120,20 @@ fn claims(sets: &[Set<'_>]) -> Vec<Claim> {
             format!("{} without it over sets and measures", spelled(threshold)),
         ),
         claim("Bayesian averaging is behind uniform aggregation", PAIRS[1]),
-        claim("MAP weights of joint probabilities (LMG) are ahead of uniform aggregation", PAIRS[2]),
+        claim(
+            "MAP weights of joint probabilities (LMG) are ahead of uniform aggregation",
+            PAIRS[2],
+        ),
         claim("MAP weights of posteriors (LMD) are ahead of uniform aggregation", PAIRS[3]),
     ]
 }
 
 fn chart(sets: &[Set<'_>], paper: &Counts, what: &str) -> Chart {
-    let words = format!("Share of the {what} that the first method wins, less the share that it loses; by log p.");
-    let ours = PAIRS.map(|(_, first, second)| estimate(&signs(sets, (first, second), "log_loss", false)));
+    let words = format!(
+        "Share of the {what} that the first method wins, less the share that it loses; by log p."
+    );
+    let ours =
+        PAIRS.map(|(_, first, second)| estimate(&signs(sets, (first, second), "log_loss", false)));
     let printed = paper.map(|measures| printed(measures[2]));
     let reach = |se: Option<f64>| 2.0 * se.unwrap_or(0.0);
     Chart::new("Wins less losses", &words, "", "share of the sets")

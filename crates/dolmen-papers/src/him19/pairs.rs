@@ -60,7 +60,7 @@ struct Pairs {
     /// The largest difference between our errors on held-out folds and those of the stack's nested check.
     difference: f64,
     /// Pairs of folds that were fitted without.
-    pairs: usize,
+    without_two: usize,
 }
 
 /// The stacker: a ladder of ridge regressions on the members' predictions, whose intercept is free.
@@ -111,7 +111,9 @@ fn fold_table(pairs: &Pairs) -> Table {
     let columns = ["fold", "rows of X_OOS", "rows of X_HO"].map(String::from).into_iter();
     let columns = columns.chain(omega).chain(["beta", "stacker", "best member"].map(String::from));
     let lambda = pairs.curve[pairs.chosen].lambda;
-    let title = format!("The pairs, fold by fold, with Lambda = {lambda}: coefficients, and mean squared errors on X_HO");
+    let title = format!(
+        "The pairs, fold by fold, with Lambda = {lambda}: coefficients, and mean squared errors on X_HO"
+    );
     let mut table = Table::new("folds", &title, columns);
     for (v, fold) in pairs.folds.iter().enumerate() {
         let best = fold.members.iter().copied().fold(f64::INFINITY, f64::min);
@@ -172,12 +174,15 @@ fn claims(pairs: &Pairs) -> Vec<Claim> {
         Claim::new(
             "The library's stack with a nested check is this procedure: the same errors, the same Lambda",
             spelled && pairs.difference < 1e-9,
-            format!("it takes {}; errors differ by {:.0e} at most", pairs.by_stack, pairs.difference),
+            format!(
+                "it takes {}; errors differ by {:.0e} at most",
+                pairs.by_stack, pairs.difference
+            ),
         ),
         Claim::new(
             "A pair of folds serves both: k (k - 1) / 2 + k fits per member, not k (k - 1) + k",
-            pairs.pairs == FOLDS * (FOLDS - 1) / 2,
-            format!("{} pairs and {FOLDS} folds", pairs.pairs),
+            pairs.without_two == FOLDS * (FOLDS - 1) / 2,
+            format!("{} pairs and {FOLDS} folds", pairs.without_two),
         ),
     ]
 }
@@ -217,7 +222,7 @@ fn study(run: &Run) -> Result<Pairs> {
     let chosen = (0..GRID.len()).min_by(|a, b| error(a).total_cmp(&error(b))).unwrap_or(0);
     let folds = (0..trials.len()).map(|v| tried.fold(&trials, v, chosen)).collect();
     let (by_stack, difference) = by_stack(&train, &plan, &curve, run)?;
-    Ok(Pairs { folds, curve, chosen, by_stack, difference, pairs: plan.pairs().len() })
+    Ok(Pairs { folds, curve, chosen, by_stack, difference, without_two: plan.pairs().len() })
 }
 
 /// All stackers on all trials: errors by Lambda and fold.
@@ -229,7 +234,8 @@ struct Tried {
 
 impl Tried {
     fn of(trials: &Trials<Regression>, run: &Run) -> Result<Self> {
-        let (mut learned, mut held_out) = (vec![Vec::new(); GRID.len()], vec![Vec::new(); GRID.len()]);
+        let (mut learned, mut held_out) =
+            (vec![Vec::new(); GRID.len()], vec![Vec::new(); GRID.len()]);
         let mut combinations = Vec::new();
         for v in 0..trials.len() {
             let trial = trials.trial(v);

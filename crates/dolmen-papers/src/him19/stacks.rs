@@ -33,7 +33,8 @@ fn on_friedman(
 
 /// RMSE by entrant.
 fn table(name: &str, title: &str, results: &[Losses]) -> Table {
-    let mut table = Table::new(name, title, ["method", "RMSE", "se", "above the first", "se of that"]);
+    let mut table =
+        Table::new(name, title, ["method", "RMSE", "se", "above the first", "se of that"]);
     for own in results {
         let (mean, above) = (own.mean(), own.above(&results[0]));
         let se = |se: Option<f64>| se.unwrap_or(f64::NAN);
@@ -62,7 +63,10 @@ pub(super) fn endings(context: &Context<'_>) -> Result<Page> {
     let columns = Schema::numeric(10);
     let kinds: [(&str, &[&str]); 2] = [
         ("linear members", &["ridge(lambda=[0.1, 10, 100, 1000])"]),
-        ("unpruned trees", &["tree(alpha=0)", "tree(alpha=0, min_leaf=5)", "tree(depth=3, alpha=0)"]),
+        (
+            "unpruned trees",
+            &["tree(alpha=0)", "tree(alpha=0, min_leaf=5)", "tree(depth=3, alpha=0)"],
+        ),
     ];
     let mut page = Page::new([
         "New rows are predicted by the average of each member's fold models (the note), or by each member fitted once more on all rows \
@@ -99,7 +103,8 @@ pub(super) fn endings(context: &Context<'_>) -> Result<Page> {
     page.notes.push("The note prints no figures, and gives no reason for averaging; the second claim is ours, from section 14.2 of the chapter.".into());
     let bar = |at: usize, name: &str| {
         let means: Vec<_> = gains.iter().map(|(_, _, results)| results[at].mean()).collect();
-        Series::bars(name, means.iter().map(|own| own.mean)).errors(means.iter().map(reach).collect())
+        Series::bars(name, means.iter().map(|own| own.mean))
+            .errors(means.iter().map(reach).collect())
     };
     let words = "Mean over draws; whiskers are two standard errors, of each mean by itself.";
     let chart = Chart::new("Two ways to predict new rows", words, "", "RMSE on new rows")
@@ -152,7 +157,10 @@ pub(super) fn trainable(context: &Context<'_>) -> Result<Page> {
         format!("{}, the best of them {best:.3}", told(&results[0].mean(), 3)),
     ));
     let words = "Mean over draws, with two standard errors.";
-    page.figures.push(Figure::chart("trainable", &chart("Members with and without tuning", words, &results)));
+    page.figures.push(Figure::chart(
+        "trainable",
+        &chart("Members with and without tuning", words, &results),
+    ));
     page.tables.push(table("trainable", "RMSE on new rows", &results));
     page.notes.push("The note says that tuning \u{201c}usually results in better generalizability\u{201d} and prints no figures.".into());
     Ok(page)
@@ -217,7 +225,8 @@ pub(super) fn stackers(context: &Context<'_>) -> Result<Page> {
     )]);
     let draws = context.either(4, 30);
     let drawn = entrants(&Schema::numeric(10))?;
-    judge(&mut page, "friedman", "Friedman's function, 200 rows", on_friedman(&drawn, ("friedman", draws), 200, context)?);
+    let results = on_friedman(&drawn, ("friedman", draws), 200, context)?;
+    judge(&mut page, "friedman", "Friedman's function, 200 rows", &results);
     let table = Carried::Sacramento.table(context.run)?;
     on_set(&mut page, ("sacramento", "Houses in Sacramento", "price"), table, context)?;
     for (brought, target) in &BROUGHT {
@@ -245,14 +254,14 @@ fn on_set(
     let draws = context.either(2, 20);
     let results = contest(&entrants, (name, draws), &draw, rmse, context)?;
     let short = name.split('.').next().unwrap_or(name);
-    judge(page, short, title, results);
+    judge(page, short, title, &results);
     Ok(())
 }
 
 /// What a set says.
-fn judge(page: &mut Page, name: &str, title: &str, results: Vec<Losses>) {
-    let (first, equal) = (&results[0], named(&results, "equal weights"));
-    let chosen = named(&results, "best by CV");
+fn judge(page: &mut Page, name: &str, title: &str, results: &[Losses]) {
+    let (first, equal) = (&results[0], named(results, "equal weights"));
+    let chosen = named(results, "best by CV");
     let (over_equal, over_chosen) = (equal.above(first), chosen.above(first));
     let seen = format!(
         "RMSE {}; the chosen member {} more, equal weights {} more",
@@ -265,7 +274,8 @@ fn judge(page: &mut Page, name: &str, title: &str, results: Vec<Losses>) {
         over_equal.mean > -reach(&over_equal) && over_chosen.mean > -reach(&over_chosen),
         seen,
     ));
-    let words = "Mean over draws, with two standard errors: seven ways to combine, then the members alone.";
-    page.figures.push(Figure::chart(name, &chart(title, words, &results)));
-    page.tables.push(table(name, &format!("RMSE on new rows: {title}"), &results));
+    let words =
+        "Mean over draws, with two standard errors: seven ways to combine, then the members alone.";
+    page.figures.push(Figure::chart(name, &chart(title, words, results)));
+    page.tables.push(table(name, &format!("RMSE on new rows: {title}"), results));
 }
