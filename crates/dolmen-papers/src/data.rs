@@ -91,19 +91,16 @@ pub fn classed(table: &Table, columns: &[&str], class: &str) -> Result<(Features
 type Numbered = (usize, Vec<f64>);
 
 /// The rows without missing numbers by their places, and how many numbers they have.
-fn complete(table: &Table, columns: &[&str]) -> Result<(Vec<Numbered>, usize)> {
+fn complete<'t>(table: &'t Table, columns: &[&str]) -> Result<(Vec<Numbered>, usize)> {
     for name in columns {
         table.column(name)?;
     }
     let wanted = |name: &str| columns.is_empty() || columns.contains(&name);
-    let mut chosen: Vec<&Vec<f64>> = Vec::new();
-    for (name, column) in table.columns() {
-        if let Column::Numeric(values) = column
-            && wanted(name)
-        {
-            chosen.push(values);
-        }
-    }
+    let numeric = |(name, column): (&str, &'t Column)| match column {
+        Column::Numeric(values) if wanted(name) => Some(values),
+        _ => None,
+    };
+    let chosen: Vec<&Vec<f64>> = table.columns().filter_map(numeric).collect();
     let row = |i: usize| (i, chosen.iter().map(|column| column[i]).collect::<Vec<f64>>());
     let is_complete = |(_, row): &Numbered| row.iter().all(|value| value.is_finite());
     Ok(((0..table.rows()).map(row).filter(is_complete).collect(), chosen.len()))
