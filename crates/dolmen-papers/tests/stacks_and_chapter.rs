@@ -1,6 +1,8 @@
 //! The experiments of Himmetoglu, of Cerquides and Lopez de Mantaras and of the chapter: what they claim holds in a quick run, and
 //! they leave whole pages.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::path::Path;
 
 use dolmen::run::Run;
