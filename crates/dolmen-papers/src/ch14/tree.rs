@@ -2,7 +2,7 @@
 
 use dolmen::error::{Error, Result};
 use dolmen::learner::{Parameters, predict};
-use dolmen::recipe::{AnyModel, Data, Model, Reading, Recipe, Truth};
+use dolmen::recipe::{AnyModel, Data, Model, Recipe, Truth};
 use dolmen::spec::Spec;
 use dolmen::table::Features;
 use dolmen::target::Labels;
@@ -35,10 +35,14 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
         target: Some(TARGET.into()),
         members: vec![Spec::parse(TREE)?],
         alone: true,
-        reading: Reading { keep: COLUMNS.map(String::from).into(), ..Reading::default() },
         ..Recipe::default()
     };
-    let data = recipe.data(Carried::Iris.table(context.run)?)?;
+    let mut flowers = Carried::Iris.table(context.run)?;
+    let mut columns = Vec::new();
+    for name in [COLUMNS[0], COLUMNS[1], TARGET] {
+        columns.push((name.to_string(), flowers.take(name)?));
+    }
+    let data = recipe.data(dolmen::table::Table::new(columns)?)?;
     let Truth::Classes(labels) = &data.truth else {
         return Err(Error::param(TARGET, "classes", "numbers"));
     };
