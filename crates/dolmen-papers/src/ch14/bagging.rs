@@ -21,7 +21,7 @@ const NOISE: f64 = 0.5;
 /// Places at which fits are looked at.
 const PLACES: usize = 200;
 /// Training sets shown in the picture.
-const SHOWN: usize = 8;
+const SHOWN: usize = 3;
 
 /// A learner over all training sets.
 struct Spread {
@@ -132,9 +132,8 @@ fn table(tree: &Spread, bagged: &[Spread]) -> Table {
 
 fn fits_figure(places: &[f64], tree: &Spread, most: &Spread) -> Figure {
     let chart = |own: &Spread| {
-        let line = |fit: &Vec<f64>| {
-            Series::line("", places.iter().copied().zip(fit.iter().copied())).tone(Tone::Series(0))
-        };
+        let line =
+            |fit: &Vec<f64>| Series::line("", places.iter().copied().zip(fit.iter().copied()));
         let truth = places.iter().map(|place| (*place, sine(*place)));
         Chart::new(&own.name, "", "x", "y")
             .y_range(-2.2, 2.2)

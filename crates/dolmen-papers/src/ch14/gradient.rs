@@ -169,6 +169,6 @@ fn figure(stages: &[Both]) -> Figure {
         .log_x()
         .with(Series::line("AdaBoost", of(|own| own.ada.error[1])))
         .with(Series::line("gradient", of(|own| own.gradient.error[1])));
-    let words = "The same weights and criterion; each leaf's own step descends a little faster than plus or minus alpha.";
+    let words = "The same weights and criterion; each leaf's own step descends faster than plus or minus alpha.";
     Figure::panels("both", ("Gradient boosting with AdaBoost's loss", words), 2, &[loss, error])
 }

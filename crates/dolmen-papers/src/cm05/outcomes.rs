@@ -138,7 +138,6 @@ fn chart(sets: &[Set<'_>], paper: &Counts, what: &str) -> Chart {
     let reach = |se: Option<f64>| 2.0 * se.unwrap_or(0.0);
     Chart::new("Wins less losses", &words, "", "share of the sets")
         .x_levels(PAIRS.map(|(name, ..)| name))
-        .y_range(-1.0, 1.3)
         .with(
             Series::bars("ours", ours.map(|own| own.mean))
                 .errors(ours.map(|own| reach(own.se)).into()),

@@ -142,6 +142,7 @@ fn chart(pairs: &Pairs) -> Chart {
                  chosen on them.";
     Chart::new("The stacker's penalty", words, "Lambda", "mean squared error")
         .log_x()
+        .log_y()
         .with(Series::line("held-out folds", of(|point| point.held_out.mean)).errors(errors))
         .with(Series::line("new rows", of(|point| point.new)).tone(Tone::Ink))
         .with(Series::dashed("rows learned from", of(|point| point.learned)))

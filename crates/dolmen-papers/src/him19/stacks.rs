@@ -7,6 +7,7 @@ use dolmen::run::Run;
 use dolmen::table::Schema;
 use dolmen::table::Table as Rows;
 use dolmen::task::Regression;
+use dolmen_report::Options;
 use dolmen_report::chart::{Chart, Series};
 
 use crate::contest::{Entrant, Losses, contest, numbers, rmse, split_of};
@@ -45,12 +46,15 @@ fn table(name: &str, title: &str, results: &[Losses]) -> Table {
 }
 
 /// RMSE as points with whiskers, one level each.
-fn chart(title: &str, words: &str, results: &[Losses]) -> Chart {
+fn figure(name: &str, title: &str, words: &str, results: &[Losses]) -> Figure {
     let points = results.iter().enumerate().map(|(k, own)| (k as f64, own.mean().mean));
     let errors = results.iter().map(|own| reach(&own.mean())).collect();
-    Chart::new(title, words, "", "RMSE on new rows")
+    let chart = Chart::new(title, words, "", "RMSE on new rows")
         .x_levels(results.iter().map(|own| own.name.clone()))
-        .with(Series::points("", points).errors(errors))
+        .with(Series::points("", points).errors(errors));
+    // Wide enough for a dozen names side by side.
+    let svg = chart.draw(&Options { width: 1100.0, ..Options::default() });
+    Figure { name: name.into(), title: title.into(), svg }
 }
 
 fn named<'a>(results: &'a [Losses], name: &str) -> &'a Losses {
@@ -156,11 +160,21 @@ pub(super) fn trainable(context: &Context<'_>) -> Result<Page> {
         results[0].mean().mean < best,
         format!("{}, the best of them {best:.3}", told(&results[0].mean(), 3)),
     ));
-    let words = "Mean over draws, with two standard errors.";
-    page.figures.push(Figure::chart(
-        "trainable",
-        &chart("Members with and without tuning", words, &results),
-    ));
+    // Stack and members alone stand in both halves in the same order.
+    let series = |name: &str, of: &[&Losses]| {
+        let points = of.iter().enumerate().map(|(k, own)| (k as f64, own.mean().mean));
+        Series::points(name, points).errors(of.iter().map(|own| reach(&own.mean())).collect())
+    };
+    let half = |k: usize| -> Vec<&Losses> {
+        let alone = results[2 + k * kinds.len()..].iter().take(kinds.len());
+        std::iter::once(&results[k]).chain(alone).collect()
+    };
+    let words = "Mean over draws, with two standard errors: the stack, then its members alone.";
+    let chart = Chart::new("Members with and without tuning", words, "", "RMSE on new rows")
+        .x_levels(std::iter::once("stack").chain(kinds))
+        .with(series("trainable", &half(0)))
+        .with(series("fixed", &half(1)));
+    page.figures.push(Figure::chart("trainable", &chart));
     page.tables.push(table("trainable", "RMSE on new rows", &results));
     page.notes.push("The note says that tuning \u{201c}usually results in better generalizability\u{201d} and prints no figures.".into());
     Ok(page)
@@ -276,6 +290,6 @@ fn judge(page: &mut Page, name: &str, title: &str, results: &[Losses]) {
     ));
     let words =
         "Mean over draws, with two standard errors: seven ways to combine, then the members alone.";
-    page.figures.push(Figure::chart(name, &chart(title, words, results)));
+    page.figures.push(figure(name, title, words, results));
     page.tables.push(table(name, &format!("RMSE on new rows: {title}"), results));
 }
