@@ -91,12 +91,12 @@ pub fn classed(table: &Table, columns: &[&str], class: &str) -> Result<(Features
 type Numbered = (usize, Vec<f64>);
 
 /// The rows without missing numbers by their places, and how many numbers they have.
-fn complete(table: &Table, columns: &[&str]) -> Result<(Vec<Numbered>, usize)> {
+fn complete<'t>(table: &'t Table, columns: &[&str]) -> Result<(Vec<Numbered>, usize)> {
     for name in columns {
         table.column(name)?;
     }
     let wanted = |name: &str| columns.is_empty() || columns.contains(&name);
-    let numeric = |(name, column)| match column {
+    let numeric = |(name, column): (&str, &'t Column)| match column {
         Column::Numeric(values) if wanted(name) => Some(values),
         _ => None,
     };

@@ -43,8 +43,7 @@ fn stacking_is_first_among_honest_methods_on_iris() {
 #[test]
 fn mixtures_have_most_of_the_weight_on_iris() {
     let page = all_hold("sw99-table2", 1);
-    let total: f64 =
-        page.comparisons[0].lines.iter().map(|line| line.ours.unwrap().mean).sum();
+    let total: f64 = page.comparisons[0].lines.iter().map(|line| line.ours.unwrap().mean).sum();
     assert!((total - 1.0).abs() < 1e-6, "{total}");
 }
 
