@@ -1,5 +1,8 @@
 //! Quick runs of the experiments: what the papers claim must hold, and everything must be written.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "times and claims are told to those who ask for them")]
+
 use std::path::Path;
 
 use dolmen::Run;

@@ -115,17 +115,17 @@ pub(super) fn averaging(context: &Context<'_>) -> Result<Page> {
         }
         page.claims.extend(claims(name, &|m, measure| of(m, measure).mean));
         for (k, measure) in ["log density", "error rate"].iter().enumerate() {
-            let values = (0..METHODS.len()).map(|m| of(m, k).mean);
+            let values: Vec<f64> = (0..METHODS.len()).map(|m| of(m, k).mean).collect();
             let errors = (0..METHODS.len()).map(|m| of(m, k).se.unwrap_or(0.0)).collect();
             let chart = Chart::new(&format!("{name}: {measure}"), "", "", measure)
-                .x_levels(["none", "prior", "starts", "70 %", "bag", "bag+prior"])
-                .with(Series::bars("", values).errors(errors))
+                .x_levels(["none", "prior", "starts", "70 %", "bagging", "both"])
+                .with(Series::points("", (0..).map(f64::from).zip(values)).errors(errors))
                 .height(220.0)
                 .unlabelled();
             bars.push(chart);
         }
     }
-    let words = "Means over the splits with one standard error. No prior; a prior; averages over starts, 70 % subsamples and bootstraps; bagging with a prior.";
+    let words = "Means over the splits with one standard error. No prior; a prior; averages over starts, 70 % subsamples and bootstraps; both: bagging with a prior.";
     page.figures.push(Figure::panels("scores", ("A prior, and averages", words), 2, &bars));
     page.tables.push(table);
     page.notes.push(

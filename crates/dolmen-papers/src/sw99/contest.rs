@@ -77,7 +77,8 @@ impl Contest {
     pub(super) fn weights_of(&self, members: usize, run: &Run) -> Result<Vec<f64>> {
         let matrix = self.matrix()?;
         let column = |m: usize| (matrix.members()[m].clone(), matrix.column(m).to_vec());
-        let part = OutOfSample::<Density>::from_columns((0..members).map(column).collect(), (), None)?;
+        let part =
+            OutOfSample::<Density>::from_columns((0..members).map(column).collect(), (), None)?;
         let mut found = Weights::from(Method::Em).fit(&Evidence::from(&part), run)?;
         let found = found.pop().ok_or_else(|| Error::shape("combinations", 1, 0))?;
         Ok(found.weights().unwrap_or_default().to_vec())

@@ -54,7 +54,11 @@ pub(super) fn fig8(context: &Context<'_>) -> Result<Page> {
         Some(rows) => ("vowels (stand-in, 673 rows)", rows),
         None => ("ten made-up components in a plane (stand-in)", sets::TEN.draw(673, &run)?),
     };
-    study(context, &Set { name: name.into(), rows, train: 571, test: 100, overfits: false }, missing)
+    study(
+        context,
+        &Set { name: name.into(), rows, train: 571, test: 100, overfits: false },
+        missing,
+    )
 }
 
 /// The gains of the methods, for each K.

@@ -87,8 +87,11 @@ fn only_what_suits_is_offered_and_drawn() {
 fn charts() {
     let lines = Chart::new("Lines", "With a band, cut below.", "rows", "score")
         .with(
-            Series::line("stack", [(10.0, 1.0), (20.0, 2.0), (40.0, f64::NAN), (80.0, 2.5), (160.0, 2.6)])
-                .errors(vec![0.1; 5]),
+            Series::line(
+                "stack",
+                [(10.0, 1.0), (20.0, 2.0), (40.0, f64::NAN), (80.0, 2.5), (160.0, 2.6)],
+            )
+            .errors(vec![0.1; 5]),
         )
         .with(Series::dashed("bound", [(10.0, -3.0), (160.0, 2.0)]).tone(Tone::Ink))
         .with(Series::points("measured", [(15.0, 1.4), (60.0, 9.0)]).errors(vec![0.2, 0.2]))
