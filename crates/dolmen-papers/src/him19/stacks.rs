@@ -53,7 +53,7 @@ fn figure(name: &str, title: &str, words: &str, results: &[Losses]) -> Figure {
         .x_levels(results.iter().map(|own| own.name.clone()))
         .with(Series::points("", points).errors(errors));
     // Wide enough for a dozen names side by side.
-    let svg = chart.draw(&Options { width: 1100.0, ..Options::default() });
+    let svg = chart.draw(&Options { width: 1240.0, ..Options::default() });
     Figure { name: name.into(), title: title.into(), svg }
 }
 
