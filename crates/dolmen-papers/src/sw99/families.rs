@@ -133,9 +133,14 @@ fn picture(set: &Set, ks: &[usize], column: &dyn Fn(usize, usize) -> Vec<f64>) -
     };
     let tops = (0..ks.len()).map(|k| estimate(&column(k, 0)).mean);
     let top = tops.fold(1.0, f64::max);
+    let words = if set.overfits {
+        "Means over the partitions with one standard error. Cheating, broken, chooses by the test set; MaxK goes on below the picture."
+    } else {
+        "Means over the partitions with one standard error. Cheating, broken, chooses by the test set."
+    };
     let chart = Chart::new(
         &format!("Growing families: {}", set.name),
-        "Means over the partitions with one standard error. Cheating, broken, chooses by the test set; MaxK goes on below the picture.",
+        words,
         "largest number of components, K",
         "log-likelihood over a single Gaussian",
     )

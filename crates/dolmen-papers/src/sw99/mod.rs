@@ -33,7 +33,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     ),
     experiment!("sw99-table2", "The weights of the six models", "Table 2", tables::table2),
     experiment!("sw99-fig1", "Six kernels and the kernel they make", "Figure 1", curves::fig1),
-    experiment!("sw99-fig2", "Thirty-two kernels and mixtures", "Figure 2", curves::fig2),
+    experiment!("sw99-fig2", "Many kernels and mixtures together", "Figure 2", curves::fig2),
     experiment!("sw99-fig3", "Ripley's four Gaussians", "Figure 3", known::fig3),
     experiment!("sw99-fig4", "Where one of the models is true", "Figure 4", known::fig4),
     experiment!("sw99-fig5", "Weights against choices", "Figure 5", known::fig5),
