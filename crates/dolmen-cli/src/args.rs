@@ -21,6 +21,7 @@ use crate::plot::Plot;
 use crate::predict::Predict;
 use crate::progress::Bar;
 use crate::report::Report;
+use crate::reproduce::Reproduce;
 use crate::sample::Sample;
 use crate::score::Score;
 use crate::split::Split;
@@ -61,6 +62,7 @@ pub(crate) enum Verb {
     Advise(Box<Advise>),
     Generate(Generate),
     Learners(Learners),
+    Reproduce(Reproduce),
 }
 
 /// How results are shown and work is done.

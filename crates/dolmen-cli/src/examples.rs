@@ -1,11 +1,10 @@
-//! The data sets that the program carries; where they come from stands in `data/README.md`.
-
-use std::path::Path;
+//! The data sets that the program carries, by the names that the command line knows them by.
 
 use clap::ValueEnum;
 use dolmen::error::Result;
 use dolmen::run::Run;
-use dolmen::table::{self, ReadOptions, Table};
+use dolmen::table::Table;
+use dolmen_papers::data::Carried;
 
 /// A data set by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -21,18 +20,14 @@ pub(crate) enum Example {
 }
 
 impl Example {
-    /// The file as it is.
-    pub(crate) fn text(self) -> &'static str {
-        match self {
-            Self::Iris => include_str!("../data/iris.csv"),
-            Self::Penguins => include_str!("../data/penguins.csv"),
-            Self::Sacramento => include_str!("../data/sacramento.csv"),
-            Self::Geyser => include_str!("../data/geyser.csv"),
-        }
-    }
-
     /// The table.
     pub(crate) fn table(self, run: &Run) -> Result<Table> {
-        table::read_text(self.text(), Path::new("the carried data"), &ReadOptions::default(), run)
+        let carried = match self {
+            Self::Iris => Carried::Iris,
+            Self::Penguins => Carried::Penguins,
+            Self::Sacramento => Carried::Sacramento,
+            Self::Geyser => Carried::Geyser,
+        };
+        carried.table(run)
     }
 }

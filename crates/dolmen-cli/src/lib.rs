@@ -20,6 +20,7 @@ mod predict;
 mod progress;
 mod recipe;
 mod report;
+mod reproduce;
 mod sample;
 mod score;
 mod split;
@@ -54,6 +55,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Verb::Advise(advise) => advise::run(advise, common, &mut stdout),
         Verb::Generate(generate) => generate::run(generate, common, &mut stdout),
         Verb::Learners(learners) => learners::run(learners, common, &mut stdout),
+        Verb::Reproduce(reproduce) => reproduce::run(reproduce, common, &mut stdout),
     };
     let flushed = stdout.flush().map_err(output::Failure::from);
     match done.and(flushed) {

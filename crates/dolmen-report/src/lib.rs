@@ -25,6 +25,7 @@
     reason = "texts are put together once for each mark, and two arms side by side read well"
 )]
 
+pub mod chart;
 mod draw;
 mod kind;
 mod page;

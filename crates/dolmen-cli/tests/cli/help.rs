@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::folder::Folder;
 
 /// Every verb with examples, and the verbs below them.
-const VERBS: [&[&str]; 17] = [
+const VERBS: [&[&str]; 18] = [
     &["demo"],
     &["inspect"],
     &["fit"],
@@ -24,6 +24,7 @@ const VERBS: [&[&str]; 17] = [
     &["generate", "example"],
     &["generate", "network"],
     &["learners"],
+    &["reproduce"],
     &[],
 ];
 

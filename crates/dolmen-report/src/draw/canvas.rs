@@ -317,6 +317,12 @@ impl Canvas {
         }
     }
 
+    /// A picture made for a page of its own, at a place of this one.
+    pub(crate) fn inset(&mut self, (x, y): (f64, f64), picture: &str) {
+        let at = numbers(&[("x", x), ("y", y)]);
+        self.body.push_str(&picture.trim_end().replacen("<svg", &format!("<svg{at}"), 1));
+    }
+
     /// The document. `name` is what it is called, `description` what can be seen on it, for those who do not see it.
     pub(crate) fn finish(self, name: &str, description: &str) -> String {
         let (width, height) = (place(self.width), place(self.height));

@@ -64,6 +64,7 @@ pub(crate) struct Frame<'a> {
     /// Room to the right of it, for labels.
     pub(crate) right: f64,
     pub(crate) log_x: bool,
+    pub(crate) log_y: bool,
     /// Whether the values of y are named.
     pub(crate) y_ticks: bool,
     /// What the values of x are called, if they are no numbers: level by level, from 0.
@@ -73,7 +74,7 @@ pub(crate) struct Frame<'a> {
 impl<'a> Frame<'a> {
     pub(crate) fn new(heading: Heading, x_name: &'a str, y_name: &'a str) -> Self {
         let (x, y) = ((0.0, 1.0), (0.0, 1.0));
-        let (log_x, y_ticks, x_levels) = (false, true, None);
+        let (log_x, log_y, y_ticks, x_levels) = (false, false, true, None);
         Self {
             heading,
             x,
@@ -83,6 +84,7 @@ impl<'a> Frame<'a> {
             height: 320.0,
             right: MARGIN,
             log_x,
+            log_y,
             y_ticks,
             x_levels,
         }
@@ -92,7 +94,8 @@ impl<'a> Frame<'a> {
     pub(crate) fn open(self, options: &Options) -> Plot {
         let top = self.heading.height();
         let bottom = top + self.height;
-        let y = Scale::linear(self.y, (bottom, top));
+        let range = (bottom, top);
+        let y = if self.log_y { Scale::log(self.y, range) } else { Scale::linear(self.y, range) };
         let ticks = if self.y_ticks { y.ticks((self.height / 55.0) as usize) } else { Vec::new() };
         let widest = ticks.iter().map(|(_, label)| width(label, SMALL)).fold(0.0, f64::max);
         // A long name stands in several lines: beyond the axis it would run over the heading.

@@ -9,9 +9,11 @@
 //! | `frame` | a picture with two axes |
 //! | `lanes` | a picture with one lane for each of several things |
 //! | `grid` | cells with a shade each |
+//! | `contour` | lines of equal height |
 
 mod canvas;
 mod colour;
+pub(crate) mod contour;
 mod frame;
 mod grid;
 mod lanes;

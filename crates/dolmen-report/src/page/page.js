@@ -46,15 +46,16 @@ for (const svg of document.querySelectorAll("svg[data-frame]")) {
   plots.set(svg, {curves, line, frame: numbers(svg.dataset.frame), domain: numbers(svg.dataset.domain)});
 }
 const nearest = (values, x) => {
-  let best = 0;
-  values.forEach((value, k) => { if (Math.abs(value - x) <= Math.abs(values[best] - x)) best = k; });
+  let [best, least] = [0, Infinity];
+  values.forEach((value, k) => {
+    const distance = Math.abs(value - x);
+    if (distance <= least) [best, least] = [k, distance];
+  });
   return best;
 };
 const told = (svg, event) => {
   const {curves, line, frame: [left, right, top, bottom], domain: [low, high]} = plots.get(svg);
-  const box = svg.getBoundingClientRect();
-  const unit = svg.viewBox.baseVal.width / box.width;
-  const [across, down] = [(event.clientX - box.left) * unit, (event.clientY - box.top) * unit];
+  const {x: across, y: down} = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
   if (across < left - 4 || across > right + 4 || down < top - 4 || down > bottom + 4) return "";
   const share = (across - left) / (right - left);
   const isLog = "log" in svg.dataset;

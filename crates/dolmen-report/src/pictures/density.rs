@@ -5,10 +5,10 @@ use dolmen::recipe::{DensityCurve, Profile, Sketch, Surface};
 use dolmen::score::Histogram;
 use dolmen::table::Kind as ColumnKind;
 
-use super::{Picture, contour};
+use super::Picture;
 use crate::draw::{
-    Canvas, Colour, Fill, Frame, Heading, Letters, MARGIN, Pen, Plot, SMALL, Scale, fitted, short,
-    told_apart, width,
+    Canvas, Colour, Fill, Frame, Heading, Letters, MARGIN, Pen, Plot, SMALL, Scale, contour,
+    fitted, short, told_apart, width,
 };
 use crate::{ModelView, Options, Subject};
 

@@ -3,8 +3,8 @@
 use dolmen::error::{Error, Result};
 use dolmen::recipe::Routing;
 
-use super::{Picture, check_member, classes, contour, density};
-use crate::draw::{Colour, Frame, Heading, Letters, Pen, Plot, SMALL, fitted, short};
+use super::{Picture, check_member, classes, density};
+use crate::draw::{Colour, Frame, Heading, Letters, Pen, Plot, SMALL, contour, fitted, short};
 use crate::{ModelView, Options, Subject};
 
 /// Points along one input, and along each of two.

@@ -13,11 +13,9 @@
 //! | `experts` | regions, gates |
 //! | `rounds` | AdaBoost's stages, training curves |
 //! | `tree` | a tree |
-//! | `contour` | lines of equal height, for two columns |
 
 mod calibration;
 mod classes;
-mod contour;
 mod density;
 mod experts;
 mod gains;

@@ -1,5 +1,6 @@
 //! Pictures of values made by hand, as they were looked at.
 
+use dolmen_report::chart::{Chart, Series, Tone, panels};
 use dolmen_report::{Kind, Options, Subject, draw, kinds};
 
 use crate::made;
@@ -80,4 +81,39 @@ fn only_what_suits_is_offered_and_drawn() {
         assert_eq!(kind.name().parse::<Kind>().unwrap(), kind);
     }
     assert!("wieghts".parse::<Kind>().is_err());
+}
+
+#[test]
+fn charts() {
+    let lines = Chart::new("Lines", "With a band, cut below.", "rows", "score")
+        .with(
+            Series::line(
+                "stack",
+                [(10.0, 1.0), (20.0, 2.0), (40.0, f64::NAN), (80.0, 2.5), (160.0, 2.6)],
+            )
+            .errors(vec![0.1; 5]),
+        )
+        .with(Series::dashed("bound", [(10.0, -3.0), (160.0, 2.0)]).tone(Tone::Ink))
+        .with(Series::points("measured", [(15.0, 1.4), (60.0, 9.0)]).errors(vec![0.2, 0.2]))
+        .log_x()
+        .y_range(0.0, 3.0);
+    let bars = Chart::new("Bars", "", "", "weight")
+        .x_levels(["a", "b"])
+        .with(Series::bars("one", [0.2, -0.1]).errors(vec![0.05, 0.05]))
+        .with(Series::bars("two", [0.4, 0.3]));
+    let histogram = Chart::new("Rows", "", "x", "density")
+        .with(Series::histogram("rows", &[0.1, 0.2, 0.6, 5.0], (0.0, 1.0), 4))
+        .with(Series::uprights("mean", [0.3]));
+    let (xs, ys) = ([0.0, 1.0, 2.0], [0.0, 1.0, 2.0]);
+    let heights = vec![0.0, 0.1, 0.0, 0.1, 1.0, 0.1, 0.0, 0.1, 0.0];
+    let hill = Chart::new("Hill", "", "x", "y")
+        .with(Series::regions("", (&xs, &ys), vec![0, 0, 1, 0, 1, 1, 0, 1, 1]))
+        .with(Series::contours("", (&xs, &ys), heights, vec![0.5]))
+        .unlabelled();
+    let options = Options { standalone: false, ..Options::default() };
+    let drawn = panels("Charts", "All marks.", 2, &[lines, bars, histogram, hill], &options);
+    elements(&drawn);
+    // What lies beyond the axes is not drawn: the second measured point.
+    assert!(!drawn.contains("60, 9"), "{drawn}");
+    insta::assert_snapshot!("charts", drawn.replace("><", ">\n<"));
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 type Edge = (i64, i64, bool);
 
 /// The loops at a height, in units of the grid's steps. `values` has `width` numbers a row.
-pub(super) fn loops(values: &[f64], width: usize, level: f64) -> Vec<Vec<(f64, f64)>> {
+pub(crate) fn loops(values: &[f64], width: usize, level: f64) -> Vec<Vec<(f64, f64)>> {
     let height = values.len() / width.max(1);
     let (w, h) = (width as i64, height as i64);
     let at = |i: i64, j: i64| {

@@ -1,0 +1,144 @@
+//! `dolmen reproduce`: the experiments of the papers, run again.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use dolmen::error::{Error, Result};
+use dolmen_papers::{Context, Effort, Experiment, Page, experiments, find};
+use serde::Serialize;
+
+use crate::args::{Common, Format};
+use crate::output::{self, Done, columns, left_columns};
+
+/// Run the experiments of the papers again: our figures beside the printed ones.
+///
+/// Each gives a verdict on every printed figure (agrees, differs and why), says whether what the paper claims holds, and writes a page
+/// in Markdown with its tables as CSV and its figures as SVG.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  dolmen reproduce --list
+  dolmen reproduce sw99-section2 --quick
+  dolmen reproduce sw99-section2 --quick -o results")]
+pub(crate) struct Reproduce {
+    /// The experiments; `--list` names them.
+    #[arg(value_name = "NAME", required_unless_present_any = ["list", "all"])]
+    names: Vec<String>,
+    /// List the experiments.
+    #[arg(long, conflicts_with_all = ["all", "names"])]
+    list: bool,
+    /// Run all of them.
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+    /// Fewer repeats than the papers', in seconds.
+    #[arg(long)]
+    quick: bool,
+    /// A folder for the pages, tables and figures; it is made if it is not there.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// A folder with data sets that the program may not carry, by the names that the pages tell.
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
+/// An experiment in the list.
+#[derive(Debug, Serialize)]
+struct Listed {
+    name: &'static str,
+    title: &'static str,
+    source: &'static str,
+}
+
+/// What was run.
+#[derive(Debug, Serialize)]
+struct Ran {
+    #[serde(flatten)]
+    page: Page,
+    files: Vec<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Reproduce, common: &Common, out: &mut dyn Write) -> Done {
+    if arguments.list {
+        return list(common, out);
+    }
+    let wanted: Vec<&Experiment> = if arguments.all {
+        experiments().iter().collect()
+    } else {
+        arguments.names.iter().map(|name| find(name)).collect::<Result<_>>()?
+    };
+    if let Some(folder) = arguments.data.as_deref().filter(|folder| !folder.is_dir()) {
+        return Err(Error::file(folder, "is not a folder with data sets").into());
+    }
+    let run = common.run()?;
+    let effort = if arguments.quick { Effort::Quick } else { Effort::Full };
+    let context = Context { run: &run, effort, data: arguments.data.as_deref() };
+    let mut ran = Vec::new();
+    for experiment in wanted {
+        let start = Instant::now();
+        let page = experiment.page(&context)?;
+        let files = match &arguments.output {
+            Some(folder) => page.write(folder)?,
+            None => Vec::new(),
+        };
+        match common.format {
+            Format::Text => {
+                show(&page, out)?;
+                files.iter().try_for_each(|file| writeln!(out, "wrote {}", file.display()))?;
+                writeln!(out, "{:.1} s\n", start.elapsed().as_secs_f64())?;
+                out.flush()?;
+            }
+            Format::Json => ran.push(Ran { page, files }),
+        }
+    }
+    match common.format {
+        Format::Text => Ok(()),
+        Format::Json => output::json(&ran, out),
+    }
+}
+
+fn list(common: &Common, out: &mut dyn Write) -> Done {
+    let all = experiments();
+    match common.format {
+        Format::Text => {
+            let row = |own: &Experiment| vec![own.name.into(), own.title.into(), own.source.into()];
+            left_columns(&["name", "what", "source"], all.iter().map(row), out)
+        }
+        Format::Json => {
+            let listed = |own: &Experiment| {
+                let Experiment { name, title, source, .. } = *own;
+                Listed { name, title, source }
+            };
+            output::json(&all.iter().map(listed).collect::<Vec<_>>(), out)
+        }
+    }
+}
+
+fn show(page: &Page, out: &mut dyn Write) -> Done {
+    writeln!(out, "{}: {}\n{}\n", page.name, page.title, page.source)?;
+    output::report(out, |out| {
+        page.introduction.iter().try_for_each(|paragraph| writeln!(out, "{paragraph}"))?;
+        Ok(writeln!(out)?)
+    })?;
+    for comparison in &page.comparisons {
+        writeln!(out, "{}", comparison.title)?;
+        let header = comparison.header();
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        columns(&header, comparison.cells(), out)?;
+        writeln!(out)?;
+    }
+    for table in page.tables.iter().filter(|table| table.shown) {
+        writeln!(out, "{}", table.title)?;
+        let header: Vec<&str> = table.columns.iter().map(String::as_str).collect();
+        columns(&header, table.cells(), out)?;
+        writeln!(out)?;
+    }
+    output::report(out, |out| {
+        for claim in &page.claims {
+            let label = if claim.holds { "holds" } else { "DOES NOT HOLD" };
+            writeln!(out, "{label:13}  {} ({})", claim.text, claim.evidence)?;
+        }
+        page.notes.iter().try_for_each(|note| writeln!(out, "{:13}  {note}", "note"))?;
+        Ok(())
+    })
+}

@@ -1,0 +1,239 @@
+//! Section 14.3: AdaBoost is forward stagewise additive modelling with the exponential loss.
+//!
+//! With classes t = -1, 1 and F_m = sum over rounds of alpha y, alpha = 1/2 ln((1 - e) / e): the mean of exp(-t F_m) over the rows
+//! learned from is the product over rounds of 2 sqrt(e (1 - e)), and no other alpha would have made it smaller. So the newest stump
+//! errs on half of the weight that follows.
+
+use dolmen::ensemble::AdaBoost;
+use dolmen::error::{Error, Result};
+use dolmen::learner::{Fitted, Learner, Sample, predict};
+use dolmen::run::Run;
+use dolmen::table::Rows;
+use dolmen::target::Labels;
+use dolmen::task::Classification;
+use dolmen_report::chart::{Chart, Series, Tone};
+
+use crate::drawn::rings;
+use crate::page::{Claim, Figure, Table};
+use crate::{Context, Page};
+
+/// Rounds after which a vote is looked at.
+pub(super) const ROUNDS: [usize; 12] = [1, 2, 5, 10, 20, 30, 50, 100, 200, 300, 400, 600];
+/// Rounds whose every step is looked at.
+const STEPS: usize = 30;
+pub(super) const ROWS: usize = 500;
+pub(super) const NEW: usize = 5000;
+/// The share of labels that are turned over, so that there is something to be too sure of.
+pub(super) const TURNED: f64 = 0.05;
+
+/// The page.
+pub(super) fn run(context: &Context<'_>) -> Result<Page> {
+    let run = context.run;
+    let mut page = Page::new([format!(
+        "Stumps on {ROWS} rows of ten normal columns; the class is whether a row is longer than the median, and {:.0} % of the labels are turned over. With t = -1 or 1 and \
+         F = the sum of alpha times the stumps' votes, the mean of exp(-t F) is followed on the rows learned from and on {NEW} new ones.",
+        100.0 * TURNED
+    )]);
+    let train = rings(ROWS, TURNED, &run.stream("rows"))?;
+    let new = rings(NEW, TURNED, &run.stream("new rows"))?;
+    let (train, new) = (train.borrow(), new.borrow());
+    let mut stages = Vec::new();
+    for rounds in ROUNDS {
+        let ada = Ada::fit(rounds, &train, run)?;
+        let said = [ada.scores(train.x(), run)?, ada.scores(new.x(), run)?];
+        let product = ada.errors.iter().map(|e| 2.0 * (e * (1.0 - e)).sqrt()).product();
+        stages.push(Stage { rounds, product, ..Stage::of(&said, [train.target(), new.target()]) });
+    }
+    let steps = Steps::of(&train, run)?;
+    page.claims = claims(&stages, &steps);
+    page.tables.push(table("stages", "AdaBoost after so many rounds", &stages));
+    page.figures.push(figure(&stages));
+    page.notes.push("The library's alpha is ln((1 - e) / e), twice the chapter's, as the several-class form has it; F above is the chapter's. Its stumps are split by Gini's index on weighted rows, not by the weighted error itself.".into());
+    Ok(page)
+}
+
+/// A boosted vote after so many rounds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stage {
+    pub(super) rounds: usize,
+    /// The mean of exp(-t F), on the rows learned from and on new rows.
+    pub(super) loss: [f64; 2],
+    /// The share of wrong signs, alike.
+    pub(super) error: [f64; 2],
+    /// The product of 2 sqrt(e (1 - e)) over the rounds, where rounds have errors.
+    pub(super) product: f64,
+}
+
+impl Stage {
+    /// What scores of rows learned from and of new rows give.
+    pub(super) fn of(scores: &[Vec<f64>; 2], truth: [&Labels; 2]) -> Self {
+        let both = |of: fn(&[f64], &Labels) -> f64| [0, 1].map(|k| of(&scores[k], truth[k]));
+        Self { rounds: 0, loss: both(exponential), error: both(wrong), product: f64::NAN }
+    }
+}
+
+/// AdaBoost of stumps as it was fitted.
+pub(super) struct Ada {
+    model: Box<dyn Fitted<Classification>>,
+    scale: f64,
+    errors: Vec<f64>,
+    /// Column and threshold of the first stump.
+    pub(super) first: (f64, f64),
+}
+
+impl Ada {
+    pub(super) fn fit(
+        rounds: usize,
+        train: &Sample<'_, Classification>,
+        run: &Run,
+    ) -> Result<Self> {
+        let models = AdaBoost::stumps(rounds).fit(train, &run.stream("ada").silent())?;
+        let model = models.into_iter().next().ok_or_else(|| Error::shape("models", 1, 0))?;
+        let parameters = model.parameters();
+        let errors = parameters.array("errors").map(|(_, own)| own.to_vec()).unwrap_or_default();
+        let scale = parameters.number("scale").unwrap_or(1.0);
+        let first = first_split(&parameters);
+        Ok(Self { model, scale, errors, first })
+    }
+
+    /// F of each row: the probabilities are 1 / (1 + exp(-2 scale F)).
+    pub(super) fn scores(&self, x: Rows<'_>, run: &Run) -> Result<Vec<f64>> {
+        Ok(half_logits(&predict(self.model.as_ref(), x, run)?, self.scale))
+    }
+}
+
+/// Column and threshold of the first split of the first tree.
+pub(super) fn first_split(parameters: &dolmen::learner::Parameters) -> (f64, f64) {
+    let trees = parameters.parts("trees").unwrap_or_default();
+    let first = |name: &str| {
+        let array = trees.first().and_then(|tree| tree.array(name));
+        array.and_then(|(_, own)| own.first().copied()).unwrap_or(f64::NAN)
+    };
+    (first("column"), first("threshold"))
+}
+
+/// 1/2 ln(p / (1 - p)) / scale of the second of two classes.
+pub(super) fn half_logits(predicted: &[f64], scale: f64) -> Vec<f64> {
+    predicted.chunks_exact(2).map(|p| 0.5 * (p[1].ln() - p[0].ln()) / scale).collect()
+}
+
+fn sign(labels: &Labels, i: usize) -> f64 {
+    if labels.class(i) == 1 { 1.0 } else { -1.0 }
+}
+
+fn exponential(scores: &[f64], labels: &Labels) -> f64 {
+    let losses = scores.iter().enumerate().map(|(i, score)| (-sign(labels, i) * score).exp());
+    losses.sum::<f64>() / scores.len() as f64
+}
+
+fn wrong(scores: &[f64], labels: &Labels) -> f64 {
+    let is_wrong = |(i, score): &(usize, &f64)| sign(labels, *i) * **score <= 0.0;
+    scores.iter().enumerate().filter(is_wrong).count() as f64 / scores.len() as f64
+}
+
+/// The first rounds, step by step.
+struct Steps {
+    /// How far the newest stump's error on the weights that follow is from 1/2, at most.
+    from_half: f64,
+    /// By which share another alpha (a tenth more or less) would have raised the loss, at least.
+    least_rise: f64,
+}
+
+impl Steps {
+    fn of(train: &Sample<'_, Classification>, run: &Run) -> Result<Self> {
+        let labels = train.target();
+        let mut steps = Self { from_half: 0.0, least_rise: f64::INFINITY };
+        let mut before = vec![0.0; train.rows()];
+        for rounds in 1..=STEPS {
+            let after = Ada::fit(rounds, train, run)?.scores(train.x(), run)?;
+            let weights: Vec<f64> =
+                after.iter().enumerate().map(|(i, f)| (-sign(labels, i) * f).exp()).collect();
+            let errs = |i: &usize| sign(labels, *i) * (after[*i] - before[*i]) < 0.0;
+            let missed: f64 = (0..after.len()).filter(errs).map(|i| weights[i]).sum();
+            let share = missed / weights.iter().sum::<f64>();
+            steps.from_half = steps.from_half.max((share - 0.5).abs());
+            let least = exponential(&after, labels);
+            for factor in [0.9, 1.1] {
+                let other: Vec<f64> =
+                    before.iter().zip(&after).map(|(b, a)| b + factor * (a - b)).collect();
+                let rise = exponential(&other, labels) / least - 1.0;
+                steps.least_rise = steps.least_rise.min(rise);
+            }
+            before = after;
+        }
+        Ok(steps)
+    }
+}
+
+fn claims(stages: &[Stage], steps: &Steps) -> Vec<Claim> {
+    let apart =
+        stages.iter().map(|own| (own.loss[0] / own.product - 1.0).abs()).fold(0.0, f64::max);
+    let last = &stages[stages.len() - 1];
+    let best = stages.iter().min_by(|a, b| a.loss[1].total_cmp(&b.loss[1])).unwrap_or(last);
+    let first = &stages[0];
+    vec![
+        Claim::new(
+            "The exponential loss after each round is the product of 2 sqrt(e (1 - e))",
+            apart < 1e-6,
+            format!("they differ by a share of {apart:.0e} at most"),
+        ),
+        Claim::new(
+            "alpha = 1/2 ln((1 - e) / e) is the step that lowers the loss most",
+            steps.least_rise > 0.0 && steps.from_half < 1e-6,
+            format!(
+                "a tenth more or less raises it in each of {STEPS} rounds; the newest stump errs on 1/2 of the next weights, to {:.0e}",
+                steps.from_half
+            ),
+        ),
+        Claim::new(
+            "Weak classifiers become a strong one",
+            last.error[1] < 0.5 * first.error[1],
+            format!(
+                "errors on new rows: {:.3} of one stump, {:.3} of {}",
+                first.error[1], last.error[1], last.rounds
+            ),
+        ),
+        Claim::new(
+            "It fits hard examples aggressively and overfits if pushed too far",
+            last.loss[1] > 1.1 * best.loss[1] && last.loss[0] < best.loss[0],
+            format!(
+                "the loss of new rows is least after {} rounds ({:.3}) and {:.3} after {}",
+                best.rounds, best.loss[1], last.loss[1], last.rounds
+            ),
+        ),
+    ]
+}
+
+/// Losses and errors by rounds.
+pub(super) fn table(name: &str, title: &str, stages: &[Stage]) -> Table {
+    let columns = [
+        "rounds",
+        "loss, learned from",
+        "product",
+        "loss, new rows",
+        "errors, learned from",
+        "errors, new rows",
+    ];
+    let mut table = Table::new(name, title, columns);
+    for own in stages {
+        let numbers = [own.loss[0], own.product, own.loss[1], own.error[0], own.error[1]];
+        table.row([own.rounds.into()].into_iter().chain(numbers.map(Into::into)));
+    }
+    table
+}
+
+fn figure(stages: &[Stage]) -> Figure {
+    let of = |y: fn(&Stage) -> f64| stages.iter().map(move |own| (own.rounds as f64, y(own)));
+    let loss = Chart::new("Exponential loss", "", "rounds", "mean of exp(-t F)")
+        .log_x()
+        .log_y()
+        .with(Series::line("learned from", of(|own| own.loss[0])))
+        .with(Series::line("new rows", of(|own| own.loss[1])))
+        .with(Series::points("product", of(|own| own.product)).tone(Tone::Ink));
+    let error = Chart::new("Wrong signs", "", "rounds", "share of rows")
+        .log_x()
+        .with(Series::line("learned from", of(|own| own.error[0])))
+        .with(Series::line("new rows", of(|own| own.error[1])));
+    let words = "The points are the product of 2 sqrt(e (1 - e)) over the rounds, which is the loss of the rows learned from.";
+    Figure::panels("loss", ("AdaBoost descends on the exponential loss", words), 2, &[loss, error])
+}

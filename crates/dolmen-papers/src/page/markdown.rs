@@ -1,0 +1,110 @@
+//! A page as Markdown, and its tables as cells of text.
+
+use std::fmt::Write;
+
+use super::{Comparison, Page, Table, Value};
+use crate::Effort;
+
+impl Comparison {
+    /// Headers of the table as it is shown.
+    pub fn header(&self) -> Vec<String> {
+        let rest = ["ours", "se", "paper", "verdict", "why"].map(String::from);
+        self.keys.iter().cloned().chain(rest).collect()
+    }
+
+    /// The table as it is shown.
+    pub fn cells(&self) -> Vec<Vec<String>> {
+        let digits = self.digits;
+        let number = |value: f64| in_digits(value, digits);
+        let cells = |line: &super::Line| {
+            let ours = line.ours.map(|ours| number(ours.mean)).unwrap_or_default();
+            let se = line.ours.and_then(|ours| ours.se).map(number).unwrap_or_default();
+            let paper = line.paper.map(|paper| {
+                let value = in_digits(paper.value, paper.digits as usize);
+                paper.se.map_or(value.clone(), |se| format!("{value} (se {})", number(se)))
+            });
+            let why = line.why.clone().unwrap_or_default();
+            let own = [ours, se, paper.unwrap_or_default(), line.verdict.words().into(), why];
+            line.about.iter().cloned().chain(own).collect()
+        };
+        self.lines.iter().map(cells).collect()
+    }
+}
+
+impl Table {
+    /// The table as it is shown.
+    pub fn cells(&self) -> Vec<Vec<String>> {
+        self.rows.iter().map(|row| row.iter().map(Value::shown).collect()).collect()
+    }
+}
+
+impl Value {
+    fn shown(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Number(value) if value.is_nan() => String::new(),
+            Self::Number(value) if value.fract() == 0.0 => format!("{value}"),
+            Self::Number(value) if value.abs() >= 100.0 => format!("{value:.1}"),
+            Self::Number(value) if value.abs() >= 0.01 => format!("{value:.3}"),
+            Self::Number(value) => format!("{value:.2e}"),
+        }
+    }
+}
+
+fn in_digits(value: f64, digits: usize) -> String {
+    let text = format!("{value:.digits$}");
+    let is_zero = text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.');
+    if is_zero { text.trim_start_matches('-').into() } else { text }
+}
+
+impl Page {
+    /// The page as Markdown; pictures stand in files beside it.
+    pub fn markdown(&self) -> String {
+        let mut out = format!("# {}\n\n*{}*", self.title, self.source);
+        let again = match self.effort {
+            Effort::Quick => "a quick run, with fewer repeats than the paper's",
+            Effort::Full => "a full run",
+        };
+        _ = writeln!(out, " · `dolmen reproduce {}`, {again}\n", self.name);
+        for paragraph in &self.introduction {
+            _ = writeln!(out, "{paragraph}\n");
+        }
+        if !self.claims.is_empty() {
+            _ = writeln!(out, "## What the paper claims\n");
+            let rows = self.claims.iter().map(|claim| {
+                let holds = if claim.holds { "holds" } else { "**does not hold**" };
+                vec![claim.text.clone(), holds.into(), claim.evidence.clone()]
+            });
+            table(&mut out, &["claim", "here", "seen from"].map(String::from), rows);
+        }
+        for comparison in &self.comparisons {
+            _ = writeln!(out, "## {}\n", comparison.title);
+            table(&mut out, &comparison.header(), comparison.cells());
+        }
+        for figure in &self.figures {
+            _ = writeln!(out, "![{}]({}-{}.svg)\n", figure.title, self.name, figure.name);
+        }
+        for numbers in self.tables.iter().filter(|table| table.shown) {
+            _ = writeln!(out, "## {}\n", numbers.title);
+            table(&mut out, &numbers.columns, numbers.cells());
+        }
+        if !self.notes.is_empty() {
+            _ = writeln!(out, "## Notes\n");
+            self.notes.iter().for_each(|note| _ = writeln!(out, "- {note}"));
+        }
+        out
+    }
+}
+
+/// A table in Markdown; columns that are empty throughout are left out.
+fn table(out: &mut String, header: &[String], rows: impl IntoIterator<Item = Vec<String>>) {
+    let rows: Vec<Vec<String>> = rows.into_iter().collect();
+    let is_filled = |j: &usize| rows.iter().any(|row| row.get(*j).is_some_and(|c| !c.is_empty()));
+    let kept: Vec<usize> = (0..header.len()).filter(is_filled).collect();
+    let mut line = |cells: Vec<String>| _ = writeln!(out, "| {} |", cells.join(" | "));
+    let pick = |row: &[String]| kept.iter().map(|&j| row[j].replace('|', "\\|")).collect();
+    line(pick(header));
+    line(kept.iter().map(|_| "---".into()).collect());
+    rows.iter().for_each(|row| line(pick(row)));
+    out.push('\n');
+}

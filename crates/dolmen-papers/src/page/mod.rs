@@ -1,0 +1,266 @@
+//! What an experiment gives: tables with our figures beside the printed ones, what the paper claims and whether it holds,
+//! figures, notes.
+
+mod markdown;
+mod write;
+
+use dolmen::score::Estimate;
+use dolmen_report::Options;
+use dolmen_report::chart::{Chart, panels};
+use serde::Serialize;
+
+use crate::{Effort, Printed, Verdict};
+
+/// The results of one experiment.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Page {
+    /// Name of the experiment.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// The paper and the place in it.
+    pub source: String,
+    /// How thoroughly it was run.
+    pub effort: Effort,
+    /// What was done, in paragraphs.
+    pub introduction: Vec<String>,
+    /// Our figures beside the printed ones.
+    pub comparisons: Vec<Comparison>,
+    /// What the paper claims.
+    pub claims: Vec<Claim>,
+    /// Further numbers, such as those of the figures.
+    pub tables: Vec<Table>,
+    /// Pictures.
+    pub figures: Vec<Figure>,
+    /// What else is to be said: missing data, deviations.
+    pub notes: Vec<String>,
+}
+
+/// Figures of ours beside printed ones.
+#[derive(Debug, Clone, Serialize)]
+pub struct Comparison {
+    /// Ends the name of its file.
+    pub name: String,
+    /// What is compared.
+    pub title: String,
+    /// Headers of the columns that say what a line is about, such as `data set` and `method`.
+    pub keys: Vec<String>,
+    /// Digits after the point.
+    pub digits: usize,
+    /// One line for each figure.
+    pub lines: Vec<Line>,
+}
+
+/// One figure.
+#[derive(Debug, Clone, Serialize)]
+pub struct Line {
+    /// What it is about, one text for each key.
+    pub about: Vec<String>,
+    /// Our figure.
+    pub ours: Option<Estimate>,
+    /// The runs that it is a mean of.
+    pub runs: usize,
+    /// The printed figure.
+    pub paper: Option<Printed>,
+    /// What becomes of the comparison.
+    pub verdict: Verdict,
+    /// Why it differs, as far as that is known, or what else is to be said of it.
+    pub why: Option<String>,
+}
+
+impl Comparison {
+    /// One without lines.
+    pub fn new(name: &str, title: &str, keys: &[&str], digits: usize) -> Self {
+        let keys = keys.iter().map(|key| (*key).into()).collect();
+        Self { name: name.into(), title: title.into(), keys, digits, lines: vec![] }
+    }
+
+    /// Adds the mean of `values`, one for each run; infinite ones count as they are.
+    pub fn mean(&mut self, about: &[&str], values: &[f64], paper: Option<Printed>) -> &mut Line {
+        let ours = (!values.is_empty()).then(|| estimate(values));
+        self.estimate(about, ours, values.len(), paper)
+    }
+
+    /// Adds a figure with a known error.
+    pub fn estimate(
+        &mut self,
+        about: &[&str],
+        ours: Option<Estimate>,
+        runs: usize,
+        paper: Option<Printed>,
+    ) -> &mut Line {
+        let verdict = Verdict::on(ours, runs, paper);
+        let about = about.iter().map(|text| (*text).into()).collect();
+        self.lines.push(Line { about, ours, runs, paper, verdict, why: None });
+        let last = self.lines.len() - 1;
+        &mut self.lines[last]
+    }
+
+    /// The line about something.
+    pub fn line(&self, about: &[&str]) -> Option<&Line> {
+        self.lines.iter().find(|line| line.about == about)
+    }
+}
+
+impl Line {
+    /// Says why it differs; a line that agrees needs no reason.
+    pub fn because(&mut self, why: &str) -> &mut Self {
+        if self.verdict == Verdict::Differs {
+            self.why = Some(why.into());
+        }
+        self
+    }
+
+    /// Says something of it whatever the verdict.
+    pub fn remark(&mut self, words: &str) -> &mut Self {
+        self.why = Some(words.into());
+        self
+    }
+}
+
+/// A mean with its standard error, every value counting alike.
+pub fn estimate(values: &[f64]) -> Estimate {
+    Estimate::of(values, &vec![1.0 / values.len().max(1) as f64; values.len()])
+}
+
+/// What a paper claims, and whether it holds here.
+#[derive(Debug, Clone, Serialize)]
+pub struct Claim {
+    /// What is claimed, in a sentence.
+    pub text: String,
+    /// Whether it holds.
+    pub holds: bool,
+    /// The numbers it is seen from.
+    pub evidence: String,
+}
+
+impl Claim {
+    /// A claim with what it is seen from.
+    pub fn new(text: impl Into<String>, holds: bool, evidence: impl Into<String>) -> Self {
+        Self { text: text.into(), holds, evidence: evidence.into() }
+    }
+}
+
+/// Numbers and words in columns.
+#[derive(Debug, Clone, Serialize)]
+pub struct Table {
+    /// Ends the name of its file.
+    pub name: String,
+    /// What they are.
+    pub title: String,
+    /// Headers.
+    pub columns: Vec<String>,
+    /// Rows, one value for each column.
+    pub rows: Vec<Vec<Value>>,
+    /// Whether the page shows it; else it is only in its file.
+    pub shown: bool,
+}
+
+impl Table {
+    /// One without rows, shown on the page.
+    pub fn new<S: Into<String>>(
+        name: &str,
+        title: &str,
+        columns: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let columns = columns.into_iter().map(Into::into).collect();
+        Self { name: name.into(), title: title.into(), columns, rows: vec![], shown: true }
+    }
+
+    /// The same, kept in its file only.
+    #[must_use]
+    pub fn in_file_only(mut self) -> Self {
+        self.shown = false;
+        self
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, values: impl IntoIterator<Item = Value>) {
+        self.rows.push(values.into_iter().collect());
+    }
+}
+
+/// A number or a word.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A number; NaN where there is none.
+    Number(f64),
+    /// A word.
+    Text(String),
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<usize> for Value {
+    fn from(number: usize) -> Self {
+        Self::Number(number as f64)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+/// A picture.
+#[derive(Debug, Clone, Serialize)]
+pub struct Figure {
+    /// Ends the name of its file.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// The picture.
+    #[serde(skip)]
+    pub svg: String,
+}
+
+impl Figure {
+    /// A chart.
+    pub fn chart(name: &str, chart: &Chart) -> Self {
+        let svg = chart.draw(&Options::default());
+        Self { name: name.into(), title: chart.title.clone(), svg }
+    }
+
+    /// Several charts under one heading, in rows of `columns` each.
+    pub fn panels(
+        name: &str,
+        (title, words): (&str, &str),
+        columns: usize,
+        charts: &[Chart],
+    ) -> Self {
+        let options = Options { width: 960.0, ..Options::default() };
+        let svg = panels(title, words, columns, charts, &options);
+        Self { name: name.into(), title: title.into(), svg }
+    }
+}
+
+impl Page {
+    /// A page that begins with these paragraphs.
+    pub fn new<S: Into<String>>(introduction: impl IntoIterator<Item = S>) -> Self {
+        let introduction = introduction.into_iter().map(Into::into).collect();
+        Self { introduction, ..Self::default() }
+    }
+
+    /// Whether every claim holds.
+    pub fn holds(&self) -> bool {
+        self.claims.iter().all(|claim| claim.holds)
+    }
+
+    /// How many comparisons came to a verdict.
+    pub fn verdicts(&self, verdict: Verdict) -> usize {
+        let lines = self.comparisons.iter().flat_map(|comparison| &comparison.lines);
+        lines.filter(|line| line.verdict == verdict).count()
+    }
+}

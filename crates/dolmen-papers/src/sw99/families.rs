@@ -1,0 +1,201 @@
+//! Section 7: families of mixtures that grow, a single Gaussian with those of 2, 4, .. up to K components.
+
+use dolmen::error::Result;
+use dolmen::learner::density::Gaussian;
+use dolmen::math::first_largest;
+use dolmen::run::Run;
+use dolmen::table::Features;
+use dolmen_report::chart::{Chart, Series};
+
+use super::contest::{Contest, equal, mixtures, stack};
+use super::sets;
+use crate::data::Brought;
+use crate::page::{Claim, Figure, Page, Table, Value, estimate};
+use crate::{Context, Effort};
+
+const METHODS: [&str; 5] = ["Stacking", "Cheating", "CV", "Uniform", "MaxK"];
+/// Partitions of the paper.
+const RUNS: usize = 20;
+
+/// A data set of section 7.
+struct Set {
+    name: String,
+    rows: Features,
+    train: usize,
+    test: usize,
+    /// Whether the single models fall far behind as K grows (diabetes and iris, not the vowels).
+    overfits: bool,
+}
+
+/// Figure 6.
+pub(super) fn fig6(context: &Context<'_>) -> Result<Page> {
+    let found = sets::diabetes(context)?;
+    let stand_in = "penguins (stand-in: four measurements of three species)";
+    let missing = found.is_none().then_some(sets::DIABETES);
+    let (name, rows) = match found {
+        Some(rows) => ("diabetes", rows),
+        None => (stand_in, sets::penguins(context)?),
+    };
+    study(context, &Set { name: name.into(), rows, train: 105, test: 30, overfits: true }, missing)
+}
+
+/// Figure 7.
+pub(super) fn fig7(context: &Context<'_>) -> Result<Page> {
+    let (name, rows) = ("iris".into(), sets::iris(context)?);
+    study(context, &Set { name, rows, train: 120, test: 30, overfits: true }, None)
+}
+
+/// Figure 8.
+pub(super) fn fig8(context: &Context<'_>) -> Result<Page> {
+    let found = sets::vowels(context)?;
+    let missing = found.is_none().then_some(sets::VOWELS);
+    let run = context.run.stream("vowels");
+    let (name, rows) = match found {
+        Some(rows) => ("vowels (stand-in, 673 rows)", rows),
+        None => ("ten made-up components in a plane (stand-in)", sets::TEN.draw(673, &run)?),
+    };
+    study(
+        context,
+        &Set { name: name.into(), rows, train: 571, test: 100, overfits: false },
+        missing,
+    )
+}
+
+/// The gains of the methods, for each K.
+fn one_run(set: &Set, ks: &[usize], run: &Run) -> Result<Vec<[f64; 5]>> {
+    let [train, test] = sets::split(&set.rows, set.train, set.test, run)?;
+    let family = stack().member(Gaussian::default()).member(mixtures(ks));
+    let contest = Contest::fit(&family, train.rows(), run)?;
+    let said = contest.predict(test.rows(), run)?;
+    let alone: Vec<f64> = said.members.iter().map(|log| said.gain(log)).collect();
+    let of_family = |largest: usize| {
+        let members = largest + 2;
+        let stacked = said.pool(&contest.weights_of(members, run)?, test.rows())?;
+        let uniform = said.pool(&equal(members), test.rows())?;
+        Ok([
+            said.gain(&stacked),
+            alone[first_largest(&alone[..members])],
+            alone[contest.chosen(members)?],
+            said.gain(&uniform),
+            alone[members - 1],
+        ])
+    };
+    (0..ks.len()).map(of_family).collect()
+}
+
+fn study(context: &Context<'_>, set: &Set, missing: Option<Brought>) -> Result<Page> {
+    let ks: Vec<usize> = match context.effort {
+        Effort::Quick => vec![2, 4, 8, 12, 16],
+        Effort::Full => (2..=16).step_by(2).collect(),
+    };
+    let runs = context.either(if set.overfits { 8 } else { 4 }, RUNS);
+    let found = context.repeat("partitions", runs, |_, run| one_run(set, &ks, run))?;
+    let mut page = Page::new([format!(
+        "{}: {runs} random partitions into {} training and {} test rows. Each family holds a single Gaussian and mixtures of 2, 4, .. up to K \
+         components. Shown is the summed test log-likelihood less that of the single Gaussian. MaxK takes the mixture of K components alone.",
+        set.name, set.train, set.test
+    )]);
+    let column = |k: usize, m: usize| found.iter().map(|run| run[k][m]).collect::<Vec<f64>>();
+    let mut table = Table::new(
+        "families",
+        "Mean gains",
+        std::iter::once("K".to_string())
+            .chain(METHODS.iter().flat_map(|m| [(*m).to_string(), format!("{m} se")])),
+    );
+    for (k, components) in ks.iter().enumerate() {
+        let cells = (0..METHODS.len()).flat_map(|m| {
+            let own = estimate(&column(k, m));
+            [own.mean, own.se.unwrap_or(f64::NAN)]
+        });
+        table.row(std::iter::once(*components as f64).chain(cells).map(Value::Number));
+    }
+    page.tables.push(table);
+    page.figures.push(picture(set, &ks, &column));
+    page.claims = claims(set, &ks, &found);
+    page.notes.extend(missing.map(|brought| brought.missing()));
+    page.notes.push(
+        "The paper's curves are drawn, not printed as numbers: there is nothing to compare figure by figure.".into(),
+    );
+    Ok(page)
+}
+
+fn picture(set: &Set, ks: &[usize], column: &dyn Fn(usize, usize) -> Vec<f64>) -> Figure {
+    let line = |(m, method): (usize, &&str)| {
+        let estimates: Vec<_> = (0..ks.len()).map(|k| estimate(&column(k, m))).collect();
+        let points = ks.iter().zip(&estimates).map(|(k, e)| (*k as f64, e.mean));
+        let errors = estimates.iter().map(|e| e.se.unwrap_or(f64::NAN)).collect();
+        let series = if *method == "Cheating" {
+            Series::dashed(method, points)
+        } else {
+            Series::line(method, points)
+        };
+        series.errors(errors)
+    };
+    let tops = (0..ks.len()).map(|k| estimate(&column(k, 0)).mean);
+    let top = tops.fold(1.0, f64::max);
+    let words = if set.overfits {
+        "Means over the partitions with one standard error. Cheating, broken, chooses by the test set; MaxK goes on below the picture."
+    } else {
+        "Means over the partitions with one standard error. Cheating, broken, chooses by the test set."
+    };
+    let chart = Chart::new(
+        &format!("Growing families: {}", set.name),
+        words,
+        "largest number of components, K",
+        "log-likelihood over a single Gaussian",
+    )
+    .with_all(METHODS.iter().enumerate().map(line))
+    .y_range(0.0, 1.25 * top);
+    Figure::chart("families", &chart)
+}
+
+fn claims(set: &Set, ks: &[usize], found: &[Vec<[f64; 5]>]) -> Vec<Claim> {
+    // Run by run, averaged over K: by how much one method is ahead of another.
+    let ahead = |a: usize, b: usize| {
+        let mean = |run: &Vec<[f64; 5]>| {
+            run.iter().map(|own| own[a] - own[b]).sum::<f64>() / run.len() as f64
+        };
+        estimate(&found.iter().map(mean).collect::<Vec<_>>())
+    };
+    let told = |a: usize, b: usize| {
+        let own = ahead(a, b);
+        format!("by {:.2} (se {:.2}) on average over K", own.mean, own.se.unwrap_or(0.0))
+    };
+    let last = ks.len() - 1;
+    let mean =
+        |k: usize, m: usize| estimate(&found.iter().map(|r| r[k][m]).collect::<Vec<_>>()).mean;
+    let best = |m: usize| (0..ks.len()).map(|k| mean(k, m)).fold(f64::MIN, f64::max);
+    let about_as_good = |b: usize| {
+        let own = ahead(0, b);
+        own.mean > -2.0 * own.se.unwrap_or(0.0)
+    };
+    let mut claims = Vec::new();
+    if set.overfits {
+        claims.extend([2, 3, 4].map(|m| {
+            let text = format!("stacking is ahead of {}", METHODS[m]);
+            Claim::new(text, ahead(0, m).mean > 0.0, told(0, m))
+        }));
+        claims.push(Claim::new(
+            "MaxK overfits, and stacking does not: as K grows it loses far less",
+            best(4) - mean(last, 4) > 5.0 * (best(0) - mean(last, 0)).max(0.5),
+            format!(
+                "MaxK falls from {:.1} to {:.1}, stacking from {:.1} to {:.1}",
+                best(4),
+                mean(last, 4),
+                best(0),
+                mean(last, 0)
+            ),
+        ));
+    } else {
+        claims.extend([2, 3, 4].map(|m| {
+            let text = format!("stacking is as good as {} or better", METHODS[m]);
+            Claim::new(text, about_as_good(m), told(0, m))
+        }));
+        claims.push(Claim::new(
+            "cheating is ahead of stacking",
+            ahead(1, 0).mean > 0.0,
+            told(1, 0),
+        ));
+    }
+    claims
+}

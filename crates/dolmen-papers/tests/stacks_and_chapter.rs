@@ -1,0 +1,146 @@
+//! The experiments of Himmetoglu, of Cerquides and Lopez de Mantaras and of the chapter: what they claim holds in a quick run, and
+//! they leave whole pages.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+
+use dolmen::run::Run;
+use dolmen_papers::{Context, Effort, Page, experiments, find};
+
+const SEED: u64 = 0;
+
+fn quick(name: &str) -> Page {
+    let run = Run::new(SEED);
+    let context = Context { run: &run, effort: Effort::Quick, data: None };
+    find(name).unwrap().page(&context).unwrap()
+}
+
+/// Whether the claim that contains these words holds.
+fn holds(page: &Page, words: &str) -> bool {
+    let claim = page.claims.iter().find(|claim| claim.text.contains(words));
+    claim.unwrap_or_else(|| panic!("{}: no claim says '{words}'", page.name)).holds
+}
+
+fn assert_all_hold(page: &Page) {
+    for claim in &page.claims {
+        assert!(claim.holds, "{}: {} ({})", page.name, claim.text, claim.evidence);
+    }
+    assert!(!page.claims.is_empty(), "{} claims nothing", page.name);
+}
+
+/// Written as Markdown with the files that it names, none of them without content.
+fn assert_written(page: &Page) {
+    let folder = tempfile::tempdir().unwrap();
+    let files = page.write(folder.path()).unwrap();
+    let text = std::fs::read_to_string(folder.path().join(format!("{}.md", page.name))).unwrap();
+    for figure in &page.figures {
+        let name = format!("{}-{}.svg", page.name, figure.name);
+        assert!(text.contains(&name), "{name} is not shown");
+        assert!(figure.svg.starts_with("<svg") && !figure.svg.contains("NaN"), "{name}");
+    }
+    assert!(!page.figures.is_empty() || page.name == "ch14-choice", "{} shows nothing", page.name);
+    let is_filled = |file: &Path| std::fs::metadata(file).unwrap().len() > 20;
+    assert!(files.iter().all(|file| is_filled(file)), "{}", page.name);
+    assert!(!page.tables.is_empty() && !page.introduction.is_empty(), "{}", page.name);
+}
+
+macro_rules! whole {
+    ($($test:ident = $name:literal),* $(,)?) => {$(
+        #[test]
+        fn $test() {
+            let page = quick($name);
+            assert_all_hold(&page);
+            assert_written(&page);
+        }
+    )*};
+}
+
+whole! {
+    pairs = "him19-pairs",
+    endings = "him19-endings",
+    trainable = "him19-trainable",
+    stackers = "him19-stackers",
+    concentration = "cm05-concentration",
+    selection = "ch14-selection",
+    committee = "ch14-committee",
+    bagging = "ch14-bagging",
+    adaboost = "ch14-adaboost",
+    tree = "ch14-tree",
+    experts = "ch14-experts",
+    stacking = "ch14-stacking",
+}
+
+/// Newton steps descend faster than votes, so that decisions after as many rounds are not held to agree.
+#[test]
+fn gradient_boosting_has_the_loss_and_the_splits_of_adaboost() {
+    let page = quick("ch14-gradient");
+    assert!(holds(&page, "the same split") && holds(&page, "Both descend"));
+    assert_written(&page);
+}
+
+/// Whether few rows show that a stack pays is chance, which `advise` does not hide; the rest of the list holds.
+#[test]
+fn advice_is_that_of_the_chapter() {
+    let page = quick("ch14-choice");
+    for words in
+        ["gradient boosting", "a single tree", "no model", "a linear model", "top three", "seeds"]
+    {
+        assert!(holds(&page, words), "{words}");
+    }
+    assert_written(&page);
+}
+
+#[test]
+fn bayesian_averaging_is_behind_and_mixtures_are_ahead_on_random_networks() {
+    let page = quick("cm05-table2");
+    assert!(holds(&page, "Bayesian averaging is behind uniform aggregation"));
+    assert!(holds(&page, "(LMG) are ahead"));
+    assert!(holds(&page, "(LMD) are ahead"));
+    assert_written(&page);
+}
+
+#[test]
+fn bayesian_averaging_is_behind_and_joint_mixtures_are_ahead_on_carried_sets() {
+    let page = quick("cm05-table1");
+    assert!(holds(&page, "Bayesian averaging is behind uniform aggregation"));
+    assert!(holds(&page, "(LMG) are ahead"));
+    assert_written(&page);
+}
+
+/// Threads share the work, not the random numbers.
+#[test]
+fn pages_do_not_depend_on_the_number_of_threads() {
+    for name in ["him19-pairs", "ch14-selection", "ch14-experts"] {
+        let page = |threads: usize| {
+            let run = Run::with_threads(SEED, threads).unwrap();
+            let context = Context { run: &run, effort: Effort::Quick, data: None };
+            find(name).unwrap().page(&context).unwrap().markdown()
+        };
+        assert_eq!(page(1), page(3), "{name}");
+    }
+}
+
+/// A folder of sets is read file by file; one that cannot be used is told, not fatal.
+#[test]
+fn further_sets_are_compared_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..60)
+        .map(|i| format!("{},{},{}\n", i % 7, (i * i) % 11, if i % 3 == 0 { "a" } else { "b" }))
+        .collect();
+    std::fs::write(folder.path().join("small.csv"), format!("u,v,class\n{rows}")).unwrap();
+    std::fs::write(folder.path().join("empty.csv"), "u,class\n").unwrap();
+    let run = Run::new(SEED);
+    let context = Context { run: &run, effort: Effort::Quick, data: Some(folder.path()) };
+    let page = find("cm05-table1").unwrap().page(&context).unwrap();
+    let sets = page.tables.iter().find(|table| table.name == "sets").unwrap();
+    assert_eq!(sets.rows.len(), 6 * 5, "five carried sets and one more, five methods each");
+    assert!(page.notes.iter().any(|note| note.starts_with("empty: left out")), "{:?}", page.notes);
+}
+
+#[test]
+fn all_three_papers_are_listed() {
+    let count =
+        |paper: &str| experiments().iter().filter(|own| own.name.starts_with(paper)).count();
+    assert_eq!((count("him19"), count("cm05"), count("ch14")), (4, 3, 9));
+}
