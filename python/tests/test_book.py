@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DATA = ROOT / "crates" / "dolmen-cli" / "data"
+DATA = ROOT / "crates" / "dolmen-papers" / "data"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

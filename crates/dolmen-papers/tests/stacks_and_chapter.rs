@@ -42,7 +42,8 @@ fn assert_written(page: &Page) {
     assert!(!page.figures.is_empty() || page.name == "ch14-choice", "{} shows nothing", page.name);
     let is_filled = |file: &Path| std::fs::metadata(file).unwrap().len() > 20;
     assert!(files.iter().all(|file| is_filled(file)), "{}", page.name);
-    assert!(!page.tables.is_empty() && !page.introduction.is_empty(), "{}", page.name);
+    let has_numbers = !page.tables.is_empty() || !page.comparisons.is_empty();
+    assert!(has_numbers && !page.introduction.is_empty(), "{}", page.name);
 }
 
 macro_rules! whole {
@@ -125,9 +126,11 @@ fn pages_do_not_depend_on_the_number_of_threads() {
 #[test]
 fn further_sets_are_compared_too() {
     let folder = tempfile::tempdir().unwrap();
-    let rows: String = (0..60)
-        .map(|i| format!("{},{},{}\n", i % 7, (i * i) % 11, if i % 3 == 0 { "a" } else { "b" }))
-        .collect();
+    let row = |i: u32| {
+        let class = if i.is_multiple_of(3) { "a" } else { "b" };
+        format!("{},{},{class}\n", i % 7, (i * i) % 11)
+    };
+    let rows = (0..60).map(row).collect::<Vec<_>>().concat();
     std::fs::write(folder.path().join("small.csv"), format!("u,v,class\n{rows}")).unwrap();
     std::fs::write(folder.path().join("empty.csv"), "u,class\n").unwrap();
     let run = Run::new(SEED);

@@ -26,7 +26,8 @@ struct Step {
 pub(crate) fn run(page: &mut Page, update: bool) -> (Vec<String>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     for name in CARRIED {
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("data/{name}.csv"));
+        let data =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../dolmen-papers/data/{name}.csv"));
         fs::copy(data, folder.path().join(format!("{name}.csv"))).unwrap();
     }
     let mut faults = Vec::new();
@@ -68,7 +69,7 @@ pub(crate) fn run(page: &mut Page, update: bool) -> (Vec<String>, Vec<String>) {
 fn write_named_file(page: &Page, block: &Block, folder: &TempDir) {
     let text = page.text(block);
     let name = text.lines().next().and_then(|line| line.strip_prefix("# "));
-    if let Some(name) = name.filter(|name| name.ends_with(".toml") && block.language() == "toml") {
+    if let Some(name) = name.filter(|name| name.contains(".toml") && block.language() == "toml") {
         fs::write(folder.path().join(name), &text).unwrap();
     }
 }

@@ -46,7 +46,9 @@ pub(crate) fn list_results(update: bool) {
         list.lines().filter(|line| !is_result(line)).map(String::from).collect();
     let at =
         lines.iter().position(|line| line == RESULTS).expect("the list has a place for results");
-    lines.splice(at + 1..at + 1, pages.iter().map(line));
+    let rest = lines.split_off(at + 1);
+    lines.extend(pages.iter().map(line));
+    lines.extend(rest);
     let fresh = lines.join("\n") + "\n";
     if update && fresh != list {
         fs::write(&path, fresh).unwrap();

@@ -7,7 +7,8 @@ use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-pub(crate) const IRIS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/iris.csv");
+pub(crate) const IRIS: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../dolmen-papers/data/iris.csv");
 
 pub(crate) struct Folder(TempDir);
 
