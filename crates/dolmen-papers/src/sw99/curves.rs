@@ -223,7 +223,7 @@ pub(super) fn fig2(context: &Context<'_>) -> Result<Page> {
     ]);
     let mixtures = drawn.weight(|member| member.kernel.is_none());
     page.claims.push(Claim::new(
-        "about two thirds of the weight move to the mixtures",
+        "most of the weight moves to the mixtures (the paper: about two thirds)",
         mixtures > 0.5,
         format!("{mixtures:.2} of the weight"),
     ));

@@ -28,6 +28,8 @@ const MOST_PAIRS: usize = 6;
 const HELD: [f64; 5] = [0.95, 0.8, 0.6, 0.4, 0.2];
 /// Room for the key at the right.
 const KEY: f64 = 200.0;
+/// What stands beside a name in the key: its stroke, its weight, and air.
+const BESIDE_NAME: f64 = 34.0 + 32.0 + MARGIN + 4.0;
 
 /// The model and the number of its columns, if it is a density of numbers.
 fn density_of<'a>(subject: &Subject<'a>) -> Option<(ModelView<'a>, usize)> {
@@ -99,10 +101,17 @@ fn frame(profile: &Profile, heading: Heading, least: f64, options: &Options) -> 
     let frame = Frame {
         x: ends,
         y: (0.0, if highest > 0.0 { 1.05 * highest } else { 1.0 }),
-        right: KEY,
+        right: key_width(profile, options),
         ..Frame::new(heading, &profile.name, "density")
     };
     frame.open(options)
+}
+
+/// How wide the key is: as its longest name wants it, within bounds that leave the curves most of the picture.
+fn key_width(profile: &Profile, options: &Options) -> f64 {
+    let named = profile.members.iter().map(|member| width(&member.name, SMALL));
+    let longest = named.fold(0.0, f64::max);
+    (longest + BESIDE_NAME).clamp(KEY, (0.4 * options.width).max(KEY))
 }
 
 /// Heights of bars whose whole area is 1.
@@ -140,8 +149,9 @@ fn draw_curves(plot: &mut Plot, profile: &Profile, whole: &str, options: &Option
     }
     let points = profile.x.iter().copied().zip(profile.stack.iter().copied());
     plot.curve(points, Pen::new(Colour::First, 2.8), whole);
-    let (left, mut y) = (options.width - KEY + 16.0, plot.y.range().1 + 10.0);
-    let room = KEY - MARGIN - 34.0;
+    let key = key_width(profile, options);
+    let (left, mut y) = (options.width - key + 16.0, plot.y.range().1 + 10.0);
+    let room = key - MARGIN - 34.0;
     let mut entry = |name: &str, title: &str, colour: Colour, is_bold: bool| {
         plot.canvas.line((left, y - 4.0), (left + 14.0, y - 4.0), Pen::new(colour, 2.8));
         let letters = Letters::new(SMALL, Colour::Ink);
