@@ -55,6 +55,16 @@ class Estimator(BaseEstimator):
     # Fitting
 
     def _fit(self, x: Any, y: Any, sample_weight: Any, groups: Any, times: Any) -> Any:
+        before = dict(self.__dict__)
+        try:
+            return self._fitted_to(x, y, sample_weight, groups, times)
+        except BaseException:
+            # What was fitted before stays whole: its classes and columns go with its model.
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fitted_to(self, x: Any, y: Any, sample_weight: Any, groups: Any, times: Any) -> Any:
         rows = self._rows_to_fit(x)
         count = rows.rows if isinstance(rows, _dolmen.Table) else len(rows)
         truth, name = self._truth(y, count)
@@ -77,6 +87,7 @@ class Estimator(BaseEstimator):
             manner = _rows.manner(self.n_jobs, listener)
             self.model_, matrix = _dolmen.fit(recipe, rows, truth, keys, members or None, None, manner)
         self._matrix = matrix
+        self._of_frame = isinstance(rows, _dolmen.Table)
         self._tell(self.model_.report())
         return self
 
@@ -105,7 +116,9 @@ class Estimator(BaseEstimator):
         return {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
 
     def _by_name(self) -> bool:
-        """Whether the model knows its columns by name: arrays have none, and are given x1, x2, .."""
+        """Whether the model knows its columns by name: arrays have none, and are given x1, x2, .. A file does not say which it was."""
+        if hasattr(self, "_of_frame"):
+            return self._of_frame
         return [name for name, _ in self.model_.columns] != [f"x{j + 1}" for j in range(len(self.model_.columns))]
 
     def _all_numbers(self) -> bool:
@@ -140,13 +153,13 @@ class Estimator(BaseEstimator):
     def _tell(self, report: dict[str, Any]) -> None:
         """Warns of what the fit has to say to the user."""
         for note in report.get("data_notes") or []:
-            warnings.warn(note.replace("--all-columns", 'reading={"all_columns": True}'), stacklevel=4)
+            warnings.warn(note.replace("--all-columns", 'reading={"all_columns": True}'), stacklevel=5)
         for text in report.get("left_out") or []:
-            warnings.warn(f"a member was left out: {text}", stacklevel=4)
+            warnings.warn(f"a member was left out: {text}", stacklevel=5)
         if report.get("combination_converged") is False:
             from sklearn.exceptions import ConvergenceWarning
 
-            warnings.warn("the search for the combination missed its tolerance", ConvergenceWarning, stacklevel=4)
+            warnings.warn("the search for the combination missed its tolerance", ConvergenceWarning, stacklevel=5)
 
     # Using
 
@@ -208,6 +221,10 @@ class Estimator(BaseEstimator):
         if not self.__sklearn_is_fitted__():
             return super()._repr_html_()
         return self.model_.summary_html()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        # Notebooks ask for this first; scikit-learn's would show the diagram of the parameters.
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def save(self, path: str | Path) -> None:
         """Writes the model file that the command line reads, too."""

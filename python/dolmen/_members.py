@@ -20,6 +20,10 @@ SPEAKS = {"density": "score_samples", "classification": "predict_proba", "regres
 """The method by which an object answers, by task."""
 
 
+NOT_ONE = 1e-3
+"""Probabilities whose sum is further from 1 are none; single precision comes much nearer."""
+
+
 class Member:
     """An object that is not fitted, with what it needs to know of the task."""
 
@@ -101,6 +105,10 @@ class FittedMember:
         place = {label: i for i, label in enumerate(self.classes.tolist())}
         columns = [place[label] for label in known.tolist()]
         whole[:, columns] = said
+        totals = whole.sum(axis=1)
+        if not (np.all(whole >= 0.0) and np.all(np.abs(totals - 1.0) < NOT_ONE)):
+            row = int(np.argmax(~((whole >= 0.0).all(axis=1) & (np.abs(totals - 1.0) < NOT_ONE))))
+            raise ValueError(f"predict_proba gave {whole[row].tolist()} for a row: no probabilities that sum to 1")
         return whole.ravel()
 
     def dumps(self) -> bytes:

@@ -203,6 +203,8 @@ def weigh(matrix: Any, y: Any = None, method: Any = None, log: bool = False, *, 
         Further fields of the library's recipe: calibration, interval, prior, errors, draws, random_state, n_jobs.
     """
     if isinstance(matrix, OutOfSample):
+        if y is not None or sample_weight is not None:
+            raise TypeError("an OutOfSample has its own truth and weights: y and sample_weight are for predictions without")
         return matrix.weigh(method, **options)
     if _rows.is_frame(matrix):
         table = _rows.table(matrix)

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KernelDensity
@@ -125,3 +126,31 @@ def test_weights_reach_objects_that_take_them(diabetes):
     weights = np.where(y > np.median(y), 1.0, 1e-9)
     heavy = dolmen.StackedRegressor([("line", LinearRegression()), "mean"], check="matrix").fit(x, y, sample_weight=weights)
     assert heavy.predict(x).mean() > y.mean() + 20
+
+
+def test_probabilities_that_are_none_are_the_failure_of_the_member():
+    class Loud(LogisticRegression):
+        def predict_proba(self, X):
+            return 3.0 * super().predict_proba(X)
+
+    x, y = load_iris(return_X_y=True)
+    with pytest.raises(dolmen.errors.MemberError, match="sum to 1"):
+        dolmen.StackedClassifier([("loud", Loud(max_iter=500)), "naive-bayes"], folds=3).fit(x, y)
+
+
+def test_a_refit_that_fails_leaves_what_was_fitted():
+    x, y = load_iris(return_X_y=True)
+    model = dolmen.NaiveBayes().fit(x, y)
+    with pytest.raises(ValueError):
+        model.fit(x[:, :2], np.where(y > 0, "q", "p"), sample_weight=-np.ones(len(y)))
+    assert model.classes_.tolist() == [0, 1, 2] and model.n_features_in_ == 4
+    assert (model.predict(x) == y).mean() > 0.9
+
+
+def test_frames_may_call_their_columns_as_arrays_do():
+    pandas = pytest.importorskip("pandas")
+    x, y = load_iris(return_X_y=True)
+    frame = pandas.DataFrame({"x1": x[:, 2], "x2": np.where(x[:, 0] > 5.8, "long", "short")})
+    model = dolmen.RandomForestClassifier(trees=5).fit(frame, y)
+    assert model.predict_proba(frame).shape == (150, 3)
+    assert model._repr_mimebundle_()["text/html"] == model._repr_html_()
