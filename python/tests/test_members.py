@@ -154,3 +154,20 @@ def test_frames_may_call_their_columns_as_arrays_do():
     model = dolmen.RandomForestClassifier(trees=5).fit(frame, y)
     assert model.predict_proba(frame).shape == (150, 3)
     assert model._repr_mimebundle_()["text/html"] == model._repr_html_()
+
+
+@pytest.mark.parametrize("jobs", [1, None])
+def test_stacks_of_this_package_may_be_members_as_objects(jobs):
+    """In a process of its own: if fits waited for one another it would never end."""
+    code = f"""
+import numpy as np, dolmen
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+x = np.random.default_rng(0).normal(size=(60, 3)); y = x @ [1.0, 2.0, 3.0]
+inner = dolmen.StackedRegressor(["ridge", "mean"], n_jobs={jobs})
+piped = make_pipeline(StandardScaler(), dolmen.Ridge(n_jobs={jobs}))
+stack = dolmen.StackedRegressor([inner, ("piped", piped), "ridge"], n_jobs={jobs}, folds=3).fit(x, y)
+assert np.corrcoef(stack.predict(x), y)[0, 1] > 0.99
+dolmen.Ridge(n_jobs={jobs}).fit(x, y)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -21,6 +21,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::errors::foreign;
+use crate::work::in_member;
 
 /// The kind by which recipes name Python objects: `python(name=..)`.
 const KIND: &str = "python";
@@ -85,7 +86,7 @@ impl<T: Task> Learner<T> for Member {
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
         run.check()?;
-        let object = Python::attach(|py| {
+        let object = in_member(|py| {
             let rows = Given::new(py, sample)?;
             self.object.call_method1(py, "fit", (rows.x, rows.fields, rows.truth, rows.weights))
         });
@@ -110,7 +111,7 @@ impl<T: Task> Learner<T> for Member {
         }
         run.check()?;
         let mut block = Block { splits: Vec::new(), failures: Vec::new() };
-        Python::attach(|py| {
+        in_member(|py| {
             let rows = Given::new(py, sample)?;
             let splits = PyList::empty(py);
             for split in plan.splits() {
@@ -220,7 +221,7 @@ impl<T: Task, const TRUSTED: bool> Fitted<T> for FittedMember<TRUSTED> {
     }
 
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
-        let predicted = Python::attach(|py| {
+        let predicted = in_member(|py| {
             let answer = self.object.call_method1(py, "predict", (array(py, x)?,))?;
             crate::borrow::copied(answer.bind(py).cast::<PyArray1<f64>>()?)
         });
@@ -267,7 +268,7 @@ impl<T: Task, const TRUSTED: bool> Stored<T> for FittedMember<TRUSTED> {
             return Err(Error::param("the file's members", "without Python objects", got)
                 .with_hint("if you trust where the file comes from: trust=True"));
         }
-        let object = Python::attach(|py| {
+        let object = in_member(|py| {
             let loads = py.import("dolmen._members")?.getattr("loads")?;
             loads.call1((PyBytes::new(py, &state),)).map(Bound::unbind)
         });

@@ -3,6 +3,7 @@
 //! The calling thread lets go of the interpreter and looks now and then whether a signal came. Work that was cancelled and does not
 //! end in a moment, because a member is deep in code of its own, is left to end by itself: it owns what it uses.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -45,6 +46,19 @@ fn pool(threads: Option<usize>) -> dolmen::Result<Pool> {
     };
     pools.insert(threads, pool.clone());
     Ok(pool)
+}
+
+thread_local! {
+    static IN_MEMBER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a Python member. Whatever it asks of this package is done by threads of its own: those of the pool wait for it, and would
+/// wait for one another.
+pub(crate) fn in_member<R>(call: impl FnOnce(Python<'_>) -> R) -> R {
+    let before = IN_MEMBER.replace(true);
+    let answer = Python::attach(call);
+    IN_MEMBER.set(before);
+    answer
 }
 
 /// How far the work has come, as the interpreter's thread reads it.
@@ -96,7 +110,9 @@ pub(crate) fn work<R: Send + 'static>(
     manner: &Manner,
     job: impl FnOnce(&Run) -> dolmen::Result<R> + Send + 'static,
 ) -> PyResult<R> {
-    let pool = pool(manner.n_jobs).map_err(|error| raised(py, error))?;
+    let pool =
+        if IN_MEMBER.get() { Pool::new(manner.n_jobs.unwrap_or(1)) } else { pool(manner.n_jobs) };
+    let pool = pool.map_err(|error| raised(py, error))?;
     let cancelled = Arc::new(AtomicBool::new(false));
     let mut run = Run::with_pool(&pool, 0).cancelled_by(Arc::clone(&cancelled));
     let watch = manner
