@@ -98,7 +98,7 @@ def overhead():
     y = x.sum(axis=1) + rng.normal(size=200_000)
     model = dolmen.GradientBoostingRegressor(rounds=60, n_jobs=1)
     outer = best(lambda: model.fit(x, y))[0]
-    recipe = {"target": "y", "task": "regress", **model._recipe()}
+    recipe = {"target": "y", "task": "regress", **model._recipe(None)}
     inner = best(lambda: _dolmen.fit(recipe, x, y, _rows.keys(len(x)), None, None, _rows.manner(1)))[0]
     print(json.dumps(["overhead of the estimator over the compiled call", outer, inner, outer / inner - 1]))
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _pictures, _rows
 from ._estimator import Classifier, DensityEstimator, Estimator, Regressor
 from ._learner import Learner, spec_of
+from ._members import Objects
 from .oos import OutOfSample
 
 __all__ = ["StackedClassifier", "StackedDensity", "StackedRegressor"]
@@ -116,34 +117,25 @@ class Stacked(TransformerMixin, Estimator):
     def _is_python(self, member: Any) -> bool:
         return not isinstance(member, (str, dict, Learner))
 
-    def _python_members(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def _specs(self, objects: Objects) -> list[Any]:
+        specs = []
         for name, member in self._named():
             if self._is_python(member):
-                found[self._free_name(name or type(member).__name__, found)] = member
-        return found
-
-    @staticmethod
-    def _free_name(name: str, taken: dict[str, Any]) -> str:
-        if name not in taken:
-            return name
-        return next(f"{name}-{i}" for i in range(2, len(taken) + 3) if f"{name}-{i}" not in taken)
-
-    def _specs(self) -> list[Any]:
-        names = iter(self._python_members())
-        specs = []
-        for _, member in self._named():
-            specs.append({"kind": "python", "name": next(names)} if self._is_python(member) else spec_of(member))
+                specs.append(objects.spec(member, name))
+            elif name is None:
+                specs.append(spec_of(member, objects))
+            else:
+                specs.append({"kind": "named", "of": spec_of(member, objects), "name": name})
         return specs
 
-    def _recipe(self) -> dict[str, Any]:
+    def _recipe(self, objects: Objects) -> dict[str, Any]:
         combiners = self.combiner
         if combiners is None:
             combiners = []
         elif isinstance(combiners, (str, dict)):
             combiners = [combiners]
         return {
-            "members": self._specs(),
+            "members": self._specs(objects),
             "combiners": spec_of(list(combiners)),
             "folds": self.folds,
             "plan": self.plan,

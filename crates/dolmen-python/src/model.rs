@@ -181,6 +181,20 @@ impl Model {
         fields.map(|field| (field.name.clone(), levels(&field.kind))).collect()
     }
 
+    /// The columns that new rows must have: dates as they were, before they became numbers.
+    #[getter]
+    fn inputs(&self) -> Vec<String> {
+        let dates = &self.model.conventions().dates;
+        let origin = |name: &String| {
+            let of = dates.iter().find(|dates| dates.names().any(|derived| derived == *name));
+            of.map_or_else(|| name.clone(), |dates| dates.column.clone())
+        };
+        let mut inputs: Vec<String> =
+            self.model.schema().fields().iter().map(|field| origin(&field.name)).collect();
+        inputs.dedup();
+        inputs
+    }
+
     /// The version that made it.
     #[getter]
     fn writer(&self) -> &str {

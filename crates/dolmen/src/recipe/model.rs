@@ -17,7 +17,7 @@ use crate::run::Run;
 use crate::store::write_file;
 use crate::table::{
     self, Categories, Column, ColumnKind, Conventions, Features, ReadOptions, Rows, Schema, Table,
-    Unseen, check_finite,
+    Unseen, check_finite, place_of,
 };
 use crate::target::Target;
 use crate::task::{Classification, Density, Joint, Regression, Task};
@@ -351,7 +351,7 @@ impl Model {
         let mut rows = categories.codes.iter().enumerate();
         rows.find_map(|(i, &code)| {
             let class = named(code)?;
-            (!self.classes.is_empty() && !self.classes.iter().any(|own| own == class))
+            (!self.classes.is_empty() && place_of(class, &self.classes).is_none())
                 .then(|| (i, class.to_string()))
         })
     }
