@@ -192,6 +192,19 @@ class Estimator(BaseEstimator):
         return self.model_.report()
 
     @property
+    def evidence_(self) -> dict[str, Any] | None:
+        """How predictions of rows that were held out did, summed up as curves and counts: what the pictures show."""
+        check_is_fitted(self, "model_")
+        return self.model_.evidence()
+
+    def _per_feature(self, values: Any) -> np.ndarray:
+        """Numbers of the model's columns summed over the columns that came of one feature; 0 for those that were left out."""
+        sums: dict[str, float] = dict.fromkeys(getattr(self, "feature_names_in_", []), 0.0)
+        for name, value in zip(self.model_.origins, values, strict=True):
+            sums[name] = sums.get(name, 0.0) + value
+        return np.asarray(list(sums.values()))
+
+    @property
     def recipe_(self) -> str:
         """What decided the fit, as the TOML file that `dolmen fit --recipe` takes."""
         check_is_fitted(self, "model_")

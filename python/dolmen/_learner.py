@@ -104,4 +104,4 @@ class Importances:
         found = self._series("importance")
         if found is None:
             raise AttributeError(f"this {type(self).__name__} has no importances")
-        return found
+        return self._per_feature(found)

@@ -82,10 +82,15 @@ class Member:
             else:
                 raise TypeError(f"member '{self.name}' ({type(estimator).__name__}) takes no sample_weight, but the rows have weights")
         arguments: list[Any] = [shown(x, fields, self.frame)]
-        if truth is not None:
-            arguments.append(truth if self.classes is None else self.classes[truth])
-        estimator.fit(*arguments, **named)
-        return FittedMember(estimator, self.task, self.classes, self.frame, fields, self.heard)
+        known = None
+        if truth is not None and self.classes is not None and "xgboost" in _libraries(estimator):
+            # It takes no labels but 0, 1, .. without a gap.
+            present, truth = np.unique(truth, return_inverse=True)
+            known = self.classes[present]
+        elif truth is not None and self.classes is not None:
+            truth = self.classes[truth]
+        estimator.fit(*arguments, *([] if truth is None else [truth]), **named)
+        return FittedMember(estimator, self.task, self.classes, known, self.frame, fields, self.heard)
 
     def out_of_sample(
         self,
@@ -141,9 +146,18 @@ def _one_split(
 class FittedMember:
     """A fitted object that takes arrays and gives arrays."""
 
-    def __init__(self, estimator: Any, task: str, classes: np.ndarray | None, frame: str | None, fields: Fields, heard: list[BaseException]):
+    def __init__(
+        self,
+        estimator: Any,
+        task: str,
+        classes: np.ndarray | None,
+        known: np.ndarray | None,
+        frame: str | None,
+        fields: Fields,
+        heard: list[BaseException],
+    ):
         self.estimator, self.task = estimator, task
-        self.classes, self.frame, self.fields = classes, frame, fields
+        self.classes, self.known, self.frame, self.fields = classes, known, frame, fields
         self.heard = heard
 
     def __getstate__(self) -> dict[str, Any]:
@@ -163,7 +177,7 @@ class FittedMember:
             return np.ascontiguousarray(said, dtype=np.float64).ravel()
         # A fold may lack a class, and objects order classes as they like.
         whole = np.zeros((len(x), len(self.classes)))
-        known = getattr(self.estimator, "classes_", None)
+        known = getattr(self.estimator, "classes_", None) if self.known is None else self.known
         known = self.classes if known is None else np.asarray(known)
         # Some call classes by their spellings, whatever they were given.
         place = {str(label): i for i, label in enumerate(self.classes.tolist())}
@@ -220,18 +234,35 @@ def _column(values: np.ndarray, levels: list[str] | None, frame: str) -> Any:
     return pandas.Categorical.from_codes(codes, categories=levels)
 
 
+def unfitted(value: Any) -> Any:
+    """An object as it was before it was fitted, or a list, a pair or a mapping of such."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(unfitted(part) for part in value)
+    if isinstance(value, dict):
+        return {name: unfitted(part) for name, part in value.items()}
+    return _clone(value) if hasattr(value, "fit") else copy.deepcopy(value)
+
+
 def _clone(estimator: Any) -> Any:
     if hasattr(estimator, "get_params"):
         from sklearn.base import clone
 
-        return clone(estimator)
+        try:
+            return clone(estimator)
+        except RuntimeError:
+            # Some change the parameters they are made with, which scikit-learn does not bear: CatBoost its lists of columns.
+            pass
     return copy.deepcopy(estimator)
 
 
 def _frame_for(estimator: Any, frame: str | None) -> str | None:
     """The kind of frame that an object can take: LightGBM ends the process where a frame of Polars has categories."""
-    names = [cls.__module__.partition(".")[0] for part in _parts(estimator) for cls in type(part).__mro__]
-    return "pandas" if frame == "polars" and "lightgbm" in names else frame
+    return "pandas" if frame == "polars" and "lightgbm" in _libraries(estimator) else frame
+
+
+def _libraries(estimator: Any) -> set[str]:
+    """The packages that an object and its parts come from."""
+    return {cls.__module__.partition(".")[0] for part in _parts(estimator) for cls in type(part).__mro__}
 
 
 def _parts(estimator: Any) -> Iterator[Any]:

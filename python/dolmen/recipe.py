@@ -31,7 +31,7 @@ def load(path: str | Path, *, trust: bool = False) -> Any:
         "regression": StackedRegressor,
     }
     recipe = model.recipe() or {}
-    same = ("folds", "plan", "check", "calibration", "intervals", "keep_stack", "keep_all", "drop_failed")
+    same = ("folds", "plan", "check", "calibration", "intervals", "keep_stack", "keep_all", "keep_matrix", "drop_failed", "explain")
     given = {name: recipe[name] for name in same if recipe.get(name) is not None}
     estimator: Classifier | Regressor | DensityEstimator = kinds[model.task](
         recipe.get("members") or None,
@@ -45,9 +45,10 @@ def load(path: str | Path, *, trust: bool = False) -> Any:
         estimator.classes_ = np.sort(_rows.unspelled(model.classes))
         estimator._class_order = np.asarray(_dolmen.class_order(_rows.spelled(estimator.classes_)))
     estimator._of_file = True
-    estimator.n_features_in_ = len(model.inputs)
+    inputs = list(dict.fromkeys(model.origins))
+    estimator.n_features_in_ = len(inputs)
     if estimator._by_name():
-        estimator.feature_names_in_ = np.asarray(model.inputs, dtype=object)
+        estimator.feature_names_in_ = np.asarray(inputs, dtype=object)
     return estimator
 
 

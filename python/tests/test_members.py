@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -259,7 +260,7 @@ def test_boosting_libraries_take_frames_with_categories_and_truth_values(kind, l
     except ImportError:
         pass
     x = pd.DataFrame(columns) if kind == "pandas" else polars.DataFrame(columns)
-    stack = dolmen.StackedClassifier(members, folds=3, check="matrix", keep_all=True).fit(x, y)
+    stack = clone(dolmen.StackedClassifier(members, folds=3, check="matrix", keep_all=True)).fit(x, y)
     assert stack.score(x, y) > 0.95
     assert stack.oos_["lgbm"].shape == (150, 2)
 
