@@ -51,7 +51,7 @@ def densities(name):
             dolmen.GaussianMixture(components=8, restarts=1, n_jobs=2),
             mixture.GaussianMixture(8, random_state=0, max_iter=500, tol=1e-5),
         ),
-        "KernelDensity": lambda: (dolmen.KernelDensity(bandwidth={"absolute": [0.5]}, n_jobs=2), neighbors.KernelDensity(bandwidth=0.5)),
+        "KernelDensity": lambda: (dolmen.KernelDensity(bandwidth={"absolute": [0.5] * 5}, n_jobs=2), neighbors.KernelDensity(bandwidth=0.5)),
     }[name]()
     calls = [("fit", lambda m: m.fit(train)), ("score_samples", lambda m: m.score_samples(test))]
     return sides, calls, lambda m: -float(np.mean(m.score_samples(test))), "- mean ln p"

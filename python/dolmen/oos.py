@@ -279,6 +279,8 @@ def _without(frame: Any, name: str) -> tuple[Any, np.ndarray]:
     columns = _rows.named_columns(frame)
     if name not in columns:
         raise ValueError(f"no column '{name}' in the data frame, which has {', '.join(columns)}")
+    if len(columns) == 1:
+        raise ValueError(f"there are no members to combine beside the column '{name}'")
     import narwhals.stable.v1 as narwhals
 
     return narwhals.from_native(frame, eager_only=True).drop(name).to_native(), columns[name]

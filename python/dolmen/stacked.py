@@ -123,14 +123,14 @@ class Stacked(TransformerMixin, Estimator):
             return list(members.items())
         if not isinstance(members, (list, tuple)):
             members = [members]
-        if not members:
-            raise ValueError("there are no members: None takes the usual ones")
         return [member if isinstance(member, tuple) and len(member) == 2 else (None, member) for member in members]
 
     def _is_python(self, member: Any) -> bool:
         return not isinstance(member, (str, dict, Learner))
 
     def _specs(self, objects: Objects) -> list[Any]:
+        if self.members is not None and not self._named():
+            raise ValueError("there are no members: None takes the usual ones")
         specs = []
         for name, member in self._named():
             if self._is_python(member):

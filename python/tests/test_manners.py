@@ -105,6 +105,51 @@ def test_bad_input_is_refused_in_words(iris):
         dolmen.NaiveBayes().fit(x, y).predict(x[:, :2])
 
 
+def test_frames_and_options_that_cannot_be_used_are_told_in_words(iris):
+    import pandas as pd
+    import polars
+
+    x, y = iris
+    frame = pd.DataFrame(x, columns=list("abcd"))
+    with pytest.raises(TypeError, match="collect"):
+        dolmen.NaiveBayes().fit(polars.from_pandas(frame).lazy(), y)
+    with pytest.raises(ValueError, match="several columns called a"):
+        dolmen.NaiveBayes().fit(pd.DataFrame(x, columns=list("aabc")), y)
+    with pytest.raises(ValueError, match="no columns"):
+        dolmen.NaiveBayes().fit(pd.DataFrame(index=range(10)), [0, 1] * 5)
+    with pytest.raises(ValueError, match="lists|neither numbers nor categories"):
+        dolmen.NaiveBayes().fit(pd.DataFrame({"a": [[1], [2]] * 5}), [0, 1] * 5)
+    with pytest.raises(ValueError, match="two dimensions"):
+        dolmen.advise(x[:, 0], y)
+    with pytest.raises(dolmen.errors.ParameterError, match="al_columns\nhint: did you mean 'all_columns'"):
+        dolmen.NaiveBayes(reading={"al_columns": True}).fit(frame, y)
+    with pytest.raises(dolmen.errors.ParameterError, match="nestd\nhint: did you mean 'nested'"):
+        dolmen.StackedClassifier(["logistic", "naive-bayes"], check="nestd").fit(x, y)
+    with pytest.raises(ValueError, match='check="none"'):
+        dolmen.StackedClassifier(["logistic", "naive-bayes"], folds=1).fit(x, y)
+    with pytest.raises(ValueError, match="no members"):
+        dolmen.StackedClassifier([]).fit(x, y)
+    with pytest.raises(TypeError, match="NaiveBayes is a class"):
+        dolmen.StackedClassifier([dolmen.NaiveBayes, "logistic"]).fit(x, y)
+
+
+def test_work_that_is_left_behind_keeps_no_threads(iris):
+    """Ctrl-C while a member sleeps: the next fit does not wait for it."""
+    from sklearn.linear_model import LogisticRegression
+
+    class Slow(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):
+            time.sleep(4)
+            return super().fit(X, y)
+
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        dolmen.StackedClassifier([("slow", Slow(max_iter=500)), ("slower", Slow(max_iter=500))], folds=3, n_jobs=2).fit(*iris)
+    start = time.monotonic()
+    dolmen.NaiveBayes(n_jobs=2).fit(*iris)
+    assert time.monotonic() - start < 2.0
+
+
 def test_groups_without_a_label_are_one_group(iris):
     from dolmen import _rows
 

@@ -151,3 +151,24 @@ def test_columns_that_are_no_members_are_told():
     frame = pd.DataFrame({"a:x": [0.4, 0.6, 0.7], "a:y": [0.6, 0.4, 0.3], "class": ["y", "x", "x"]})
     with pytest.warns(UserWarning, match="'class' is left out"):
         dolmen.weigh(frame, np.asarray(["y", "x", "x"]))
+
+
+def test_the_truth_may_be_a_column_of_the_frame():
+    rng = np.random.default_rng(2)
+    y = rng.normal(size=50)
+    frame = pd.DataFrame({"a": y + rng.normal(size=50) * 0.1, "b": rng.normal(size=50)})
+    expected = dolmen.weigh(frame, y).weights
+    assert np.array_equal(dolmen.weigh(frame.assign(truth=y), "truth").weights, expected)
+    with pytest.raises(ValueError, match="no column 'trth'"):
+        dolmen.weigh(frame, "trth")
+    with pytest.raises(ValueError, match="no members to combine"):
+        dolmen.weigh(frame[["a"]], "a")
+    with pytest.raises(TypeError, match="data frames"):
+        dolmen.weigh({"a": y}, "a")
+
+
+def test_probabilities_and_rows_are_checked():
+    with pytest.raises(ValueError, match="'m' gives .0.5, 0.9. in row 0"):
+        dolmen.stack_oof(["a", "b"], {"m": [[0.5, 0.9], [0.1, 0.9]]})
+    with pytest.raises(ValueError, match="'a' has 2 rows, but y has 3"):
+        dolmen.stack_oof([0, 1, 1], {"a": [0.1, 0.2]})
