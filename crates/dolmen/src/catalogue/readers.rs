@@ -9,7 +9,7 @@ use crate::learner::bayes::one_dependence::FittedOneDependence;
 use crate::learner::density::averaged::FittedAverage;
 use crate::learner::density::gaussian::FittedGaussian;
 use crate::learner::density::kernel::FittedKernel;
-use crate::learner::density::mixture::FittedMixture;
+use crate::learner::density::mixture::{FittedMixture, GaussianPass, MixturePass};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::foreign::Foreign;
 use crate::learner::linear::{FittedLogistic, FittedRidge};
@@ -28,6 +28,8 @@ pub(super) fn standard() -> Registry {
         .with_model::<Density, FittedKernel>()
         .with_model::<Density, FittedMixture>()
         .with_model::<Density, FittedAverage>()
+        .with_pass::<Density, GaussianPass>()
+        .with_pass::<Density, MixturePass>()
         .with_model::<Classification, Simple<FittedFrequencies>>()
         .with_model::<Classification, Simple<FittedLogistic>>()
         .with_model::<Classification, FittedAdaBoost>()

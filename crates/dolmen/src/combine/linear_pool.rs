@@ -34,7 +34,7 @@ impl LinearPool {
     }
 
     /// The pool that a search for weights ended with.
-    pub(super) fn searched(found: FoundWeights) -> Self {
+    pub(crate) fn searched(found: FoundWeights) -> Self {
         let Solution { weights, converged, gap, .. } = &found.solution;
         let mut pool = Self::new(weights.clone());
         pool.converged = Some(*converged);

@@ -4,12 +4,13 @@ use super::assess::{Assessed, Assessor, best_member, plan_checks};
 use super::equal::EqualWeights;
 use super::verdict::Kept;
 use super::{Check, Ending, Ensemble, FoldAverage, IntervalKind, Stack, StackFigures};
-use crate::combine::{Combination, Combiner, LinearPool, log_evidence};
+use crate::combine::{Combination, Combiner, FoundWeights, LinearPool, log_evidence};
 use crate::error::{Error, Result};
 use crate::learner::{Attempt, Failure, Fitted, Learner, Sample, check_numbers, fit_members};
 use crate::oos::{self, Collector, MemberFits, OnFailure, OutOfSample, Trials};
 use crate::plan::Plan;
 use crate::run::{Run, Work};
+use crate::solver::Solution;
 use crate::solver::problem::unit;
 use crate::target::Target;
 use crate::task::Task;
@@ -85,6 +86,40 @@ impl<T: Task> Stack<T> {
             let models = in_order(&names, refitted)?;
             return self.ensemble(sample, trials, decision, kept.all_weights, models, run);
         }
+    }
+
+    /// The ensemble of members that were fitted elsewhere: `matrix` is what they said about the rows of the sample when they
+    /// had not seen them, `models` are those for new rows. Where the members are pooled by weights that were searched for, `weigh` may
+    /// find better ones, from more rows than these.
+    pub(crate) fn combine_fitted(
+        &self,
+        sample: &Sample<'_, T>,
+        plan: &Plan,
+        matrix: OutOfSample<T>,
+        models: Vec<(String, Box<dyn Fitted<T>>)>,
+        weigh: &dyn Fn(&FoundWeights) -> Result<Option<Solution>>,
+        run: &Run,
+    ) -> Result<Ensemble<T>> {
+        let (combiners, equal) = self.candidates();
+        let rungs: usize = combiners.iter().map(|combiner| combiner.rungs().len()).sum();
+        let trials = if self.is_checked(rungs) {
+            Trials::of_matrix(matrix, plan)
+        } else {
+            Trials::none(matrix)
+        };
+        let mut decision = self.decide(sample, &trials, &combiners, equal, run)?;
+        if let Some(found) = decision.combination.found().filter(|_| !decision.replaced)
+            && let Some(solution) = weigh(found)?
+        {
+            let options = found.options.clone();
+            let found = FoundWeights { options, solution };
+            decision.combination = Box::new(LinearPool::searched(found));
+        }
+        let kept = self.reduce(self.keep_all, &mut decision, &trials.matrix);
+        let names: Vec<String> =
+            kept.members.iter().map(|&m| trials.matrix.members()[m].clone()).collect();
+        let models = in_order(&names, models)?;
+        self.ensemble(sample, trials, decision, kept.all_weights, models, run)
     }
 
     /// The combination of all members that the trials speak for.

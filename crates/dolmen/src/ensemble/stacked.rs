@@ -88,7 +88,7 @@ impl<T: Task> Ensemble<T> {
     }
 
     /// An ensemble of models that weigh alike; one is itself.
-    pub(super) fn with_equal_weights(members: Vec<(String, Box<dyn Fitted<T>>)>) -> Result<Self> {
+    pub(crate) fn with_equal_weights(members: Vec<(String, Box<dyn Fitted<T>>)>) -> Result<Self> {
         let Some(width) = members.first().map(|(_, model)| model.width()) else {
             return Err(Error::shape("members of the ensemble", 1, 0));
         };

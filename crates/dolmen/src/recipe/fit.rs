@@ -109,22 +109,34 @@ impl Recipe {
             Some(matrix) => self.with_members_of(matrix, catalogue, sample.x())?,
             None => self.clone(),
         };
-        let mut stacked =
+        let stacked =
             with_earlier.stack(catalogue, &sample, data.folds.as_deref(), earlier, run)?;
-        let mut report = FitReport::new(&stacked, sample.rows(), run)?;
+        with_earlier.finish(catalogue, data, (&sample, sample.rows()), stacked, run)
+    }
+
+    /// What comes of a stack: the model with its report and its evidence. The sample may be a part of so many rows.
+    pub(super) fn finish<T: Anywhere>(
+        &self,
+        catalogue: &Catalogue,
+        data: &Data,
+        (sample, rows): (&Sample<'_, T>, usize),
+        mut stacked: Stacked<T>,
+        run: &Run,
+    ) -> Result<Fit> {
+        let mut report = FitReport::new(&stacked, rows, run)?;
         report.add_notes(data.notes.iter().chain(&stacked.notes));
-        let mut evidence = Evidence::of_fit(&stacked.ensemble, &sample, run)?;
+        let mut evidence = Evidence::of_fit(&stacked.ensemble, sample, run)?;
         if let (Some(evidence), Some(plan), true) = (&mut evidence, &stacked.plan, self.explain) {
-            let learners = with_earlier.learners(catalogue, &sample)?;
+            let learners = self.learners(catalogue, sample)?;
             let conventions = &data.conventions;
-            let explained = Explained { ensemble: &stacked.ensemble, sample, conventions };
+            let explained = Explained { ensemble: &stacked.ensemble, sample: *sample, conventions };
             explained.add_to(evidence, &learners, plan, run)?;
         }
         let matrix = stacked.ensemble.take_matrix().map(T::into_matrix);
         let model = Model::new(
-            &with_earlier,
+            self,
             data,
-            target.classes().to_vec(),
+            sample.target().classes().to_vec(),
             T::into_model(stacked.ensemble),
             (report.clone(), evidence),
             if self.keep_matrix { matrix.clone() } else { None },
@@ -254,7 +266,7 @@ impl Recipe {
     }
 
     /// Refuses what a member as it is cannot have.
-    fn check_alone(&self) -> Result<()> {
+    pub(super) fn check_alone(&self) -> Result<()> {
         let contradicting = [
             ("combiners", !self.combiners.is_empty()),
             ("a plan", self.plan.is_some()),
@@ -297,7 +309,7 @@ impl Recipe {
     }
 
     /// The combiners named, or the usual ones.
-    fn combiner_specs<T: Catalogued>(&self, x: Rows<'_>) -> Vec<Spec> {
+    pub(super) fn combiner_specs<T: Catalogued>(&self, x: Rows<'_>) -> Vec<Spec> {
         if self.combiners.is_empty() { T::usual_combiners(x) } else { self.combiners.clone() }
     }
 
@@ -317,7 +329,12 @@ impl Recipe {
     }
 
     /// A stack with everything but its members.
-    fn configured<T: Task>(&self, stack: Stack<T>, rows: usize, plan: &Plan) -> Stack<T> {
+    pub(super) fn configured<T: Task>(
+        &self,
+        stack: Stack<T>,
+        rows: usize,
+        plan: &Plan,
+    ) -> Stack<T> {
         let few = T::HAS_TARGET
             && (FEWEST_NESTED_ROWS..=NESTED_ROWS).contains(&rows)
             && (3..=MOST_NESTED_FOLDS).contains(&plan.splits().len())
@@ -342,7 +359,7 @@ impl Recipe {
     }
 
     /// The usual members may fail; those that the user has named stop the fit, unless he says otherwise.
-    fn on_failure(&self) -> OnFailure {
+    pub(super) fn on_failure(&self) -> OnFailure {
         let may_fail = self.drop_failed || self.members.is_empty();
         if may_fail { OnFailure::Drop } else { OnFailure::Stop }
     }

@@ -12,6 +12,7 @@
 //! | `file` | the model file |
 //! | `members` | its members one by one: what they tell of themselves, what they consist of |
 //! | `score` | how good a model is on rows with known truth |
+//! | `stream` | fits to tables that are read block by block |
 //! | `predictions` | files of predictions from elsewhere: which columns are what |
 //! | `weigh` | the best combination of those |
 //! | `compare` | is the stack of a recipe worth it, by repeated splits |
@@ -49,6 +50,7 @@ mod profile;
 mod report;
 mod routing;
 mod score;
+pub mod stream;
 mod weigh;
 
 use std::collections::BTreeMap;

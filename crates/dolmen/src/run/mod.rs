@@ -122,7 +122,12 @@ impl Run {
 
     /// This run's random numbers, from their beginning.
     pub fn rng(&self) -> ChaCha8Rng {
-        ChaCha8Rng::seed_from_u64(self.key)
+        rng_of(self.key)
+    }
+
+    /// What its random numbers come from, for fits that are sent elsewhere before they draw any ([`rng_of`]).
+    pub(crate) fn key(&self) -> u64 {
+        self.key
     }
 
     /// Runs `work` on the run's thread pool, so that everything parallel in it uses that pool.
@@ -160,8 +165,13 @@ impl fmt::Debug for Run {
     }
 }
 
+/// The random numbers of a run with this key.
+pub(crate) fn rng_of(key: u64) -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(key)
+}
+
 /// The finaliser of SplitMix64: a bijection that spreads neighbouring keys over all 64 bits.
-fn mix(key: u64) -> u64 {
+pub(crate) fn mix(key: u64) -> u64 {
     let mut z = key.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -104,13 +104,17 @@ impl Column {
         }
     }
 
+    /// Whether row `i` has no value.
+    pub fn is_missing(&self, i: usize) -> bool {
+        match self {
+            Self::Numeric(values) => values[i].is_nan(),
+            Self::Categorical(c) => c.codes[i] == Categories::MISSING,
+        }
+    }
+
     /// The rows that have a value.
     pub fn present(&self) -> Vec<usize> {
-        let has_value = |i: &usize| match self {
-            Self::Numeric(values) => !values[*i].is_nan(),
-            Self::Categorical(c) => c.codes[*i] != Categories::MISSING,
-        };
-        (0..self.len()).filter(has_value).collect()
+        (0..self.len()).filter(|&i| !self.is_missing(i)).collect()
     }
 
     /// The column of chosen rows, in that order.
@@ -263,6 +267,30 @@ impl Table {
         let columns = self.columns.iter().map(column).collect();
         let (names, written) = (self.names.clone(), self.written.clone());
         Self { names, columns, rows: rows.len(), written, notes: self.notes.clone() }
+    }
+
+    /// Blocks of one table, one after the other: their columns and levels are the same.
+    pub(crate) fn stacked(blocks: Vec<Self>) -> Result<Self> {
+        let mut blocks = blocks.into_iter();
+        let Some(mut all) = blocks.next() else {
+            return Err(Error::data(Place::default(), "there are no rows"));
+        };
+        for block in blocks {
+            all.rows += block.rows;
+            for (column, more) in all.columns.iter_mut().zip(block.columns) {
+                match (column, more) {
+                    (Column::Numeric(values), Column::Numeric(more)) => values.extend(more),
+                    (Column::Categorical(own), Column::Categorical(more)) => {
+                        own.codes.extend(more.codes);
+                    }
+                    _ => {
+                        let problem = "a column holds numbers in one block and texts in another";
+                        return Err(Error::data(Place::default(), problem));
+                    }
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// The same table with further columns, after its own.

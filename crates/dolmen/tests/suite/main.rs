@@ -25,6 +25,7 @@ mod neighbours;
 mod network;
 mod oos;
 mod parameters;
+mod passes;
 mod plan;
 mod plan_time;
 mod simplex;

@@ -1,0 +1,264 @@
+//! The way from blocks to a model.
+
+use super::Source;
+use super::lockstep::{AllFits, LearnerFits, Lockstep};
+use super::look::{Look, look};
+use super::matrix::DiskMatrix;
+use super::rows::{Rows, Stream};
+use super::weights::Streamable;
+use crate::catalogue::Catalogue;
+use crate::combine::{Combiner, FoundWeights};
+use crate::ensemble::{Check, Ending, Ensemble, Stack};
+use crate::error::{Error, Result};
+use crate::learner::{Fitted, Sample, is_unusable};
+use crate::oos::OutOfSample;
+use crate::plan::{Lot, Plan, PlanSpec};
+use crate::recipe::fit::{Fit, Stacked, usual_folds};
+use crate::recipe::{Recipe, TargetTask, Truth};
+use crate::run::Run;
+use crate::target::Target;
+use crate::task::{Classification, Density, Joint, Regression};
+
+/// Rows of the sample, whatever the memory: more would cost members without passes much time, and tell little more.
+const MOST_SAMPLED: usize = 1_000_000;
+const FEWEST_SAMPLED: usize = 1000;
+/// Copies of the sample that fits and checks may hold, each of all columns and a few more.
+const COPIES: u64 = 8;
+const MORE_COLUMNS: usize = 8;
+
+impl Recipe {
+    /// Fits a model to a table that is read block by block, in about so many bytes of memory beside the blocks. Learners that have
+    /// [passes](crate::learner::pass) are fitted to all rows, the others to a sample drawn by the seed.
+    pub fn fit_blocks(&self, source: &dyn Source, memory: u64, run: &Run) -> Result<Fit> {
+        self.check_alone()?;
+        self.check_streamed()?;
+        let run = &run.seeded(self.seed);
+        let row = (size_of::<f64>() * (source.columns() + MORE_COLUMNS)) as u64;
+        let affordable = usize::try_from(memory / (COPIES * row)).unwrap_or(usize::MAX);
+        if affordable < FEWEST_SAMPLED {
+            let needed = FEWEST_SAMPLED as u64 * COPIES * row;
+            let what = "a fit to blocks of rows".into();
+            return Err(Error::Memory { what, needed, available: memory });
+        }
+        let look = look(self, source, affordable.min(MOST_SAMPLED), run)?;
+        match &look.data.truth {
+            Truth::None => self.fit_streamed::<Density>(source, &look, &(), run),
+            Truth::Classes(labels) if self.task == Some(TargetTask::Joint) => {
+                self.fit_streamed::<Joint>(source, &look, labels, run)
+            }
+            Truth::Classes(labels) => {
+                self.fit_streamed::<Classification>(source, &look, labels, run)
+            }
+            Truth::Numbers(values) => self.fit_streamed::<Regression>(source, &look, values, run),
+        }
+    }
+
+    /// Refuses what needs all rows in memory.
+    fn check_streamed(&self) -> Result<()> {
+        let plan = self.plan_request()?;
+        let asked = [
+            ("time", self.time.is_some()),
+            ("plan", plan.is_some_and(|plan| !matches!(plan.spec, PlanSpec::Hashed(_)))),
+            ("ending", self.ending != Ending::Refit),
+            ("keep_matrix", self.keep_matrix),
+            ("explain", self.explain),
+        ];
+        match asked.into_iter().find(|(_, is_asked)| *is_asked) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let expected = "left out where the table is read block by block";
+                let hint = "give more memory (--memory), or fit to a part of the rows";
+                Err(Error::param(name, expected, "given").with_hint(hint))
+            }
+        }
+    }
+
+    /// Folds of a table that is read block by block; 0 for a member as it is.
+    fn streamed_folds<T: Streamable>(&self, sample: &Sample<'_, T>) -> Result<usize> {
+        if self.alone {
+            return Ok(0);
+        }
+        let planned = match self.plan_request()?.map(|plan| plan.spec) {
+            Some(PlanSpec::Hashed(hashed)) => Some(hashed.folds),
+            _ => None,
+        };
+        Ok(planned.or(self.folds).unwrap_or_else(|| usual_folds(sample)))
+    }
+
+    fn fit_streamed<T: Streamable>(
+        &self,
+        source: &dyn Source,
+        look: &Look,
+        target: &T::Target,
+        run: &Run,
+    ) -> Result<Fit> {
+        let catalogue = Catalogue::standard();
+        let sample = look.data.sample::<T>(target)?;
+        let learners = self.learners(catalogue, &sample)?;
+        let folds = self.streamed_folds(&sample)?;
+        let lot = Lot::new(folds.max(1), &run.stream("plan"));
+        let sample_folds: Vec<usize> =
+            look.lots.iter().map(|&number| if folds > 0 { lot.fold(number) } else { 0 }).collect();
+        let stream = Stream::new(self, source, look, target.classes().to_vec(), lot);
+        let lockstep = Lockstep {
+            stream: &stream,
+            learners: &learners,
+            folds,
+            on_failure: self.on_failure(),
+            sample,
+            sample_folds: &sample_folds,
+        };
+        let stack_run = &run.stream("stack");
+        let fits = lockstep.fit(stack_run)?;
+        let mut notes = vec![described(look, &fits)];
+        notes.extend(fits.failures.iter().map(|(name, f)| format!("{name} left: {}", f.message)));
+        let stacked = if folds == 0 {
+            let models =
+                fits.learners.into_iter().flat_map(|own| own.members.into_iter().zip(own.all));
+            let ensemble = Ensemble::with_equal_weights(models.collect())?;
+            let (plan, combiner, failures) = (None, String::new(), Vec::new());
+            Stacked { ensemble, plan, folds, combiner, failures, notes }
+        } else {
+            let plan = Plan::from_folds(&sample_folds)?;
+            let specs = self.combiner_specs::<T>(sample.x());
+            let combiners: Vec<Box<dyn Combiner<T>>> =
+                specs.iter().map(|spec| catalogue.combiner(spec)).collect::<Result<_>>()?;
+            let predicted = Predicted::new(&stream, look, &fits, target, run)?;
+            let stack = self.configured(Stack::choosing(combiners), sample.rows(), &plan);
+            let stack = stack.check(Check::Matrix);
+            let weigh = |found: &FoundWeights| {
+                T::weigh(&predicted.all, &found.solution.weights, &found.options, run)
+            };
+            let models =
+                fits.learners.into_iter().flat_map(|own| own.members.into_iter().zip(own.all));
+            let weights = sample.weights().map(<[f64]>::to_vec);
+            let matrix = OutOfSample::from_columns(predicted.of_sample, target.clone(), weights)?;
+            let ensemble = stack.combine_fitted(
+                &sample,
+                &plan,
+                matrix,
+                models.collect(),
+                &weigh,
+                stack_run,
+            )?;
+            let (plan, combiner) = (Some(plan), specs[0].kind.clone());
+            Stacked { ensemble, plan, folds, combiner, failures: Vec::new(), notes }
+        };
+        self.finish(catalogue, &look.data, (&sample, look.rows), stacked, run)
+    }
+}
+
+/// What the user should know of how the rows were used.
+fn described<T: Streamable>(look: &Look, fits: &AllFits<T>) -> String {
+    let (rows, sampled) = (look.rows, look.numbers.len());
+    let on_sample: Vec<&str> = fits
+        .learners
+        .iter()
+        .filter(|own| own.is_sampled && sampled < rows)
+        .flat_map(|own| own.members.iter().map(String::as_str))
+        .collect();
+    let mut text = format!("the table was read block by block: {rows} rows");
+    if sampled < rows {
+        text.push_str(&format!(
+            "; what the check says, and all errors, come from a sample of {sampled} rows"
+        ));
+    }
+    if !on_sample.is_empty() {
+        text.push_str(&format!(
+            "; to this sample were fitted, because they need all rows at once: {}",
+            on_sample.join(", ")
+        ));
+    }
+    text
+}
+
+/// What every member said about rows it had not seen.
+struct Predicted {
+    /// Of all rows, what weights need.
+    all: DiskMatrix,
+    /// Of the rows of the sample, everything.
+    of_sample: Vec<(String, Vec<f64>)>,
+}
+
+impl Predicted {
+    /// Reads the table once more.
+    fn new<T: Streamable>(
+        stream: &Stream<'_>,
+        look: &Look,
+        fits: &AllFits<T>,
+        target: &T::Target,
+        run: &Run,
+    ) -> Result<Self> {
+        let width = T::width(target);
+        let names: Vec<String> = fits.learners.iter().flat_map(|own| own.members.clone()).collect();
+        let mut all = DiskMatrix::new(names.len())?;
+        let mut of_sample: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
+        let mut sampled = look.numbers.iter().copied().peekable();
+        stream.visit::<T>(run, |rows| {
+            run.check()?;
+            let columns = predict_rows(&rows, &fits.learners, width, run)?;
+            check(&names, &columns, &rows, width)?;
+            while let Some(number) = sampled.next_if(|n| *n < rows.first + rows.folds.len() as u64)
+            {
+                let at = (number - rows.first) as usize * width;
+                for (own, column) in of_sample.iter_mut().zip(&columns) {
+                    own.extend_from_slice(&column[at..at + width]);
+                }
+            }
+            let weights: Vec<f64> = rows.present.iter().map(|&i| rows.weight(i)).collect();
+            let entry = |column: &Vec<f64>| {
+                let row = |&i: &usize| T::entry(&column[i * width..][..width], rows.target(), i);
+                rows.present.iter().map(row).collect::<Vec<f64>>()
+            };
+            all.push(&weights, &columns.iter().map(entry).collect::<Vec<_>>())
+        })?;
+        Ok(Self { all, of_sample: names.into_iter().zip(of_sample).collect() })
+    }
+}
+
+/// Every member's predictions of a block, each row by the fit that had not seen it: one column for each, rows x width.
+fn predict_rows<T: Streamable>(
+    rows: &Rows<T>,
+    learners: &[LearnerFits<T>],
+    width: usize,
+    run: &Run,
+) -> Result<Vec<Vec<f64>>> {
+    let members: usize = learners.iter().map(|own| own.members.len()).sum();
+    let mut columns = vec![vec![0.0; rows.folds.len() * width]; members];
+    let folds = learners.first().map_or(0, |own| own.folds.len());
+    for fold in 0..folds {
+        let held_out = rows.of_fold(fold, true);
+        if held_out.is_empty() {
+            continue;
+        }
+        let part = rows.features.rows().view(held_out.as_slice());
+        let models = learners.iter().flat_map(|own| &own.folds[fold]);
+        for (column, model) in columns.iter_mut().zip(models) {
+            let model: &dyn Fitted<T> = model.as_ref();
+            let predicted = crate::learner::predict(model, part.rows(), run)?;
+            for (&i, predicted) in held_out.iter().zip(predicted.chunks_exact(width)) {
+                column[i * width..(i + 1) * width].copy_from_slice(predicted);
+            }
+        }
+    }
+    Ok(columns)
+}
+
+/// Refuses predictions that are no numbers.
+fn check<T: Streamable>(
+    names: &[String],
+    columns: &[Vec<f64>],
+    rows: &Rows<T>,
+    width: usize,
+) -> Result<()> {
+    for (name, column) in names.iter().zip(columns) {
+        if let Some(at) = column.iter().position(|value| is_unusable::<T>(*value)) {
+            let row = rows.first as usize + at / width;
+            let problem = crate::learner::prediction_is(column[at], row);
+            let source = Error::data(crate::error::Place::default(), problem);
+            let (member, split) = (name.clone(), None);
+            return Err(Error::Member { member, split, source: Box::new(source) });
+        }
+    }
+    Ok(())
+}

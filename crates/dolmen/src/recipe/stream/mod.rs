@@ -1,0 +1,24 @@
+//! Fits to tables that are read block by block: files larger than memory.
+//!
+//! | file | holds |
+//! | --- | --- |
+//! | `source` | where the blocks come from |
+//! | `look` | the first reading: a sample of the rows, by which columns get their parts, and sums of the weights |
+//! | `rows` | blocks as a task sees them: inputs, target, weights, folds |
+//! | `lockstep` | all members' fits on all folds, pass by pass: one reading serves them all |
+//! | `matrix` | what the members said about rows they had not seen, on disk |
+//! | `weights` | the best weights for that matrix |
+//! | `fit` | the way from blocks to a model |
+//!
+//! Learners that need all rows at once are fitted to the sample. So are the check and what the report says of errors: their own
+//! errors fall with the root of its rows. The weights of a linear pool are those of all rows.
+
+mod fit;
+mod lockstep;
+mod look;
+mod matrix;
+mod rows;
+mod source;
+mod weights;
+
+pub use source::{Cut, Source, Visit};
