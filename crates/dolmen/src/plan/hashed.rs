@@ -24,7 +24,7 @@ impl Default for Hashed {
 }
 
 /// What draws the folds.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Lot {
     key: u64,
     folds: usize,

@@ -51,20 +51,22 @@ use std::collections::HashSet;
 use std::mem;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Place, Result};
 use crate::suggest::did_you_mean;
 
 /// One column of a table.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Column {
     /// Numbers; NaN is a missing value.
-    Numeric(Vec<f64>),
+    Numeric(#[serde(with = "crate::store::floats")] Vec<f64>),
     /// Categories.
     Categorical(Categories),
 }
 
 /// A column of categories.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Categories {
     /// The levels, in order: by value if all are numbers, else by spelling.
     pub levels: Arc<[String]>,
@@ -168,7 +170,7 @@ impl Column {
 }
 
 /// Named columns of equal length.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     names: Vec<String>,
     columns: Vec<Column>,

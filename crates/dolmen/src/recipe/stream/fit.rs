@@ -1,16 +1,18 @@
 //! The way from blocks to a model.
 
 use super::Source;
+use super::context::Context;
 use super::lockstep::{AllFits, LearnerFits, Lockstep};
-use super::look::{Look, look};
+use super::look::Look;
 use super::matrix::DiskMatrix;
-use super::rows::{Rows, Stream};
+use super::predict::{Column, PredictWork, Said};
 use super::weights::Streamable;
+use super::work::taken;
 use crate::catalogue::Catalogue;
 use crate::combine::{Combiner, FoundWeights};
 use crate::ensemble::{Check, Ending, Ensemble, Stack};
 use crate::error::{Error, Result};
-use crate::learner::{Fitted, Sample, is_unusable};
+use crate::learner::Sample;
 use crate::oos::OutOfSample;
 use crate::plan::{Lot, Plan, PlanSpec};
 use crate::recipe::fit::{Fit, Stacked, usual_folds};
@@ -40,7 +42,7 @@ impl Recipe {
             let what = "a fit to blocks of rows".into();
             return Err(Error::Memory { what, needed, available: memory });
         }
-        let look = look(self, source, affordable.min(MOST_SAMPLED), run)?;
+        let look = Look::new(self, source, affordable.min(MOST_SAMPLED), run)?;
         match &look.data.truth {
             Truth::None => self.fit_streamed::<Density>(source, &look, &(), run),
             Truth::Classes(labels) if self.task == Some(TargetTask::Joint) => {
@@ -99,9 +101,10 @@ impl Recipe {
         let lot = Lot::new(folds.max(1), &run.stream("plan"));
         let sample_folds: Vec<usize> =
             look.lots.iter().map(|&number| if folds > 0 { lot.fold(number) } else { 0 }).collect();
-        let stream = Stream::new(self, source, look, target.classes().to_vec(), lot);
+        let context = &Context::new(self, look, target.classes().to_vec(), lot);
         let lockstep = Lockstep {
-            stream: &stream,
+            source,
+            context,
             learners: &learners,
             folds,
             on_failure: self.on_failure(),
@@ -123,7 +126,7 @@ impl Recipe {
             let specs = self.combiner_specs::<T>(sample.x());
             let combiners: Vec<Box<dyn Combiner<T>>> =
                 specs.iter().map(|spec| catalogue.combiner(spec)).collect::<Result<_>>()?;
-            let predicted = Predicted::new(&stream, look, &fits, target, run)?;
+            let predicted = Predicted::new(source, context, &fits.learners, run)?;
             let stack = self.configured(Stack::choosing(combiners), sample.rows(), &plan);
             let stack = stack.check(Check::Matrix);
             let weigh = |found: &FoundWeights| {
@@ -150,7 +153,7 @@ impl Recipe {
 
 /// What the user should know of how the rows were used.
 fn described<T: Streamable>(look: &Look, fits: &AllFits<T>) -> String {
-    let (rows, sampled) = (look.rows, look.numbers.len());
+    let (rows, sampled) = (look.rows, look.lots.len());
     let on_sample: Vec<&str> = fits
         .learners
         .iter()
@@ -181,84 +184,27 @@ struct Predicted {
 }
 
 impl Predicted {
-    /// Reads the table once more.
     fn new<T: Streamable>(
-        stream: &Stream<'_>,
-        look: &Look,
-        fits: &AllFits<T>,
-        target: &T::Target,
+        source: &dyn Source,
+        context: &Context,
+        learners: &[LearnerFits<T>],
         run: &Run,
     ) -> Result<Self> {
-        let width = T::width(target);
-        let names: Vec<String> = fits.learners.iter().flat_map(|own| own.members.clone()).collect();
+        let names: Vec<String> = learners.iter().flat_map(|own| own.members.clone()).collect();
         let mut all = DiskMatrix::new(names.len())?;
         let mut of_sample: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
-        let mut sampled = look.numbers.iter().copied().peekable();
-        stream.visit::<T>(run, |rows| {
-            run.check()?;
-            let columns = predict_rows(&rows, &fits.learners, width, run)?;
-            check(&names, &columns, &rows, width)?;
-            while let Some(number) = sampled.next_if(|n| *n < rows.first + rows.folds.len() as u64)
-            {
-                let at = (number - rows.first) as usize * width;
-                for (own, column) in of_sample.iter_mut().zip(&columns) {
-                    own.extend_from_slice(&column[at..at + width]);
+        source.work(
+            &PredictWork::new(context, learners),
+            &mut |said| {
+                let said: Said = taken(said)?;
+                for (own, Column(sampled)) in of_sample.iter_mut().zip(said.sampled) {
+                    own.extend(sampled);
                 }
-            }
-            let weights: Vec<f64> = rows.present.iter().map(|&i| rows.weight(i)).collect();
-            let entry = |column: &Vec<f64>| {
-                let row = |&i: &usize| T::entry(&column[i * width..][..width], rows.target(), i);
-                rows.present.iter().map(row).collect::<Vec<f64>>()
-            };
-            all.push(&weights, &columns.iter().map(entry).collect::<Vec<_>>())
-        })?;
+                let columns = said.entries.into_iter().map(|Column(entries)| entries);
+                all.push(&said.weights, &columns.collect::<Vec<_>>())
+            },
+            run,
+        )?;
         Ok(Self { all, of_sample: names.into_iter().zip(of_sample).collect() })
     }
-}
-
-/// Every member's predictions of a block, each row by the fit that had not seen it: one column for each, rows x width.
-fn predict_rows<T: Streamable>(
-    rows: &Rows<T>,
-    learners: &[LearnerFits<T>],
-    width: usize,
-    run: &Run,
-) -> Result<Vec<Vec<f64>>> {
-    let members: usize = learners.iter().map(|own| own.members.len()).sum();
-    let mut columns = vec![vec![0.0; rows.folds.len() * width]; members];
-    let folds = learners.first().map_or(0, |own| own.folds.len());
-    for fold in 0..folds {
-        let held_out = rows.of_fold(fold, true);
-        if held_out.is_empty() {
-            continue;
-        }
-        let part = rows.features.rows().view(held_out.as_slice());
-        let models = learners.iter().flat_map(|own| &own.folds[fold]);
-        for (column, model) in columns.iter_mut().zip(models) {
-            let model: &dyn Fitted<T> = model.as_ref();
-            let predicted = crate::learner::predict(model, part.rows(), run)?;
-            for (&i, predicted) in held_out.iter().zip(predicted.chunks_exact(width)) {
-                column[i * width..(i + 1) * width].copy_from_slice(predicted);
-            }
-        }
-    }
-    Ok(columns)
-}
-
-/// Refuses predictions that are no numbers.
-fn check<T: Streamable>(
-    names: &[String],
-    columns: &[Vec<f64>],
-    rows: &Rows<T>,
-    width: usize,
-) -> Result<()> {
-    for (name, column) in names.iter().zip(columns) {
-        if let Some(at) = column.iter().position(|value| is_unusable::<T>(*value)) {
-            let row = rows.first as usize + at / width;
-            let problem = crate::learner::prediction_is(column[at], row);
-            let source = Error::data(crate::error::Place::default(), problem);
-            let (member, split) = (name.clone(), None);
-            return Err(Error::Member { member, split, source: Box::new(source) });
-        }
-    }
-    Ok(())
 }

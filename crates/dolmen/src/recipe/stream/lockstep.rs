@@ -2,9 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::rows::{Rows, Stream};
+use super::Source;
+use super::context::Context;
+use super::passes::{PassSums, PassWork};
+use super::work::taken;
 use crate::error::{Error, Result};
-use crate::learner::pass::{AnyPass, AnyStep, AnySums, Piece};
+use crate::learner::pass::{AnyPass, AnyStep, AnySums};
 use crate::learner::{Failure, Fitted, Learner, Sample, fit_members};
 use crate::oos::{OnFailure, name, streams};
 use crate::run::{Run, Work};
@@ -47,7 +50,8 @@ enum State<T: Task> {
 
 /// What fits need to know.
 pub(super) struct Lockstep<'a, T: Task> {
-    pub(super) stream: &'a Stream<'a>,
+    pub(super) source: &'a dyn Source,
+    pub(super) context: &'a Context,
     pub(super) learners: &'a [Box<dyn Learner<T>>],
     pub(super) folds: usize,
     pub(super) on_failure: OnFailure,
@@ -112,10 +116,7 @@ impl<T: Task> Lockstep<'_, T> {
     fn walk(&self, walks: &mut [Walk<T>], run: &Run) -> Result<()> {
         while walks.iter().any(|walk| matches!(walk.state, State::Walking(_))) {
             let mut totals: Vec<Option<Result<AnySums>>> = walks.iter().map(|_| None).collect();
-            self.stream.visit::<T>(run, |rows| {
-                run.check()?;
-                self.add(&rows, walks, &mut totals, run)
-            })?;
+            self.sum(walks, &mut totals, run)?;
             run.install(|| {
                 walks.par_iter_mut().zip(totals).for_each(|(walk, total)| walk.advance(total));
             });
@@ -132,43 +133,40 @@ impl<T: Task> Lockstep<'_, T> {
         Ok(())
     }
 
-    /// Adds a block to the sums of all fits.
-    fn add(
+    /// The sums of all fits that are on their way, over all blocks.
+    fn sum(
         &self,
-        rows: &Rows<T>,
         walks: &[Walk<T>],
         totals: &mut [Option<Result<AnySums>>],
         run: &Run,
     ) -> Result<()> {
-        let fold = |fold: Option<usize>| {
-            let is_walking =
-                |walk: &Walk<T>| walk.fold == fold && matches!(walk.state, State::Walking(_));
-            if !walks.iter().any(is_walking) {
-                return Ok(None);
-            }
-            let chosen = match fold {
-                Some(v) => rows.of_fold(v, false),
-                None => rows.present.clone(),
-            };
-            rows.select(chosen).map(Some)
-        };
-        let all = fold(None)?;
-        let folds = (0..self.folds).map(|v| fold(Some(v))).collect::<Result<Vec<_>>>()?;
-        let add = |(walk, total): (&Walk<T>, &mut Option<Result<AnySums>>)| {
-            let State::Walking(pass) = &walk.state else { return };
-            let chosen = walk.fold.map_or(&all, |v| &folds[v]);
-            let Some(chosen) = chosen else { return };
-            let piece = Piece { sample: chosen.borrow(), first: rows.first };
-            let sums = pass.sums(&piece);
-            let merged = match (total.take(), sums) {
-                (None, sums) => sums,
-                (Some(Err(error)), _) | (Some(Ok(_)), Err(error)) => Err(error),
-                (Some(Ok(mut total)), Ok(sums)) => pass.merge(&mut total, sums).map(|()| total),
-            };
-            *total = Some(merged);
-        };
-        run.install(|| walks.par_iter().zip(totals.par_iter_mut()).for_each(add));
-        Ok(())
+        let passes: Vec<(usize, Option<usize>, &dyn AnyPass<T>)> = walks
+            .iter()
+            .enumerate()
+            .filter_map(|(at, walk)| match &walk.state {
+                State::Walking(pass) => Some((at, walk.fold, pass.as_ref())),
+                _ => None,
+            })
+            .collect();
+        let asked = passes.iter().map(|(_, fold, pass)| (*fold, *pass)).collect();
+        let work = PassWork::new(self.context, asked);
+        self.source.work(
+            &work,
+            &mut |sums| {
+                for ((at, _, pass), sums) in passes.iter().zip(taken::<PassSums>(sums)?) {
+                    let total = &mut totals[*at];
+                    *total = Some(match (total.take(), sums) {
+                        (None, sums) => sums,
+                        (Some(Err(error)), _) | (Some(Ok(_)), Err(error)) => Err(error),
+                        (Some(Ok(mut total)), Ok(sums)) => {
+                            pass.merge(&mut total, sums).map(|()| total)
+                        }
+                    });
+                }
+                Ok(())
+            },
+            run,
+        )
     }
 
     /// The error that stops everything, if failures are not borne.

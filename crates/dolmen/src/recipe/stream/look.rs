@@ -1,79 +1,123 @@
-//! The first reading of a table that is read block by block: a sample of its rows, and sums of the row weights.
+//! The first look at all rows: a sample of them, by which the columns get their parts, and sums of the row weights.
+
+use serde::{Deserialize, Serialize};
 
 use super::Source;
+use super::work::{Outcome, Sent, Work, from_bytes, known, taken, to_bytes};
 use crate::error::{Error, Place, Result};
 use crate::recipe::{Data, Recipe};
 use crate::run::{Run, mix};
 use crate::table::{Column, Table};
 
-/// What the first reading finds.
+/// What the first look finds.
 pub(super) struct Look {
     /// The sample, taken apart: it says what the columns are.
     pub(super) data: Data,
-    /// The numbers of the sample's rows in the table, those without a target left out.
-    pub(super) numbers: Vec<u64>,
-    /// What their folds are drawn by: their groups, or their own numbers.
+    /// What the folds of its rows are drawn by: their groups, or their own numbers.
     pub(super) lots: Vec<u64>,
+    /// Which rows are in it.
+    pub(super) sampled: Threshold,
     /// Rows of the table with a target.
     pub(super) rows: usize,
     /// What row weights are multiplied by, so that their mean is 1 over those that are positive.
     pub(super) weight_scale: f64,
 }
 
-/// Sums of the row weights.
-#[derive(Default)]
-struct WeightSums {
-    sum: f64,
-    positive: usize,
+/// The look at one block.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct LookWork {
+    target: Option<String>,
+    weights: Option<String>,
+    groups: Option<String>,
+    sampled: Threshold,
 }
 
-impl WeightSums {
-    fn add(&mut self, name: &str, first: usize, column: &Column) -> Result<()> {
-        let Column::Numeric(values) = column else {
-            return Err(Error::data(Place::column(name), "row weights must be numbers"));
-        };
-        for (i, &weight) in values.iter().enumerate() {
-            if !(weight.is_finite() && weight >= 0.0) {
-                let problem = format!("the row weight is {weight}, not a number of at least 0");
-                return Err(Error::data(Place::cell(first + i, name), problem));
-            }
-            self.sum += weight;
-            self.positive += usize::from(weight > 0.0);
-        }
-        Ok(())
+/// What it finds.
+#[derive(Serialize, Deserialize)]
+struct Found {
+    sample: Table,
+    lots: Vec<u64>,
+    /// Rows with a target.
+    rows: usize,
+    weight: f64,
+    /// Rows of positive weight.
+    weighty: usize,
+}
+
+impl Look {
+    /// Looks at all rows, keeping about so many at most.
+    pub(super) fn new(recipe: &Recipe, source: &dyn Source, most: usize, run: &Run) -> Result<Self> {
+        let sampled = Threshold::of(source.rows(), most, run.stream("sample").key());
+        let (target, weights, groups) =
+            (recipe.target.clone(), recipe.weights.clone(), recipe.groups.clone());
+        let work = LookWork { target, weights, groups, sampled };
+        let (mut samples, mut lots, mut rows) = (Vec::new(), Vec::new(), 0);
+        let (mut weight, mut weighty) = (0.0, 0);
+        source.work(
+            &work,
+            &mut |found| {
+                let found: Found = taken(found)?;
+                samples.push(found.sample);
+                lots.extend(found.lots);
+                rows += found.rows;
+                weight += found.weight;
+                weighty += found.weighty;
+                Ok(())
+            },
+            run,
+        )?;
+        let data = recipe.data(Table::stacked(samples)?)?;
+        Ok(Self { data, lots, sampled, rows, weight_scale: weighty as f64 / weight })
     }
 }
 
-/// Reads the table once, keeping at most about so many rows.
-pub(super) fn look(recipe: &Recipe, source: &dyn Source, most: usize, run: &Run) -> Result<Look> {
-    let key = run.stream("sample").key();
-    let least = Threshold::of(source.rows(), most, key);
-    let (mut parts, mut numbers, mut lots) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut weights, mut without_target) = (WeightSums::default(), 0);
-    source.visit(run, &mut |first, table| {
-        if let Some(name) = &recipe.weights {
-            weights.add(name, first, table.column(name)?)?;
+impl Work for LookWork {
+    fn on_block(&self, first: usize, table: Table, _run: &Run) -> Result<Outcome> {
+        let (mut weight, mut weighty) = (0.0, 0);
+        if let Some(name) = &self.weights {
+            for (i, value) in weights_of(name, table.column(name)?)?.iter().enumerate() {
+                if !(value.is_finite() && *value >= 0.0) {
+                    let problem = format!("the row weight is {value}, not a number of at least 0");
+                    return Err(Error::data(Place::cell(first + i, name), problem));
+                }
+                weight += value;
+                weighty += usize::from(*value > 0.0);
+            }
         }
-        let target = recipe.target.as_ref().map(|name| table.column(name)).transpose()?;
-        without_target += target.map_or(0, Column::missing);
-        let is_chosen = |i: &usize| least.holds((first + i) as u64);
-        let chosen: Vec<usize> = (0..table.rows()).filter(is_chosen).collect();
-        let present = |i: &usize| target.is_none_or(|column| !column.is_missing(*i));
-        let groups = recipe.groups.as_ref().map(|name| table.column(name)).transpose()?;
-        for &i in chosen.iter().filter(|i| present(i)) {
-            numbers.push((first + i) as u64);
-            lots.push(lot_number(groups, first, i));
-        }
-        parts.push(table.select(&chosen));
-        Ok(())
-    })?;
-    let data = recipe.data(Table::stacked(parts)?)?;
-    let weight_scale = weights.positive as f64 / weights.sum;
-    let rows = source.rows() - without_target;
-    Ok(Look { data, numbers, lots, rows, weight_scale })
+        let target = self.target.as_ref().map(|name| table.column(name)).transpose()?;
+        let groups = self.groups.as_ref().map(|name| table.column(name)).transpose()?;
+        let is_sampled = |i: &usize| self.sampled.holds((first + i) as u64);
+        let chosen: Vec<usize> = (0..table.rows()).filter(is_sampled).collect();
+        let is_present = |i: &&usize| target.is_none_or(|column| !column.is_missing(**i));
+        let present = chosen.iter().filter(is_present);
+        let lots = present.map(|&i| lot_number(groups, first, i)).collect();
+        let rows = table.rows() - target.map_or(0, Column::missing);
+        Ok(Box::new(Found { sample: table.select(&chosen), lots, rows, weight, weighty }))
+    }
+
+    fn to_bytes(&self) -> Result<Vec<u8>> {
+        to_bytes(&Sent::Look(self.clone()))
+    }
+
+    fn write_outcome(&self, outcome: &Outcome) -> Result<Vec<u8>> {
+        to_bytes(known::<Found>(outcome)?)
+    }
+
+    fn read_outcome(&self, bytes: &[u8]) -> Result<Outcome> {
+        Ok(Box::new(from_bytes::<Found>(bytes)?))
+    }
 }
 
-/// What the fold of a row is drawn by.
+fn weights_of<'a>(name: &str, column: &'a Column) -> Result<&'a [f64]> {
+    match column {
+        Column::Numeric(values) => Ok(values),
+        Column::Categorical(_) => {
+            Err(Error::data(Place::column(name), "row weights must be numbers"))
+        }
+    }
+}
+
+/// What the fold of a row is drawn by: its group, or its number in the table.
 pub(super) fn lot_number(groups: Option<&Column>, first: usize, row: usize) -> u64 {
     match groups {
         Some(Column::Categorical(groups)) => u64::from(groups.codes[row]),
@@ -82,8 +126,9 @@ pub(super) fn lot_number(groups: Option<&Column>, first: usize, row: usize) -> u
     }
 }
 
-/// Which rows are in the sample: those whose number's hash is below this.
-struct Threshold {
+/// Which rows are in a sample: those whose number's hash is below this.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Threshold {
     key: u64,
     below: u64,
 }
@@ -96,7 +141,7 @@ impl Threshold {
         Self { key, below }
     }
 
-    fn holds(&self, number: u64) -> bool {
+    pub(super) fn holds(self, number: u64) -> bool {
         self.below == u64::MAX || mix(self.key ^ mix(number)) < self.below
     }
 }

@@ -1,27 +1,31 @@
-//! Blocks as a task sees them: inputs, target, weights, and the fold in which each row is held out.
+//! What the columns of a table are for, and blocks as a task sees them: inputs, target, weights, and the fold of each row.
 
 use std::sync::Arc;
 
-use super::Source;
-use super::look::{Look, lot_number};
+use serde::{Deserialize, Serialize};
+
+use super::look::{Look, Threshold, lot_number};
 use crate::error::{Error, Place, Result};
 use crate::learner::{Sample, SelectedSample};
 use crate::plan::Lot;
 use crate::recipe::Recipe;
-use crate::run::Run;
 use crate::table::{Categories, Column, Conventions, Features, Schema, Table, check_finite};
 use crate::target::Target;
 use crate::task::Task;
 
-/// A table read block by block, and what its columns are for.
-pub(super) struct Stream<'a> {
-    pub(super) source: &'a dyn Source,
-    pub(super) schema: Arc<Schema>,
-    conventions: &'a Conventions,
-    recipe: &'a Recipe,
+/// Everything that turns a block of a table into rows to learn from.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Context {
+    target: Option<String>,
+    weights: Option<String>,
+    groups: Option<String>,
+    schema: Arc<Schema>,
+    conventions: Conventions,
     classes: Vec<String>,
     weight_scale: f64,
     lot: Lot,
+    /// Which rows are in the sample.
+    pub(super) sampled: Threshold,
 }
 
 /// One block.
@@ -29,46 +33,33 @@ pub(super) struct Rows<T: Task> {
     /// The number of its first row in the table.
     pub(super) first: u64,
     pub(super) features: Features,
-    target: T::Target,
+    pub(super) target: T::Target,
     weights: Option<Vec<f64>>,
     /// The rows that have a target.
     pub(super) present: Vec<usize>,
     /// The fold in which each row is held out.
-    pub(super) folds: Vec<usize>,
+    folds: Vec<usize>,
 }
 
-impl<'a> Stream<'a> {
-    pub(super) fn new(
-        recipe: &'a Recipe,
-        source: &'a dyn Source,
-        look: &'a Look,
-        classes: Vec<String>,
-        lot: Lot,
-    ) -> Self {
+impl Context {
+    pub(super) fn new(recipe: &Recipe, look: &Look, classes: Vec<String>, lot: Lot) -> Self {
         Self {
-            source,
+            target: recipe.target.clone(),
+            weights: recipe.weights.clone(),
+            groups: recipe.groups.clone(),
             schema: Arc::clone(look.data.schema()),
-            conventions: &look.data.conventions,
-            recipe,
+            conventions: look.data.conventions.clone(),
             classes,
             weight_scale: look.weight_scale,
             lot,
+            sampled: look.sampled,
         }
     }
 
-    /// Shows block after block.
-    pub(super) fn visit<T: Task>(
-        &self,
-        run: &Run,
-        mut visit: impl FnMut(Rows<T>) -> Result<()>,
-    ) -> Result<()> {
-        self.source.visit(run, &mut |first, table| visit(self.rows(first, table)?))
-    }
-
-    fn rows<T: Task>(&self, first: usize, mut table: Table) -> Result<Rows<T>> {
+    /// The rows of a block.
+    pub(super) fn rows<T: Task>(&self, first: usize, mut table: Table) -> Result<Rows<T>> {
         let count = table.rows();
-        let recipe = self.recipe;
-        let weights = match &recipe.weights {
+        let weights = match &self.weights {
             None => None,
             Some(name) => {
                 let mut weights = table.take(name)?.into_numbers(name)?;
@@ -76,20 +67,17 @@ impl<'a> Stream<'a> {
                 Some(weights)
             }
         };
-        let groups = recipe.groups.as_ref().map(|name| table.take(name)).transpose()?;
+        let groups = self.groups.as_ref().map(|name| table.take(name)).transpose()?;
         let fold = |i: usize| self.lot.fold(lot_number(groups.as_ref(), first, i));
         let folds = (0..count).map(fold).collect();
-        let target = recipe.target.as_ref().map(|name| table.take(name)).transpose()?;
+        let target = self.target.as_ref().map(|name| table.take(name)).transpose()?;
         let is_present = |i: &usize| target.as_ref().is_none_or(|column| !column.is_missing(*i));
         let present: Vec<usize> = (0..count).filter(is_present).collect();
-        let target =
-            T::Target::from_column(target.map(filled), &self.classes).ok_or_else(|| {
-                let name = recipe.target.as_deref().unwrap_or_default();
-                Error::data(
-                    Place::column(name),
-                    "a later block holds a target that the first had not",
-                )
-            })?;
+        let target = T::Target::from_column(target.map(filled), &self.classes).ok_or_else(|| {
+            let name = self.target.as_deref().unwrap_or_default();
+            let problem = "a block holds targets that those before it do not lead to expect";
+            Error::data(Place::column(name), problem)
+        })?;
         let features = self.schema.encode(&self.conventions.complete(table)?)?;
         check_finite(&features)?;
         Ok(Rows { first: first as u64, features, target, weights, present, folds })
@@ -112,7 +100,7 @@ fn filled(column: Column) -> Column {
 }
 
 impl<T: Task> Rows<T> {
-    /// Chosen rows to learn from, or to predict.
+    /// Chosen rows to learn from.
     pub(super) fn select(&self, rows: Vec<usize>) -> Result<SelectedSample<'_, T>> {
         let mut sample = Sample::new(self.features.rows(), &self.target)?;
         if let Some(weights) = &self.weights {
@@ -121,15 +109,19 @@ impl<T: Task> Rows<T> {
         Ok(sample.select(rows))
     }
 
-    /// The rows held out in a fold, or all others.
-    pub(super) fn of_fold(&self, fold: usize, held_out: bool) -> Vec<usize> {
-        let wanted = |i: &usize| (self.folds[*i] == fold) == held_out;
-        self.present.iter().copied().filter(wanted).collect()
+    /// The rows held out in a fold.
+    pub(super) fn of_fold(&self, fold: usize) -> Vec<usize> {
+        self.present.iter().copied().filter(|&i| self.folds[i] == fold).collect()
     }
 
-    /// The target of the rows.
-    pub(super) fn target(&self) -> &T::Target {
-        &self.target
+    /// All rows but those held out in a fold, if there is one.
+    pub(super) fn without(&self, fold: Option<usize>) -> Vec<usize> {
+        self.present.iter().copied().filter(|&i| Some(self.folds[i]) != fold).collect()
+    }
+
+    /// Rows of the block, those without a target among them.
+    pub(super) fn count(&self) -> usize {
+        self.folds.len()
     }
 
     /// How many rows row `i` counts for.
