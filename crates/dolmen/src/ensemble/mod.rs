@@ -43,4 +43,5 @@ pub use intervals::{Coverage, IntervalKind, IntervalReport, LEVELS as INTERVAL_L
 pub use stack::{Check, Ending, Stack};
 pub use stacked::{Ensemble, HeldOutPredictions};
 pub use tuned::{Folds, Tuned};
+pub use unseen::Coverages;
 pub use verdict::{Kept, Surety, Verdict};

@@ -9,6 +9,7 @@
 //! | `routing` | who has a say where, of experts and gates |
 //! | `profile` | a density seen from one or two of its columns |
 //! | `model` | a fitted model of any task: reads new rows, predicts, draws, stores |
+//! | `blocks` | files of new rows that are read, predicted and handed on block by block |
 //! | `file` | the model file |
 //! | `members` | its members one by one: what they tell of themselves, what they consist of |
 //! | `score` | how good a model is on rows with known truth |
@@ -36,6 +37,7 @@
 //! ```
 
 mod advise;
+mod blocks;
 mod compare;
 mod data;
 mod evidence;
@@ -58,6 +60,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+pub use blocks::{PredictPlan, PredictedRows};
 pub use compare::{CompareRecipe, Versus};
 pub use data::{Data, Truth};
 pub use evidence::{Basis, ColumnSketch, Evidence, MemberCorrelation, Sketch};

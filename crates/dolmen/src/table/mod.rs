@@ -5,6 +5,7 @@
 //! its level. Learners borrow those as [`Rows`]. What has to be *learned* from data (standardising, imputing, one-hot,
 //! bins) is an [`Encoder`], fitted on training rows only.
 
+mod blocks;
 mod conventions;
 mod csv;
 mod date_text;
@@ -21,6 +22,7 @@ mod parquet;
 #[cfg(not(feature = "parquet"))]
 #[path = "no_parquet.rs"]
 mod parquet;
+mod pieces;
 mod read;
 mod roles;
 mod schema;
@@ -30,6 +32,7 @@ mod values;
 mod write;
 mod written;
 
+pub use blocks::{BLOCK, Blocks, ColumnSummary, ROWS};
 pub use conventions::Conventions;
 pub use csv::write_csv;
 pub use date_text::DateOrder;
@@ -42,9 +45,9 @@ pub use parquet::{read_parquet, read_parquet_metadata, write_parquet};
 pub use read::{ColumnKind, ReadOptions, column_names, read, read_text};
 pub use roles::{Assigned, Roles, check_finite, groups_of, times_of};
 pub use schema::{Field, Kind, Schema};
-pub use unseen::Unseen;
+pub use unseen::{Unseen, UnseenSoFar};
 pub use values::Values;
-pub use write::{check_name, write};
+pub use write::{BlockWriter, Put, TableForm, check_name, write, write_blocks};
 pub use written::{NumberForm, WrittenNumbers};
 
 use std::collections::HashSet;
@@ -143,15 +146,19 @@ impl Column {
         }
     }
 
+    /// Whether all cells are numbers, or texts that are spelled as numbers would be written.
+    pub fn is_plain(&self) -> bool {
+        match self {
+            Self::Numeric(_) => true,
+            Self::Categorical(column) => column.levels.iter().all(|l| number::plain(l).is_some()),
+        }
+    }
+
     /// A column of texts as numbers, if each is spelled as it would be written; other columns stay as they are.
     #[must_use]
     pub fn numbers_if_plain(self) -> Self {
         let Self::Categorical(column) = &self else { return self };
-        let plain = |level: &String| {
-            let value = number::parse(level.as_bytes())?;
-            (number::Spelled(value).to_string() == *level).then_some(value)
-        };
-        match column.levels.iter().map(plain).collect::<Option<Vec<f64>>>() {
+        match column.levels.iter().map(|l| number::plain(l)).collect::<Option<Vec<f64>>>() {
             None => self,
             Some(values) => {
                 let value = |code: &u32| values.get(*code as usize).copied().unwrap_or(f64::NAN);
@@ -207,11 +214,7 @@ impl Table {
         let mut named = Vec::new();
         for (name, column, form) in columns {
             if let Some(form) = form {
-                notes.push(format!(
-                    "column '{name}' holds numbers with {} and is read as numbers \
-                     (--schema '{name}=categorical' reads texts)",
-                    form.in_words()
-                ));
+                notes.push(form.note(&name));
                 written.push(WrittenNumbers { column: name.clone(), form });
             }
             named.push((name, column));

@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -220,7 +221,8 @@ pub fn column_names(path: &Path, options: &ReadOptions, run: &Run) -> Result<Vec
     with_csv(path, options, csv::header)
 }
 
-fn is_parquet(path: &Path) -> bool {
+/// Whether a name is one of a Parquet file.
+pub(super) fn is_parquet(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
     extension == "parquet" || extension == "pq"
 }
@@ -231,25 +233,55 @@ fn with_csv<R>(
     options: &ReadOptions,
     read: impl FnOnce(Input<'_>) -> Result<R>,
 ) -> Result<R> {
-    options.delimiter.map_or(Ok(()), check_delimiter)?;
-    let delimiter = options.delimiter.or_else(|| is_tab_separated(path).then_some(b'\t'));
-    let fail = |e| Error::io(path, e);
-    let (mut source, file): (Box<dyn Source>, &Path) = if path == Path::new("-") {
-        let text = read_whole(io::stdin().lock()).map_err(fail)?;
-        (Box::new(Cursor::new(text)), Path::new("standard input"))
-    } else {
-        let file = File::open(path).map_err(fail)?;
-        if file.metadata().map_err(fail)?.is_file() {
-            (Box::new(file), path)
-        } else {
-            // A pipe cannot be read a second time.
-            (Box::new(Cursor::new(read_whole(file).map_err(fail)?)), path)
-        }
+    let delimiter = delimiter_of(path, options)?;
+    let mut source = match hold(path)? {
+        Some(text) => unpacked(Box::new(Cursor::new(text)), path)?,
+        None => unpacked(Box::new(File::open(path).map_err(|e| Error::io(path, e))?), path)?,
     };
-    if let Some(packing) = Packing::of(&mut *source).map_err(fail)? {
-        source = Box::new(Unpacked::new(packing, source).map_err(fail)?);
+    read(Input { source: &mut *source, file: shown_name(path), delimiter })
+}
+
+/// The delimiter that is given, or that the name of a file tells.
+pub(super) fn delimiter_of(path: &Path, options: &ReadOptions) -> Result<Option<u8>> {
+    options.delimiter.map_or(Ok(()), check_delimiter)?;
+    Ok(options.delimiter.or_else(|| is_tab_separated(path).then_some(b'\t')))
+}
+
+/// How errors call a file.
+pub(super) fn shown_name(path: &Path) -> &Path {
+    if path == Path::new("-") { Path::new("standard input") } else { path }
+}
+
+/// Bytes that cannot be read a second time, and so are kept.
+#[derive(Debug, Clone)]
+pub(super) struct Held(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
     }
-    read(Input { source: &mut *source, file, delimiter })
+}
+
+/// The bytes of standard input and of pipes; `None` for files.
+pub(super) fn hold(path: &Path) -> Result<Option<Held>> {
+    let fail = |e| Error::io(path, e);
+    if path == Path::new("-") {
+        return read_whole(io::stdin().lock()).map(|text| Some(Held(Arc::new(text)))).map_err(fail);
+    }
+    let file = File::open(path).map_err(fail)?;
+    if file.metadata().map_err(fail)?.is_file() {
+        return Ok(None);
+    }
+    read_whole(file).map(|text| Some(Held(Arc::new(text)))).map_err(fail)
+}
+
+/// What a source holds, unpacked if it is compressed.
+pub(super) fn unpacked(mut source: Box<dyn Source>, path: &Path) -> Result<Box<dyn Source>> {
+    let fail = |e| Error::io(path, e);
+    Ok(match Packing::of(&mut *source).map_err(fail)? {
+        Some(packing) => Box::new(Unpacked::new(packing, source).map_err(fail)?),
+        None => source,
+    })
 }
 
 /// Whether the name, that of a packing aside, ends in `.tsv`.

@@ -3,6 +3,7 @@
 
 mod adaboost;
 mod batches;
+mod blocks;
 mod catalogue;
 mod citations;
 mod compare;
