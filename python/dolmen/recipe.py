@@ -20,10 +20,14 @@ def load(path: str | Path, *, trust: bool = False) -> Any:
     A file with Python members holds pickles, and reading those runs what is in them: it is only read with `trust=True`. Classes are whole numbers
     if all their names are spelled so, else texts.
     """
+    return estimator_of(_dolmen.Model.read(Path(path), trust))
+
+
+def estimator_of(model: _dolmen.Model) -> Any:
+    """The estimator around a fitted model."""
     from ._estimator import Classifier, DensityEstimator, Regressor
     from .stacked import StackedClassifier, StackedDensity, StackedRegressor
 
-    model = _dolmen.Model.read(Path(path), trust)
     kinds: dict[str, type] = {
         "density": StackedDensity,
         "classification": StackedClassifier,

@@ -31,6 +31,29 @@ pub fn claim(bytes: u64, what: &str) -> Result<()> {
     Err(Error::Memory { what: what.into(), needed: bytes, available })
 }
 
+/// The bytes that a text such as `2G`, `1.5 GB`, `800M` or `65536` names; units are powers of 1000.
+///
+/// ```
+/// assert_eq!(dolmen::memory::parse("1.5G")?, 1_500_000_000);
+/// assert!(dolmen::memory::parse("much").is_err());
+/// # Ok::<(), dolmen::Error>(())
+/// ```
+pub fn parse(text: &str) -> Result<u64> {
+    let wrong = || Error::param("memory", "a size such as 2G or 800M", format!("'{text}'"));
+    let lower = text.trim().to_ascii_lowercase();
+    let number = lower.trim_end_matches('b').trim_end();
+    let (number, unit) = match number.chars().last() {
+        Some('k') => (&number[..number.len() - 1], 1e3),
+        Some('m') => (&number[..number.len() - 1], 1e6),
+        Some('g') => (&number[..number.len() - 1], 1e9),
+        Some('t') => (&number[..number.len() - 1], 1e12),
+        _ => (number, 1.0),
+    };
+    let value: f64 = number.trim().parse().map_err(|_| wrong())?;
+    let bytes = value * unit;
+    if bytes >= 1.0 && bytes < u64::MAX as f64 { Ok(bytes as u64) } else { Err(wrong()) }
+}
+
 /// The product of some sizes in bytes; `u64::MAX` where it is larger than that.
 pub fn size(factors: &[usize]) -> u64 {
     factors.iter().fold(1, |product: u64, &factor| product.saturating_mul(factor as u64))

@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use dolmen::catalogue::Catalogue;
 use dolmen::ensemble::{Ending, IntervalKind};
 use dolmen::error::{Error, Result};
+use dolmen::recipe::stream::Opened;
 use dolmen::recipe::{CheckPolicy, FitReport, Matrix, Recipe};
 use dolmen::run::Run;
 use dolmen_report::Subject;
@@ -45,7 +46,8 @@ pub(crate) use show::{show_calibration, show_other};
       -o visits.dolmen")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Fit {
-    /// CSV or Parquet by extension; `-` reads CSV from standard input.
+    /// CSV or Parquet by extension; `-` reads CSV from standard input; a folder of Parquet files, or a pattern such as
+    /// 'data/*.parquet', is one table.
     data: DataFile,
     #[command(flatten)]
     columns: Columns,
@@ -100,6 +102,10 @@ pub(crate) struct Fit {
     /// fitted on the folds once more for it. --report does so, too.
     #[arg(long)]
     explain: bool,
+    /// How much memory the fit may take, such as 2G or 800M; a table that needs more is read block by block. [default: half of
+    /// what can be had]
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<String>,
     #[command(flatten)]
     shows: Shows,
     #[command(flatten)]
@@ -146,13 +152,21 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
     fit.check_outputs()?;
     let recipe = fit.recipe(common)?;
     let run = common.run()?;
-    let data = recipe.read_data(&fit.data, &run)?;
-    data.notes.iter().for_each(|text| note(common, text));
-    let earlier = fit.earlier_matrix(&run)?;
-    let kept = earlier.as_ref().map(|matrix| matrix.members().len());
-    let fitted = recipe
-        .fit_with(Catalogue::standard(), &data, earlier, &run)
-        .map_err(|error| error.in_file(&fit.data))?;
+    let (mut kept, mut told) = (None, 0);
+    let fitted = match recipe.open(&fit.data, &run)? {
+        Opened::Whole(data) => {
+            data.notes.iter().for_each(|text| note(common, text));
+            told = data.notes.len();
+            let earlier = fit.earlier_matrix(&run)?;
+            kept = earlier.as_ref().map(|matrix| matrix.members().len());
+            recipe.fit_with(Catalogue::standard(), &data, earlier, &run)
+        }
+        Opened::Blocks(blocks, memory) => {
+            fit.check_blocks()?;
+            recipe.fit_blocks(blocks.as_ref(), memory, &run)
+        }
+    };
+    let fitted = fitted.map_err(|error| error.in_file(&fit.data))?;
     drop(run);
     if let Some(kept) = kept {
         let kept = output::counted(kept, "member");
@@ -162,7 +176,7 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
         );
     }
     let report = &fitted.report;
-    for text in &report.data_notes()[data.notes.len()..] {
+    for text in &report.data_notes()[told..] {
         note(common, text);
     }
     let mut written = Ok(());
@@ -200,7 +214,20 @@ impl Fit {
         recipe.drop_failed |= self.drop_failed;
         recipe.keep_matrix |= self.keep_matrix;
         recipe.explain |= self.explain || self.shows.report.is_some();
+        recipe.memory = self.memory.clone().or(recipe.memory);
         Ok(recipe)
+    }
+
+    /// Of a table that is read block by block, the matrix of all rows is not kept.
+    fn check_blocks(&self) -> Result<()> {
+        match &self.oos {
+            None => Ok(()),
+            Some(path) => {
+                let expected = "left out where the table is read block by block";
+                Err(Error::param("--oos", expected, path.display())
+                    .with_hint("give more memory (--memory), or fit to a part of the rows"))
+            }
+        }
     }
 
     /// The matrix that an earlier fit has kept in the file that this one is to write. Another file is not written over.

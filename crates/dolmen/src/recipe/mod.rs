@@ -132,6 +132,10 @@ pub struct Recipe {
     /// Whether the importance of the inputs, and how predictions move with the most important ones, is measured: kept members
     /// are fitted on the folds once more for it.
     pub explain: bool,
+    /// How much memory the fit may take, such as `2G` or `800M`; half of what can be had if not given. A table that needs more is
+    /// read block by block ([`stream`]).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<String>,
     /// How the table is read.
     pub reading: Reading,
 }

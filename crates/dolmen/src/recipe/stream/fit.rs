@@ -1,5 +1,7 @@
 //! The way from blocks to a model.
 
+use std::path::Path;
+
 use super::Source;
 use super::context::Context;
 use super::lockstep::{AllFits, LearnerFits, Lockstep};
@@ -13,11 +15,13 @@ use crate::combine::{Combiner, FoundWeights};
 use crate::ensemble::{Check, Ending, Ensemble, Stack};
 use crate::error::{Error, Result};
 use crate::learner::Sample;
+use crate::memory;
 use crate::oos::OutOfSample;
 use crate::plan::{Lot, Plan, PlanSpec};
 use crate::recipe::fit::{Fit, Stacked, usual_folds};
-use crate::recipe::{Recipe, TargetTask, Truth};
+use crate::recipe::{Data, Recipe, TargetTask, Truth};
 use crate::run::Run;
+use crate::table::{self, BLOCK, Blocks, Table};
 use crate::target::Target;
 use crate::task::{Classification, Density, Joint, Regression};
 
@@ -28,7 +32,44 @@ const FEWEST_SAMPLED: usize = 1000;
 const COPIES: u64 = 8;
 const MORE_COLUMNS: usize = 8;
 
+/// A table as a fit can take it.
+#[derive(Debug)]
+pub enum Opened {
+    /// Whole, taken apart.
+    Whole(Box<Data>),
+    /// Block by block, in about so many bytes of memory beside the blocks.
+    Blocks(Box<Blocks>, u64),
+}
+
+/// Bytes that a fit in memory takes for each byte of its table.
+const PER_BYTE: u64 = 4;
+
 impl Recipe {
+    /// Opens a file, or a folder or pattern of Parquet files: read whole where a fit to it takes no more memory than it may, else
+    /// block by block.
+    pub fn open(&self, path: &Path, run: &Run) -> Result<Opened> {
+        let memory = match &self.memory {
+            Some(text) => memory::parse(text)?,
+            None => memory::available().unwrap_or(u64::MAX) / 2,
+        };
+        let is_one = path.is_file() || path.as_os_str() == "-";
+        if is_one && estimate(path)?.saturating_mul(PER_BYTE) <= memory {
+            return Ok(Opened::Whole(Box::new(self.read_data(path, run)?)));
+        }
+        let blocks = Blocks::open(path, &self.read_options()?, BLOCK, run)?;
+        let cells = [blocks.rows().unwrap_or_default(), blocks.names().len(), size_of::<f64>()];
+        if !is_one && memory::size(&cells).saturating_mul(PER_BYTE) <= memory {
+            let mut parts = Vec::new();
+            blocks.visit(run, &mut |_, block| {
+                parts.push(block);
+                Ok(())
+            })?;
+            let data = self.data(Table::stacked(parts)?).map_err(|error| error.in_file(path))?;
+            return Ok(Opened::Whole(Box::new(data)));
+        }
+        Ok(Opened::Blocks(Box::new(blocks), memory))
+    }
+
     /// Fits a model to a table that is read block by block, in about so many bytes of memory beside the blocks. Learners that have
     /// [passes](crate::learner::pass) are fitted to all rows, the others to a sample drawn by the seed.
     pub fn fit_blocks(&self, source: &dyn Source, memory: u64, run: &Run) -> Result<Fit> {
@@ -173,6 +214,22 @@ fn described<T: Streamable>(look: &Look, fits: &AllFits<T>) -> String {
         ));
     }
     text
+}
+
+/// About the bytes of a file's table in memory.
+fn estimate(path: &Path) -> Result<u64> {
+    /// Texts of CSV are about as long as the numbers they become, compressed files some times shorter.
+    const PACKED: u64 = 5;
+    if path.as_os_str() == "-" {
+        return Ok(0);
+    }
+    let size = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    match extension.as_str() {
+        "parquet" | "pq" => table::parquet_cells(path).map(|cells| cells * size_of::<f64>() as u64),
+        "gz" | "zst" => Ok(size * PACKED),
+        _ => Ok(size),
+    }
 }
 
 /// What every member said about rows it had not seen.

@@ -16,6 +16,7 @@
 
 mod context;
 mod fit;
+mod layout;
 mod lockstep;
 mod look;
 mod matrix;
@@ -25,5 +26,7 @@ mod source;
 mod weights;
 mod work;
 
+pub use fit::Opened;
+pub use layout::Layout;
 pub use source::{Ask, Cut, Elsewhere, Source};
 pub use work::{Outcome, Work, work_on};

@@ -13,6 +13,7 @@ mod stream;
 mod write;
 
 pub(super) use read::read;
+pub(crate) use read::parquet_cells;
 pub use read::{read_parquet, read_parquet_metadata};
 pub(super) use stream::{Description, Stream};
 pub(super) use write::BlockWriter;
