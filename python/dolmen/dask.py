@@ -4,7 +4,7 @@ Learners that can be fitted in passes (Gaussians, mixtures, linear models, count
 partitions, the sums are merged in the order of the partitions, and the result is, bit for bit, that of one machine with the same blocks.
 
 >>> from dolmen import dask as on_dask                                         # doctest: +SKIP
->>> stack = on_dask.fit("events/*.parquet", members=["gaussian", "mixture(k=8)"], client=client)  # doctest: +SKIP
+>>> stack = on_dask.fit("events/*.parquet", members=["gaussian", "mixture(components=8)"], client=client)  # doctest: +SKIP
 >>> on_dask.predict(stack, frame)                                              # doctest: +SKIP
 """
 

@@ -14,7 +14,7 @@ dd = pytest.importorskip("dask.dataframe")
 
 from dolmen import dask as on_dask  # noqa: E402
 
-MEMBERS = ["gaussian", "mixture(k=2)", "mixture(k=4)"]
+MEMBERS = ["gaussian", "mixture(components=2)", "mixture(components=4)"]
 
 
 @pytest.fixture(scope="module")

@@ -108,7 +108,7 @@ fn table(n: usize) -> Table {
 #[test]
 fn blocks_give_the_stack_of_the_whole_table() {
     let recipe = Recipe::from_toml(
-        "members = ['gaussian', 'mixture(k=2)', 'mixture(k=3)']\nplan = 'hashed(folds=4)'\ncheck = 'matrix'",
+        "members = ['gaussian', 'mixture(components=2)', 'mixture(components=3)']\nplan = 'hashed(folds=4)'\ncheck = 'matrix'",
     )
     .unwrap();
     let run = Run::new(0);
@@ -133,7 +133,7 @@ fn blocks_give_the_stack_of_the_whole_table() {
 #[test]
 fn the_sample_changes_what_is_said_of_errors_not_the_weights() {
     let recipe = Recipe::from_toml(
-        "members = ['gaussian', 'mixture(k=3)']\nplan = 'hashed(folds=4)'\ncheck = 'matrix'\nkeep_stack = true",
+        "members = ['gaussian', 'mixture(components=3)']\nplan = 'hashed(folds=4)'\ncheck = 'matrix'\nkeep_stack = true",
     )
     .unwrap();
     let run = Run::new(0);
