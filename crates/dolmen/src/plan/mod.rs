@@ -23,7 +23,7 @@ mod grouped;
 mod hold_out;
 mod k_fold;
 mod keys;
-mod request;
+pub(crate) mod request;
 mod resample;
 mod spec;
 mod stratified;

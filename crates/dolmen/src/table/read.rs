@@ -27,6 +27,8 @@ pub struct ReadOptions {
     /// The byte between the cells of a CSV file; `None`: a tab for `.tsv`, else whichever of comma, semicolon, tab and bar
     /// the header and the first row show.
     pub delimiter: Option<u8>,
+    /// The byte that is taken for it unless the header shows another and not this one: that of a file read before.
+    pub usual_delimiter: Option<u8>,
     /// The columns to read, if not all. They come in the order of the file.
     pub keep: Vec<String>,
     /// Columns not to read.
@@ -82,6 +84,7 @@ impl Default for ReadOptions {
             schema: BTreeMap::new(),
             missing: MISSING.map(String::from).into(),
             delimiter: None,
+            usual_delimiter: None,
             keep: Vec::new(),
             drop: Vec::new(),
             stand_ins: BTreeMap::new(),
@@ -133,6 +136,10 @@ impl ReadOptions {
             _ => return Err(Error::param("delimiter", "one ASCII character or '\\t'", word)),
         };
         check_delimiter(byte).map(|()| byte)
+    }
+
+    fn check_delimiters(&self) -> Result<()> {
+        [self.delimiter, self.usual_delimiter].into_iter().flatten().try_for_each(check_delimiter)
     }
 
     /// The same options for a file with these column names, in which some columns may stand in for others.
@@ -207,9 +214,10 @@ pub fn read(path: &Path, options: &ReadOptions, run: &Run) -> Result<Table> {
 
 /// Reads a table from CSV text; `name` stands for its file in errors.
 pub fn read_text(text: &str, name: &Path, options: &ReadOptions, run: &Run) -> Result<Table> {
-    options.delimiter.map(check_delimiter).transpose()?;
+    options.check_delimiters()?;
     let source = &mut Cursor::new(text.as_bytes().to_vec());
-    csv::read(Input { source, file: name, delimiter: options.delimiter }, options, run)
+    let ReadOptions { delimiter, usual_delimiter: usual, .. } = *options;
+    csv::read(Input { source, file: name, delimiter, usual }, options, run)
 }
 
 /// The names of a file's columns; of CSV only the header is read.
@@ -231,8 +239,10 @@ fn with_csv<R>(
     options: &ReadOptions,
     read: impl FnOnce(Input<'_>) -> Result<R>,
 ) -> Result<R> {
-    options.delimiter.map_or(Ok(()), check_delimiter)?;
-    let delimiter = options.delimiter.or_else(|| is_tab_separated(path).then_some(b'\t'));
+    options.check_delimiters()?;
+    let usual = options.usual_delimiter;
+    let by_name = || (usual.is_none() && is_tab_separated(path)).then_some(b'\t');
+    let delimiter = options.delimiter.or_else(by_name);
     let fail = |e| Error::io(path, e);
     let (mut source, file): (Box<dyn Source>, &Path) = if path == Path::new("-") {
         let text = read_whole(io::stdin().lock()).map_err(fail)?;
@@ -249,7 +259,7 @@ fn with_csv<R>(
     if let Some(packing) = Packing::of(&mut *source).map_err(fail)? {
         source = Box::new(Unpacked::new(packing, source).map_err(fail)?);
     }
-    read(Input { source: &mut *source, file, delimiter })
+    read(Input { source: &mut *source, file, delimiter, usual })
 }
 
 /// Whether the name, that of a packing aside, ends in `.tsv`.

@@ -10,7 +10,7 @@ use super::missing::Missing;
 use super::number;
 use super::read::{Wanted, not_a_number};
 use super::{Categories, Column};
-use crate::error::Result;
+use crate::error::{Error, Place, Result};
 
 /// A column, and the form its numbers were written in where that is not the usual one.
 pub(super) type Formed = (Column, Option<NumberForm>);
@@ -49,6 +49,8 @@ pub(super) enum Reading {
     Numbers(NumberForm),
     /// Numbers of some form, but for a few texts, of which this row's is the first.
     Mostly(usize),
+    /// Many numbers, but of several forms: the first row of the most frequent form, and the first that is not of it.
+    Mixed([usize; 2]),
 }
 
 impl NumberForm {
@@ -66,6 +68,17 @@ impl NumberForm {
         let plain = self.plain(text)?;
         let value = number::parse(plain.as_bytes())?;
         Some(if sign.or(inner) == Some('-') { -value } else { value })
+    }
+
+    /// Whether a number may also be written plainly: not where its point would stand between thousands.
+    pub(super) fn may_be_plain(&self) -> bool {
+        self.grouping != Some('.')
+    }
+
+    /// A number in this form, without marks between thousands.
+    pub(super) fn text(&self, value: f64) -> String {
+        let plain = format!("{value}");
+        if self.decimal_comma { plain.replace('.', ",") } else { plain }
     }
 
     /// Digits in this form as a program writes them.
@@ -191,7 +204,29 @@ impl NumberForm {
             counted && form.value(&column.levels[*code as usize]).is_none()
         };
         let row = few.and_then(|form| column.codes.iter().position(|code| is_strange(&form, code)));
-        row.map_or(Reading::Texts, Reading::Mostly)
+        let of_rows = || Self::mixed(column, &counts, &Self::candidates(unit, delimiter));
+        row.map(Reading::Mostly).or_else(of_rows).unwrap_or(Reading::Texts)
+    }
+
+    /// Whether a column holds many numbers, each of some form, but not all of one.
+    fn mixed(column: &Categories, counts: &[usize], forms: &[Self]) -> Option<Reading> {
+        let counted = |level: usize| counts.get(level).is_some_and(|count| *count > 0);
+        let levels: Vec<usize> = (0..column.levels.len()).filter(|level| counted(*level)).collect();
+        let is = |form: &Self, level: usize| form.value(&column.levels[level]).is_some();
+        let is_number = |level: &usize| forms.iter().any(|form| is(form, *level));
+        if levels.len() < MANY_NUMBERS || !levels.iter().all(is_number) {
+            return None;
+        }
+        let rows = |form: &&Self| -> usize {
+            levels.iter().filter(|level| is(form, **level)).map(|level| counts[*level]).sum()
+        };
+        // Of forms that fit as many rows the plainest, which stands first.
+        let usual = forms.iter().rev().max_by_key(rows)?;
+        let first = |wanted: bool| {
+            let fits = |code: &u32| counted(*code as usize) && is(usual, *code as usize) == wanted;
+            column.codes.iter().position(fits)
+        };
+        Some(Reading::Mixed([first(true)?, first(false)?]))
     }
 }
 
@@ -226,6 +261,10 @@ pub(super) fn convert(
         None => match NumberForm::recognise(&column, delimiter, missing) {
             Reading::Numbers(form) => form,
             Reading::Mostly(row) => return fault(row, must.unwrap_or(Wanted::Inferred)),
+            Reading::Mixed(rows) => {
+                let [usual, other] = rows.map(|row| column.level(row).unwrap_or_default());
+                return Err(written_in_two_ways(name, (rows[0], usual), (rows[1], other)));
+            }
             Reading::Texts => match must.zip(strange(&plain)) {
                 Some((wanted, row)) => match column.mostly_texts(name) {
                     Some(error) => return Err(error),
@@ -239,7 +278,7 @@ pub(super) fn convert(
         },
     };
     // New rows may also be written plainly, unless a point would stand between thousands.
-    let may_be_plain = form.is_some() && found.grouping != Some('.');
+    let may_be_plain = form.is_some() && found.may_be_plain();
     let value = |text: &str| found.value(text).or_else(|| plain(text).filter(|_| may_be_plain));
     if let Some(row) = strange(&value) {
         return fault(row, Wanted::Numeric);
@@ -252,6 +291,19 @@ pub(super) fn convert(
     let values: Vec<f64> = column.levels.iter().map(of_level).collect();
     let number = |code: &u32| values.get(*code as usize).copied().unwrap_or(f64::NAN);
     Ok((Column::Numeric(column.codes.iter().map(number).collect()), Some(found)))
+}
+
+/// The error of a column of numbers of several forms, of which no one can be meant for all.
+fn written_in_two_ways(name: &str, usual: (usize, &str), other: (usize, &str)) -> Error {
+    let problem = format!(
+        "the numbers of the column are written in two ways: '{}' here, '{}' in row {}",
+        other.1,
+        usual.1,
+        usual.0 + 1
+    );
+    Error::data(Place::cell(other.0, name), problem).with_hint(format!(
+        "write them all in one way, or read the column as categories (--schema '{name}=categorical')"
+    ))
 }
 
 /// Different numbers from which on a column is hardly one of categories.
@@ -321,6 +373,29 @@ mod tests {
             Ok(_) => Err("texts".into()),
             Err(error) => Err(error.to_string()),
         }
+    }
+
+    #[test]
+    fn numbers_written_in_two_ways_are_told() {
+        let number = |i: usize| format!("{}.{:02}", i, (7 * i) % 100);
+        let both = |every: usize, count: usize| -> Vec<String> {
+            let text =
+                |i: usize| if i % every == 1 { number(i).replace('.', ",") } else { number(i) };
+            (0..count).map(text).collect()
+        };
+        let found = |texts: &[String]| {
+            read(&texts.iter().map(String::as_str).collect::<Vec<_>>(), b';').unwrap_err()
+        };
+        for every in [2, 3] {
+            let said = found(&both(every, 40));
+            assert!(said.contains("in two ways: '1,07' here, '0.00' in row 1"), "{said}");
+            assert!(said.contains("row 2, column 'x'"), "{said}");
+        }
+        // Few different ones may be categories, and texts that are no numbers in any form are none.
+        assert_eq!(found(&both(2, 10)), "texts");
+        let mut texts = both(2, 40);
+        texts.extend((0..20).map(|i| format!("v{i}")));
+        assert_eq!(found(&texts), "texts");
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub(super) struct Input<'a> {
     pub(super) file: &'a Path,
     /// The byte between cells; `None`: what the header shows.
     pub(super) delimiter: Option<u8>,
+    /// The byte that is taken unless the header shows another.
+    pub(super) usual: Option<u8>,
 }
 
 /// Reads a table.
@@ -63,7 +65,7 @@ pub(super) fn header(input: Input<'_>) -> Result<Vec<String>> {
 
 /// The chunks of a source, and its delimiter.
 fn begin(input: Input<'_>, size: usize) -> Result<(Chunks<'_>, u8)> {
-    let Input { source, file, delimiter } = input;
+    let Input { source, file, delimiter, usual } = input;
     let fail = |e| Error::io(file, e);
     let mut start = chunks::skip_mark(source).map_err(fail)?;
     let mut text = chunks::peek(source, start).map_err(fail)?;
@@ -74,7 +76,7 @@ fn begin(input: Input<'_>, size: usize) -> Result<(Chunks<'_>, u8)> {
         text.drain(..length);
     }
     let declared = declared.map(|(delimiter, _)| delimiter);
-    let delimiter = delimiter.or(declared).unwrap_or_else(|| sniff::delimiter(&text));
+    let delimiter = delimiter.or(declared).unwrap_or_else(|| sniff::delimiter(&text, usual));
     Ok((Chunks::new(source, start, delimiter, size), delimiter))
 }
 
@@ -133,9 +135,10 @@ fn read_in_chunks(
     size: usize,
     run: &Run,
 ) -> Result<Table> {
-    let Input { source, file, delimiter } = input;
+    let Input { source, file, delimiter, usual } = input;
     let length = chunks::length(source).map_err(|e| Error::io(file, e))?;
-    let (mut chunks, delimiter) = begin(Input { source: &mut *source, file, delimiter }, size)?;
+    let (mut chunks, delimiter) =
+        begin(Input { source: &mut *source, file, delimiter, usual }, size)?;
     let in_file = |error: Error| error.in_file(file);
     let (names, first) = read_header(&mut chunks, file, delimiter).map_err(in_file)?;
     let Names { names, notes } = names;
