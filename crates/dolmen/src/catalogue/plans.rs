@@ -38,7 +38,7 @@ pub fn plans() -> Vec<PlanEntry> {
         ),
         plan::<StratifiedGrouped>(
             "stratified-grouped",
-            "the same, and every class has its share as far as possible",
+            "folds that keep groups together and spread classes as far as possible",
             "stratified-grouped(column=patient, folds=5)",
         ),
         plan::<TimeOrdered>(
