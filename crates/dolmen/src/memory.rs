@@ -1,13 +1,5 @@
 //! How much memory there is, asked before a piece of work starts: a refusal with both figures is better than an abort half
 //! way through.
-//!
-//! ```
-//! use dolmen::memory;
-//!
-//! memory::claim(memory::size(&[1000, 20, 8]), "the rows")?;
-//! assert!(memory::claim(memory::size(&[usize::MAX, 20, 8]), "the rows").is_err());
-//! # Ok::<(), dolmen::Error>(())
-//! ```
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +11,7 @@ const SMALL: u64 = 16 << 20;
 
 /// `Err` with both figures if `what` needs more bytes than can be had now. It reserves nothing: a piece of work that
 /// allocates in several places adds them up and asks once, before the first.
-pub fn claim(bytes: u64, what: &str) -> Result<()> {
+pub(crate) fn claim(bytes: u64, what: &str) -> Result<()> {
     if bytes < SMALL {
         return Ok(());
     }
@@ -55,13 +47,13 @@ pub fn parse(text: &str) -> Result<u64> {
 }
 
 /// The product of some sizes in bytes; `u64::MAX` where it is larger than that.
-pub fn size(factors: &[usize]) -> u64 {
+pub(crate) fn size(factors: &[usize]) -> u64 {
     factors.iter().fold(1, |product: u64, &factor| product.saturating_mul(factor as u64))
 }
 
 /// Bytes that can still be had: the least of what the machine has free, what the limits of the process leave and
 /// what its control groups leave. `None` where the system does not tell.
-pub fn available() -> Option<u64> {
+fn available() -> Option<u64> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let machine = kibibytes(&read("/proc/meminfo"), "MemAvailable:");
     let (limits, status) = (read("/proc/self/limits"), read("/proc/self/status"));

@@ -8,6 +8,7 @@ mod density;
 mod generative;
 mod joint;
 mod parameter;
+mod plans;
 mod readers;
 mod regression;
 mod schema;
@@ -23,6 +24,7 @@ use serde::de::DeserializeOwned;
 
 pub use combiners::weights_of;
 pub use parameter::{Bound, Choice, Kind, Parameter, Range};
+pub use plans::{PlanEntry, plans};
 
 use crate::combine::{Combiner, Method, StoredCombination, Weighable};
 use crate::error::{Error, Result};

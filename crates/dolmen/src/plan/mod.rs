@@ -25,7 +25,7 @@ mod hashed;
 mod hold_out;
 mod k_fold;
 mod keys;
-mod request;
+pub(crate) mod request;
 mod resample;
 mod spec;
 mod stratified;

@@ -164,7 +164,7 @@ impl PlanSpec {
         }
     }
 
-    fn draws_at_random(&self) -> bool {
+    pub(crate) fn draws_at_random(&self) -> bool {
         match self {
             Self::KFold(scheme) => scheme.shuffle,
             Self::LeaveOneOut(_) | Self::TimeOrdered(_) | Self::Given(_) => false,

@@ -16,8 +16,8 @@ use crate::oos::OutOfSample;
 use crate::run::Run;
 use crate::store::write_file;
 use crate::table::{
-    self, Categories, Column, ColumnKind, Conventions, Features, ReadOptions, Rows, Schema, Table,
-    Unseen, check_finite,
+    self, Categories, Column, ColumnKind, Conventions, Features, Field, ReadOptions, Rows, Schema,
+    Table, Unseen, check_finite,
 };
 use crate::target::Target;
 use crate::task::{Classification, Density, Joint, Regression, Task};
@@ -435,8 +435,10 @@ impl Model {
             density.sample_into(&mut rng, &mut row);
             columns.iter_mut().zip(&row).for_each(|(column, value)| column.push(*value));
         }
-        let named = fields.iter().map(|field| field.name.clone());
-        Table::new(named.zip(columns.into_iter().map(Column::Numeric)).collect())
+        let column = |(field, values): (&Field, Vec<f64>)| {
+            (field.name.clone(), self.conventions.column(&field.name, values))
+        };
+        Table::new(fields.iter().zip(columns).map(column).collect())
     }
 }
 

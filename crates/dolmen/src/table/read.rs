@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::csv::{self, Input, Source};
+use super::csv::{self, Delimiters, Input, Source};
 use super::missing::Missing;
 use super::unpack::{Packing, Unpacked};
 use super::{Kind, NumberForm, Schema, Table, no_such_column, parquet};
@@ -28,6 +28,8 @@ pub struct ReadOptions {
     /// The byte between the cells of a CSV file; `None`: a tab for `.tsv`, else whichever of comma, semicolon, tab and bar
     /// the header and the first row show.
     pub delimiter: Option<u8>,
+    /// The byte that is taken for it unless the header shows another and not this one: that of a file read before.
+    pub usual_delimiter: Option<u8>,
     /// The columns to read, if not all. They come in the order of the file.
     pub keep: Vec<String>,
     /// Columns not to read.
@@ -83,6 +85,7 @@ impl Default for ReadOptions {
             schema: BTreeMap::new(),
             missing: MISSING.map(String::from).into(),
             delimiter: None,
+            usual_delimiter: None,
             keep: Vec::new(),
             drop: Vec::new(),
             stand_ins: BTreeMap::new(),
@@ -134,6 +137,10 @@ impl ReadOptions {
             _ => return Err(Error::param("delimiter", "one ASCII character or '\\t'", word)),
         };
         check_delimiter(byte).map(|()| byte)
+    }
+
+    fn check_delimiters(&self) -> Result<()> {
+        [self.delimiter, self.usual_delimiter].into_iter().flatten().try_for_each(check_delimiter)
     }
 
     /// The same options for a file with these column names, in which some columns may stand in for others.
@@ -208,9 +215,9 @@ pub fn read(path: &Path, options: &ReadOptions, run: &Run) -> Result<Table> {
 
 /// Reads a table from CSV text; `name` stands for its file in errors.
 pub fn read_text(text: &str, name: &Path, options: &ReadOptions, run: &Run) -> Result<Table> {
-    options.delimiter.map(check_delimiter).transpose()?;
     let source = &mut Cursor::new(text.as_bytes().to_vec());
-    csv::read(Input { source, file: name, delimiter: options.delimiter }, options, run)
+    let delimiters = delimiters_of(name, options)?;
+    csv::read(Input { source, file: name, delimiters }, options, run)
 }
 
 /// The names of a file's columns; of CSV only the header is read.
@@ -233,18 +240,20 @@ fn with_csv<R>(
     options: &ReadOptions,
     read: impl FnOnce(Input<'_>) -> Result<R>,
 ) -> Result<R> {
-    let delimiter = delimiter_of(path, options)?;
+    let delimiters = delimiters_of(path, options)?;
     let mut source = match hold(path)? {
         Some(text) => unpacked(Box::new(Cursor::new(text)), path)?,
         None => unpacked(Box::new(File::open(path).map_err(|e| Error::io(path, e))?), path)?,
     };
-    read(Input { source: &mut *source, file: shown_name(path), delimiter })
+    read(Input { source: &mut *source, file: shown_name(path), delimiters })
 }
 
-/// The delimiter that is given, or that the name of a file tells.
-pub(super) fn delimiter_of(path: &Path, options: &ReadOptions) -> Result<Option<u8>> {
-    options.delimiter.map_or(Ok(()), check_delimiter)?;
-    Ok(options.delimiter.or_else(|| is_tab_separated(path).then_some(b'\t')))
+/// The delimiter that is given, or that the name of a file tells; and the usual one.
+pub(super) fn delimiters_of(path: &Path, options: &ReadOptions) -> Result<Delimiters> {
+    options.check_delimiters()?;
+    let usual = options.usual_delimiter;
+    let by_name = || (usual.is_none() && is_tab_separated(path)).then_some(b'\t');
+    Ok(Delimiters { given: options.delimiter.or_else(by_name), usual })
 }
 
 /// How errors call a file.

@@ -11,7 +11,7 @@ use super::missing::Missing;
 use super::number;
 use super::read::{Wanted, not_a_number};
 use super::{Categories, Column};
-use crate::error::Result;
+use crate::error::{Error, Place, Result};
 
 /// A column, and the form its numbers were written in where that is not the usual one.
 pub(super) type Formed = (Column, Option<NumberForm>);
@@ -50,6 +50,8 @@ enum Reading<'a> {
     Numbers(NumberForm),
     /// Numbers of some form, but for a few texts, of which this row's is the first.
     Mostly(usize, &'a str),
+    /// Many numbers, but of several forms: the first of the most frequent form, and the first that is not of it, with their rows.
+    Mixed([(usize, &'a str); 2]),
 }
 
 impl NumberForm {
@@ -67,6 +69,17 @@ impl NumberForm {
         let plain = self.plain(text)?;
         let value = number::parse(plain.as_bytes())?;
         Some(if sign.or(inner) == Some('-') { -value } else { value })
+    }
+
+    /// Whether a number may also be written plainly: not where its point would stand between thousands.
+    pub(super) fn may_be_plain(&self) -> bool {
+        self.grouping != Some('.')
+    }
+
+    /// A number in this form, without marks between thousands.
+    pub(super) fn text(&self, value: f64) -> String {
+        let plain = format!("{value}");
+        if self.decimal_comma { plain.replace('.', ",") } else { plain }
     }
 
     /// Digits in this form as a program writes them.
@@ -195,7 +208,28 @@ impl NumberForm {
             let strange = known.iter().filter(|(text, _)| form.value(text).is_none());
             strange.min_by_key(|(_, seen)| seen.first_row)
         });
-        first.map_or(Reading::Texts, |(text, seen)| Reading::Mostly(seen.first_row, text))
+        let mostly = first.map(|(text, seen)| Reading::Mostly(seen.first_row, text));
+        let mixed = || Self::mixed(&known, &Self::candidates(unit, delimiter));
+        mostly.or_else(mixed).unwrap_or(Reading::Texts)
+    }
+
+    /// Whether texts are many numbers, each of some form, but not all of one.
+    fn mixed<'a>(known: &[(&'a str, Seen)], forms: &[Self]) -> Option<Reading<'a>> {
+        let is_number = |text: &str| forms.iter().any(|form| form.value(text).is_some());
+        if known.len() < MANY_NUMBERS || !known.iter().all(|(text, _)| is_number(text)) {
+            return None;
+        }
+        let rows = |form: &&Self| -> usize {
+            let own = known.iter().filter(|(text, _)| form.value(text).is_some());
+            own.map(|(_, seen)| seen.count).sum()
+        };
+        // Of forms that fit as many rows the plainest, which stands first.
+        let usual = forms.iter().rev().max_by_key(rows)?;
+        let first = |wanted: bool| {
+            let fits = known.iter().filter(|(text, _)| usual.value(text).is_some() == wanted);
+            fits.map(|(text, seen)| (seen.first_row, *text)).min()
+        };
+        Some(Reading::Mixed([first(true)?, first(false)?]))
     }
 }
 
@@ -225,7 +259,7 @@ pub(super) struct Expected<'a> {
 impl NumberTexts {
     /// Texts in a form that is known. New rows may also be written plainly, unless a point would stand between thousands.
     pub(super) fn known(form: &NumberForm) -> Self {
-        Self { form: form.clone(), may_be_plain: form.grouping != Some('.') }
+        Self { form: form.clone(), may_be_plain: form.may_be_plain() }
     }
 
     /// How texts write numbers; `None` if they are no numbers and need not be.
@@ -244,6 +278,9 @@ impl NumberTexts {
                 Reading::Numbers(form) => Self { form, may_be_plain: false },
                 Reading::Mostly(row, text) => {
                     return fault((row, text), must.unwrap_or(Wanted::Inferred));
+                }
+                Reading::Mixed([usual, other]) => {
+                    return Err(written_in_two_ways(name, usual, other));
                 }
                 Reading::Texts => {
                     let is_strange = |text: &str| {
@@ -291,6 +328,19 @@ pub(super) fn convert(name: &str, column: Categories, expected: Expected<'_>) ->
     let values: Vec<f64> = column.levels.iter().map(value).collect();
     let number = |code: &u32| values.get(*code as usize).copied().unwrap_or(f64::NAN);
     Ok((Column::Numeric(column.codes.iter().map(number).collect()), Some(found.form)))
+}
+
+/// The error of a column of numbers of several forms, of which no one can be meant for all.
+fn written_in_two_ways(name: &str, usual: (usize, &str), other: (usize, &str)) -> Error {
+    let problem = format!(
+        "the numbers of the column are written in two ways: '{}' here, '{}' in row {}",
+        other.1,
+        usual.1,
+        usual.0 + 1
+    );
+    Error::data(Place::cell(other.0, name), problem).with_hint(format!(
+        "write them all in one way, or read the column as categories (--schema '{name}=categorical')"
+    ))
 }
 
 /// Different numbers from which on a column is hardly one of categories.
@@ -372,6 +422,29 @@ mod tests {
             Ok(_) => Err("texts".into()),
             Err(error) => Err(error.to_string()),
         }
+    }
+
+    #[test]
+    fn numbers_written_in_two_ways_are_told() {
+        let number = |i: usize| format!("{}.{:02}", i, (7 * i) % 100);
+        let both = |every: usize, count: usize| -> Vec<String> {
+            let text =
+                |i: usize| if i % every == 1 { number(i).replace('.', ",") } else { number(i) };
+            (0..count).map(text).collect()
+        };
+        let found = |texts: &[String]| {
+            read(&texts.iter().map(String::as_str).collect::<Vec<_>>(), b';').unwrap_err()
+        };
+        for every in [2, 3] {
+            let said = found(&both(every, 40));
+            assert!(said.contains("in two ways: '1,07' here, '0.00' in row 1"), "{said}");
+            assert!(said.contains("row 2, column 'x'"), "{said}");
+        }
+        // Few different ones may be categories, and texts that are no numbers in any form are none.
+        assert_eq!(found(&both(2, 10)), "texts");
+        let mut texts = both(2, 40);
+        texts.extend((0..20).map(|i| format!("v{i}")));
+        assert_eq!(found(&texts), "texts");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use crate::error::{Error, Place, Result};
 use crate::table::ReadOptions;
 use crate::table::csv::Stream;
-use crate::table::read::{Held, delimiter_of, hold, is_parquet, shown_name, unpacked};
+use crate::table::read::{Held, delimiters_of, hold, is_parquet, shown_name, unpacked};
 
 /// A file that is read more than once.
 #[derive(Debug, Clone)]
@@ -77,7 +77,7 @@ impl InputFile {
 
     /// Its rows as CSV.
     pub(super) fn csv(&self, options: &ReadOptions) -> Result<Stream> {
-        let delimiter = delimiter_of(&self.path, options)?;
+        let delimiters = delimiters_of(&self.path, options)?;
         let source = match &self.held {
             Some(text) => unpacked(Box::new(Cursor::new(text.clone())), &self.path)?,
             None => {
@@ -85,7 +85,7 @@ impl InputFile {
                 unpacked(Box::new(file), &self.path)?
             }
         };
-        Stream::open(source, self.name(), delimiter)
+        Stream::open(source, self.name(), delimiters)
     }
 }
 

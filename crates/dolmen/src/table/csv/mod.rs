@@ -47,8 +47,16 @@ pub(super) struct Input<'a> {
     pub(super) source: &'a mut dyn Source,
     /// Names the source in errors.
     pub(super) file: &'a Path,
-    /// The byte between cells; `None`: what the header shows.
-    pub(super) delimiter: Option<u8>,
+    pub(super) delimiters: Delimiters,
+}
+
+/// What is known of the byte between cells before the header is seen.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::table) struct Delimiters {
+    /// The byte itself; `None`: what the header shows.
+    pub(in crate::table) given: Option<u8>,
+    /// The byte that is taken unless the header shows another.
+    pub(in crate::table) usual: Option<u8>,
 }
 
 /// Reads a table.
@@ -58,8 +66,8 @@ pub(super) fn read(input: Input<'_>, options: &ReadOptions, run: &Run) -> Result
 
 /// The names of the columns; nothing but the start of the source is read.
 pub(super) fn header(input: Input<'_>) -> Result<Vec<String>> {
-    let Input { source, file, delimiter } = input;
-    let (mut chunks, delimiter) = begin(source, file, delimiter, CHUNK)?;
+    let Input { source, file, delimiters } = input;
+    let (mut chunks, delimiter) = begin(source, file, delimiters, CHUNK)?;
     let (names, _) = read_header(&mut chunks, file, delimiter).map_err(|e| e.in_file(file))?;
     Ok(names.names)
 }
@@ -68,9 +76,10 @@ pub(super) fn header(input: Input<'_>) -> Result<Vec<String>> {
 fn begin<S: Source>(
     mut source: S,
     file: &Path,
-    delimiter: Option<u8>,
+    delimiters: Delimiters,
     size: usize,
 ) -> Result<(Chunks<S>, u8)> {
+    let Delimiters { given: delimiter, usual } = delimiters;
     let fail = |e| Error::io(file, e);
     let mut start = chunks::skip_mark(&mut source).map_err(fail)?;
     let mut text = chunks::peek(&mut source, start).map_err(fail)?;
@@ -81,7 +90,7 @@ fn begin<S: Source>(
         text.drain(..length);
     }
     let declared = declared.map(|(delimiter, _)| delimiter);
-    let delimiter = delimiter.or(declared).unwrap_or_else(|| sniff::delimiter(&text));
+    let delimiter = delimiter.or(declared).unwrap_or_else(|| sniff::delimiter(&text, usual));
     Ok((Chunks::new(source, start, delimiter, size), delimiter))
 }
 
@@ -140,9 +149,9 @@ fn read_in_chunks(
     size: usize,
     run: &Run,
 ) -> Result<Table> {
-    let Input { source, file, delimiter } = input;
+    let Input { source, file, delimiters } = input;
     let length = chunks::length(source).map_err(|e| Error::io(file, e))?;
-    let (mut chunks, delimiter) = begin(&mut *source, file, delimiter, size)?;
+    let (mut chunks, delimiter) = begin(&mut *source, file, delimiters, size)?;
     let in_file = |error: Error| error.in_file(file);
     let (names, first) = read_header(&mut chunks, file, delimiter).map_err(in_file)?;
     let Names { names, notes } = names;

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::chunks::{Chunk, Chunks, Source};
 use super::column::Tally;
 use super::parse::{self, Guess};
-use super::{CHUNK, begin, read_header};
+use super::{CHUNK, Delimiters, begin, read_header};
 use crate::error::{Error, Result};
 use crate::run::Run;
 use crate::table::look::Names;
@@ -35,9 +35,9 @@ impl Stream {
     pub(in crate::table) fn open(
         source: Box<dyn Source>,
         file: &Path,
-        delimiter: Option<u8>,
+        delimiters: Delimiters,
     ) -> Result<Self> {
-        let (mut chunks, delimiter) = begin(source, file, delimiter, CHUNK)?;
+        let (mut chunks, delimiter) = begin(source, file, delimiters, CHUNK)?;
         let (names, first) =
             read_header(&mut chunks, file, delimiter).map_err(|e| e.in_file(file))?;
         let (file, first) = (file.to_path_buf(), Some(first));
