@@ -131,10 +131,8 @@ pub(super) fn table1(context: &Context<'_>) -> Result<Page> {
     let mut table =
         Comparison::new("likelihood", "Test log-likelihood", &["data set", "method"], 1);
     for row in rows(context)? {
-        let Some(rows) = &row.rows else {
-            missing(&mut page, &row);
-            continue;
-        };
+        row.brought.iter().for_each(|brought| page.bring(brought, row.rows.is_some()));
+        let Some(rows) = &row.rows else { continue };
         let found = compared(&row, rows, context)?;
         for ((name, shown), printed) in METHODS.iter().zip(row.printed) {
             let method = found.methods.iter().find(|method| method.name == *name);
@@ -160,12 +158,6 @@ pub(super) fn table1(context: &Context<'_>) -> Result<Page> {
     page.figures.push(picture(&table));
     page.comparisons.push(table);
     Ok(page)
-}
-
-fn missing(page: &mut Page, row: &Row) {
-    if let Some(brought) = &row.brought {
-        page.notes.push(brought.missing());
-    }
 }
 
 fn claims(row: &Row, found: &Compared, context: &Context<'_>) -> Vec<Claim> {
@@ -236,10 +228,8 @@ pub(super) fn table2(context: &Context<'_>) -> Result<Page> {
     ]);
     let mut table = Comparison::new("weights", "Mean weights", &["data set", "model"], 2);
     for row in rows(context)? {
-        let Some(rows) = &row.rows else {
-            missing(&mut page, &row);
-            continue;
-        };
+        row.brought.iter().for_each(|brought| page.bring(brought, row.rows.is_some()));
+        let Some(rows) = &row.rows else { continue };
         let stack = stack_of_six();
         let splits = context.repeat(row.name, context.either(QUICK, SPLITS), |_, run| {
             let [train, _] = sets::split(rows, usize::MAX, row.test_rows, run)?;

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{AnyModel, Model, Predicted};
+use super::Evidence;
+use super::model::{AnyModel, Model, Predicted, with_model};
 use crate::ensemble::{Coverage, Ensemble};
 use crate::error::Result;
 use crate::learner::predict;
@@ -11,6 +12,7 @@ use crate::run::Run;
 use crate::score::Estimate;
 use crate::score::figures::Figures;
 use crate::table::{Features, Rows, Table};
+use crate::target::Target;
 use crate::task::Task;
 
 /// What scoring says.
@@ -64,22 +66,71 @@ pub struct ScoredMember {
     pub figures: Figures,
 }
 
+/// Rows with known truth, and what a model and its members say of them: asked once, judged in several ways.
+pub(super) struct Answers<'a, T: Task> {
+    pub(super) model: &'a Ensemble<T>,
+    pub(super) x: Rows<'a>,
+    pub(super) truth: &'a T::Target,
+    /// What the model says.
+    pub(super) together: Vec<f64>,
+    /// What each member says.
+    pub(super) alone: Vec<Vec<f64>>,
+}
+
+impl<'a, T: Task> Answers<'a, T> {
+    fn of(model: &'a Ensemble<T>, x: Rows<'a>, truth: &'a T::Target, run: &Run) -> Result<Self> {
+        let alone = model.models().map(|member| predict(member, x, run));
+        let alone = alone.collect::<Result<Vec<Vec<f64>>>>()?;
+        let together = model.combine(&alone, x, run)?;
+        Ok(Self { model, x, truth, together, alone })
+    }
+}
+
 impl Model {
     /// Scores the model on rows that hold the truth, too.
     pub fn score(&self, rows: Predicted, run: &Run) -> Result<ScoreReport> {
         let (features, mut table, without_truth) = self.with_truth(rows)?;
-        let x = features.rows();
-        let report = match self.any() {
-            AnyModel::Density(model) => score(model, &self.truth(&mut table)?, x, run)?,
-            AnyModel::Classification(model) => score(model, &self.truth(&mut table)?, x, run)?,
-            AnyModel::Joint(model) => score(model, &self.truth(&mut table)?, x, run)?,
-            AnyModel::Regression(model) => {
-                let truth: Vec<f64> = self.truth(&mut table)?;
-                let intervals = model.coverage(x, &truth, run)?;
-                ScoreReport { intervals, ..score(model, &truth, x, run)? }
+        with_model!(self.any(), model => {
+            let truth = self.truth(&mut table)?;
+            let report = score(&Answers::of(model, features.rows(), &truth, run)?);
+            self.covered(report, without_truth, &features, truth.numbers(), run)
+        })
+    }
+
+    /// How good the model is on rows that hold the truth, and how its predictions do row by row; with `explain` also the importance of the
+    /// inputs. The rows should not be those learned from.
+    pub fn judge(
+        &self,
+        rows: Predicted,
+        explain: bool,
+        run: &Run,
+    ) -> Result<(ScoreReport, Evidence)> {
+        let (features, mut table, without_truth) = self.with_truth(rows)?;
+        with_model!(self.any(), model => {
+            let truth = self.truth(&mut table)?;
+            let answers = Answers::of(model, features.rows(), &truth, run)?;
+            let report = score(&answers);
+            let report = self.covered(report, without_truth, &features, truth.numbers(), run)?;
+            Ok((report, self.examine(answers, explain, &run.stream("examine"))?))
+        })
+    }
+
+    /// A report with what is left to say of the rows: how many had no truth, and how often intervals hold it.
+    fn covered(
+        &self,
+        report: ScoreReport,
+        without_truth: usize,
+        features: &Features,
+        truth: Option<&[f64]>,
+        run: &Run,
+    ) -> Result<ScoreReport> {
+        let intervals = match (self.any(), truth) {
+            (AnyModel::Regression(model), Some(truth)) => {
+                model.coverage(features.rows(), truth, run)?
             }
+            _ => None,
         };
-        Ok(ScoreReport { without_truth, ..report })
+        Ok(ScoreReport { without_truth, intervals, ..report })
     }
 
     /// The rows whose truth is known, and how many are not.
@@ -99,12 +150,8 @@ impl Model {
     }
 }
 
-fn score<T: Task>(
-    model: &Ensemble<T>,
-    truth: &T::Target,
-    x: Rows<'_>,
-    run: &Run,
-) -> Result<ScoreReport> {
+fn score<T: Task>(answers: &Answers<'_, T>) -> ScoreReport {
+    let Answers { model, x, truth, together: predicted, alone: predictions } = answers;
     let width = T::width(truth);
     let rows = x.rows();
     let shares = vec![1.0 / rows as f64; rows];
@@ -114,10 +161,7 @@ fn score<T: Task>(
     let figures = |predicted: &[f64]| -> Figures {
         T::figures(predicted, truth).into_iter().map(|(name, v)| (name.to_string(), v)).collect()
     };
-    let predicted = predict(model, x, run)?;
-    let together = scores(&predicted);
-    let predictions =
-        model.models().map(|member| predict(member, x, run)).collect::<Result<Vec<_>>>()?;
+    let together = scores(predicted);
     let alone: Vec<Vec<f64>> = predictions.iter().map(|p| scores(p)).collect();
     let members = predictions.len();
     let equal = vec![1.0 / members as f64; members];
@@ -139,19 +183,19 @@ fn score<T: Task>(
         figures: figures(&predictions[m]),
     };
     let own = mean(&together);
-    let errors = T::estimates(&predicted, truth, &shares).into_iter();
-    Ok(ScoreReport {
+    let errors = T::estimates(predicted, truth, &shares).into_iter();
+    ScoreReport {
         task: T::NAME.into(),
         rows,
         without_truth: 0,
         score: own.mean,
         score_se: own.se,
-        figures: figures(&predicted),
+        figures: figures(predicted),
         figure_errors: errors.filter_map(|(name, figure)| Some((name, figure.se?))).collect(),
         members: model.names().enumerate().map(scored).collect(),
         best: model.names().nth(best).unwrap_or_default().into(),
         gain_over_best: gain(&alone[best]),
         gain_over_uniform: gain(&scores(&uniform)),
         intervals: None,
-    })
+    }
 }
