@@ -140,3 +140,24 @@ fn draw_training(curves: &[Losses], is_relative: bool, options: &Options) -> Opt
     }
     Some(plot.finish())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rounds that are far off are not drawn along the upper edge, where they would look as if nothing were learned.
+    #[test]
+    fn rounds_above_the_picture_are_left_out_and_told() {
+        let values: Vec<f64> =
+            (0..100).map(|k| if k < 4 { 1e6 } else { 2.0 - 0.01 * f64::from(k) }).collect();
+        let own = |values: Vec<f64>| [Losses { name: "boost".into(), values, unit: 1.0 }];
+        let far = draw_training(&own(values.clone()), false, &Options::default()).unwrap();
+        assert!(far.contains("The first rounds lie above the picture."));
+        let near = draw_training(&own(values[4..].to_vec()), false, &Options::default()).unwrap();
+        assert!(!near.contains("above the picture"));
+        let points = |svg: &str| {
+            svg.split(" d=\"M").nth(1).unwrap().split('"').next().unwrap().matches('L').count()
+        };
+        assert_eq!(points(&far), points(&near));
+    }
+}
