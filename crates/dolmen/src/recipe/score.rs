@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Evidence;
 use super::model::{AnyModel, Model, Predicted, with_model};
 use crate::ensemble::{Coverage, Coverages, Ensemble};
 use crate::error::{Error, Place, Result};
@@ -66,12 +67,40 @@ pub struct ScoredMember {
     pub figures: Figures,
 }
 
+/// Rows with known truth, and what a model and its members say of them: asked once, judged in several ways.
+pub(super) struct Answers<'a, T: Task> {
+    pub(super) model: &'a Ensemble<T>,
+    pub(super) x: Rows<'a>,
+    pub(super) truth: &'a T::Target,
+    /// What the model says.
+    pub(super) together: Vec<f64>,
+    /// What each member says.
+    pub(super) alone: Vec<Vec<f64>>,
+}
+
 impl Model {
     /// Scores the model on rows that hold the truth, too.
     pub fn score(&self, rows: Predicted, run: &Run) -> Result<ScoreReport> {
         let mut scoring = Scoring::new(self);
         scoring.add(rows, run)?;
         scoring.finish()
+    }
+
+    /// How good the model is on rows that hold the truth, and how its predictions do row by row; with `explain` also the importance of the
+    /// inputs. The rows should not be those learned from.
+    pub fn judge(
+        &self,
+        rows: Predicted,
+        explain: bool,
+        run: &Run,
+    ) -> Result<(ScoreReport, Evidence)> {
+        let (features, table, without_truth) = self.with_truth(rows)?;
+        let mut scoring = Scoring::new(self);
+        let rows = Predicted { features: features.clone(), table, unseen: Vec::new() };
+        scoring.add(rows, run)?;
+        let evidence = scoring.examine(features.rows(), explain, &run.stream("examine"))?;
+        let report = scoring.finish()?;
+        Ok((ScoreReport { without_truth, ..report }, evidence))
     }
 
     /// Scores the model on rows that are read block by block, and tells what categories it has not seen. Inputs are not kept;
@@ -145,6 +174,16 @@ impl<'a> Scoring<'a> {
         }
     }
 
+    /// How the predictions of all rows, which were these, do row by row.
+    fn examine(&self, x: Rows<'_>, explain: bool, run: &Run) -> Result<Evidence> {
+        match self {
+            Self::Density(scores) => scores.examine(x, explain, run),
+            Self::Classification(scores) => scores.examine(x, explain, run),
+            Self::Joint(scores) => scores.examine(x, explain, run),
+            Self::Regression(scores, _) => scores.examine(x, explain, run),
+        }
+    }
+
     /// What all rows say.
     fn finish(self) -> Result<ScoreReport> {
         match self {
@@ -209,11 +248,11 @@ impl<'a, T: Task> Scores<'a, T> {
         let truth: T::Target = self.model.truth(&mut table)?;
         let x = features.rows();
         also(x, &truth)?;
-        self.together.extend(predict(self.ensemble, x, run)?);
+        let alone = self.ensemble.models().map(|member| predict(member, x, run));
+        let alone = alone.collect::<Result<Vec<Vec<f64>>>>()?;
+        self.together.extend(self.ensemble.combine(&alone, x, run)?);
         let first = self.alone.first().map_or(0, Vec::len);
-        for (all, member) in self.alone.iter_mut().zip(self.ensemble.models()) {
-            all.extend(predict(member, x, run)?);
-        }
+        self.alone.iter_mut().zip(alone).for_each(|(all, own)| all.extend(own));
         let (width, members) = (T::width(&truth), self.alone.len());
         let equal = vec![1.0 / members as f64; members];
         let mut mixed = vec![0.0; width];
@@ -230,12 +269,16 @@ impl<'a, T: Task> Scores<'a, T> {
         Ok(())
     }
 
+    fn examine(&self, x: Rows<'_>, explain: bool, run: &Run) -> Result<Evidence> {
+        let truth = self.truth.as_ref().ok_or_else(|| no_truth(self.model))?;
+        let (together, alone) = (self.together.clone(), self.alone.clone());
+        let answers = Answers { model: self.ensemble, x, truth, together, alone };
+        self.model.examine(answers, explain, run)
+    }
+
     fn finish(self) -> Result<ScoreReport> {
         let Self { model, ensemble, rows, without_truth, truth, together, alone, uniform } = self;
-        let Some(truth) = truth else {
-            let name = model.target().unwrap_or_default();
-            return Err(Error::data(Place::cell(0, name), "the target is missing"));
-        };
+        let truth = truth.ok_or_else(|| no_truth(model))?;
         let width = T::width(&truth);
         let shares = vec![1.0 / rows as f64; rows];
         let scores = |predicted: &[f64]| -> Vec<f64> {
@@ -278,4 +321,10 @@ impl<'a, T: Task> Scores<'a, T> {
             intervals: None,
         })
     }
+}
+
+/// The error of rows none of which has a truth.
+fn no_truth(model: &Model) -> Error {
+    let name = model.target().unwrap_or_default();
+    Error::data(Place::cell(0, name), "the target is missing")
 }
