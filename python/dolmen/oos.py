@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ class OutOfSample:
         """
         if not members:
             raise ValueError("there are no members to combine")
-        truth, classes = _truth(y, next(iter(members.values())))
+        truth, classes = _truth(y, list(members.values()))
         arrays = [(str(name), _column(name, values, classes)) for name, values in members.items()]
         weights = None if sample_weight is None else _rows.numbers(sample_weight).ravel()
         if y is None and not log:
@@ -111,14 +112,14 @@ class OutOfSample:
         recipe = {"log": log, "target": target}
         truth = None
         if target is not None:
-            truth = _truth(frame[target].to_numpy(), None, classes=any(":" in str(name) for name in inputs.columns))[0]
+            truth = _truth(frame[target].to_numpy(), [], classes=any(":" in str(name) for name in inputs.columns))[0]
         return cls(_dolmen.Matrix.from_table(recipe, _rows.table(inputs), truth, None)[0])
 
-    def weigh(self, method: Any = None, *, random_state: int = 0, n_jobs: int | None = None, **options: Any) -> Weighing:
+    def weigh(self, method: Any = None, *, random_state: Any = 0, n_jobs: int | None = None, **options: Any) -> Weighing:
         """The best combination of the members; see `dolmen.weigh`."""
         methods = [] if method is None else [method] if isinstance(method, (str, dict)) else list(method)
         log = options.pop("log", self.task in ("density", "joint"))
-        recipe = {"seed": random_state, "methods": methods, "log": log, **options}
+        recipe = {"seed": _rows.seed(random_state), "methods": methods, "log": log, **options}
         if self.task != "density":
             recipe["target"] = "y"
         weighed = self._matrix.weigh(recipe, None, _rows.manner(n_jobs))
@@ -209,15 +210,22 @@ def weigh(matrix: Any, y: Any = None, method: Any = None, log: bool = False, *, 
     if _rows.is_frame(matrix):
         table = _rows.table(matrix)
         with_classes = y is not None and any(":" in name for name in table.names)
-        truth = None if y is None else _truth(np.asarray(y), None, classes=with_classes)[0]
+        if y is not None and not with_classes:
+            columns = _rows.named_columns(matrix)
+            if _truth(y, list(columns.values()))[1] is not None:
+                # Of two classes, probabilities of the second: as in a mapping of such arrays.
+                return OutOfSample.from_arrays(columns, y, log=log, sample_weight=sample_weight).weigh(method, **options)
+        truth = None if y is None else _truth(np.asarray(y), [], classes=with_classes)[0]
         weights = None if sample_weight is None else _rows.numbers(sample_weight).ravel()
         recipe = {
             "log": log,
             "target": None if y is None else _free_name("y", table.names),
             "weights": None if weights is None else _free_name("weights", table.names),
         }
-        found = OutOfSample(_dolmen.Matrix.from_table(recipe, table, truth, weights)[0])
-        return found.weigh(method, **options)
+        found, notes = _dolmen.Matrix.from_table(recipe, table, truth, weights)
+        for note in notes:
+            warnings.warn(note, stacklevel=2)
+        return OutOfSample(found).weigh(method, **options)
     if not isinstance(matrix, Mapping):
         values = np.asarray(matrix, dtype=np.float64)
         if values.ndim != 2:
@@ -234,15 +242,18 @@ def stack_oof(y: Any, predictions: Mapping[str, Any], method: Any = None, **opti
     return weigh(predictions, y, method, **options)
 
 
-def _truth(y: Any, like: Any, classes: bool | None = None) -> tuple[Any, np.ndarray | None]:
-    """The truth as the library takes it, and the classes if there are any. Numbers are classes where members give several columns."""
+def _truth(y: Any, said: list[Any], classes: bool | None = None) -> tuple[Any, np.ndarray | None]:
+    """The truth as the library takes it, and the classes if there are any. Numbers are classes where members give several columns, and two whole
+    numbers where all of them give probabilities."""
     if y is None:
         return None, None
     y = np.asarray(y).ravel()
+    gone = _rows.first_missing(y)
+    if gone is not None:
+        raise ValueError(f"y: row {gone} has no value")
     if classes is None:
-        shape = np.shape(like)
-        several = len(shape) == 2 and shape[1] > 1
-        few = y.dtype.kind in "iub" and len(np.unique(y)) == 2 and _are_probabilities(like)
+        several = any(len(np.shape(values)) == 2 and np.shape(values)[1] > 1 for values in said)
+        few = y.dtype.kind in "iub" and len(np.unique(y)) == 2 and all(_are_probabilities(values) for values in said)
         classes = several or y.dtype.kind not in "iuf" or few
     if not classes:
         return _rows.numbers(y), None
@@ -267,6 +278,8 @@ def _are_probabilities(values: Any) -> bool:
 
 
 def _column(name: Any, values: Any, classes: np.ndarray | None) -> np.ndarray:
+    if classes is not None and _rows.is_frame(values):
+        values = _in_order(name, _rows.named_columns(values), classes)
     values = _rows.numbers(values)
     if classes is None:
         return np.ascontiguousarray(values.reshape(len(values), -1))
@@ -278,6 +291,21 @@ def _column(name: Any, values: Any, classes: np.ndarray | None) -> np.ndarray:
     if values.shape[1] != len(classes):
         raise ValueError(f"member '{name}' has {values.shape[1]} columns, but there are {len(classes)} classes")
     return values
+
+
+def _in_order(name: Any, columns: dict[str, np.ndarray], classes: np.ndarray) -> np.ndarray:
+    """Columns that are called by the classes, `p(class)` or `member:class`, in the order of the classes; those without names of their own stay."""
+    arrays = list(columns.values())
+    if len(arrays) < 2 or list(columns) == [str(place) for place in range(len(arrays))]:
+        return np.column_stack(arrays)
+    wanted = _rows.spelled(classes)
+    plain = str.lower if classes.dtype.kind == "b" else str
+    found = {plain(called): values for called, values in columns.items()}
+    for form in ("{}", "p({})", f"{name}:{{}}"):
+        names = [plain(form.format(label)) for label in wanted]
+        if sorted(names) == sorted(found):
+            return np.column_stack([found[called] for called in names])
+    raise ValueError(f"member '{name}' has the columns {', '.join(columns)}, but the classes are {', '.join(wanted)}: call the columns by the classes")
 
 
 def _not_negative(name: str, values: np.ndarray) -> np.ndarray:

@@ -163,7 +163,7 @@ pub(crate) fn features(array: &Bound<'_, PyArray2<f64>>, schema: Arc<Schema>) ->
 }
 
 fn of_array(array: &Bound<'_, PyArray2<f64>>, truth: Option<Column>) -> Result<Data> {
-    let truth = match truth {
+    let truth = match truth.map(Column::with_plain_truths) {
         None => Truth::None,
         Some(Column::Numeric(numbers)) => Truth::Numbers(numbers),
         Some(Column::Categorical(c)) => Truth::Classes(Labels::new(c.levels, c.codes)?),
@@ -217,6 +217,17 @@ pub(crate) fn new_rows(
             Ok(Predicted { features, table, unseen: Vec::new() })
         }
     }
+}
+
+/// Times that are texts, as the command line reads them: NaN where there is none.
+#[pyfunction]
+pub(crate) fn times<'py>(
+    py: Python<'py>,
+    texts: Vec<Option<String>>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let column = Column::Categorical(Categories::new(texts.iter().map(Option::as_deref)));
+    let times = table::times_of("times", &column).map_err(|error| raised(py, error))?;
+    Ok(PyArray1::from_vec(py, times))
 }
 
 /// The order in which the library has classes of these names: by value if all are numbers, else by spelling.

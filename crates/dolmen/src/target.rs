@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::error::{Error, Place, Result};
-use crate::table::{Categories, Column};
+use crate::table::{Categories, Column, place_of};
 
 /// What is known of the rows that are learned from: nothing, labels or numbers.
 pub trait Target: Clone + Debug + Send + Sync {
@@ -165,7 +165,7 @@ impl Target for Labels {
                 (0..c.codes.len()).map(|i| c.level(i).map(String::from)).collect::<Option<_>>()?
             }
         };
-        let code = |name: &String| classes.iter().position(|c| c == name).map(|c| c as u32);
+        let code = |name: &String| place_of(name, classes).map(|c| c as u32);
         let codes = spelled.iter().map(code).collect::<Option<_>>()?;
         Labels::new(classes.to_vec(), codes).ok()
     }

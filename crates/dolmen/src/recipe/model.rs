@@ -17,7 +17,7 @@ use crate::run::Run;
 use crate::store::write_file;
 use crate::table::{
     self, Categories, Column, ColumnKind, Conventions, Features, Field, ReadOptions, Rows, Schema,
-    Table, Unseen, check_finite,
+    Table, Unseen, check_finite, place_of,
 };
 use crate::target::Target;
 use crate::task::{Classification, Density, Joint, Regression, Task};
@@ -352,7 +352,9 @@ impl Model {
     /// The error of the first row of a class that the model has not learned.
     fn unknown_class(&self, name: &str, column: &Column) -> Option<Error> {
         let Column::Categorical(categories) = column else { return None };
-        let is_unknown = |level: &String| !self.classes.is_empty() && !self.classes.contains(level);
+        let is_unknown = |level: &String| {
+            !self.classes.is_empty() && place_of(level, &self.classes).is_none()
+        };
         let unknown: Vec<bool> = categories.levels.iter().map(is_unknown).collect();
         let mut codes = categories.codes.iter();
         let row = codes.position(|code| unknown.get(*code as usize) == Some(&true))?;

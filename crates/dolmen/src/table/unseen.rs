@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::number::{self, Spelled};
+use super::truths::place_of_truth;
 use super::{Column, Field, Kind, Schema, Table};
 
 /// What a column of new rows holds that was not there when its levels were learned.
@@ -74,7 +75,10 @@ impl Schema {
             let unseen = match column {
                 Column::Categorical(c) => {
                     let known: HashSet<&String> = levels.iter().collect();
-                    let is_known: Vec<bool> = c.levels.iter().map(|l| known.contains(l)).collect();
+                    let is_known = |level: &String| {
+                        known.contains(level) || place_of_truth(level, levels).is_some()
+                    };
+                    let is_known: Vec<bool> = c.levels.iter().map(is_known).collect();
                     let counts = c.counts();
                     let met = |l: &usize| !is_known[*l] && counts[*l] > 0;
                     let met: Vec<usize> = (0..counts.len()).filter(met).collect();
