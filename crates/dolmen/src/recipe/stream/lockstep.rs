@@ -158,7 +158,7 @@ impl<T: Task> Lockstep<'_, T> {
             let State::Walking(pass) = &walk.state else { return };
             let chosen = walk.fold.map_or(&all, |v| &folds[v]);
             let Some(chosen) = chosen else { return };
-            let piece = Piece { sample: chosen.borrow(), first: rows.first };
+            let piece = Piece::new(chosen.borrow(), rows.first);
             let sums = pass.sums(&piece);
             let merged = match (total.take(), sums) {
                 (None, sums) => sums,
