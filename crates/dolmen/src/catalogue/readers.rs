@@ -12,7 +12,7 @@ use crate::learner::density::kernel::FittedKernel;
 use crate::learner::density::mixture::{FittedMixture, GaussianPass, MixturePass};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::foreign::Foreign;
-use crate::learner::linear::{FittedLogistic, FittedRidge};
+use crate::learner::linear::{FittedLogistic, FittedRidge, RidgePass};
 use crate::learner::neighbours::FittedNeighbours;
 use crate::learner::network::FittedNetwork;
 use crate::learner::svm::FittedSvm;
@@ -34,7 +34,8 @@ pub(super) fn standard() -> Registry {
         .with_model::<Classification, Simple<FittedLogistic>>()
         .with_model::<Classification, FittedAdaBoost>()
         .with_model::<Regression, Simple<FittedMean>>()
-        .with_model::<Regression, Simple<FittedRidge>>();
+        .with_model::<Regression, Simple<FittedRidge>>()
+        .with_pass::<Regression, RidgePass>();
     let registry = supervised::<Regression>(supervised::<Classification>(registry));
     let registry = generative::<Joint>(generative::<Classification>(registry));
     let registry = any_task::<Joint>(any_task::<Density>(registry));
@@ -75,6 +76,7 @@ where
 fn any_task<T: Task>(registry: Registry) -> Registry {
     registry
         .with_model::<T, FittedEncoded<T>>()
+        .with_encoded_pass::<T>()
         .with_model::<T, FittedBag<T>>()
         .with_model::<T, Foreign>()
         .with_model::<T, Ensemble<T>>()

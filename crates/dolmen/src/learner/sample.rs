@@ -235,7 +235,7 @@ impl<'a, T: Task> Sample<'a, T> {
         mut show: impl FnMut(&Piece<'_, T>) -> Result<()>,
     ) -> Result<()> {
         if self.rows() <= rows {
-            return show(&Piece { sample: *self, first: 0 });
+            return show(&Piece::new(*self, 0));
         }
         for start in (0..self.rows()).step_by(rows) {
             let range = start..self.rows().min(start + rows);
@@ -249,7 +249,7 @@ impl<'a, T: Task> Sample<'a, T> {
             };
             // Chosen rows know where they stand.
             let first = if self.x.are_chosen() { 0 } else { start as u64 };
-            show(&Piece { sample, first })?;
+            show(&Piece::new(sample, first))?;
         }
         Ok(())
     }

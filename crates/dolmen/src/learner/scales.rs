@@ -137,6 +137,11 @@ fn moments(x: Rows<'_>, weights: Option<&[f64]>, about: &[f64]) -> Moments {
 
 /// Refuses inputs that are not complete, finite numbers.
 pub(crate) fn require_numbers(x: Rows<'_>) -> Result<()> {
+    require_numbers_at(x, |row| row as u64)
+}
+
+/// The same of rows that have other numbers in the whole table.
+pub(crate) fn require_numbers_at(x: Rows<'_>, number: impl Fn(usize) -> u64) -> Result<()> {
     let cure = "put the learner behind an encoder: encoded(of=.., one_hot=true, impute=..)";
     let fields = x.schema().fields();
     if let Some(field) = fields.iter().find(|field| field.kind != Kind::Numeric) {
@@ -146,7 +151,7 @@ pub(crate) fn require_numbers(x: Rows<'_>) -> Result<()> {
     match x.find(|value| !value.is_finite()) {
         None => Ok(()),
         Some((row, column)) => {
-            let place = Place::cell(row, &fields[column].name);
+            let place = Place::cell(number(row) as usize, &fields[column].name);
             let problem = format!("the learner needs numbers, not {}", x.row(row)[column]);
             Err(Error::data(place, problem).with_hint(cure))
         }
@@ -155,34 +160,66 @@ pub(crate) fn require_numbers(x: Rows<'_>) -> Result<()> {
 
 /// Refuses to learn from columns whose squares would be 0 or infinite.
 pub(crate) fn require_moderate(x: Rows<'_>) -> Result<()> {
-    /// What the values of a column may differ by, if they do.
-    const REACH: std::ops::RangeInclusive<f64> = 1e-120..=1e120;
-    let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); x.width()];
-    for row in x.iter() {
-        for ((least, largest), value) in ranges.iter_mut().zip(row) {
-            (*least, *largest) = (least.min(*value), largest.max(*value));
-        }
-    }
-    for (field, (least, largest)) in x.schema().fields().iter().zip(ranges) {
-        let reach = largest - least;
-        if reach > 0.0 && !REACH.contains(&reach) {
-            let problem = format!(
-                "the values reach over {reach:.1e}, too {} to be squared",
-                if reach > 1.0 { "much" } else { "little" }
-            );
-            return Err(Error::data(Place::column(&field.name), problem)
-                .with_hint("multiply the column by a constant"));
-        }
-    }
-    Ok(())
+    Ranges::of(x).require_moderate(x.schema().fields().iter().map(|field| field.name.as_str()))
 }
 
-/// Refuses numbers to predict that are not finite.
-pub(crate) fn require_finite(target: &[f64]) -> Result<()> {
+/// The least and the largest value of each column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Ranges(Vec<(f64, f64)>);
+
+impl Ranges {
+    /// Those of no rows.
+    pub(crate) fn none(columns: usize) -> Self {
+        Self(vec![(f64::INFINITY, f64::NEG_INFINITY); columns])
+    }
+
+    /// Those of some rows.
+    pub(crate) fn of(x: Rows<'_>) -> Self {
+        let mut ranges = Self::none(x.width());
+        for row in x.iter() {
+            for ((least, largest), value) in ranges.0.iter_mut().zip(row) {
+                (*least, *largest) = (least.min(*value), largest.max(*value));
+            }
+        }
+        ranges
+    }
+
+    /// Refuses columns whose squares would be 0 or infinite.
+    pub(crate) fn require_moderate<'a>(
+        &self,
+        names: impl Iterator<Item = &'a str>,
+    ) -> Result<()> {
+        /// What the values of a column may differ by, if they do.
+        const REACH: std::ops::RangeInclusive<f64> = 1e-120..=1e120;
+        for (name, (least, largest)) in names.zip(&self.0) {
+            let reach = largest - least;
+            if reach > 0.0 && !REACH.contains(&reach) {
+                let problem = format!(
+                    "the values reach over {reach:.1e}, too {} to be squared",
+                    if reach > 1.0 { "much" } else { "little" }
+                );
+                return Err(Error::data(Place::column(name), problem)
+                    .with_hint("multiply the column by a constant"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Accumulator for Ranges {
+    fn merge(&mut self, later: Self) {
+        for ((least, largest), (low, high)) in self.0.iter_mut().zip(later.0) {
+            (*least, *largest) = (least.min(low), largest.max(high));
+        }
+    }
+}
+
+/// Refuses numbers to predict that are not finite; `number` is that of a row in the whole table.
+pub(crate) fn require_finite(target: &[f64], number: impl Fn(usize) -> u64) -> Result<()> {
     match target.iter().position(|y| !y.is_finite()) {
         Some(i) => {
             let problem = format!("the target is {}, not a number", target[i]);
-            Err(Error::data(Place::row(i), problem))
+            Err(Error::data(Place::row(number(i) as usize), problem))
         }
         None => Ok(()),
     }

@@ -2,11 +2,12 @@
 
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use serde::{Deserialize, Serialize};
 
 use crate::stats::{Accumulator, accumulate};
 
 /// A symmetric matrix, summed up from blocks of rows; only its lower triangle is kept up to date while summing.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gram {
     order: usize,
     values: Vec<f64>,

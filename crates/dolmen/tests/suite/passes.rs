@@ -45,7 +45,7 @@ fn in_pieces(
                 Some(weights) => part.counted(&weights[range]).unwrap(),
                 None => part,
             };
-            let sums = there.sums(&Piece { sample: part, first: first as u64 }).unwrap();
+            let sums = there.sums(&Piece::new(part, first as u64)).unwrap();
             let sums = pass.read_sums(&there.write_sums(&sums).unwrap()).unwrap();
             match &mut total {
                 None => total = Some(sums),

@@ -6,6 +6,7 @@
 //! | `normal_equations` | Gram matrices of inputs and target that can be added and taken apart |
 //! | `spectrum` | the solutions for all penalties from one eigendecomposition, and their leave-one-out errors |
 //! | `ridge` | ridge regression |
+//! | `ridge_pass` | the same in passes |
 //! | `softmax` | the likelihood of classes, its gradient and Hessian |
 //! | `newton` | its maximum |
 //! | `coordinates` | rows with more columns than rows, in as many coordinates as rows |
@@ -22,9 +23,11 @@ mod logistic;
 pub(crate) mod newton;
 mod normal_equations;
 mod ridge;
+mod ridge_pass;
 pub(crate) mod softmax;
 mod spectrum;
 
 pub use lambda::{Auto, Lambda};
 pub use logistic::{FittedLogistic, Logistic};
 pub use ridge::{FittedRidge, Ridge};
+pub(crate) use ridge_pass::RidgePass;

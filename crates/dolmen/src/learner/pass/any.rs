@@ -3,6 +3,9 @@
 use std::any::Any;
 use std::fmt::Debug;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::{Pass, Piece, Step};
 use crate::error::{Error, Result};
 use crate::learner::Fitted;
@@ -88,16 +91,24 @@ impl<T: Task, P: Pass<T>> AnyPass<T> for Erased<P> {
     }
 
     fn write_sums(&self, sums: &AnySums) -> Result<Vec<u8>> {
-        let sums = sums.downcast_ref::<P::Sums>().ok_or_else(foreign)?;
-        rmp_serde::to_vec_named(sums)
-            .map_err(|e| Error::param("sums of a pass", "storable", format!("not: {e}")))
+        write_sums(sums.downcast_ref::<P::Sums>().ok_or_else(foreign)?)
     }
 
     fn read_sums(&self, bytes: &[u8]) -> Result<AnySums> {
-        let sums: P::Sums = rmp_serde::from_slice(bytes)
-            .map_err(|e| Error::param("sums of a pass", "readable", format!("damaged: {e}")))?;
-        Ok(Box::new(sums))
+        Ok(Box::new(read_sums::<P::Sums>(bytes)?))
     }
+}
+
+/// Sums as they are sent.
+pub(crate) fn write_sums<S: Serialize>(sums: &S) -> Result<Vec<u8>> {
+    rmp_serde::to_vec_named(sums)
+        .map_err(|e| Error::param("sums of a pass", "storable", format!("not: {e}")))
+}
+
+/// Sums as they were sent.
+pub(crate) fn read_sums<S: DeserializeOwned>(bytes: &[u8]) -> Result<S> {
+    rmp_serde::from_slice(bytes)
+        .map_err(|e| Error::param("sums of a pass", "readable", format!("damaged: {e}")))
 }
 
 impl Registry {

@@ -18,6 +18,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use any::{AnyPass, AnyStep, AnySums};
+pub(crate) use any::{read_sums, write_sums};
 pub(crate) use row_sample::RowSample;
 
 use super::{Fitted, Sample};
@@ -35,12 +36,22 @@ pub struct Piece<'a, T: Task> {
     pub sample: Sample<'a, T>,
     /// The number, in the whole table, of the first row that stands there.
     pub first: u64,
+    /// The number of each row in the whole table, where the rows stand somewhere else: those that were encoded.
+    pub numbers: Option<&'a [u64]>,
 }
 
-impl<T: Task> Piece<'_, T> {
+impl<'a, T: Task> Piece<'a, T> {
+    /// Rows that stand in their table, or in a part of it that begins with the row of this number.
+    pub fn new(sample: Sample<'a, T>, first: u64) -> Self {
+        Self { sample, first, numbers: None }
+    }
+
     /// The number of its row `i` in the whole table.
     pub fn number(&self, i: usize) -> u64 {
-        self.first + self.sample.x().place(i) as u64
+        match self.numbers {
+            Some(numbers) => numbers[i],
+            None => self.first + self.sample.x().place(i) as u64,
+        }
     }
 }
 

@@ -73,7 +73,7 @@ impl<T: Task> Work for PassWork<'_, T> {
             .collect::<Result<Vec<_>>>()?;
         let sums = |(fold, held): &FoldPass<Held<'_, T>>| {
             let chosen = &chosen[folds.partition_point(|other| other < fold)];
-            held.pass().sums(&Piece { sample: chosen.borrow(), first: rows.first })
+            held.pass().sums(&Piece::new(chosen.borrow(), rows.first))
         };
         let sums: PassSums = run.install(|| self.passes.par_iter().map(sums).collect());
         Ok(Box::new(sums))
