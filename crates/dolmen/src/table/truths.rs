@@ -33,7 +33,9 @@ impl Categories {
         match spelled.as_deref() {
             // Levels are in the order of their spellings, in which false stands before true: codes stay.
             Some([one]) => Self { levels: [(*one).to_string()].into(), ..self },
-            Some(["false", "true"]) => Self { levels: ["false", "true"].map(String::from).into(), ..self },
+            Some(["false", "true"]) => {
+                Self { levels: ["false", "true"].map(String::from).into(), ..self }
+            }
             _ => self,
         }
     }
