@@ -49,7 +49,7 @@ def fit(
     """
     client = _client(client)
     blocks = _blocks(data, client)
-    given = {"seed": random_state, "target": target, **recipe}
+    given = {"seed": random_state, "target": target, "memory": str(memory), **recipe}
     if members is not None:
         given["members"] = spec_of([members] if isinstance(members, str) else list(members))
     manner = _rows.manner(n_jobs)
@@ -64,7 +64,7 @@ def fit(
             # What was merged need not be kept on the workers.
             futures[at] = None
 
-    return estimator_of(_dolmen.fit_blocks(given, layout, ask, str(memory), _rows.manner(None)))
+    return estimator_of(_dolmen.fit_blocks(given, layout, ask, _rows.manner(None)))
 
 
 def predict(estimator: Any, data: Any, method: str | None = None) -> Any:

@@ -95,24 +95,18 @@ pub(crate) fn fit_blocks(
     recipe: &Bound<'_, PyAny>,
     layout: PyRef<'_, Layout>,
     ask: Py<PyAny>,
-    memory: &str,
     manner: Manner,
 ) -> PyResult<Model> {
     let recipe: Recipe = read_value("recipe", recipe)?;
-    let memory = dolmen::memory::parse(memory).map_err(|error| raised(py, error))?;
     let (rows, columns) = (layout.0.rows, layout.0.columns());
     let fitted = work(py, &manner, move |run| {
         let ask = |sent: &[u8], take: &mut dyn FnMut(&[u8]) -> Result<()>| asked(&ask, sent, take);
-        recipe.fit_blocks(&Elsewhere { rows, columns, ask: &ask }, memory, run)
+        recipe.fit_blocks(&Elsewhere { rows, columns, ask: &ask }, run)
     })?;
     Ok(Model::new(Arc::new(fitted.model)))
 }
 
-fn asked(
-    ask: &Py<PyAny>,
-    sent: &[u8],
-    take: &mut dyn FnMut(&[u8]) -> Result<()>,
-) -> Result<()> {
+fn asked(ask: &Py<PyAny>, sent: &[u8], take: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let foreign = |error: PyErr| Error::foreign("the cluster", error);
     Python::attach(|py| {
         let outcomes = ask.call1(py, (PyBytes::new(py, sent),)).map_err(foreign)?;

@@ -24,13 +24,7 @@ pub(crate) fn claim(bytes: u64, what: &str) -> Result<()> {
 }
 
 /// The bytes that a text such as `2G`, `1.5 GB`, `800M` or `65536` names; units are powers of 1000.
-///
-/// ```
-/// assert_eq!(dolmen::memory::parse("1.5G")?, 1_500_000_000);
-/// assert!(dolmen::memory::parse("much").is_err());
-/// # Ok::<(), dolmen::Error>(())
-/// ```
-pub fn parse(text: &str) -> Result<u64> {
+pub(crate) fn parse(text: &str) -> Result<u64> {
     let wrong = || Error::param("memory", "a size such as 2G or 800M", format!("'{text}'"));
     let lower = text.trim().to_ascii_lowercase();
     let number = lower.trim_end_matches('b').trim_end();
@@ -53,7 +47,7 @@ pub(crate) fn size(factors: &[usize]) -> u64 {
 
 /// Bytes that can still be had: the least of what the machine has free, what the limits of the process leave and
 /// what its control groups leave. `None` where the system does not tell.
-fn available() -> Option<u64> {
+pub(crate) fn available() -> Option<u64> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let machine = kibibytes(&read("/proc/meminfo"), "MemAvailable:");
     let (limits, status) = (read("/proc/self/limits"), read("/proc/self/status"));
@@ -124,6 +118,16 @@ mod tests {
                     Max address space         4294967296           unlimited            bytes\n";
         assert_eq!(soft_limit(text, "Max data size"), None);
         assert_eq!(soft_limit(text, "Max address space"), Some(1 << 32));
+    }
+
+    #[test]
+    fn sizes_are_read_with_their_units() {
+        assert_eq!(parse("1.5G").unwrap(), 1_500_000_000);
+        assert_eq!(parse(" 800 MB ").unwrap(), 800_000_000);
+        assert_eq!(parse("65536").unwrap(), 65_536);
+        for wrong in ["much", "", "-1G", "0", "G", "1e30T"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

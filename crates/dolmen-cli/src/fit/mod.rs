@@ -161,9 +161,9 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
             kept = earlier.as_ref().map(|matrix| matrix.members().len());
             recipe.fit_with(Catalogue::standard(), &data, earlier, &run)
         }
-        Opened::Blocks(blocks, memory) => {
+        Opened::Blocks(blocks) => {
             fit.check_blocks()?;
-            recipe.fit_blocks(blocks.as_ref(), memory, &run)
+            recipe.fit_blocks(blocks.as_ref(), &run)
         }
     };
     let fitted = fitted.map_err(|error| error.in_file(&fit.data))?;

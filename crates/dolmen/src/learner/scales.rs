@@ -185,10 +185,7 @@ impl Ranges {
     }
 
     /// Refuses columns whose squares would be 0 or infinite.
-    pub(crate) fn require_moderate<'a>(
-        &self,
-        names: impl Iterator<Item = &'a str>,
-    ) -> Result<()> {
+    pub(crate) fn require_moderate<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<()> {
         /// What the values of a column may differ by, if they do.
         const REACH: std::ops::RangeInclusive<f64> = 1e-120..=1e120;
         for (name, (least, largest)) in names.zip(&self.0) {

@@ -352,9 +352,8 @@ impl Model {
     /// The error of the first row of a class that the model has not learned.
     fn unknown_class(&self, name: &str, column: &Column) -> Option<Error> {
         let Column::Categorical(categories) = column else { return None };
-        let is_unknown = |level: &String| {
-            !self.classes.is_empty() && place_of(level, &self.classes).is_none()
-        };
+        let is_unknown =
+            |level: &String| !self.classes.is_empty() && place_of(level, &self.classes).is_none();
         let unknown: Vec<bool> = categories.levels.iter().map(is_unknown).collect();
         let mut codes = categories.codes.iter();
         let row = codes.position(|code| unknown.get(*code as usize) == Some(&true))?;

@@ -121,7 +121,7 @@ fn blocks_give_the_stack_of_the_whole_table() {
     };
     for rows in [5000, 1111] {
         let source = Cut { table: table.clone(), rows };
-        let streamed = recipe.fit_blocks(&source, 1 << 30, &run).unwrap();
+        let streamed = recipe.fit_blocks(&source, &run).unwrap();
         let (a, b) = (weights(&whole.report), weights(&streamed.report));
         for (a, b) in a.iter().zip(&b) {
             assert!((a - b).abs() < 1e-9, "{a} {b} in blocks of {rows}");
@@ -138,9 +138,10 @@ fn the_sample_changes_what_is_said_of_errors_not_the_weights() {
     .unwrap();
     let run = Run::new(0);
     let source = Cut { table: table(20_000), rows: 4096 };
-    let much = recipe.fit_blocks(&source, 1 << 30, &run).unwrap();
+    let much = recipe.fit_blocks(&source, &run).unwrap();
     // Memory for a sample of some thousand rows.
-    let little = recipe.fit_blocks(&source, 2_000_000, &run).unwrap();
+    let modest = Recipe { memory: Some("2M".into()), ..recipe };
+    let little = modest.fit_blocks(&source, &run).unwrap();
     let notes = little.report.data_notes().join(" ");
     assert!(notes.contains("sample of"), "{notes}");
     let parameters = |fit: &dolmen::recipe::Fit| {

@@ -73,11 +73,12 @@ impl Context {
         let target = self.target.as_ref().map(|name| table.take(name)).transpose()?;
         let is_present = |i: &usize| target.as_ref().is_none_or(|column| !column.is_missing(*i));
         let present: Vec<usize> = (0..count).filter(is_present).collect();
-        let target = T::Target::from_column(target.map(filled), &self.classes).ok_or_else(|| {
-            let name = self.target.as_deref().unwrap_or_default();
-            let problem = "a block holds targets that those before it do not lead to expect";
-            Error::data(Place::column(name), problem)
-        })?;
+        let target =
+            T::Target::from_column(target.map(filled), &self.classes).ok_or_else(|| {
+                let name = self.target.as_deref().unwrap_or_default();
+                let problem = "a block holds targets that those before it do not lead to expect";
+                Error::data(Place::column(name), problem)
+            })?;
         let features = self.schema.encode(&self.conventions.complete(table)?)?;
         check_finite(&features)?;
         Ok(Rows { first: first as u64, features, target, weights, present, folds })

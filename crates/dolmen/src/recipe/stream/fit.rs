@@ -37,8 +37,8 @@ const MORE_COLUMNS: usize = 8;
 pub enum Opened {
     /// Whole, taken apart.
     Whole(Box<Data>),
-    /// Block by block, in about so many bytes of memory beside the blocks.
-    Blocks(Box<Blocks>, u64),
+    /// Block by block.
+    Blocks(Box<Blocks>),
 }
 
 /// Bytes that a fit in memory takes for each byte of its table.
@@ -48,10 +48,7 @@ impl Recipe {
     /// Opens a file, or a folder or pattern of Parquet files: read whole where a fit to it takes no more memory than it may, else
     /// block by block.
     pub fn open(&self, path: &Path, run: &Run) -> Result<Opened> {
-        let memory = match &self.memory {
-            Some(text) => memory::parse(text)?,
-            None => memory::available().unwrap_or(u64::MAX) / 2,
-        };
+        let memory = self.memory_bytes()?;
         let is_one = path.is_file() || path.as_os_str() == "-";
         if is_one && estimate(path)?.saturating_mul(PER_BYTE) <= memory {
             return Ok(Opened::Whole(Box::new(self.read_data(path, run)?)));
@@ -67,16 +64,25 @@ impl Recipe {
             let data = self.data(Table::stacked(parts)?).map_err(|error| error.in_file(path))?;
             return Ok(Opened::Whole(Box::new(data)));
         }
-        Ok(Opened::Blocks(Box::new(blocks), memory))
+        Ok(Opened::Blocks(Box::new(blocks)))
     }
 
-    /// Fits a model to a table that is read block by block, in about so many bytes of memory beside the blocks. Learners that have
+    /// How much memory a fit may take.
+    fn memory_bytes(&self) -> Result<u64> {
+        match &self.memory {
+            Some(text) => memory::parse(text),
+            None => Ok(memory::available().unwrap_or(u64::MAX) / 2),
+        }
+    }
+
+    /// Fits a model to a table that is read block by block, in about the recipe's memory beside the blocks. Learners that have
     /// [passes](crate::learner::pass) are fitted to all rows, the others to a sample drawn by the seed.
-    pub fn fit_blocks(&self, source: &dyn Source, memory: u64, run: &Run) -> Result<Fit> {
+    pub fn fit_blocks(&self, source: &dyn Source, run: &Run) -> Result<Fit> {
         self.check_alone()?;
         self.check_streamed()?;
         let run = &run.seeded(self.seed);
         let row = (size_of::<f64>() * (source.columns() + MORE_COLUMNS)) as u64;
+        let memory = self.memory_bytes()?;
         let affordable = usize::try_from(memory / (COPIES * row)).unwrap_or(usize::MAX);
         if affordable < FEWEST_SAMPLED {
             let needed = FEWEST_SAMPLED as u64 * COPIES * row;

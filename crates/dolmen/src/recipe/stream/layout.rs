@@ -30,7 +30,9 @@ impl Layout {
         let kind = |column: &Column| match column {
             column if column.missing() == column.len() => Kind::Empty,
             Column::Numeric(_) => Kind::Numbers,
-            Column::Categorical(categories) => Kind::Levels(categories.levels.iter().cloned().collect()),
+            Column::Categorical(categories) => {
+                Kind::Levels(categories.levels.iter().cloned().collect())
+            }
         };
         let columns = table.columns().map(|(name, column)| (name.to_string(), kind(column)));
         Self { columns: columns.collect(), rows: table.rows() }
@@ -83,7 +85,10 @@ impl Layout {
                 }
                 (Kind::Levels(levels), Column::Numeric(_)) => {
                     let none = Categories { levels: ordered(levels), codes: Vec::new() };
-                    Column::Categorical(Categories { codes: vec![Categories::MISSING; rows], ..none })
+                    Column::Categorical(Categories {
+                        codes: vec![Categories::MISSING; rows],
+                        ..none
+                    })
                 }
                 (_, Column::Numeric(values)) => Column::Numeric(values),
                 (_, Column::Categorical(_)) => Column::Numeric(vec![f64::NAN; rows]),
@@ -102,7 +107,8 @@ fn ordered(levels: &BTreeSet<String>) -> Arc<[String]> {
 /// The same categories among the levels of all blocks.
 fn recoded(levels: &BTreeSet<String>, own: &Categories) -> Categories {
     let all = ordered(levels);
-    let place = |level: &String| all.iter().position(|other| other == level).unwrap_or_default() as u32;
+    let place =
+        |level: &String| all.iter().position(|other| other == level).unwrap_or_default() as u32;
     let places: Vec<u32> = own.levels.iter().map(place).collect();
     let code = |code: &u32| places.get(*code as usize).copied().unwrap_or(Categories::MISSING);
     Categories { codes: own.codes.iter().map(code).collect(), levels: all }

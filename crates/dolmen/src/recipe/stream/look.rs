@@ -46,7 +46,12 @@ struct Found {
 
 impl Look {
     /// Looks at all rows, keeping about so many at most.
-    pub(super) fn new(recipe: &Recipe, source: &dyn Source, most: usize, run: &Run) -> Result<Self> {
+    pub(super) fn new(
+        recipe: &Recipe,
+        source: &dyn Source,
+        most: usize,
+        run: &Run,
+    ) -> Result<Self> {
         let sampled = Threshold::of(source.rows(), most, run.stream("sample").key());
         let (target, weights, groups) =
             (recipe.target.clone(), recipe.weights.clone(), recipe.groups.clone());

@@ -103,12 +103,13 @@ impl<T: Task> Work for PassWork<'_, T> {
         if sent.len() != self.passes.len() {
             return Err(Error::shape("sums of passes", self.passes.len(), sent.len()));
         }
-        let read = |((_, held), sums): (&FoldPass<Held<'_, T>>, Result<serde_bytes::ByteBuf, String>)| {
-            match sums {
-                Ok(bytes) => held.pass().read_sums(&bytes),
-                Err(message) => Err(Error::data(crate::error::Place::default(), message)),
-            }
-        };
+        let read =
+            |((_, held), sums): (&FoldPass<Held<'_, T>>, Result<serde_bytes::ByteBuf, String>)| {
+                match sums {
+                    Ok(bytes) => held.pass().read_sums(&bytes),
+                    Err(message) => Err(Error::data(crate::error::Place::default(), message)),
+                }
+            };
         let sums: PassSums = self.passes.iter().zip(sent).map(read).collect();
         Ok(Box::new(sums))
     }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::context::{Context, Rows};
 use super::lockstep::LearnerFits;
-use super::work::{Outcome, Sent, Work, from_bytes, known, to_bytes};
 use super::weights::Streamable;
+use super::work::{Outcome, Sent, Work, from_bytes, known, to_bytes};
 use crate::error::{Error, Place, Result};
 use crate::learner::{Fitted, is_unusable, predict, prediction_is};
 use crate::run::Run;

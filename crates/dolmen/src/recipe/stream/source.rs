@@ -79,8 +79,7 @@ impl Source for Blocks {
 
 /// What somebody else is asked to do with all blocks: the work, as bytes; the outcomes are handed over as bytes, in the
 /// order of the blocks.
-pub type Ask<'a> =
-    dyn Fn(&[u8], &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + Sync + 'a;
+pub type Ask<'a> = dyn Fn(&[u8], &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + Sync + 'a;
 
 /// Blocks that others have: the workers of a cluster, which know the work by its bytes ([`work_on`](super::work_on)).
 pub struct Elsewhere<'a> {

@@ -12,8 +12,8 @@ mod read;
 mod stream;
 mod write;
 
-pub(super) use read::read;
 pub(crate) use read::parquet_cells;
+pub(super) use read::read;
 pub use read::{read_parquet, read_parquet_metadata};
 pub(super) use stream::{Description, Stream};
 pub(super) use write::BlockWriter;
