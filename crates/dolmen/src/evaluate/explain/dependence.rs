@@ -241,8 +241,9 @@ mod tests {
     #[test]
     fn of_many_levels_those_of_the_most_rows_are_looked_at() {
         let levels: Vec<String> = (0..40).map(|k| format!("level {k}")).collect();
-        let codes = (0..40).flat_map(|k| std::iter::repeat_n(f64::from(k), k as usize)).collect();
-        let kind = Kind::Categorical { levels };
+        let codes: Vec<f64> =
+            (0..40_u32).flat_map(|k| std::iter::repeat_n(f64::from(k), k as usize)).collect();
+        let kind = Kind::Categorical { levels: levels.into() };
         let schema =
             crate::table::Schema::new(vec![crate::table::Field { name: "c".into(), kind }]);
         let x = Features::new(codes, std::sync::Arc::new(schema)).unwrap();
