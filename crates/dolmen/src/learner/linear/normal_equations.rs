@@ -112,7 +112,10 @@ impl NormalEquations {
         let off = |j: usize| if j == last { 0.0 } else { self.anchor[j] - anchor[j] };
         let moved = Gram::from_fn(gram.order(), |i, j| {
             let (a, b) = (off(i), off(j));
-            gram.get(i, j) + a * gram.get(j, last) + b * gram.get(i, last) + a * b * gram.get(last, last)
+            gram.get(i, j)
+                + a * gram.get(j, last)
+                + b * gram.get(i, last)
+                + a * b * gram.get(last, last)
         });
         self.gram = moved;
         self.anchor.copy_from_slice(anchor);

@@ -197,7 +197,8 @@ mod by_columns {
         matrix: &Mat<f64>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        let values = matrix.col_iter().flat_map(|column| column.iter().copied().collect::<Vec<_>>());
+        let values =
+            matrix.col_iter().flat_map(|column| column.iter().copied().collect::<Vec<_>>());
         let (rows, columns) = matrix.shape();
         Stored { rows, columns, values: values.collect() }.serialize(serializer)
     }

@@ -155,7 +155,8 @@ impl Learning {
         spec.check()?;
         let input = Arc::clone(rows.schema());
         let (missing_levels, look, squares) = (None, None, None);
-        let mut learning = Self { spec, input, missing_levels, searches: Vec::new(), look, squares };
+        let mut learning =
+            Self { spec, input, missing_levels, searches: Vec::new(), look, squares };
         let search = |(j, want): (usize, Want)| {
             let bins = learning.bins(want)?;
             Some(Search::of_cuts(rows.column(j), bins))

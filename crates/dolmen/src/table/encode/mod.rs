@@ -26,8 +26,8 @@ use crate::error::{Error, Place, Result};
 use crate::store::Parameters;
 
 pub(crate) use cuts::few_distinct;
-pub(crate) use learning::{Learning, LearningStep, LearningSums};
 pub use cuts::{bin, equal_frequency_cuts};
+pub(crate) use learning::{Learning, LearningStep, LearningSums};
 
 /// What an encoder is to do; the default leaves rows as they are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

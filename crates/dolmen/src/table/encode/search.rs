@@ -104,9 +104,10 @@ impl Search {
     /// Nothing found.
     pub(super) fn zero(&self) -> Vec<Found> {
         let none = |interval: &Interval| match &interval.way {
-            Way::Count(edges) => {
-                Found::Counts { rows: vec![0; edges.len() + 1], weights: vec![0.0; edges.len() + 1] }
-            }
+            Way::Count(edges) => Found::Counts {
+                rows: vec![0; edges.len() + 1],
+                weights: vec![0.0; edges.len() + 1],
+            },
             Way::Keep => Found::Kept(Vec::new()),
         };
         self.intervals.iter().map(none).collect()
