@@ -21,8 +21,9 @@ pub(crate) struct Scales {
 }
 
 /// First and second moments about a point, and whether only 0 and 1 were seen.
-#[derive(Clone)]
-struct Moments {
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Moments {
+    about: Vec<f64>,
     weight: f64,
     first: Vec<f64>,
     second: Vec<f64>,
@@ -30,7 +31,11 @@ struct Moments {
 }
 
 impl Accumulator for Moments {
-    fn merge(&mut self, later: Self) {
+    /// Moments about another point are first brought to the one of these.
+    fn merge(&mut self, mut later: Self) {
+        if later.about != self.about {
+            later.move_to(&self.about);
+        }
         self.weight += later.weight;
         self.first.iter_mut().zip(later.first).for_each(|(a, b)| *a += b);
         self.second.iter_mut().zip(later.second).for_each(|(a, b)| *a += b);
@@ -55,21 +60,9 @@ impl Scales {
         if x.rows() == 0 {
             return Self::none(columns);
         }
-        let means = moments(x, weights, x.row(0));
-        let centres: Vec<f64> =
-            x.row(0).iter().zip(&means.first).map(|(at, sum)| at + sum / means.weight).collect();
         // About the mean itself: the difference of two large sums would lose a small spread.
-        let about = moments(x, weights, &centres);
-        let deviation = |j: usize| (about.second[j] / about.weight).sqrt();
-        let mut scales = Self { scales: (0..columns).map(deviation).collect(), centres };
-        for j in 0..columns {
-            let (centre, deviation) = (scales.centres[j], scales.scales[j]);
-            scales.scales[j] = scale(centre, deviation, about.indicator[j]);
-            if about.indicator[j] {
-                scales.centres[j] = 0.0;
-            }
-        }
-        scales
+        let means = Moments::of(x, weights, x.row(0)).means();
+        Moments::of(x, weights, &means).scales()
     }
 
     /// One row on the common scale.
@@ -109,30 +102,68 @@ pub(crate) fn scale(mean: f64, deviation: f64, indicator: bool) -> f64 {
     if varies && !indicator { deviation } else { 1.0 }
 }
 
-/// Sums about a point over rows of positive weight.
-fn moments(x: Rows<'_>, weights: Option<&[f64]>, about: &[f64]) -> Moments {
-    let columns = x.width();
-    let zero = || Moments {
-        weight: 0.0,
-        first: vec![0.0; columns],
-        second: vec![0.0; columns],
-        indicator: vec![true; columns],
-    };
-    accumulate(x.rows(), PART, zero, |sum, rows| {
-        for i in rows {
-            let weight = weights.map_or(1.0, |w| w[i]);
-            if weight == 0.0 {
-                continue;
+impl Moments {
+    /// Sums about a point over rows of positive weight.
+    pub(crate) fn of(x: Rows<'_>, weights: Option<&[f64]>, about: &[f64]) -> Self {
+        let columns = x.width();
+        let zero = || Self {
+            about: about.to_vec(),
+            weight: 0.0,
+            first: vec![0.0; columns],
+            second: vec![0.0; columns],
+            indicator: vec![true; columns],
+        };
+        accumulate(x.rows(), PART, zero, |sum, rows| {
+            for i in rows {
+                let weight = weights.map_or(1.0, |w| w[i]);
+                if weight == 0.0 {
+                    continue;
+                }
+                sum.weight += weight;
+                for (j, (value, at)) in x.row(i).iter().zip(about).enumerate() {
+                    let deviation = value - at;
+                    sum.first[j] += weight * deviation;
+                    sum.second[j] += weight * deviation * deviation;
+                    sum.indicator[j] &= *value == 0.0 || *value == 1.0;
+                }
             }
-            sum.weight += weight;
-            for (j, (value, at)) in x.row(i).iter().zip(about).enumerate() {
-                let deviation = value - at;
-                sum.first[j] += weight * deviation;
-                sum.second[j] += weight * deviation * deviation;
-                sum.indicator[j] &= *value == 0.0 || *value == 1.0;
-            }
+        })
+    }
+
+    /// The same moments about another point.
+    fn move_to(&mut self, about: &[f64]) {
+        for (j, at) in about.iter().enumerate() {
+            let off = self.about[j] - at;
+            self.second[j] += 2.0 * off * self.first[j] + off * off * self.weight;
+            self.first[j] += off * self.weight;
         }
-    })
+        self.about.copy_from_slice(about);
+    }
+
+    /// The means of the columns.
+    pub(crate) fn means(&self) -> Vec<f64> {
+        self.about.iter().zip(&self.first).map(|(at, sum)| at + sum / self.weight).collect()
+    }
+
+    /// The scales that follow from moments about the means.
+    pub(crate) fn scales(self) -> Scales {
+        let deviation = |j: usize| (self.second[j] / self.weight).sqrt();
+        let scale = |j: usize| scale(self.about[j], deviation(j), self.indicator[j]);
+        let scales = (0..self.about.len()).map(scale).collect();
+        Scales { scales, ..self.about_centres(self.about.clone()) }
+    }
+
+    /// Centres that follow from moments about any point, and scales that leave columns as they are.
+    pub(crate) fn centring(&self) -> Scales {
+        self.about_centres(self.means())
+    }
+
+    /// Indicators keep their 0.
+    fn about_centres(&self, mut centres: Vec<f64>) -> Scales {
+        let indicators = centres.iter_mut().zip(&self.indicator).filter(|(_, is)| **is);
+        indicators.for_each(|(centre, _)| *centre = 0.0);
+        Scales { scales: vec![1.0; centres.len()], centres }
+    }
 }
 
 /// Refuses inputs that are not complete, finite numbers.

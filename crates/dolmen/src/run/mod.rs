@@ -50,6 +50,11 @@ impl Run {
         Self { key: mix(seed), pool: pool.clone(), progress, cancelled }
     }
 
+    /// A silent run with the random numbers of a key, on the threads around: for work that was sent here without its run.
+    pub(crate) fn of_key(key: u64) -> Self {
+        Self { key, ..Self::with_pool(&Pool::around(), 0) }
+    }
+
     /// The same circumstances with the random numbers of a seed, whatever drew before.
     #[must_use]
     pub fn seeded(&self, seed: u64) -> Self {

@@ -11,6 +11,7 @@
 //! | `newton` | its maximum |
 //! | `coordinates` | rows with more columns than rows, in as many coordinates as rows |
 //! | `logistic` | logistic regression |
+//! | `logistic_pass` | the same in passes |
 //!
 //! Inputs are complete numbers; the library puts an encoder in front. Both penalties are those of scikit-learn: ridge
 //! minimises `sum_i w_i (y_i - f(x_i))^2 + lambda |beta|^2`, logistic regression
@@ -20,6 +21,7 @@
 pub(crate) mod coordinates;
 mod lambda;
 mod logistic;
+mod logistic_pass;
 pub(crate) mod newton;
 mod normal_equations;
 mod ridge;
@@ -29,5 +31,6 @@ mod spectrum;
 
 pub use lambda::{Auto, Lambda};
 pub use logistic::{FittedLogistic, Logistic};
+pub(crate) use logistic_pass::LogisticPass;
 pub use ridge::{FittedRidge, Ridge};
 pub(crate) use ridge_pass::RidgePass;

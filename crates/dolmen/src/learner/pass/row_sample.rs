@@ -33,6 +33,15 @@ impl RowSample {
 
     /// Offers the rows of a piece that count.
     pub(crate) fn add<T: Task>(&mut self, piece: &Piece<'_, T>) {
+        self.offer(piece, |_| None);
+    }
+
+    /// The same with one more value for each row, such as what is to be predicted.
+    pub(crate) fn add_with<T: Task>(&mut self, piece: &Piece<'_, T>, last: impl Fn(usize) -> f64) {
+        self.offer(piece, |i| Some(last(i)));
+    }
+
+    fn offer<T: Task>(&mut self, piece: &Piece<'_, T>, last: impl Fn(usize) -> Option<f64>) {
         if self.most == 0 {
             return;
         }
@@ -43,6 +52,7 @@ impl RowSample {
                 self.rows.push((mix(self.seed ^ mix(number)), number));
                 self.weights.push(weight);
                 self.values.extend_from_slice(x.row(i));
+                self.values.extend(last(i));
             }
             if self.rows.len() >= 2 * self.most {
                 self.prune();
@@ -83,7 +93,13 @@ impl RowSample {
     }
 
     /// The sample, in the order of the rows' numbers, and the rows' weights.
-    pub(crate) fn finish(mut self, schema: &Arc<Schema>) -> Result<(Features, Vec<f64>)> {
+    pub(crate) fn finish(self, schema: &Arc<Schema>) -> Result<(Features, Vec<f64>)> {
+        let (values, weights) = self.finish_plain();
+        Ok((Features::new(values, Arc::clone(schema))?, weights))
+    }
+
+    /// The same as numbers, row after row.
+    pub(crate) fn finish_plain(mut self) -> (Vec<f64>, Vec<f64>) {
         self.prune();
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
         order.sort_by_key(|&i| self.rows[i].1);
@@ -91,6 +107,6 @@ impl RowSample {
         let row = |&i: &usize| self.values[i * width..(i + 1) * width].iter().copied();
         let values: Vec<f64> = order.iter().flat_map(row).collect();
         let weights = order.iter().map(|&i| self.weights[i]).collect();
-        Ok((Features::new(values, Arc::clone(schema))?, weights))
+        (values, weights)
     }
 }
