@@ -22,7 +22,7 @@ from . import _dolmen, _pictures, _rows
 from ._members import Member, Objects
 from ._pictures import Picture
 from ._progress import listening
-from .errors import DolmenError
+from .errors import DolmenError, in_python
 
 LEAST_ROWS = 2
 
@@ -100,6 +100,7 @@ class Estimator(BaseEstimator):
 
     def _rows_to_fit(self, x: Any) -> Any:
         if _rows.is_frame(x):
+            _rows.check_names(x)
             validate_data(self, x, skip_check_array=True)
             table = _rows.table(x)
             if table.rows < LEAST_ROWS:
@@ -158,7 +159,7 @@ class Estimator(BaseEstimator):
     def _tell(self, report: dict[str, Any]) -> None:
         """Warns of what the fit has to say to the user."""
         for note in report.get("data_notes") or []:
-            warnings.warn(note.replace("--all-columns", 'reading={"all_columns": True}'), stacklevel=5)
+            warnings.warn(in_python(note), stacklevel=5)
         for text in report.get("left_out") or []:
             warnings.warn(f"a member was left out: {text}", stacklevel=5)
         if report.get("combination_converged") is False:
@@ -313,7 +314,7 @@ class Classifier(ClassifierMixin, Estimator):
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"The target has only one class: {self.classes_[0]!r}")
+            raise ValueError(f"The target has only one class: {_rows.spelled(self.classes_)[0]}")
         return self._levels_and_codes(codes), name if isinstance(name, str) and name else "y"
 
     def _levels_and_codes(self, codes: np.ndarray) -> tuple[list[str], np.ndarray]:

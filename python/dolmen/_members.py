@@ -37,6 +37,8 @@ class Objects(dict[str, tuple[Any, str]]):
 
     def spec(self, estimator: Any, name: str | None = None, task: str | None = None) -> dict[str, Any]:
         """The spec by which a recipe names an object, which is put down here."""
+        if isinstance(estimator, type):
+            raise TypeError(f"{estimator.__name__} is a class: give an object of it, {estimator.__name__}()")
         name = name or type(estimator).__name__
         if name in self:
             name = next(f"{name}-{i}" for i in range(2, len(self) + 3) if f"{name}-{i}" not in self)

@@ -15,15 +15,18 @@ FRAME_HINT = "pass a data frame (pandas, Polars, pyarrow) if columns hold texts,
 def holds_objects(x: Any) -> bool:
     """Whether an array, or what would become one, holds other things than numbers."""
     try:
-        return np.asarray(x).dtype.kind in "OUS"
+        array = np.asarray(x)
     except (TypeError, ValueError):
         return False
+    return array.ndim > 0 and array.dtype.kind in "OUS"
 
 
 def is_frame(x: Any) -> bool:
     """Whether rows come as named columns of possibly unlike types."""
     if isinstance(x, np.ndarray):
         return False
+    if type(x).__name__ == "LazyFrame":
+        raise TypeError("a lazy frame has no rows yet: collect() it first")
     return hasattr(x, "__arrow_c_stream__") or hasattr(x, "__dataframe__") or _is_pandas(x) or _is_narwhals(x)
 
 
@@ -38,6 +41,19 @@ def _is_narwhals(x: Any) -> bool:
     except ImportError:
         return False
     return narwhals.dependencies.is_into_dataframe(x)
+
+
+def check_names(frame: Any) -> None:
+    """Refuses a data frame without columns, or with two of one name."""
+    names = getattr(frame, "column_names", None) or getattr(frame, "columns", None)
+    if names is None:
+        return
+    names = [str(name) for name in names]
+    if not names:
+        raise ValueError("Found array with 0 feature(s): the data frame has no columns")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"the data frame has several columns called {', '.join(twice)}")
 
 
 def table(x: Any) -> _dolmen.Table:
@@ -89,6 +105,17 @@ def named_columns(frame: Any) -> dict[str, np.ndarray]:
 def numbers(x: Any) -> np.ndarray:
     """A C-contiguous array of doubles: the same one, if it is that already."""
     return np.ascontiguousarray(x, dtype=np.float64)
+
+
+def rows_of_numbers(x: Any) -> np.ndarray:
+    """The same for rows that come without an estimator."""
+    try:
+        array = numbers(x)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{error}\nhint: {FRAME_HINT}") from None
+    if array.ndim != 2:
+        raise ValueError(f"X must have two dimensions, rows and columns, but has {array.ndim}")
+    return array
 
 
 def spelled(classes: np.ndarray) -> list[str]:
@@ -185,8 +212,12 @@ def keys(rows: int, sample_weight: Any = None, groups: Any = None, times_of: Any
 
 def manner(n_jobs: int | None = None, progress: Any = None) -> dict[str, Any]:
     """How work is done: threads, and who hears of its progress. As in joblib, -1 is all cores and -2 all but one."""
+    if n_jobs is not None and not isinstance(n_jobs, (int, np.integer)):
+        raise TypeError(f"n_jobs must be a whole number or None, but is {n_jobs!r}")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be at least 1, or negative: -1 is all cores")
     if n_jobs is not None and n_jobs < 0:
         import os
 
         n_jobs = max(1, (os.cpu_count() or 1) + 1 + n_jobs)
-    return {"n_jobs": n_jobs, "progress": progress}
+    return {"n_jobs": None if n_jobs is None else int(n_jobs), "progress": progress}

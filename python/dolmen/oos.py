@@ -30,11 +30,16 @@ class OutOfSample:
         if not members:
             raise ValueError("there are no members to combine")
         truth, classes = _truth(y, list(members.values()))
+        for name, values in members.items():
+            if y is not None and len(values) != np.size(y):
+                raise ValueError(f"member '{name}' has {len(values)} rows, but y has {np.size(y)}")
         arrays = [(str(name), _column(name, values, classes)) for name, values in members.items()]
         weights = None if sample_weight is None else _rows.numbers(sample_weight).ravel()
         if y is None and not log:
             with np.errstate(divide="ignore", invalid="ignore"):
                 arrays = [(name, np.log(_not_negative(name, values))) for name, values in arrays]
+        if classes is not None and not log:
+            _check_sums(arrays)
         matrix = _dolmen.Matrix.from_arrays(arrays, truth, log and y is not None, weights)
         found = cls(matrix)
         if classes is not None:
@@ -192,8 +197,8 @@ def weigh(matrix: Any, y: Any = None, method: Any = None, log: bool = False, *, 
     matrix : array, data frame or mapping
         What each member said about rows it had not seen: a column for each member. With classes a mapping from names to arrays (rows x classes),
         or a data frame with columns `member:class`.
-    y : array, optional
-        What the rows really were: classes or numbers. Without it, columns are densities, or probabilities of what was seen.
+    y : array or str, optional
+        What the rows really were, or the column of the data frame that says so: classes or numbers. Without it, columns are densities, or probabilities of what was seen.
     method : str, dict or list, optional
         `simplex` (the exact optimum) if not given; any combiner of `dolmen learners`; of several the one that does best on rows held out.
     log : bool, default=False
@@ -207,6 +212,10 @@ def weigh(matrix: Any, y: Any = None, method: Any = None, log: bool = False, *, 
         if y is not None or sample_weight is not None:
             raise TypeError("an OutOfSample has its own truth and weights: y and sample_weight are for predictions without")
         return matrix.weigh(method, **options)
+    if isinstance(y, str):
+        if not _rows.is_frame(matrix):
+            raise TypeError("y must be what the rows were; the name of a column is for data frames")
+        matrix, y = _without(matrix, y)
     if _rows.is_frame(matrix):
         table = _rows.table(matrix)
         with_classes = y is not None and any(":" in name for name in table.names)
@@ -265,6 +274,16 @@ def _truth(y: Any, said: list[Any], classes: bool | None = None) -> tuple[Any, n
     return (names, codes.astype(np.uint32).ravel()), found
 
 
+def _without(frame: Any, name: str) -> tuple[Any, np.ndarray]:
+    """A data frame without one of its columns, and that column."""
+    columns = _rows.named_columns(frame)
+    if name not in columns:
+        raise ValueError(f"no column '{name}' in the data frame, which has {', '.join(columns)}")
+    import narwhals.stable.v1 as narwhals
+
+    return narwhals.from_native(frame, eager_only=True).drop(name).to_native(), columns[name]
+
+
 def _free_name(name: str, taken: list[str]) -> str:
     """A name for a column beside others."""
     while name in taken:
@@ -291,6 +310,15 @@ def _column(name: Any, values: Any, classes: np.ndarray | None) -> np.ndarray:
     if values.shape[1] != len(classes):
         raise ValueError(f"member '{name}' has {values.shape[1]} columns, but there are {len(classes)} classes")
     return values
+
+
+def _check_sums(arrays: list[tuple[str, np.ndarray]]) -> None:
+    """Probabilities of the classes must sum to 1, up to the rounding of what was printed."""
+    for name, values in arrays:
+        wrong = ~((values >= 0).all(axis=1) & (np.abs(values.sum(axis=1) - 1.0) <= 0.01))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(f"member '{name}' gives {values[row].tolist()} in row {row}: no probabilities that sum to 1")
 
 
 def _in_order(name: Any, columns: dict[str, np.ndarray], classes: np.ndarray) -> np.ndarray:

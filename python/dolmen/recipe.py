@@ -106,7 +106,7 @@ def advise(
 def _given(
     x: Any, y: Any, members: Any, sample_weight: Any, groups: Any, times: Any, task: str | None, seed: Any, recipe: dict[str, Any]
 ) -> tuple[Any, Any, dict[str, Any], dict[str, Any]]:
-    rows = _rows.table(x) if _rows.is_frame(x) else _rows.numbers(x)
+    rows = _rows.table(x) if _rows.is_frame(x) else _rows.rows_of_numbers(x)
     count = rows.rows if isinstance(rows, _dolmen.Table) else len(rows)
     truth, name = None, None
     if y is not None:

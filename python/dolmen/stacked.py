@@ -123,6 +123,8 @@ class Stacked(TransformerMixin, Estimator):
             return list(members.items())
         if not isinstance(members, (list, tuple)):
             members = [members]
+        if not members:
+            raise ValueError("there are no members: None takes the usual ones")
         return [member if isinstance(member, tuple) and len(member) == 2 else (None, member) for member in members]
 
     def _is_python(self, member: Any) -> bool:

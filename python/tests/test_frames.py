@@ -104,7 +104,7 @@ def test_truth_values_to_predict_are_the_same_everywhere(frame, form, tmp_path):
     table, _ = frame
     x, wet = table.drop(columns=["wet", "day"]), table["wet"]
     path = written(x.assign(wet=wet), tmp_path, form)
-    words = [sys.executable, "-m", "dolmen", "fit", str(path), "--target", "wet", "--model", "naive-bayes", "--alone", "--quiet"]
+    words = [sys.executable, "-m", "dolmen", "fit", str(path), "--target", "wet", "--task", "classify", "--model", "naive-bayes", "--alone", "--quiet"]
     subprocess.run([*words, "-o", str(tmp_path / "cli.dolmen")], check=True)
     model = dolmen.NaiveBayes().fit(x, wet)
     assert model.classes_.tolist() == [False, True] and model.predict(x).dtype == bool

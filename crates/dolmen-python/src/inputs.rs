@@ -122,8 +122,20 @@ pub(crate) struct Keys<'py> {
 
 /// A value of the library from Python's dictionaries and lists; unknown keys are refused.
 pub(crate) fn read_value<V: DeserializeOwned>(what: &str, value: &Bound<'_, PyAny>) -> PyResult<V> {
-    pythonize::depythonize(value)
-        .map_err(|e| raised(value.py(), Error::param(what, "one that can be read", e)))
+    pythonize::depythonize(value).map_err(|e| raised(value.py(), misread(what, &e.to_string())))
+}
+
+/// What serde says of a name that there is not, in our words: "unknown field `folts`, expected one of `folds`, ..".
+fn misread(what: &str, message: &str) -> Error {
+    let unknown = || {
+        let (kind, rest) = message.strip_prefix("unknown ")?.split_once(" `")?;
+        let (name, rest) = rest.split_once('`')?;
+        let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
+        let part = if kind == "field" { "a part of" } else { "a word in" };
+        let expected = format!("one of {}", known.join(", "));
+        Some(Error::param(&format!("{part} the {what}"), expected, name).suggesting(name, known))
+    };
+    unknown().unwrap_or_else(|| Error::param(what, "one that can be read", message))
 }
 
 /// Takes rows and what is known of them apart, as a recipe asks for.
