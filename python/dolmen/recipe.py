@@ -32,6 +32,7 @@ def load(path: str | Path, *, trust: bool = False) -> Any:
     }
     recipe = model.recipe() or {}
     same = ("folds", "plan", "check", "calibration", "intervals", "keep_stack", "keep_all", "drop_failed")
+    same += ("effort", "budget", "max_members", "predict_under")
     given = {name: recipe[name] for name in same if recipe.get(name) is not None}
     estimator: Classifier | Regressor | DensityEstimator = kinds[model.task](
         recipe.get("members") or None,
