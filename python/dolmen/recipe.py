@@ -36,6 +36,7 @@ def estimator_of(model: _dolmen.Model) -> Any:
     }
     recipe = model.recipe() or {}
     same = ("folds", "plan", "check", "calibration", "intervals", "keep_stack", "keep_all", "keep_matrix", "drop_failed", "explain")
+    same += ("effort", "budget", "max_members", "predict_under")
     given = {name: recipe[name] for name in same if recipe.get(name) is not None}
     estimator: Classifier | Regressor | DensityEstimator = kinds[model.task](
         recipe.get("members") or None,

@@ -3,6 +3,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `data` | a table taken apart by the recipe: inputs, truth, weights, groups, times |
+//! | `effort`, `time_span` | how much work and time a fit may take, and what its model may cost |
 //! | `fit` | the way from data to a model, a report and the matrix |
 //! | `report` | what a fit says of itself, as data |
 //! | `evidence` | how its predictions did row by row, summed up: curves, counts, importances |
@@ -40,6 +41,7 @@ mod advise;
 mod blocks;
 mod compare;
 mod data;
+mod effort;
 mod evidence;
 mod explain;
 mod file;
@@ -53,6 +55,7 @@ mod report;
 mod routing;
 mod score;
 pub mod stream;
+mod time_span;
 mod weigh;
 
 use std::collections::BTreeMap;
@@ -74,8 +77,10 @@ pub use report::{
 };
 pub use routing::Routing;
 pub use score::{ScoreReport, ScoredMember};
+pub use time_span::TimeSpan;
 pub use weigh::{Apply, WeighRecipe, WeighReport, Weighed};
 
+pub use crate::catalogue::Effort;
 use crate::ensemble::{CalibrationKind, Ending, IntervalKind};
 use crate::error::{Error, Place, Result};
 use crate::run::Run;
@@ -127,6 +132,21 @@ pub struct Recipe {
     pub keep_all: bool,
     /// Whether named members that cannot be fitted leave, as the usual ones do, instead of stopping the fit.
     pub drop_failed: bool,
+    /// How much work the fit may take, where members, folds or check are not named.
+    #[serde(skip_serializing_if = "Effort::is_usual")]
+    pub effort: Effort,
+    /// How long the fit may take, such as `10m`: members are asked one after another, those of most use first, and those
+    /// that would not be done in time are left out. What is done depends on the machine then, and so does the model. The last step,
+    /// fitting the kept members on all rows, is not cut short, but time is kept for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<TimeSpan>,
+    /// Members at most that the stack gives weight to: the best set of so many, with what it loses against all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_members: Option<usize>,
+    /// How long the kept members may take together to predict one row, such as `1ms`, as measured on this machine: the best
+    /// set within that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predict_under: Option<TimeSpan>,
     /// Whether the model keeps the out-of-sample matrix.
     pub keep_matrix: bool,
     /// Whether the importance of the inputs, and how predictions move with the most important ones, is measured: kept members

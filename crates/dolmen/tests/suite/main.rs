@@ -19,6 +19,7 @@ mod kernel;
 mod keys;
 mod layers;
 mod least_squares;
+mod limits;
 mod linear;
 mod methods;
 mod mixture;

@@ -111,6 +111,9 @@ impl Recipe {
             ("ending", self.ending != Ending::Refit),
             ("keep_matrix", self.keep_matrix),
             ("explain", self.explain),
+            ("budget", self.budget.is_some()),
+            ("max_members", self.max_members.is_some()),
+            ("predict_under", self.predict_under.is_some()),
         ];
         match asked.into_iter().find(|(_, is_asked)| *is_asked) {
             None => Ok(()),
