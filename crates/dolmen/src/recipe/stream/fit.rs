@@ -14,11 +14,10 @@ use crate::catalogue::Catalogue;
 use crate::combine::{Combiner, FoundWeights};
 use crate::ensemble::{Check, Ending, Ensemble, Stack};
 use crate::error::{Error, Result};
-use crate::learner::Sample;
 use crate::memory;
 use crate::oos::OutOfSample;
 use crate::plan::{Lot, Plan, PlanSpec};
-use crate::recipe::fit::{Fit, Stacked, usual_folds};
+use crate::recipe::fit::{Fit, Stacked};
 use crate::recipe::{Data, Recipe, TargetTask, Truth};
 use crate::run::Run;
 use crate::table::{self, BLOCK, Blocks, Table};
@@ -126,7 +125,7 @@ impl Recipe {
     }
 
     /// Folds of a table that is read block by block; 0 for a member as it is.
-    fn streamed_folds<T: Streamable>(&self, sample: &Sample<'_, T>) -> Result<usize> {
+    fn streamed_folds<T: Streamable>(&self) -> Result<usize> {
         if self.alone {
             return Ok(0);
         }
@@ -134,7 +133,7 @@ impl Recipe {
             Some(PlanSpec::Hashed(hashed)) => Some(hashed.folds),
             _ => None,
         };
-        Ok(planned.or(self.folds).unwrap_or_else(|| usual_folds(sample)))
+        Ok(planned.or(self.folds).unwrap_or_else(|| self.usual_folds::<T>()))
     }
 
     fn fit_streamed<T: Streamable>(
@@ -147,7 +146,7 @@ impl Recipe {
         let catalogue = Catalogue::standard();
         let sample = look.data.sample::<T>(target)?;
         let learners = self.learners(catalogue, &sample)?;
-        let folds = self.streamed_folds(&sample)?;
+        let folds = self.streamed_folds::<T>()?;
         let lot = Lot::new(folds.max(1), &run.stream("plan"));
         let sample_folds: Vec<usize> =
             look.lots.iter().map(|&number| if folds > 0 { lot.fold(number) } else { 0 }).collect();

@@ -138,6 +138,11 @@ impl ColumnSums {
 }
 
 impl LearningSums {
+    /// Rows of positive weight.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
     /// What weights are multiplied by to count rows.
     fn scale(&self) -> f64 {
         if self.is_whole { 1.0 } else { self.rows as f64 / self.weight }
