@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,15 @@ from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
-    check_random_state,
     column_or_1d,
     validate_data,
 )
 
 from . import _dolmen, _pictures, _rows
-from ._members import Member
+from ._members import Member, Objects
 from ._pictures import Picture
 from ._progress import listening
+from .errors import DolmenError, in_python
 
 LEAST_ROWS = 2
 
@@ -35,16 +36,13 @@ class Estimator(BaseEstimator):
 
     _task: str
 
-    def _recipe(self) -> dict[str, Any]:
+    def _recipe(self, objects: Objects) -> dict[str, Any]:
+        """What decides the fit; Python objects among the members are put down in `objects`."""
         raise NotImplementedError
 
     def _reading(self) -> dict[str, Any]:
         """How data frames are read, if that was said."""
         return {} if self.reading is None else {"reading": dict(self.reading)}
-
-    def _python_members(self) -> dict[str, Any]:
-        """Members that are Python objects, by name."""
-        return {}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -74,46 +72,64 @@ class Estimator(BaseEstimator):
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, np.empty((count, 1)))
         keys = _rows.keys(count, sample_weight, groups, times)
-        recipe = {"seed": self._seed(), "target": name, **self._recipe()}
+        objects = Objects(self._task)
+        recipe = {"seed": _rows.seed(self.random_state), "target": name, **self._recipe(objects)}
         if self._task == "classification":
             recipe.setdefault("task", "classify")
         elif self._task == "regression":
             recipe.setdefault("task", "regress")
-        members = {
-            name: Member(name, member, self._task, self._classes_in_order(), _frame_of(x), self._jobs_of_members())
-            for name, member in self._python_members().items()
-        }
+        members = {name: self._member(name, *given, _frame_of(x)) for name, given in objects.items()}
         with listening(self.progress, type(self).__name__) as listener:
             manner = _rows.manner(self.n_jobs, listener)
-            self.model_, matrix = _dolmen.fit(recipe, rows, truth, keys, members or None, None, manner)
+            try:
+                self.model_, matrix = _dolmen.fit(recipe, rows, truth, keys, members or None, None, manner)
+            except DolmenError as error:
+                cause = _heard(members, str(error))
+                if cause is None:
+                    raise
+                raise error from cause
         self._matrix = matrix
         self._of_frame = isinstance(rows, _dolmen.Table)
         self._tell(self.model_.report())
         return self
 
+    def _member(self, name: str, estimator: Any, task: str, frame: str | None) -> Member:
+        """A Python object as the library calls it."""
+        classes = self._classes_in_order() if task == "classification" else None
+        return Member(name, estimator, task, classes, frame, self._jobs_of_members())
+
     def _rows_to_fit(self, x: Any) -> Any:
         if _rows.is_frame(x):
+            _rows.check_names(x)
             validate_data(self, x, skip_check_array=True)
             table = _rows.table(x)
             if table.rows < LEAST_ROWS:
                 raise ValueError(f"Found array with {table.rows} sample(s) while a minimum of {LEAST_ROWS} is required.")
             return table
-        return validate_data(self, x, **self._array_checks(), ensure_min_samples=LEAST_ROWS)
+        return self._array(x, ensure_min_samples=LEAST_ROWS)
 
     def _rows_to_use(self, x: Any) -> Any:
         check_is_fitted(self, "model_")
         if _rows.is_frame(x):
-            validate_data(self, x, skip_check_array=True, reset=False)
+            # A file does not say in which order its table had the columns, nor which others: the library finds those it needs.
+            if not getattr(self, "_of_file", False):
+                validate_data(self, x, skip_check_array=True, reset=False)
             if self._by_name():
                 return _rows.table(x)
             x = np.asarray(x)
         elif self._by_name() and not self._all_numbers():
             kinds = "texts, categories or dates"
             raise ValueError(f"{type(self).__name__} was fitted to a data frame with {kinds}: it needs one to predict, too")
-        return validate_data(self, x, reset=False, **self._array_checks())
+        return self._array(x, reset=False)
 
-    def _array_checks(self) -> dict[str, Any]:
-        return {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+    def _array(self, x: Any, **checks: Any) -> np.ndarray:
+        """Numbers as the library takes them: the same array, if it is one of doubles in C order."""
+        try:
+            return validate_data(self, x, dtype=np.float64, order="C", ensure_all_finite="allow-nan", **checks)
+        except (TypeError, ValueError) as error:
+            if not _rows.holds_objects(x):
+                raise
+            raise type(error)(f"{error}\nhint: {_rows.FRAME_HINT}") from None
 
     def _by_name(self) -> bool:
         """Whether the model knows its columns by name: arrays have none, and are given x1, x2, .. A file does not say which it was."""
@@ -140,20 +156,10 @@ class Estimator(BaseEstimator):
     def _jobs_of_members(self) -> int | None:
         return None
 
-    def _seed(self) -> int:
-        state = self.random_state
-        if state is None:
-            return 0
-        if isinstance(state, (int, np.integer)):
-            return int(state)
-        if isinstance(state, np.random.Generator):
-            return int(state.integers(2**32))
-        return int(check_random_state(state).randint(2**32, dtype=np.uint64))
-
     def _tell(self, report: dict[str, Any]) -> None:
         """Warns of what the fit has to say to the user."""
         for note in report.get("data_notes") or []:
-            warnings.warn(note.replace("--all-columns", 'reading={"all_columns": True}'), stacklevel=5)
+            warnings.warn(in_python(note), stacklevel=5)
         for text in report.get("left_out") or []:
             warnings.warn(f"a member was left out: {text}", stacklevel=5)
         if report.get("combination_converged") is False:
@@ -185,6 +191,19 @@ class Estimator(BaseEstimator):
         """What the fit says of itself: members, weights, the check and its figures."""
         check_is_fitted(self, "model_")
         return self.model_.report()
+
+    @property
+    def evidence_(self) -> dict[str, Any] | None:
+        """How predictions of rows that were held out did, summed up as curves and counts: what the pictures show."""
+        check_is_fitted(self, "model_")
+        return self.model_.evidence()
+
+    def _per_feature(self, values: Any) -> np.ndarray:
+        """Numbers of the model's columns summed over the columns that came of one feature; 0 for those that were left out."""
+        sums: dict[str, float] = dict.fromkeys(getattr(self, "feature_names_in_", []), 0.0)
+        for name, value in zip(self.model_.origins, values, strict=True):
+            sums[name] = sums.get(name, 0.0) + value
+        return np.asarray(list(sums.values()))
 
     @property
     def recipe_(self) -> str:
@@ -249,6 +268,12 @@ class Estimator(BaseEstimator):
         super().__setstate__(state)
 
 
+def _heard(members: dict[str, Member], message: str) -> BaseException | None:
+    """What the Python object raised that a message of the library is about."""
+    about = (member.heard[0] for name, member in members.items() if member.heard and f"'{name}'" in message)
+    return next(about, None)
+
+
 def _frame_of(x: Any) -> str | None:
     """The kind of data frame that members are shown."""
     if not _rows.is_frame(x):
@@ -285,11 +310,11 @@ class Classifier(ClassifierMixin, Estimator):
         name = getattr(y, "name", None)
         y = column_or_1d(y, warn=True)
         check_consistent_length(np.empty(rows), y)
-        check_classification_targets(y)
         _refuse_missing(y)
+        check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"The target has only one class: {self.classes_[0]!r}")
+            raise ValueError(f"The target has only one class: {_rows.spelled(self.classes_)[0]}")
         return self._levels_and_codes(codes), name if isinstance(name, str) and name else "y"
 
     def _levels_and_codes(self, codes: np.ndarray) -> tuple[list[str], np.ndarray]:
@@ -386,7 +411,7 @@ class DensityEstimator(DensityMixin, Estimator):
 
         check_is_fitted(self, "model_")
         names = [name for name, _ in self.model_.columns]
-        return Density(self.model_.density(), names, self.n_jobs)
+        return Density(self.model_.density(), names, self.n_jobs, named=self._by_name())
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """Rows drawn from the density."""
@@ -410,8 +435,12 @@ class DensityEstimator(DensityMixin, Estimator):
 
 
 def _refuse_missing(y: np.ndarray) -> None:
-    if y.dtype.kind == "f":
-        if np.isnan(y).any():
-            raise ValueError("Input y contains NaN.")
-        if np.isinf(y).any():
-            raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
+    gone = _rows.first_missing(y)
+    if gone is not None:
+        raise ValueError(f"Input y contains NaN or None: row {gone} has no value")
+    if y.dtype.kind == "O":
+        kinds = {"text" if isinstance(label, str) else "number" if isinstance(label, Number) else type(label).__name__ for label in y}
+        if len(kinds) > 1:
+            raise ValueError(f"Input y mixes labels of unlike types: {', '.join(sorted(kinds))}")
+    if y.dtype.kind == "f" and np.isinf(y).any():
+        raise ValueError("Input y contains infinity or a value too large for dtype('float64').")

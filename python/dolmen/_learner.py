@@ -8,21 +8,27 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._estimator import Classifier, DensityEstimator, Regressor, arrays
+from ._members import Objects
 
 MANNERS = ("reading", "random_state", "n_jobs", "progress")
 """Parameters that are no part of a spec."""
 
 
-def spec_of(value: Any) -> Any:
-    """A value of a spec: numbers and texts as they are, estimators as the specs they are."""
+def spec_of(value: Any, objects: Objects | None = None, task: str | None = None) -> Any:
+    """A value of a spec: numbers and texts as they are, estimators as the specs they are. Python objects are put down in `objects`, where they can
+    be used."""
     if isinstance(value, Learner):
-        return value._spec()
+        return value._spec(objects)
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, (list, tuple, np.ndarray)):
-        return [spec_of(part) for part in value]
+        return [spec_of(part, objects, task) for part in value]
     if isinstance(value, dict):
-        return {name: spec_of(part) for name, part in value.items()}
+        return {name: spec_of(part, objects, task) for name, part in value.items()}
+    if hasattr(value, "fit"):
+        if objects is None:
+            raise TypeError(f"{type(value).__name__} is a Python object, and only specs and Dolmen's single learners can be used here")
+        return objects.spec(value, task=task)
     return value
 
 
@@ -35,12 +41,14 @@ class Learner:
     _given: ClassVar[tuple[str, ...]] = ()
     """Parameters that the library has no default for: always part of the spec."""
 
-    def _spec(self) -> dict[str, Any]:
+    def _spec(self, objects: Objects | None = None) -> dict[str, Any]:
         defaults = self._defaults()
         spec: dict[str, Any] = {"kind": self._kind}
         for name, value in self.get_params(deep=False).items():
-            value = spec_of(value)
-            if name in MANNERS or value is None or (name not in self._given and value == spec_of(defaults[name])):
+            if name in MANNERS:
+                continue
+            value = spec_of(value, objects, "density" if name == "density" else None)
+            if value is None or (name not in self._given and value == spec_of(defaults[name])):
                 continue
             spec[self._spelled.get(name, name)] = value
         return spec
@@ -49,8 +57,8 @@ class Learner:
     def _defaults(cls) -> dict[str, Any]:
         return {name: parameter.default for name, parameter in _signature(cls).items()}
 
-    def _recipe(self) -> dict[str, Any]:
-        return {"members": [self._spec()], "alone": True, **self._reading()}
+    def _recipe(self, objects: Objects) -> dict[str, Any]:
+        return {"members": [self._spec(objects)], "alone": True, **self._reading()}
 
     def _fitted_parameters(self) -> dict[str, Any]:
         """What the one model consists of, behind whatever wraps it."""
@@ -96,4 +104,4 @@ class Importances:
         found = self._series("importance")
         if found is None:
             raise AttributeError(f"this {type(self).__name__} has no importances")
-        return found
+        return self._per_feature(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -22,8 +23,13 @@ def listening(progress: bool | None, what: str) -> Iterator[Listener | None]:
     if not (in_notebook() if progress is None else progress):
         yield None
         return
-    from tqdm.auto import tqdm
-
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        if progress:
+            warnings.warn("progress bars need tqdm: pip install tqdm", stacklevel=5)
+        yield None
+        return
     form = "{desc}: {percentage:3.0f} %|{bar}| {postfix}"
     with tqdm(total=1.0, desc=what, bar_format=form, leave=False) as bar:
 

@@ -12,10 +12,21 @@ from . import _dolmen
 FRAME_HINT = "pass a data frame (pandas, Polars, pyarrow) if columns hold texts, categories or dates"
 
 
+def holds_objects(x: Any) -> bool:
+    """Whether an array, or what would become one, holds other things than numbers."""
+    try:
+        array = np.asarray(x)
+    except (TypeError, ValueError):
+        return False
+    return array.ndim > 0 and array.dtype.kind in "OUS"
+
+
 def is_frame(x: Any) -> bool:
     """Whether rows come as named columns of possibly unlike types."""
     if isinstance(x, np.ndarray):
         return False
+    if type(x).__name__ == "LazyFrame":
+        raise TypeError("a lazy frame has no rows yet: collect() it first")
     return hasattr(x, "__arrow_c_stream__") or hasattr(x, "__dataframe__") or _is_pandas(x) or _is_narwhals(x)
 
 
@@ -30,6 +41,19 @@ def _is_narwhals(x: Any) -> bool:
     except ImportError:
         return False
     return narwhals.dependencies.is_into_dataframe(x)
+
+
+def check_names(frame: Any) -> None:
+    """Refuses a data frame without columns, or with two of one name."""
+    names = getattr(frame, "column_names", None) or getattr(frame, "columns", None)
+    if names is None:
+        return
+    names = [str(name) for name in names]
+    if not names:
+        raise ValueError("Found array with 0 feature(s): the data frame has no columns")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"the data frame has several columns called {', '.join(twice)}")
 
 
 def table(x: Any) -> _dolmen.Table:
@@ -66,20 +90,45 @@ def _cells(column: Any) -> Any:
     return [None if gone else spelled(cell) for cell, gone in zip(column, missing, strict=True)]
 
 
+def named_columns(frame: Any) -> dict[str, np.ndarray]:
+    """The columns of any data frame as arrays, by name."""
+    import narwhals.stable.v1 as narwhals
+
+    eager = narwhals.from_native(frame, eager_only=True, pass_through=True)
+    if eager is frame:
+        import pyarrow
+
+        eager = narwhals.from_native(pyarrow.table(frame), eager_only=True)
+    return {str(name): eager.get_column(name).to_numpy() for name in eager.columns}
+
+
 def numbers(x: Any) -> np.ndarray:
     """A C-contiguous array of doubles: the same one, if it is that already."""
     return np.ascontiguousarray(x, dtype=np.float64)
 
 
+def rows_of_numbers(x: Any) -> np.ndarray:
+    """The same for rows that come without an estimator."""
+    try:
+        array = numbers(x)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{error}\nhint: {FRAME_HINT}") from None
+    if array.ndim != 2:
+        raise ValueError(f"X must have two dimensions, rows and columns, but has {array.ndim}")
+    return array
+
+
 def spelled(classes: np.ndarray) -> list[str]:
-    """The classes' names in files and reports: whole numbers without a decimal point."""
+    """The classes' names in files and reports: whole numbers without a decimal point, truth values as Arrow spells them."""
     if classes.dtype.kind == "f" and np.all(classes == np.floor(classes)):
         return [str(int(value)) for value in classes]
-    return [str(value) for value in classes.tolist()]
+    return [str(value).lower() if isinstance(value, bool) else str(value) for value in classes.tolist()]
 
 
 def unspelled(names: list[str]) -> np.ndarray:
-    """Classes read from a model file: whole numbers if all are spelled so, else texts."""
+    """Classes read from a model file: whole numbers or truth values if all are spelled so, else texts."""
+    if [name.lower() for name in names] == ["false", "true"]:
+        return np.asarray([False, True])
     try:
         whole = [int(name) for name in names]
     except ValueError:
@@ -88,16 +137,64 @@ def unspelled(names: list[str]) -> np.ndarray:
 
 
 def codes(labels: Any) -> np.ndarray:
-    """Any labels, such as groups, as numbers from 0."""
-    return np.unique(np.asarray(labels), return_inverse=True)[1].astype(np.uint32).ravel()
+    """Any labels, such as groups, as numbers from 0; those that are missing are one of their own."""
+    labels = np.asarray(labels)
+    if labels.dtype.kind != "O":
+        return np.unique(labels, return_inverse=True)[1].astype(np.uint32).ravel()
+    found: dict[Any, int] = {}
+    known = (None if is_missing(label) else label for label in labels.ravel())
+    return np.asarray([found.setdefault(label, len(found)) for label in known], dtype=np.uint32)
+
+
+def is_missing(cell: Any) -> bool:
+    """Whether a cell holds no value: None, NaN, NaT, or what pandas calls NA."""
+    is_nan = isinstance(cell, (float, np.generic)) and bool(cell != cell)
+    return cell is None or is_nan or type(cell).__name__ in ("NAType", "NaTType")
+
+
+def first_missing(values: np.ndarray) -> int | None:
+    """The first of some values that is missing."""
+    if values.dtype.kind not in "fcmMO":
+        return None
+    gone = np.asarray([is_missing(cell) for cell in values], dtype=bool) if values.dtype.kind == "O" else values != values
+    return int(np.argmax(gone)) if gone.any() else None
 
 
 def times(values: Any) -> np.ndarray:
-    """Times of any kind as numbers, of which only the order counts."""
+    """Times of any kind as numbers, of which only the order counts, NaN where there is none: dates with a zone as the moments they are, texts as the
+    command line reads them."""
+    if getattr(getattr(values, "dt", None), "tz", None) is not None:
+        values = values.dt.tz_convert(None)
     array = np.asarray(values)
     if array.dtype.kind in "mM":
-        return np.ascontiguousarray(array.astype("int64"), dtype=np.float64)
+        moments = array.astype("int64").astype(np.float64)
+        return np.where(np.isnat(array), np.nan, moments)
+    if array.dtype.kind in "OUS":
+        return _dolmen.times([None if is_missing(cell) else _time_text(cell) for cell in array.ravel()])
     return numbers(array)
+
+
+def _time_text(cell: Any) -> str:
+    return cell.isoformat() if hasattr(cell, "isoformat") else str(cell)
+
+
+SEEDS = 2**63
+"""Seeds are whole numbers below this: recipes are files of numbers with a sign."""
+
+
+def seed(random_state: Any) -> int:
+    """The seed of a number, a generator, or None, which is 0."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, (int, np.integer)):
+        if not 0 <= random_state < SEEDS:
+            raise ValueError(f"random_state must be a whole number from 0 to 2**63 - 1, a generator or None, but is {random_state}")
+        return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**32))
+    from sklearn.utils.validation import check_random_state
+
+    return int(check_random_state(random_state).randint(2**32, dtype=np.uint64))
 
 
 def keys(rows: int, sample_weight: Any = None, groups: Any = None, times_of: Any = None) -> dict[str, Any]:
@@ -115,8 +212,12 @@ def keys(rows: int, sample_weight: Any = None, groups: Any = None, times_of: Any
 
 def manner(n_jobs: int | None = None, progress: Any = None) -> dict[str, Any]:
     """How work is done: threads, and who hears of its progress. As in joblib, -1 is all cores and -2 all but one."""
+    if n_jobs is not None and not isinstance(n_jobs, (int, np.integer)):
+        raise TypeError(f"n_jobs must be a whole number or None, but is {n_jobs!r}")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be at least 1, or negative: -1 is all cores")
     if n_jobs is not None and n_jobs < 0:
         import os
 
         n_jobs = max(1, (os.cpu_count() or 1) + 1 + n_jobs)
-    return {"n_jobs": n_jobs, "progress": progress}
+    return {"n_jobs": None if n_jobs is None else int(n_jobs), "progress": progress}

@@ -12,17 +12,18 @@ __all__ = ["Density"]
 
 
 class Density:
-    """A density of named numeric columns, as fitted, or what is left of one."""
+    """A density of numeric columns, as fitted, or what is left of one. Columns of data frames are found by name if the density has names of its own
+    (`named`), and not those that an array's columns are given."""
 
-    def __init__(self, density: _dolmen.Density, names: list[str], n_jobs: int | None = None):
-        self._density, self.names, self.n_jobs = density, names, n_jobs
+    def __init__(self, density: _dolmen.Density, names: list[str], n_jobs: int | None = None, *, named: bool = True):
+        self._density, self.names, self.n_jobs, self.named = density, names, n_jobs, named
 
     def __repr__(self) -> str:
         return f"Density({', '.join(self.names)})"
 
     def score_samples(self, X: Any) -> np.ndarray:
         """ln p of each row."""
-        x = _rows.numbers(X)
+        x = self._columns_of(X) if _rows.is_frame(X) else _rows.numbers(X)
         if x.ndim == 1:
             x = x.reshape(-1, 1)
         return self._density.log_density(x, _rows.manner(self.n_jobs))
@@ -30,13 +31,13 @@ class Density:
     def marginal(self, columns: Any) -> Density:
         """The density of some columns, the others integrated out; columns by name or number."""
         places = [self._place(column) for column in ([columns] if isinstance(columns, (str, int)) else columns)]
-        return Density(self._density.marginal(places), [self.names[j] for j in places], self.n_jobs)
+        return Density(self._density.marginal(places), [self.names[j] for j in places], self.n_jobs, named=self.named)
 
     def conditional(self, given: dict[Any, float]) -> Density:
         """The density of the other columns, given the values of some: {column: value}."""
         places = {self._place(column): float(value) for column, value in given.items()}
         rest = [name for j, name in enumerate(self.names) if j not in places]
-        return Density(self._density.conditional(sorted(places.items())), rest, self.n_jobs)
+        return Density(self._density.conditional(sorted(places.items())), rest, self.n_jobs, named=self.named)
 
     def cdf(self, x: Any) -> np.ndarray:
         """The probability of a value of at most x, for a density of one column."""
@@ -52,7 +53,7 @@ class Density:
         """Rows drawn from the density."""
         if n_samples < 1:
             raise ValueError(f"n_samples must be at least 1, but is {n_samples}")
-        seed = np.random.SeedSequence().entropy % 2**63 if random_state is None else _seed(random_state)
+        seed = np.random.SeedSequence().entropy % _rows.SEEDS if random_state is None else _rows.seed(random_state)
         return self._density.sample(int(n_samples), seed, _rows.manner(self.n_jobs))
 
     def _place(self, column: Any) -> int:
@@ -60,12 +61,17 @@ class Density:
             if column not in self.names:
                 raise ValueError(f"no column '{column}'; there are {', '.join(self.names)}")
             return self.names.index(column)
-        return int(column)
+        place = int(column)
+        if not -len(self.names) <= place < len(self.names):
+            raise ValueError(f"no column {place}; there are {len(self.names)}")
+        return place % len(self.names)
 
-
-def _seed(random_state: Any) -> int:
-    if isinstance(random_state, (int, np.integer)):
-        return int(random_state)
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63))
-    return int(random_state.randint(2**31))
+    def _columns_of(self, frame: Any) -> np.ndarray:
+        """The columns of a data frame that the density has, by name."""
+        columns = _rows.named_columns(frame)
+        if not self.named:
+            return np.column_stack([_rows.numbers(values) for values in columns.values()])
+        for name in self.names:
+            if name not in columns:
+                raise ValueError(f"no column '{name}' in the data frame, which has {', '.join(columns)}")
+        return np.column_stack([_rows.numbers(columns[name]) for name in self.names])

@@ -3,8 +3,32 @@
 __all__ = ["DataError", "DolmenError", "FileError", "MemberError", "ParameterError"]
 
 
+IN_PYTHON = {
+    "--drop-failed": "drop_failed=True",
+    "--all-columns": 'reading={"all_columns": True}',
+    "--alone fits one member as it is, without folds": "its own class fits one member as it is, without folds",
+    "--check none": 'check="none"',
+    "--missing ": 'reading={"missing": [..]}: ',
+    "add --log": "give log=True",
+    "--log": "log=True",
+    "--task classify": "a classifier",
+    "--schema": 'reading={"types": {..}}',
+}
+"""What the command line's options are called here."""
+
+
+def in_python(text: str) -> str:
+    """A text of the library with the names that things have in Python."""
+    for option, name in IN_PYTHON.items():
+        text = text.replace(option, name)
+    return text
+
+
 class DolmenError(Exception):
     """Anything that Dolmen complains about."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(in_python(message))
 
 
 class ParameterError(DolmenError, ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -28,12 +29,17 @@ class OutOfSample:
         """
         if not members:
             raise ValueError("there are no members to combine")
-        truth, classes = _truth(y, next(iter(members.values())))
+        truth, classes = _truth(y, list(members.values()))
+        for name, values in members.items():
+            if y is not None and len(values) != np.size(y):
+                raise ValueError(f"member '{name}' has {len(values)} rows, but y has {np.size(y)}")
         arrays = [(str(name), _column(name, values, classes)) for name, values in members.items()]
         weights = None if sample_weight is None else _rows.numbers(sample_weight).ravel()
         if y is None and not log:
             with np.errstate(divide="ignore", invalid="ignore"):
                 arrays = [(name, np.log(_not_negative(name, values))) for name, values in arrays]
+        if classes is not None and not log:
+            _check_sums(arrays)
         matrix = _dolmen.Matrix.from_arrays(arrays, truth, log and y is not None, weights)
         found = cls(matrix)
         if classes is not None:
@@ -111,14 +117,14 @@ class OutOfSample:
         recipe = {"log": log, "target": target}
         truth = None
         if target is not None:
-            truth = _truth(frame[target].to_numpy(), None, classes=any(":" in str(name) for name in inputs.columns))[0]
+            truth = _truth(frame[target].to_numpy(), [], classes=any(":" in str(name) for name in inputs.columns))[0]
         return cls(_dolmen.Matrix.from_table(recipe, _rows.table(inputs), truth, None)[0])
 
-    def weigh(self, method: Any = None, *, random_state: int = 0, n_jobs: int | None = None, **options: Any) -> Weighing:
+    def weigh(self, method: Any = None, *, random_state: Any = 0, n_jobs: int | None = None, **options: Any) -> Weighing:
         """The best combination of the members; see `dolmen.weigh`."""
         methods = [] if method is None else [method] if isinstance(method, (str, dict)) else list(method)
         log = options.pop("log", self.task in ("density", "joint"))
-        recipe = {"seed": random_state, "methods": methods, "log": log, **options}
+        recipe = {"seed": _rows.seed(random_state), "methods": methods, "log": log, **options}
         if self.task != "density":
             recipe["target"] = "y"
         weighed = self._matrix.weigh(recipe, None, _rows.manner(n_jobs))
@@ -191,8 +197,8 @@ def weigh(matrix: Any, y: Any = None, method: Any = None, log: bool = False, *, 
     matrix : array, data frame or mapping
         What each member said about rows it had not seen: a column for each member. With classes a mapping from names to arrays (rows x classes),
         or a data frame with columns `member:class`.
-    y : array, optional
-        What the rows really were: classes or numbers. Without it, columns are densities, or probabilities of what was seen.
+    y : array or str, optional
+        What the rows really were, or the column of the data frame that says so: classes or numbers. Without it, columns are densities, or probabilities of what was seen.
     method : str, dict or list, optional
         `simplex` (the exact optimum) if not given; any combiner of `dolmen learners`; of several the one that does best on rows held out.
     log : bool, default=False
@@ -206,18 +212,29 @@ def weigh(matrix: Any, y: Any = None, method: Any = None, log: bool = False, *, 
         if y is not None or sample_weight is not None:
             raise TypeError("an OutOfSample has its own truth and weights: y and sample_weight are for predictions without")
         return matrix.weigh(method, **options)
+    if isinstance(y, str):
+        if not _rows.is_frame(matrix):
+            raise TypeError("y must be what the rows were; the name of a column is for data frames")
+        matrix, y = _without(matrix, y)
     if _rows.is_frame(matrix):
         table = _rows.table(matrix)
         with_classes = y is not None and any(":" in name for name in table.names)
-        truth = None if y is None else _truth(np.asarray(y), None, classes=with_classes)[0]
+        if y is not None and not with_classes:
+            columns = _rows.named_columns(matrix)
+            if _truth(y, list(columns.values()))[1] is not None:
+                # Of two classes, probabilities of the second: as in a mapping of such arrays.
+                return OutOfSample.from_arrays(columns, y, log=log, sample_weight=sample_weight).weigh(method, **options)
+        truth = None if y is None else _truth(np.asarray(y), [], classes=with_classes)[0]
         weights = None if sample_weight is None else _rows.numbers(sample_weight).ravel()
         recipe = {
             "log": log,
             "target": None if y is None else _free_name("y", table.names),
             "weights": None if weights is None else _free_name("weights", table.names),
         }
-        found = OutOfSample(_dolmen.Matrix.from_table(recipe, table, truth, weights)[0])
-        return found.weigh(method, **options)
+        found, notes = _dolmen.Matrix.from_table(recipe, table, truth, weights)
+        for note in notes:
+            warnings.warn(note, stacklevel=2)
+        return OutOfSample(found).weigh(method, **options)
     if not isinstance(matrix, Mapping):
         values = np.asarray(matrix, dtype=np.float64)
         if values.ndim != 2:
@@ -234,15 +251,18 @@ def stack_oof(y: Any, predictions: Mapping[str, Any], method: Any = None, **opti
     return weigh(predictions, y, method, **options)
 
 
-def _truth(y: Any, like: Any, classes: bool | None = None) -> tuple[Any, np.ndarray | None]:
-    """The truth as the library takes it, and the classes if there are any. Numbers are classes where members give several columns."""
+def _truth(y: Any, said: list[Any], classes: bool | None = None) -> tuple[Any, np.ndarray | None]:
+    """The truth as the library takes it, and the classes if there are any. Numbers are classes where members give several columns, and two whole
+    numbers where all of them give probabilities."""
     if y is None:
         return None, None
     y = np.asarray(y).ravel()
+    gone = _rows.first_missing(y)
+    if gone is not None:
+        raise ValueError(f"y: row {gone} has no value")
     if classes is None:
-        shape = np.shape(like)
-        several = len(shape) == 2 and shape[1] > 1
-        few = y.dtype.kind in "iub" and len(np.unique(y)) == 2 and _are_probabilities(like)
+        several = any(len(np.shape(values)) == 2 and np.shape(values)[1] > 1 for values in said)
+        few = y.dtype.kind in "iub" and len(np.unique(y)) == 2 and all(_are_probabilities(values) for values in said)
         classes = several or y.dtype.kind not in "iuf" or few
     if not classes:
         return _rows.numbers(y), None
@@ -252,6 +272,16 @@ def _truth(y: Any, like: Any, classes: bool | None = None) -> tuple[Any, np.ndar
     if not np.array_equal(order, np.arange(len(order))):
         raise ValueError("class names that are numbers must be given as numbers: as texts they sort in another way")
     return (names, codes.astype(np.uint32).ravel()), found
+
+
+def _without(frame: Any, name: str) -> tuple[Any, np.ndarray]:
+    """A data frame without one of its columns, and that column."""
+    columns = _rows.named_columns(frame)
+    if name not in columns:
+        raise ValueError(f"no column '{name}' in the data frame, which has {', '.join(columns)}")
+    import narwhals.stable.v1 as narwhals
+
+    return narwhals.from_native(frame, eager_only=True).drop(name).to_native(), columns[name]
 
 
 def _free_name(name: str, taken: list[str]) -> str:
@@ -267,6 +297,8 @@ def _are_probabilities(values: Any) -> bool:
 
 
 def _column(name: Any, values: Any, classes: np.ndarray | None) -> np.ndarray:
+    if classes is not None and _rows.is_frame(values):
+        values = _in_order(name, _rows.named_columns(values), classes)
     values = _rows.numbers(values)
     if classes is None:
         return np.ascontiguousarray(values.reshape(len(values), -1))
@@ -278,6 +310,30 @@ def _column(name: Any, values: Any, classes: np.ndarray | None) -> np.ndarray:
     if values.shape[1] != len(classes):
         raise ValueError(f"member '{name}' has {values.shape[1]} columns, but there are {len(classes)} classes")
     return values
+
+
+def _check_sums(arrays: list[tuple[str, np.ndarray]]) -> None:
+    """Probabilities of the classes must sum to 1, up to the rounding of what was printed."""
+    for name, values in arrays:
+        wrong = ~((values >= 0).all(axis=1) & (np.abs(values.sum(axis=1) - 1.0) <= 0.01))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(f"member '{name}' gives {values[row].tolist()} in row {row}: no probabilities that sum to 1")
+
+
+def _in_order(name: Any, columns: dict[str, np.ndarray], classes: np.ndarray) -> np.ndarray:
+    """Columns that are called by the classes, `p(class)` or `member:class`, in the order of the classes; those without names of their own stay."""
+    arrays = list(columns.values())
+    if len(arrays) < 2 or list(columns) == [str(place) for place in range(len(arrays))]:
+        return np.column_stack(arrays)
+    wanted = _rows.spelled(classes)
+    plain = str.lower if classes.dtype.kind == "b" else str
+    found = {plain(called): values for called, values in columns.items()}
+    for form in ("{}", "p({})", f"{name}:{{}}"):
+        names = [plain(form.format(label)) for label in wanted]
+        if sorted(names) == sorted(found):
+            return np.column_stack([found[called] for called in names])
+    raise ValueError(f"member '{name}' has the columns {', '.join(columns)}, but the classes are {', '.join(wanted)}: call the columns by the classes")
 
 
 def _not_negative(name: str, values: np.ndarray) -> np.ndarray:

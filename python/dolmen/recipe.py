@@ -18,12 +18,16 @@ def load(path: str | Path, *, trust: bool = False) -> Any:
     """The estimator of a model file, written by Python or by the command line.
 
     A file with Python members holds pickles, and reading those runs what is in them: it is only read with `trust=True`. Classes are whole numbers
-    if all their names are spelled so, else texts.
+    or truth values if all their names are spelled so, else texts.
     """
+    return estimator_of(_dolmen.Model.read(Path(path), trust))
+
+
+def estimator_of(model: _dolmen.Model) -> Any:
+    """The estimator around a fitted model."""
     from ._estimator import Classifier, DensityEstimator, Regressor
     from .stacked import StackedClassifier, StackedDensity, StackedRegressor
 
-    model = _dolmen.Model.read(Path(path), trust)
     kinds: dict[str, type] = {
         "density": StackedDensity,
         "classification": StackedClassifier,
@@ -31,7 +35,8 @@ def load(path: str | Path, *, trust: bool = False) -> Any:
         "regression": StackedRegressor,
     }
     recipe = model.recipe() or {}
-    same = ("folds", "plan", "check", "calibration", "intervals", "keep_stack", "keep_all", "drop_failed")
+    same = ("folds", "plan", "check", "calibration", "intervals", "keep_stack", "keep_all", "keep_matrix", "drop_failed", "explain")
+    same += ("effort", "budget", "max_members", "predict_under")
     given = {name: recipe[name] for name in same if recipe.get(name) is not None}
     estimator: Classifier | Regressor | DensityEstimator = kinds[model.task](
         recipe.get("members") or None,
@@ -44,8 +49,11 @@ def load(path: str | Path, *, trust: bool = False) -> Any:
     if model.classes:
         estimator.classes_ = np.sort(_rows.unspelled(model.classes))
         estimator._class_order = np.asarray(_dolmen.class_order(_rows.spelled(estimator.classes_)))
-    if not estimator._by_name():
-        estimator.n_features_in_ = len(model.columns)
+    estimator._of_file = True
+    inputs = list(dict.fromkeys(model.origins))
+    estimator.n_features_in_ = len(inputs)
+    if estimator._by_name():
+        estimator.feature_names_in_ = np.asarray(inputs, dtype=object)
     return estimator
 
 
@@ -72,7 +80,7 @@ def compare(
     groups: Any = None,
     times: Any = None,
     task: str | None = None,
-    random_state: int = 0,
+    random_state: Any = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
     **recipe: Any,
@@ -89,7 +97,7 @@ def compare(
 
 
 def advise(
-    X: Any, y: Any = None, *, task: str | None = None, random_state: int = 0, n_jobs: int | None = None, **recipe: Any
+    X: Any, y: Any = None, *, task: str | None = None, random_state: Any = 0, n_jobs: int | None = None, **recipe: Any
 ) -> dict[str, Any]:
     """Which ensemble suits the rows, and why, from a probe of a second or two."""
     rows, truth, keys, recipe = _given(X, y, None, None, None, None, task, random_state, recipe)
@@ -97,9 +105,9 @@ def advise(
 
 
 def _given(
-    x: Any, y: Any, members: Any, sample_weight: Any, groups: Any, times: Any, task: str | None, seed: int, recipe: dict[str, Any]
+    x: Any, y: Any, members: Any, sample_weight: Any, groups: Any, times: Any, task: str | None, seed: Any, recipe: dict[str, Any]
 ) -> tuple[Any, Any, dict[str, Any], dict[str, Any]]:
-    rows = _rows.table(x) if _rows.is_frame(x) else _rows.numbers(x)
+    rows = _rows.table(x) if _rows.is_frame(x) else _rows.rows_of_numbers(x)
     count = rows.rows if isinstance(rows, _dolmen.Table) else len(rows)
     truth, name = None, None
     if y is not None:
@@ -116,4 +124,4 @@ def _given(
     if members is not None:
         recipe["members"] = spec_of([members] if isinstance(members, str) else list(members))
     keys = _rows.keys(count, sample_weight, groups, times)
-    return rows, truth, keys, {"seed": seed, "target": name, "task": task, **recipe}
+    return rows, truth, keys, {"seed": _rows.seed(seed), "target": name, "task": task, **recipe}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _pictures, _rows
 from ._estimator import Classifier, DensityEstimator, Estimator, Regressor
 from ._learner import Learner, spec_of
+from ._members import Objects, unfitted
 from .oos import OutOfSample
 
 __all__ = ["StackedClassifier", "StackedDensity", "StackedRegressor"]
@@ -36,12 +38,24 @@ PARAMETERS = """
         How class probabilities are calibrated.
     intervals : {"constant", "local"}, default="constant"
         How wide prediction intervals of numbers are.
+    effort : {"quick", "usual", "best"}, default="usual"
+        How much work the fit may take, where members, folds or check are not given.
+    budget : str, float or None, default=None
+        How long the fit may take, such as ``"10m"`` or seconds: members that would not be done in time are left out.
+    max_members : int or None, default=None
+        Members at most that have weight: the best set of so many.
+    predict_under : str, float or None, default=None
+        How long the kept members may take together to predict one row, such as ``"1ms"``.
     keep_stack : bool, default=False
         Whether the stack is kept even if its best member, or equal weights, do better on rows held out.
     keep_all : bool, default=False
         Whether members without weight are fitted and kept, too.
     drop_failed : bool, default=False
         Whether members that cannot be fitted leave instead of stopping the fit.
+    keep_matrix : bool, default=False
+        Whether `oos_` is part of the model, in files and pickles, too.
+    explain : bool, default=False
+        Whether the importance of the inputs is measured, through the whole stack: kept members are fitted on the folds once more for it.
     member_jobs : int or None, default=None
         Processes in which Python objects are fitted, through joblib; None fits them on threads.
     reading : dict or None, default=None
@@ -57,6 +71,8 @@ PARAMETERS = """
         What every member said about rows it had not seen.
     report_ : dict
         The evidence: scores, weights, gains with standard errors, figures of the check.
+    feature_importances_ : ndarray
+        What the mean score of rows held out loses when an input is shuffled; with `explain=True`.
     """
 
 
@@ -74,9 +90,15 @@ class Stacked(TransformerMixin, Estimator):
         final: str = "refit",
         calibration: str | None = None,
         intervals: str = "constant",
+        effort: str = "usual",
+        budget: str | float | None = None,
+        max_members: int | None = None,
+        predict_under: str | float | None = None,
         keep_stack: bool = False,
         keep_all: bool = False,
         drop_failed: bool = False,
+        keep_matrix: bool = False,
+        explain: bool = False,
         member_jobs: int | None = None,
         reading: dict[str, Any] | None = None,
         random_state: Any = None,
@@ -91,9 +113,15 @@ class Stacked(TransformerMixin, Estimator):
         self.final = final
         self.calibration = calibration
         self.intervals = intervals
+        self.effort = effort
+        self.budget = budget
+        self.max_members = max_members
+        self.predict_under = predict_under
         self.keep_stack = keep_stack
         self.keep_all = keep_all
         self.drop_failed = drop_failed
+        self.keep_matrix = keep_matrix
+        self.explain = explain
         self.member_jobs = member_jobs
         self.reading = reading
         self.random_state = random_state
@@ -111,39 +139,32 @@ class Stacked(TransformerMixin, Estimator):
             return list(members.items())
         if not isinstance(members, (list, tuple)):
             members = [members]
+        if not members:
+            raise ValueError("there are no members: None takes the usual ones")
         return [member if isinstance(member, tuple) and len(member) == 2 else (None, member) for member in members]
 
     def _is_python(self, member: Any) -> bool:
         return not isinstance(member, (str, dict, Learner))
 
-    def _python_members(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def _specs(self, objects: Objects) -> list[Any]:
+        specs = []
         for name, member in self._named():
             if self._is_python(member):
-                found[self._free_name(name or type(member).__name__, found)] = member
-        return found
-
-    @staticmethod
-    def _free_name(name: str, taken: dict[str, Any]) -> str:
-        if name not in taken:
-            return name
-        return next(f"{name}-{i}" for i in range(2, len(taken) + 3) if f"{name}-{i}" not in taken)
-
-    def _specs(self) -> list[Any]:
-        names = iter(self._python_members())
-        specs = []
-        for _, member in self._named():
-            specs.append({"kind": "python", "name": next(names)} if self._is_python(member) else spec_of(member))
+                specs.append(objects.spec(member, name))
+            elif name is None:
+                specs.append(spec_of(member, objects))
+            else:
+                specs.append({"kind": "named", "of": spec_of(member, objects), "name": name})
         return specs
 
-    def _recipe(self) -> dict[str, Any]:
+    def _recipe(self, objects: Objects) -> dict[str, Any]:
         combiners = self.combiner
         if combiners is None:
             combiners = []
         elif isinstance(combiners, (str, dict)):
             combiners = [combiners]
         return {
-            "members": self._specs(),
+            "members": self._specs(objects),
             "combiners": spec_of(list(combiners)),
             "folds": self.folds,
             "plan": self.plan,
@@ -151,14 +172,28 @@ class Stacked(TransformerMixin, Estimator):
             "ending": self.final,
             "calibration": self.calibration,
             "intervals": self.intervals,
+            "effort": self.effort,
+            "budget": self.budget,
+            "max_members": self.max_members,
+            "predict_under": self.predict_under,
             "keep_stack": self.keep_stack,
             "keep_all": self.keep_all,
             "drop_failed": self.drop_failed,
+            "keep_matrix": self.keep_matrix,
+            "explain": self.explain,
             **self._reading(),
         }
 
     def _jobs_of_members(self) -> int | None:
         return self.member_jobs
+
+    def __sklearn_clone__(self) -> Any:
+        """The same stack unfitted: also with members that scikit-learn would not clone, such as CatBoost's."""
+        made = type(self)(**unfitted(self.get_params(deep=False)))
+        for name in ("_metadata_request", "_sklearn_output_config"):
+            if hasattr(self, name):
+                setattr(made, name, copy.deepcopy(getattr(self, name)))
+        return made
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters; of named members theirs, too, as ``name__parameter``."""
@@ -205,8 +240,18 @@ class Stacked(TransformerMixin, Estimator):
         return np.asarray([np.nan if member.get("se") is None else member["se"] for member in self._weighed()])
 
     @property
+    def feature_importances_(self) -> np.ndarray:
+        """What the mean score of rows held out loses when an input is shuffled. Inputs that are one thing share it."""
+        found = (self.evidence_ or {}).get("importance")
+        if found is None:
+            raise AttributeError("importances of a stack are measured if explain=True")
+        losses = {name: one["loss"]["mean"] for one in found["inputs"] for name in (one["name"], *one["columns"])}
+        known = getattr(self, "feature_names_in_", None)
+        return np.asarray([losses.get(name, 0.0) for name in (dict.fromkeys(self.model_.origins) if known is None else known)])
+
+    @property
     def oos_(self) -> OutOfSample:
-        """What every member said about rows it had not seen. It does not travel with pickles."""
+        """What every member said about rows it had not seen. It travels with pickles and files if `keep_matrix` says so."""
         check_is_fitted(self, "model_")
         matrix = getattr(self, "_matrix", None) or self.model_.matrix()
         if matrix is None:

@@ -156,3 +156,29 @@ def test_warnings_tell_what_the_library_notes(iris):
         warnings.simplefilter("error")
         model.predict(frame)
         dolmen.RandomForestClassifier(trees=5, reading={"all_columns": True}).fit(frame, y)
+
+
+def test_importances_of_stacks_and_of_frames_with_dates():
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"id": [f"row {i}" for i in range(200)], "a": rng.normal(size=200), "b": rng.normal(size=200)})
+    x["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, 200), "D")
+    y = 3 * x["a"] + rng.normal(size=200) * 0.1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        stack = dolmen.StackedRegressor(["ridge", "forest(trees=20)"], explain=True).fit(x, y)
+        forest = dolmen.RandomForestRegressor(trees=20).fit(x, y)
+    for importances in [stack.feature_importances_, forest.feature_importances_]:
+        assert importances.shape == (4,) and np.argmax(importances) == 1 and importances[0] == 0.0
+    assert stack.evidence_["importance"]["inputs"][0]["name"] == "a"
+    with pytest.raises(AttributeError, match="explain=True"):
+        _ = dolmen.StackedRegressor(["ridge", "mean"]).fit(x[["a", "b"]], y).feature_importances_
+
+
+def test_the_matrix_travels_if_it_is_to(iris, tmp_path):
+    stack = dolmen.StackedClassifier(MEMBERS, folds=3, keep_matrix=True).fit(*iris)
+    again = pickle.loads(pickle.dumps(stack))
+    assert np.array_equal(again.oos_["logistic"], stack.oos_["logistic"])
+    stack.save(tmp_path / "m.dolmen")
+    assert np.array_equal(dolmen.load(tmp_path / "m.dolmen").oos_["logistic"], stack.oos_["logistic"])

@@ -62,21 +62,90 @@ def test_an_array_of_doubles_is_not_copied():
     assert np.array_equal(x, before)
 
 
-def test_bytes_are_those_of_the_command_line(frame, tmp_path):
+def written(table, folder, form):
+    """The table as a file, and as a program that reads it anew has it."""
+    path = folder / f"table.{form}"
+    if form == "parquet":
+        table.to_parquet(path, index=False)
+    else:
+        table.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("given", ["pandas", "categories", "polars", "pyarrow", "without pyarrow"])
+def test_bytes_are_those_of_the_command_line(frame, form, given, tmp_path, monkeypatch):
     table, kind = frame
-    path = tmp_path / "table.parquet"
-    table.assign(kind=kind).to_parquet(path, index=False)
+    path = written(table.assign(kind=kind), tmp_path, form)
     words = [sys.executable, "-m", "dolmen", "fit", str(path), "--target", "kind", "--task", "classify", "--seed", "7", "--quiet"]
     for member in ["naive-bayes", "forest(trees=10)", "boost(rounds=5)"]:
         words += ["--model", member]
     subprocess.run([*words, "-o", str(tmp_path / "cli.dolmen")], check=True)
+    x = {
+        "pandas": lambda: table,
+        "without pyarrow": lambda: table,
+        "categories": lambda: table.assign(colour=table["colour"].astype("category")),
+        "polars": lambda: pl.from_pandas(table),
+        "pyarrow": lambda: pa.Table.from_pandas(table, preserve_index=False),
+    }[given]()
+    if given == "without pyarrow":
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
     members = ["naive-bayes", dolmen.RandomForestClassifier(trees=10), dolmen.GradientBoostingClassifier(rounds=5)]
-    stack = dolmen.StackedClassifier(members, random_state=7).fit(table, kind)
+    stack = dolmen.StackedClassifier(members, random_state=7).fit(x, kind)
     stack.save(tmp_path / "python.dolmen")
     assert (tmp_path / "python.dolmen").read_bytes() == (tmp_path / "cli.dolmen").read_bytes()
     again = dolmen.load(tmp_path / "cli.dolmen")
-    assert np.array_equal(again.predict_proba(table), stack.predict_proba(table))
-    assert list(again.predict(table)) == list(stack.predict(table))
+    assert np.array_equal(again.predict_proba(x), stack.predict_proba(x))
+    assert list(again.predict(x)) == list(stack.predict(x))
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_truth_values_to_predict_are_the_same_everywhere(frame, form, tmp_path):
+    table, _ = frame
+    x, wet = table.drop(columns=["wet", "day"]), table["wet"]
+    path = written(x.assign(wet=wet), tmp_path, form)
+    words = [sys.executable, "-m", "dolmen", "fit", str(path), "--target", "wet", "--task", "classify", "--model", "naive-bayes", "--alone", "--quiet"]
+    subprocess.run([*words, "-o", str(tmp_path / "cli.dolmen")], check=True)
+    model = dolmen.NaiveBayes().fit(x, wet)
+    assert model.classes_.tolist() == [False, True] and model.predict(x).dtype == bool
+    assert model.model_.to_bytes() == (tmp_path / "cli.dolmen").read_bytes()
+    again = dolmen.load(tmp_path / "cli.dolmen")
+    assert again.classes_.tolist() == [False, True]
+    assert np.array_equal(again.predict(x), model.predict(x))
+    assert again.score_report(x, wet)
+    words = [sys.executable, "-m", "dolmen", "score", str(tmp_path / "cli.dolmen"), str(path)]
+    assert subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+def test_times_give_the_bytes_of_the_command_line(frame, tmp_path):
+    table, _ = frame
+    x, day = table[["count", "wet"]], table["day"]
+    y = pd.Series(np.arange(ROWS) * 0.1 + table["count"], name="y")
+    path = written(x.assign(day=day, y=y), tmp_path, "csv")
+    words = [sys.executable, "-m", "dolmen", "fit", str(path), "--target", "y", "--time", "day", "--model", "ridge", "--model", "mean", "--quiet"]
+    subprocess.run([*words, "-o", str(tmp_path / "cli.dolmen")], check=True)
+    by_cli = dolmen.load(tmp_path / "cli.dolmen")
+    stack = dolmen.StackedRegressor(["ridge", "mean"]).fit(x, y, times=day)
+    assert np.array_equal(by_cli.predict(x), stack.predict(x))
+    assert by_cli.report_["members"] == stack.report_["members"]
+
+
+def test_a_loaded_model_knows_its_columns(frame, tmp_path):
+    table, kind = frame
+    dolmen.RandomForestClassifier(trees=5).fit(table, kind).save(tmp_path / "m.dolmen")
+    again = dolmen.load(tmp_path / "m.dolmen")
+    assert list(again.feature_names_in_) == list(table.columns) and again.n_features_in_ == 5
+    # As for the command line, other columns may be there, and in any order.
+    more = table[list(table.columns)[::-1]].assign(kind=kind)
+    assert np.array_equal(again.predict(more), again.predict(table))
+    with pytest.raises(ValueError, match="size"):
+        again.predict(table.drop(columns="size"))
+    x, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
+    dolmen.NaiveBayes().fit(x, y).save(tmp_path / "m.dolmen")
+    again = dolmen.load(tmp_path / "m.dolmen")
+    assert again.n_features_in_ == 3 and not hasattr(again, "feature_names_in_")
+    with pytest.raises(ValueError, match="3 features"):
+        again.predict(x[:, :2])
 
 
 def test_columns_are_found_by_name_and_checked(frame):
@@ -103,3 +172,18 @@ def test_set_output_gives_frames():
     stack = dolmen.StackedRegressor(["ridge", "mean"], keep_all=True, keep_stack=True).fit(x, x["a"])
     shown = stack.set_output(transform="pandas").transform(x)
     assert list(shown.columns) == ["ridge", "mean"]
+
+
+def test_densities_find_the_columns_of_frames_by_name():
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(5, 1, size=60)})
+    density = dolmen.GaussianDensity().fit(x).density_
+    assert np.array_equal(density.score_samples(x[["b", "a"]]), density.score_samples(x))
+    assert np.array_equal(density.score_samples(pl.from_pandas(x).select("b", "a")), density.score_samples(x.to_numpy()))
+    with pytest.raises(ValueError, match="no column 'b'.*a, c"):
+        density.score_samples(x.rename(columns={"b": "c"}))
+    assert density.marginal("b").score_samples(x[["b"]]).shape == (60,)
+    with pytest.raises(ValueError, match="no column 2"):
+        density.marginal([2])
+    plain = dolmen.GaussianDensity().fit(x.to_numpy()).density_
+    assert np.array_equal(plain.score_samples(x), density.score_samples(x))

@@ -78,6 +78,83 @@ def test_errors_have_the_library_s_words_and_cures(iris):
         dolmen.StackedClassifier().predict(x)
 
 
+def test_bad_input_is_refused_in_words(iris):
+    x, y = iris
+    texts = np.asarray(["a", "b", None] * 50, dtype=object)
+    for target in [texts, np.asarray(["a", 1, 2] * 50, dtype=object)]:
+        with pytest.raises(ValueError, match="row 2 has no value|unlike types: number, text"):
+            dolmen.NaiveBayes().fit(x, target)
+    with pytest.raises(ValueError, match="hint: pass a data frame"):
+        dolmen.NaiveBayes().fit(np.array([["a", "b"], ["c", "d"]] * 5, dtype=object), [0, 1] * 5)
+    with pytest.raises(TypeError, match="hint: pass a data frame"):
+        dolmen.NaiveBayes().fit(np.array([[{}, 1.0], [2.0, 3.0]] * 5, dtype=object), [0, 1] * 5)
+    for seed in [-1, 2**63]:
+        with pytest.raises(ValueError, match="random_state must be a whole number from 0"):
+            dolmen.NaiveBayes(random_state=seed).fit(x, y)
+    with pytest.raises(ValueError, match="random_state"):
+        dolmen.GaussianDensity().fit(x).sample(3, random_state=-2)
+    with pytest.raises(ValueError, match="random_state"):
+        dolmen.advise(x, y, random_state=-1)
+    dolmen.NaiveBayes(random_state=2**63 - 1).fit(x, y)
+    for jobs in [0, "two"]:
+        with pytest.raises((ValueError, TypeError), match="n_jobs"):
+            dolmen.NaiveBayes(n_jobs=jobs).fit(x, y)
+    with pytest.raises(ValueError, match="dimension|2D"):
+        dolmen.NaiveBayes().fit(x[:, 0], y)
+    with pytest.raises(ValueError, match="4 features"):
+        dolmen.NaiveBayes().fit(x, y).predict(x[:, :2])
+
+
+def test_groups_without_a_label_are_one_group(iris):
+    from dolmen import _rows
+
+    assert _rows.codes(np.asarray(["a", None, "b", np.nan, "a"], dtype=object)).tolist() == [0, 1, 2, 1, 0]
+    assert _rows.codes([3.0, np.nan, 1.0, np.nan]).tolist() == [1, 2, 0, 2]
+    x, y = iris
+    dolmen.NaiveBayes().fit(x, y, groups=np.asarray(["a", "b", None] * 50, dtype=object))
+
+
+def test_times_of_every_kind_have_the_same_order():
+    import pandas as pd
+    import polars
+
+    from dolmen import _rows
+
+    days = pd.Series(pd.date_range("2024-03-30 12:00", periods=6, freq="7h")).sample(frac=1.0, random_state=0).reset_index(drop=True)
+    order = np.argsort(days.to_numpy())
+    zoned = days.dt.tz_localize("UTC").dt.tz_convert("Europe/Berlin")
+    for times in [
+        days,
+        zoned,
+        list(zoned),
+        days.to_numpy(),
+        polars.Series(days),
+        days.astype(str),
+        days.dt.strftime("%Y-%m-%dT%H:%M:%S").to_numpy(dtype=object),
+        [day.to_pydatetime() for day in days],
+        (days - days.min()),
+        days.astype("int64"),
+    ]:
+        assert np.array_equal(np.argsort(_rows.times(times)), order)
+    x, y = np.arange(6.0).reshape(-1, 1), np.arange(6.0)
+    for times in [days.mask(days.index == 2), zoned.mask(days.index == 2), days.astype(str).mask(days.index == 2), [1.0, 2.0, np.nan, 4.0, 5.0, 6.0]]:
+        with pytest.raises(ValueError, match="row 3: the time is missing"):
+            dolmen.StackedRegressor(["ridge", "mean"]).fit(x, y, times=times)
+    with pytest.raises(ValueError, match="no order of time"):
+        dolmen.StackedRegressor(["ridge", "mean"]).fit(x, y, times=["January", "February", "March"] * 2)
+
+
+def test_progress_without_tqdm_is_no_error(iris, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.warns(UserWarning, match="pip install tqdm"):
+        dolmen.NaiveBayes(progress=True).fit(*iris)
+    from dolmen import _progress
+
+    monkeypatch.setattr(_progress, "in_notebook", lambda: True)
+    dolmen.NaiveBayes().fit(*iris)
+
+
 def test_a_damaged_file_is_refused(tmp_path, iris):
     path = tmp_path / "m.dolmen"
     dolmen.NaiveBayes().fit(*iris).save(path)

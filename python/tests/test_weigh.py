@@ -105,3 +105,49 @@ def test_frames_of_any_kind_are_weighed_alike():
     for frame in (polars.DataFrame(columns), pandas.DataFrame(columns)):
         assert np.array_equal(dolmen.weigh(frame, sample_weight=weights).weights, arrays)
         assert not np.array_equal(dolmen.weigh(frame).weights, arrays)
+
+
+def test_two_classes_are_the_same_in_mappings_arrays_and_frames():
+    polars = pytest.importorskip("polars")
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 200)
+    columns = {name: np.clip(0.5 + (y - 0.5) * rng.normal(share, 0.4, 200), 0.01, 0.99) for name, share in [("a", 0.6), ("b", 0.3)]}
+    expected = dolmen.stack_oof(y, columns)
+    assert expected.predictions.shape == (200, 2)
+    for matrix in [pd.DataFrame(columns), polars.DataFrame(columns), np.column_stack(list(columns.values()))]:
+        found = dolmen.stack_oof(y, matrix)
+        assert found.predictions.shape == (200, 2)
+        assert np.array_equal(found.weights, expected.weights)
+    # Truth values are classes too, and beside predictions that are no probabilities numbers are numbers.
+    assert np.array_equal(dolmen.stack_oof(y.astype(bool), pd.DataFrame(columns)).weights, expected.weights)
+    assert dolmen.stack_oof(y, pd.DataFrame(columns) * 3.0).predictions.ndim == 1
+
+
+def test_columns_of_frames_are_found_by_the_classes():
+    x, y = load_iris(return_X_y=True)
+    names = np.asarray(["setosa", "versicolor", "virginica"])[y]
+    said = cross_val_predict(LogisticRegression(max_iter=500), x, names, method="predict_proba")
+    other = np.full((150, 3), 1 / 3)
+    expected = dolmen.stack_oof(names, {"a": said, "b": other})
+    frame = pd.DataFrame(said, columns=sorted(set(names)))
+    for columns in [frame, frame[frame.columns[::-1]], frame.add_prefix("p(").add_suffix(")")[["p(virginica)", "p(setosa)", "p(versicolor)"]]]:
+        assert np.array_equal(dolmen.stack_oof(names, {"a": columns, "b": other}).predictions, expected.predictions)
+    unnamed = pd.DataFrame(said)
+    assert np.array_equal(dolmen.stack_oof(names, {"a": unnamed, "b": other}).predictions, expected.predictions)
+    with pytest.raises(ValueError, match="'a' has the columns one, two, three.*setosa"):
+        dolmen.stack_oof(names, {"a": pd.DataFrame(said, columns=["one", "two", "three"]), "b": other})
+
+
+def test_truths_that_are_missing_and_seeds_that_are_none_are_named(logs):
+    with pytest.raises(ValueError, match="row 1 has no value"):
+        dolmen.stack_oof(["a", None, "b"], {"m": np.full((3, 2), 0.5)})
+    with pytest.raises(ValueError, match="row 0 has no value"):
+        dolmen.stack_oof([np.nan, 1.5], {"m": [0.1, 0.2]})
+    with pytest.raises(ValueError, match="random_state.*-1"):
+        dolmen.weigh(logs, log=True, random_state=-1)
+
+
+def test_columns_that_are_no_members_are_told():
+    frame = pd.DataFrame({"a:x": [0.4, 0.6, 0.7], "a:y": [0.6, 0.4, 0.3], "class": ["y", "x", "x"]})
+    with pytest.warns(UserWarning, match="'class' is left out"):
+        dolmen.weigh(frame, np.asarray(["y", "x", "x"]))

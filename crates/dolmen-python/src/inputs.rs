@@ -122,8 +122,20 @@ pub(crate) struct Keys<'py> {
 
 /// A value of the library from Python's dictionaries and lists; unknown keys are refused.
 pub(crate) fn read_value<V: DeserializeOwned>(what: &str, value: &Bound<'_, PyAny>) -> PyResult<V> {
-    pythonize::depythonize(value)
-        .map_err(|e| raised(value.py(), Error::param(what, "one that can be read", e)))
+    pythonize::depythonize(value).map_err(|e| raised(value.py(), misread(what, &e.to_string())))
+}
+
+/// What serde says of a name that there is not, in our words: "unknown field `folts`, expected one of `folds`, ..".
+fn misread(what: &str, message: &str) -> Error {
+    let unknown = || {
+        let (kind, rest) = message.strip_prefix("unknown ")?.split_once(" `")?;
+        let (name, rest) = rest.split_once('`')?;
+        let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
+        let part = if kind == "field" { "a part of" } else { "a word in" };
+        let expected = format!("one of {}", known.join(", "));
+        Some(Error::param(&format!("{part} the {what}"), expected, name).suggesting(name, known))
+    };
+    unknown().unwrap_or_else(|| Error::param(what, "one that can be read", message))
 }
 
 /// Takes rows and what is known of them apart, as a recipe asks for.
@@ -163,7 +175,7 @@ pub(crate) fn features(array: &Bound<'_, PyArray2<f64>>, schema: Arc<Schema>) ->
 }
 
 fn of_array(array: &Bound<'_, PyArray2<f64>>, truth: Option<Column>) -> Result<Data> {
-    let truth = match truth {
+    let truth = match truth.map(Column::with_plain_truths) {
         None => Truth::None,
         Some(Column::Numeric(numbers)) => Truth::Numbers(numbers),
         Some(Column::Categorical(c)) => Truth::Classes(Labels::new(c.levels, c.codes)?),
@@ -217,6 +229,17 @@ pub(crate) fn new_rows(
             Ok(Predicted { features, table, unseen: Vec::new() })
         }
     }
+}
+
+/// Times that are texts, as the command line reads them: NaN where there is none.
+#[pyfunction]
+pub(crate) fn times<'py>(
+    py: Python<'py>,
+    texts: Vec<Option<String>>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let column = Column::Categorical(Categories::new(texts.iter().map(Option::as_deref)));
+    let times = table::times_of("times", &column).map_err(|error| raised(py, error))?;
+    Ok(PyArray1::from_vec(py, times))
 }
 
 /// The order in which the library has classes of these names: by value if all are numbers, else by spelling.

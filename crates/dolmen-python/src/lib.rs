@@ -7,15 +7,18 @@
 //! | `borrow` | arrays and Arrow streams of others, read where they lie |
 //! | `inputs` | rows, truth and keys from Python to a table taken apart |
 //! | `members` | Python objects as members of a stack |
+//! | `named` | the library's learners under names of the user's |
 //! | `model` | fitted models |
 //! | `density` | what densities can do beyond ln p(x) |
 //! | `matrix` | the out-of-sample matrix, and the best combination of its members |
+//! | `blocks` | fits to blocks of rows that the workers of a cluster have |
 //! | `catalogue` | learners and combiners with their parameters, as data |
 //! | `pictures` | pictures and pages of models and weighings |
 //! | `errors` | the library's errors as Python's |
 
 #![expect(clippy::needless_pass_by_value, reason = "Python hands values over")]
 
+mod blocks;
 mod borrow;
 mod catalogue;
 mod density;
@@ -24,6 +27,7 @@ mod inputs;
 mod matrix;
 mod members;
 mod model;
+mod named;
 mod pictures;
 mod work;
 
@@ -37,11 +41,13 @@ mod _dolmen {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use crate::blocks::{Layout, fit_blocks, work_on_block};
+    #[pymodule_export]
     use crate::catalogue::catalogue;
     #[pymodule_export]
     use crate::density::Density;
     #[pymodule_export]
-    use crate::inputs::{Table, class_order};
+    use crate::inputs::{Table, class_order, times};
     #[pymodule_export]
     use crate::matrix::{Matrix, Weighed};
     #[pymodule_export]

@@ -21,6 +21,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::errors::foreign;
+use crate::named;
 use crate::work::in_member;
 
 /// The kind by which recipes name Python objects: `python(name=..)`.
@@ -64,7 +65,7 @@ fn with_task<T: Catalogued>(
         Ok(Box::new(Member { name: name.clone(), object }))
     };
     let entry = LearnerEntry::by_hand(KIND, "a Python object", vec![name], build);
-    let catalogue = catalogue.with_learner::<T>(entry);
+    let catalogue = catalogue.with_learner::<T>(entry).with_learner::<T>(named::entry());
     if trusted {
         catalogue.with_model::<T, FittedMember<true>>()
     } else {

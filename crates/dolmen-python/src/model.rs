@@ -181,6 +181,17 @@ impl Model {
         fields.map(|field| (field.name.clone(), levels(&field.kind))).collect()
     }
 
+    /// The column of the table that each input column comes from: of dates one for all their numbers.
+    #[getter]
+    fn origins(&self) -> Vec<String> {
+        let dates = &self.model.conventions().dates;
+        let origin = |name: &String| {
+            let of = dates.iter().find(|dates| dates.names().any(|derived| derived == *name));
+            of.map_or_else(|| name.clone(), |dates| dates.column.clone())
+        };
+        self.model.schema().fields().iter().map(|field| origin(&field.name)).collect()
+    }
+
     /// The version that made it.
     #[getter]
     fn writer(&self) -> &str {
@@ -190,6 +201,11 @@ impl Model {
     /// What the fit said of itself.
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         python(py, &self.model.report())
+    }
+
+    /// How predictions did row by row, summed up; `None` if nothing was kept of it.
+    fn evidence<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        python(py, &self.model.evidence())
     }
 
     /// What decided the fit.
@@ -354,6 +370,11 @@ impl Model {
 }
 
 impl Model {
+    /// A model without Python members.
+    pub(crate) fn new(model: Arc<recipe::Model>) -> Self {
+        Self { model, catalogue: members::catalogue(Vec::new(), false) }
+    }
+
     fn of_file(py: Python<'_>, file: Result<ModelFile>, trust: bool) -> PyResult<Self> {
         let catalogue = members::catalogue(Vec::new(), trust);
         let model = file.and_then(|file| recipe::Model::from_file(file, &catalogue));

@@ -34,8 +34,9 @@ pub(crate) struct Manner {
 }
 
 /// Pools by their number of threads: threads are started once.
+static POOLS: LazyLock<Mutex<BTreeMap<Option<usize>, Pool>>> = LazyLock::new(Mutex::default);
+
 fn pool(threads: Option<usize>) -> dolmen::Result<Pool> {
-    static POOLS: LazyLock<Mutex<BTreeMap<Option<usize>, Pool>>> = LazyLock::new(Mutex::default);
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(pool) = pools.get(&threads) {
         return Ok(pool.clone());
@@ -46,6 +47,11 @@ fn pool(threads: Option<usize>) -> dolmen::Result<Pool> {
     };
     pools.insert(threads, pool.clone());
     Ok(pool)
+}
+
+/// Leaves a pool to the work that goes on in it: whoever comes next has threads of its own.
+fn abandon(threads: Option<usize>) {
+    POOLS.lock().unwrap_or_else(PoisonError::into_inner).remove(&threads);
 }
 
 thread_local! {
@@ -158,7 +164,9 @@ pub(crate) fn work<R: Send + 'static>(
         });
         if let Err(error) = stop {
             cancelled.store(true, Ordering::Relaxed);
-            let _ = wait(PATIENCE);
+            if matches!(wait(PATIENCE), Err(RecvTimeoutError::Timeout)) {
+                abandon(manner.n_jobs);
+            }
             return Err(error);
         }
     }

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::error::{Error, Place, Result};
-use crate::table::{Categories, Column};
+use crate::table::{Categories, Column, place_of};
 
 /// What is known of the rows that are learned from: nothing, labels or numbers.
 pub trait Target: Clone + Debug + Send + Sync {
@@ -13,6 +13,8 @@ pub trait Target: Clone + Debug + Send + Sync {
     /// The target of chosen rows, in that order.
     #[must_use]
     fn select(&self, rows: &[usize]) -> Self;
+    /// Adds the target of further rows, which has the same classes if it has any.
+    fn append(&mut self, more: Self);
     /// The classes' names; none unless the target has classes.
     fn classes(&self) -> &[String] {
         &[]
@@ -49,6 +51,7 @@ impl Target for () {
         None
     }
     fn select(&self, _rows: &[usize]) -> Self {}
+    fn append(&mut self, (): Self) {}
     fn to_column(&self) -> Option<Column> {
         None
     }
@@ -64,6 +67,9 @@ impl Target for Vec<f64> {
     }
     fn select(&self, rows: &[usize]) -> Self {
         rows.iter().map(|&i| self[i]).collect()
+    }
+    fn append(&mut self, more: Self) {
+        self.extend(more);
     }
     fn numbers(&self) -> Option<&[f64]> {
         Some(self)
@@ -136,6 +142,9 @@ impl Target for Labels {
             codes: rows.iter().map(|&i| self.codes[i]).collect(),
         }
     }
+    fn append(&mut self, more: Self) {
+        self.codes.extend(more.codes);
+    }
     fn classes(&self) -> &[String] {
         &self.classes
     }
@@ -156,7 +165,7 @@ impl Target for Labels {
                 (0..c.codes.len()).map(|i| c.level(i).map(String::from)).collect::<Option<_>>()?
             }
         };
-        let code = |name: &String| classes.iter().position(|c| c == name).map(|c| c as u32);
+        let code = |name: &String| place_of(name, classes).map(|c| c as u32);
         let codes = spelled.iter().map(code).collect::<Option<_>>()?;
         Labels::new(classes.to_vec(), codes).ok()
     }

@@ -60,6 +60,37 @@ impl Catalogued for Density {
         }
         specs(&members)
     }
+
+    /// Small mixtures.
+    fn quick_members(x: Rows<'_>) -> Vec<Spec> {
+        let shape = if x.width() > WIDE { ", covariance=diagonal" } else { "" };
+        specs(&[format!("mixture(components=[1, 2, 4]{shape})")])
+    }
+
+    /// Beside the usual ones: mixtures of more components as far as the rows feed them, and more of them averaged.
+    fn best_members(x: Rows<'_>) -> Vec<Spec> {
+        let mut members = Self::usual_members(x);
+        if x.width() > WIDE {
+            return members;
+        }
+        let fed = |k: &usize| k * 5 * (x.width() + 1) <= x.rows();
+        for (counts, shape) in [([12, 16, 24], ""), ([12, 24, 32], ", covariance=diagonal")] {
+            let counts: Vec<usize> = counts.into_iter().filter(fed).collect();
+            if !counts.is_empty() {
+                members.extend(specs(&[format!("mixture(components={counts:?}{shape})")]));
+            }
+        }
+        if fed(&8) {
+            members.extend(specs(&["averaged(of=mixture(components=8), fits=10)"]));
+        }
+        members
+    }
+
+    fn baseline() -> Spec {
+        specs(&["gaussian"]).remove(0)
+    }
+
+    const BY_USE: &'static [&'static str] = &["mixture", "averaged", "kernel"];
 }
 
 /// Columns up to which full mixtures of rows with missing values are fitted many times.

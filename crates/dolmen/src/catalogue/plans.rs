@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Choice, Kind, Parameter, Parameters};
 use crate::plan::{
-    Bootstrap, Given, Grouped, HoldOut, KFold, LeaveOneOut, PlanSpec, Repeated, Stratified,
+    Bootstrap, Given, Grouped, Hashed, HoldOut, KFold, LeaveOneOut, PlanSpec, Repeated, Stratified,
     StratifiedGrouped, Subsample, TimeOrdered, request,
 };
 use crate::spec::Spec;
@@ -26,6 +26,11 @@ pub struct PlanEntry {
 pub fn plans() -> Vec<PlanEntry> {
     let mut plans = vec![
         plan::<KFold>("k-fold", "folds of equal size", "k-fold(folds=10)"),
+        plan::<Hashed>(
+            "hashed",
+            "folds drawn by the rows' numbers, or groups, alone; tables read block by block take them",
+            "hashed(folds=10)",
+        ),
         plan::<Stratified>(
             "stratified",
             "folds in which every class has its share",

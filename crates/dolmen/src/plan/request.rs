@@ -54,8 +54,9 @@ enum Key {
 }
 
 /// Every scheme by its name: other names for it, and the key that its column names.
-const SCHEMES: [(&str, &[&str], Key); 11] = [
+const SCHEMES: [(&str, &[&str], Key); 12] = [
     ("k-fold", &["kfold"], Key::None),
+    ("hashed", &[], Key::Groups),
     ("stratified", &[], Key::None),
     ("grouped", &["groups"], Key::Groups),
     ("stratified-grouped", &[], Key::Groups),
@@ -165,6 +166,7 @@ fn take_own_names(spec: &mut Spec) -> Result<Vec<(&'static str, &'static str)>> 
 fn read(spec: &Spec) -> Result<PlanSpec> {
     match spec.kind.as_str() {
         "k-fold" => own(spec, PlanSpec::KFold),
+        "hashed" => own(spec, PlanSpec::Hashed),
         "stratified" => own(spec, PlanSpec::Stratified),
         "grouped" => own(spec, PlanSpec::Grouped),
         "stratified-grouped" => own(spec, PlanSpec::StratifiedGrouped),

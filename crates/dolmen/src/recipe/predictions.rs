@@ -12,7 +12,7 @@ use super::{Matrix, WeighRecipe};
 use crate::error::{Error, Place, Result};
 use crate::oos::OutOfSample;
 use crate::run::Run;
-use crate::table::{self, Column, Features, Schema, Table, is_unnamed};
+use crate::table::{self, Column, Features, Schema, Table, is_unnamed, place_of};
 use crate::target::{Labels, Target};
 use crate::task::Task;
 
@@ -267,7 +267,7 @@ fn unknown_class(target: &str, truth: &Column, classes: &[String]) -> Error {
         Column::Numeric(values) => values[i].to_string(),
         Column::Categorical(c) => c.level(i).unwrap_or_default().to_string(),
     };
-    let bad = (0..truth.len()).find(|&i| !classes.contains(&spelled(i))).unwrap_or(0);
+    let bad = (0..truth.len()).find(|&i| place_of(&spelled(i), classes).is_none()).unwrap_or(0);
     let problem = format!("the class '{}' has no column member:{0}", spelled(bad));
     Error::data(Place::cell(bad, target), problem)
         .with_hint(format!("the columns name the classes {}", classes.join(", ")))

@@ -69,6 +69,7 @@ impl Roles {
         let folds = self.folds.as_ref().map(|name| table.take(name)).transpose()?;
         let folds = folds.as_ref().map(groups_of);
         let target = self.target.as_ref().map(|name| table.take(name)).transpose()?;
+        let target = target.map(Column::with_plain_truths);
         if let Some(name) = &self.target {
             self.check_target(name, target.as_ref())?;
         }
@@ -171,7 +172,8 @@ impl Roles {
                 ));
             }
         }
-        let kept = table.into_columns().filter(|(name, _)| !left_out.contains(name)).collect();
+        let kept = table.into_columns().filter(|(name, _)| !left_out.contains(name));
+        let kept = kept.map(|(name, column)| (name, column.with_plain_truths())).collect();
         Ok((turn_into_numbers(Table::new(kept)?, &dates)?, dates))
     }
 

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::levels::Spellings;
 use super::number::{self, Spelled};
 use super::read::{Wanted, not_a_number};
+use super::truths::place_of_truth;
 use super::{Categories, Column, Features, Table, no_such_column};
 use crate::error::Result;
 use crate::memory;
@@ -157,7 +159,8 @@ impl<'a> Cells<'a> {
 /// For each level of a table, its code in the schema.
 fn recode(from: &[String], to: &[String]) -> Vec<f64> {
     let codes: HashMap<&String, usize> = to.iter().enumerate().map(|(c, l)| (l, c)).collect();
-    from.iter().map(|level| codes.get(level).copied().unwrap_or(to.len()) as f64).collect()
+    let code = |level: &String| codes.get(level).copied().or_else(|| place_of_truth(level, to));
+    from.iter().map(|level| code(level).unwrap_or(to.len()) as f64).collect()
 }
 
 /// The codes of the levels that spell numbers, by the bits of the number. Of two levels that spell the same number, such as
@@ -187,7 +190,7 @@ pub(super) fn spelled_numbers(name: &str, column: &Categories) -> Result<Vec<f64
     if let Some(row) = column.codes.iter().position(is_text) {
         let text = column.level(row).unwrap_or_default();
         let fault = || not_a_number(row, name, text.as_bytes(), Wanted::Numeric);
-        return Err(column.mostly_texts(name).unwrap_or_else(fault));
+        return Err(Spellings::of(column).mostly_texts(name).unwrap_or_else(fault));
     }
     Ok(values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect())
 }
