@@ -80,7 +80,9 @@ pub(crate) fn run(arguments: &Learners, common: &Common, out: &mut dyn Write) ->
         return output::json(&learners, out);
     }
     if arguments.name.is_some() {
-        return learners.iter().try_for_each(|learner| describe(learner, out));
+        return output::report(out, |out| {
+            learners.iter().try_for_each(|learner| describe(learner, out))
+        });
     }
     let row =
         |learner: &Shown| vec![learner.name.into(), learner.task.into(), learner.about.into()];
