@@ -1,11 +1,12 @@
 """Files larger than memory: `python bench/blocks.py [--rows 30000000] [--program target/release/dolmen] [--folder DIR]`.
 
 A folder of Parquet files of 10 columns of doubles, drawn from a density by the program itself in parts of a million rows, is predicted by a density of one Gaussian
-and by a mixture, into nothing, CSV and Parquet, and scored. Each run is a process of its own on the page cache; told are seconds, rows per second and the peak of the process's memory,
+and by a mixture, into nothing, CSV and Parquet, and scored. Each run is a process of its own on the page cache; told are seconds, those of all cores, rows per second and the peak of the process's memory,
 for a tenth of the rows and for all: the peak must not grow with the rows, predictions kept by `score` aside.
 """
 
 import argparse
+import os
 import random
 import shutil
 import subprocess
@@ -29,13 +30,13 @@ def main() -> int:
     folder = Path(asked.folder or tempfile.mkdtemp(prefix="dolmen-blocks-"))
     try:
         prepare(program, folder, asked.rows)
-        print(f"{'command':34} {'rows':>10} {'seconds':>8} {'rows/s':>8} {'peak MB':>8}")
+        print(f"{'command':34} {'rows':>10} {'seconds':>8} {'CPU s':>8} {'rows/s':>8} {'peak MB':>8}")
         for rows, data in (max(asked.rows // 10, PART), "tenth"), (asked.rows, "all"):
             for model in "gaussian", "mixture":
                 for words in runs(model, data):
-                    seconds, peak = measured([program, *words, "-q"], folder)
+                    seconds, cpu, peak = measured([program, *words, "-q"], folder)
                     shown = " ".join(words[:1] + [model] + words[3:])
-                    print(f"{shown:34} {rows:10} {seconds:8.1f} {rows / seconds / 1e6:6.2f} M {peak:8.0f}", flush=True)
+                    print(f"{shown:34} {rows:10} {seconds:8.1f} {cpu:8.1f} {rows / seconds / 1e6:6.2f} M {peak:8.0f}", flush=True)
     finally:
         if not asked.folder:
             shutil.rmtree(folder)
@@ -74,20 +75,14 @@ def call(program: str, folder: Path, *words: str) -> None:
     subprocess.run([program, *words], cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
 
-def measured(command: list[str], folder: Path) -> tuple[float, float]:
-    """Seconds and peak memory in MB of a process."""
-    start, peak = time.perf_counter(), 0
+def measured(command: list[str], folder: Path) -> tuple[float, float, float]:
+    """Seconds, those of all cores, and peak memory in MB of a process."""
+    start = time.perf_counter()
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
-    while process.poll() is None:
-        try:
-            status = Path(f"/proc/{process.pid}/status").read_text()
-        except OSError:
-            break
-        peak = max(peak, *(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")), 0)
-        time.sleep(0.01)
-    if process.wait() != 0:
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
         raise SystemExit(f"failed: {' '.join(command)}")
-    return time.perf_counter() - start, peak / 1e3
+    return time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e3
 
 
 if __name__ == "__main__":

@@ -119,29 +119,26 @@ fn rows_without_truth_are_left_out_block_by_block() {
     folder.refuses_naming(&["score", "m.dolmen", "none.csv"], &["row 1", "'class'", "missing"]);
 }
 
-/// Ten times the rows take no more memory.
+/// Ten times the rows take hardly more memory: all at once they would take 64 MB more.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_does_not_grow_with_the_rows() {
     let folder = fitted();
-    let mut all = rows(0..100_000, usize::MAX);
-    let more = all.split_once('\n').unwrap().1.repeat(9);
-    all.push_str(&more);
-    folder.write("all.csv", all);
+    let some = rows(0..100_000, usize::MAX);
+    let more = some.split_once('\n').unwrap().1.repeat(9);
+    folder.write("some.csv", &some);
+    folder.write("all.csv", some + &more);
     let peak = |data: &str| {
         let program = env!("CARGO_BIN_EXE_dolmen");
         let command = format!(
-            "{program} predict m.dolmen {data} -o p.csv -q --threads 2 & pid=$!; peak=0; \
-            while kill -0 $pid 2>/dev/null; do p=$(grep VmHWM /proc/$pid/status 2>/dev/null | tr -dc 0-9); [ -n \"$p\" ] && peak=$p; sleep 0.02; done; echo $peak"
+            "{program} predict m.dolmen {data} --members -o p.csv -q --threads 2 & pid=$!
+            while p=$(grep VmHWM /proc/$pid/status | tr -dc 0-9); [ -n \"$p\" ]; do peak=$p; sleep 0.01; done
+            echo $peak"
         );
-        let output = std::process::Command::new("sh")
-            .args(["-c", &command])
-            .current_dir(folder.path(""))
-            .output()
-            .unwrap();
+        let mut shell = std::process::Command::new("sh");
+        let output = shell.args(["-c", &command]).current_dir(folder.path("")).output().unwrap();
         String::from_utf8(output.stdout).unwrap().trim().parse::<f64>().unwrap()
     };
-    folder.write("some.csv", rows(0..100_000, usize::MAX));
     let (some, all) = (peak("some.csv"), peak("all.csv"));
-    assert!(all < 1.3 * some, "{some} kB for a tenth of the rows, {all} kB for all");
+    assert!(all < some + 20e3, "{some} kB for a tenth of the rows, {all} kB for all");
 }

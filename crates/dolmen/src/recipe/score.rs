@@ -110,7 +110,8 @@ impl Model {
         if let Some(rows) = blocks.rows() {
             let members = with_model!(self.any(), model => model.models().count());
             let width = self.classes().len().max(1);
-            let needed = memory::size(&[rows, members + 2, width, size_of::<f64>()]);
+            // Predictions of all, and a few numbers a row beside them while they are summed up.
+            let needed = memory::size(&[rows, (members + 1) * width + 6, size_of::<f64>()]);
             memory::claim(needed, "the predictions")?;
         }
         let (mut scoring, mut unseen) = (Scoring::new(self), UnseenSoFar::default());
@@ -290,21 +291,25 @@ impl<'a, T: Task> Scores<'a, T> {
             figures.map(|(name, value)| (name.to_string(), value)).collect()
         };
         let own_scores = scores(&together);
-        let member_scores: Vec<Vec<f64>> = alone.iter().map(|p| scores(p)).collect();
-        let mean = |scores: &Vec<f64>| Estimate::of(scores, &shares);
-        let means: Vec<Estimate> = member_scores.iter().map(mean).collect();
         let gain = |other: &[f64]| Estimate::of_difference(&own_scores, other, &shares);
-        let best = first_largest(&means.iter().map(|own| own.mean).collect::<Vec<f64>>());
         let weights = ensemble.combination().weights();
-        let scored = |(m, name): (usize, &str)| ScoredMember {
-            name: name.into(),
-            weight: weights.map(|weights| weights[m]),
-            score: means[m].mean,
-            score_se: means[m].se,
-            gain: gain(&member_scores[m]),
-            figures: figures(&alone[m]),
+        // One member after the other: what a row scores is kept of none.
+        let scored = |((m, name), predicted): ((usize, &str), Vec<f64>)| {
+            let alone = scores(&predicted);
+            let mean = Estimate::of(&alone, &shares);
+            ScoredMember {
+                name: name.into(),
+                weight: weights.map(|weights| weights[m]),
+                score: mean.mean,
+                score_se: mean.se,
+                gain: gain(&alone),
+                figures: figures(&predicted),
+            }
         };
-        let own = mean(&own_scores);
+        let members: Vec<ScoredMember> =
+            ensemble.names().enumerate().zip(alone).map(scored).collect();
+        let best = first_largest(&members.iter().map(|own| own.score).collect::<Vec<f64>>());
+        let own = Estimate::of(&own_scores, &shares);
         let errors = T::estimates(&together, &truth, &shares).into_iter();
         Ok(ScoreReport {
             task: T::NAME.into(),
@@ -314,9 +319,9 @@ impl<'a, T: Task> Scores<'a, T> {
             score_se: own.se,
             figures: figures(&together),
             figure_errors: errors.filter_map(|(name, figure)| Some((name, figure.se?))).collect(),
-            members: ensemble.names().enumerate().map(scored).collect(),
-            best: ensemble.names().nth(best).unwrap_or_default().into(),
-            gain_over_best: gain(&member_scores[best]),
+            best: members[best].name.clone(),
+            gain_over_best: members[best].gain,
+            members,
             gain_over_uniform: gain(&uniform),
             intervals: None,
         })

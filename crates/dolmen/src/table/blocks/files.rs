@@ -95,7 +95,7 @@ pub(super) fn locate(files: &[InputFile], path: &Path, mut error: Error) -> Erro
     if let Error::Data { place: Place { file: None, row: Some(row), .. }, .. } = &mut error {
         for file in files {
             match file.rows.get() {
-                Some(rows) if *row >= *rows => *row -= *rows,
+                Some(rows) if *row > *rows => *row -= *rows,
                 _ => {
                     found = file.name();
                     break;
