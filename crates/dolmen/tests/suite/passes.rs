@@ -238,7 +238,7 @@ fn pieces_agree<T: Catalogued>(specs: &[&str], sample: &Sample<'_, T>, within: f
 const RIDGES: [&str; 3] = [
     "ridge",
     "ridge(lambda=[0.1, 10], standardise=false)",
-    "encoded(of=ridge, standardise=true, one_hot=true, impute(numbers=median, categories=most-frequent))",
+    "encoded(of=ridge, standardise=true, one_hot=true, impute={numbers=median, categories=most-frequent})",
 ];
 
 #[test]
@@ -367,7 +367,7 @@ fn blocks_give_the_stack_of_counting_classifiers() {
     let labels = classes(2000);
     let names = (0..2000).map(|i| Some(labels.classes()[labels.class(i)].as_str()));
     blocks_agree(
-        "target = 'target'\nmembers = ['naive-bayes', 'aode', 'bma-aode', 'a2de(bins=3)']\n\
+        "target = 'target'\nmembers = ['naive-bayes', 'aode', 'bma-aode', 'a2de(bins=3)']\ncombiners = ['simplex']\n\
          plan = 'hashed(folds=4)'\ncheck = 'matrix'",
         Column::Categorical(Categories::new(names)),
         1e-9,
@@ -379,7 +379,7 @@ fn blocks_give_the_stack_of_logistic_regressions() {
     let labels = classes(2000);
     let names = (0..2000).map(|i| Some(labels.classes()[labels.class(i)].as_str()));
     blocks_agree(
-        "target = 'target'\nmembers = ['logistic(tolerance=1e-10)', 'logistic(lambda=300, tolerance=1e-10)', 'naive-bayes']\n\
+        "target = 'target'\nmembers = ['logistic(tolerance=1e-10)', 'logistic(lambda=300, tolerance=1e-10)', 'naive-bayes']\ncombiners = ['simplex']\n\
          plan = 'hashed(folds=4)'\ncheck = 'matrix'",
         Column::Categorical(Categories::new(names)),
         1e-8,

@@ -196,7 +196,7 @@ impl Recipe {
             let (plan, combiner) = (Some(plan), specs[0].kind.clone());
             Stacked { ensemble, plan, folds, combiner, failures: Vec::new(), notes }
         };
-        self.finish(catalogue, &look.data, (&sample, look.rows), stacked, run)
+        self.finish(catalogue, &look.data, (&sample, sample.rows()), stacked, run)
     }
 }
 

@@ -117,6 +117,7 @@ recipe! {
     /// MAP weights of the roots' posteriors, on leave-one-out predictions: MAPLMDODE.
     "lmd-ode" LmdOde {
         /// Exponent of the Dirichlet prior on the weights, less 1.
+        #[schemars(range(min = 0.0))]
         prior: f64 = 1.0,
     } => |recipe| Rule::Posterior(recipe.prior)
 }
@@ -124,6 +125,7 @@ recipe! {
     /// MAP weights of the roots' joint probabilities, on leave-one-out predictions: MAPLMGODE.
     "lmg-ode" LmgOde {
         /// Exponent of the Dirichlet prior on the weights, less 1.
+        #[schemars(range(min = 0.0))]
         prior: f64 = 1.0,
     } => |recipe| Rule::Joint(recipe.prior)
 }
