@@ -43,7 +43,8 @@ use crate::picture::Shows;
   dolmen weigh probabilities.csv --target species \\
       --calibrate temperature -o combined.csv
   dolmen weigh forecasts.csv --target demand --format json
-  dolmen weigh forecasts.csv --target demand --plot weights.svg --report weights.html
+  dolmen weigh forecasts.csv --target demand \\
+      --plot weights.svg --report weights.html
   dolmen weigh forecasts.csv --target demand --method non-negative
   dolmen weigh forecasts.csv --target demand --method ridge \\
       --interval 0.9 -o combined.parquet

@@ -110,7 +110,7 @@ fn what_cannot_be_drawn_or_written_is_refused_first() {
     assert!(folder.refuses(&["plot", "iris.dolmen", "-o", "a.pdf"]).contains(".svg or .png"));
     assert!(folder.refuses(&["plot", "iris.dolmen", "wieghts"]).contains("weights"));
     assert!(folder.refuses(&["plot", "iris.dolmen", "--width", "5"]).contains("420"));
-    assert!(folder.refuses(&["plot", "iris.csv"]).contains("not a Dolmen model file"));
+    assert!(folder.refuses(&["plot", "iris.csv"]).contains("neither a model nor a kept matrix"));
     let input = ["plot", "iris.dolmen", "dependence", "--input", "nothing"];
     assert!(folder.refuses(&input).contains("Petal"), "the inputs are named");
     let late = ["fit", "none.csv", "--plot", "a.txt"];

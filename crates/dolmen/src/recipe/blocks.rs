@@ -61,7 +61,7 @@ impl Model {
             unseen.add(more);
             let mut predicted = carried.take(&mut table).map_err(at)?;
             for (name, column) in self.predict(&features, &plan.options, &silent)? {
-                let is_taken = plan.carried.contains(&name);
+                let is_taken = predicted.iter().any(|(taken, _)| *taken == name);
                 let name = if is_taken { format!("predicted_{name}") } else { name };
                 predicted.push((name, column));
             }
