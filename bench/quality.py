@@ -179,6 +179,8 @@ def read(root: Path, name: str) -> Set:
     schema = pd.read_csv(root / "schema.csv")
     types = dict(schema[schema["set"] == name][["column", "type"]].itertuples(index=False))
     target = table.columns[-1]
+    # A row without truth can be neither learned from nor judged.
+    table = table[table[target].notna()].reset_index(drop=True)
     nominal = [column for column in table.columns[:-1] if types[column] == "nominal"]
     table[nominal] = table[nominal].astype(object)
     order = np.random.default_rng(0).permutation(len(table))

@@ -20,10 +20,14 @@ def load(path: str | Path, *, trust: bool = False) -> Any:
     A file with Python members holds pickles, and reading those runs what is in them: it is only read with `trust=True`. Classes are whole numbers
     or truth values if all their names are spelled so, else texts.
     """
+    return estimator_of(_dolmen.Model.read(Path(path), trust))
+
+
+def estimator_of(model: _dolmen.Model) -> Any:
+    """The estimator around a fitted model."""
     from ._estimator import Classifier, DensityEstimator, Regressor
     from .stacked import StackedClassifier, StackedDensity, StackedRegressor
 
-    model = _dolmen.Model.read(Path(path), trust)
     kinds: dict[str, type] = {
         "density": StackedDensity,
         "classification": StackedClassifier,
@@ -32,6 +36,7 @@ def load(path: str | Path, *, trust: bool = False) -> Any:
     }
     recipe = model.recipe() or {}
     same = ("folds", "plan", "check", "calibration", "intervals", "keep_stack", "keep_all", "keep_matrix", "drop_failed", "explain")
+    same += ("effort", "budget", "max_members", "predict_under")
     given = {name: recipe[name] for name in same if recipe.get(name) is not None}
     estimator: Classifier | Regressor | DensityEstimator = kinds[model.task](
         recipe.get("members") or None,

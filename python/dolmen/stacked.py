@@ -38,6 +38,14 @@ PARAMETERS = """
         How class probabilities are calibrated.
     intervals : {"constant", "local"}, default="constant"
         How wide prediction intervals of numbers are.
+    effort : {"quick", "usual", "best"}, default="usual"
+        How much work the fit may take, where members, folds or check are not given.
+    budget : str, float or None, default=None
+        How long the fit may take, such as ``"10m"`` or seconds: members that would not be done in time are left out.
+    max_members : int or None, default=None
+        Members at most that have weight: the best set of so many.
+    predict_under : str, float or None, default=None
+        How long the kept members may take together to predict one row, such as ``"1ms"``.
     keep_stack : bool, default=False
         Whether the stack is kept even if its best member, or equal weights, do better on rows held out.
     keep_all : bool, default=False
@@ -82,6 +90,10 @@ class Stacked(TransformerMixin, Estimator):
         final: str = "refit",
         calibration: str | None = None,
         intervals: str = "constant",
+        effort: str = "usual",
+        budget: str | float | None = None,
+        max_members: int | None = None,
+        predict_under: str | float | None = None,
         keep_stack: bool = False,
         keep_all: bool = False,
         drop_failed: bool = False,
@@ -101,6 +113,10 @@ class Stacked(TransformerMixin, Estimator):
         self.final = final
         self.calibration = calibration
         self.intervals = intervals
+        self.effort = effort
+        self.budget = budget
+        self.max_members = max_members
+        self.predict_under = predict_under
         self.keep_stack = keep_stack
         self.keep_all = keep_all
         self.drop_failed = drop_failed
@@ -156,6 +172,10 @@ class Stacked(TransformerMixin, Estimator):
             "ending": self.final,
             "calibration": self.calibration,
             "intervals": self.intervals,
+            "effort": self.effort,
+            "budget": self.budget,
+            "max_members": self.max_members,
+            "predict_under": self.predict_under,
             "keep_stack": self.keep_stack,
             "keep_all": self.keep_all,
             "drop_failed": self.drop_failed,

@@ -50,7 +50,11 @@ pub(crate) fn run(arguments: &Advise, common: &Common, out: &mut dyn Write) -> D
     let report = Report { command: arguments.command(&advice), advice };
     match common.format {
         Format::Json => output::json(&report, out),
-        Format::Text => show(&report, out),
+        Format::Text => {
+            output::report(out, |out| show(&report.advice, out))?;
+            // Not broken to fit the terminal: it is there to be copied.
+            Ok(writeln!(out, "next           {}", report.command)?)
+        }
     }
 }
 
@@ -93,7 +97,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-fn show(Report { advice, command }: &Report, out: &mut dyn Write) -> Done {
+fn show(advice: &Advice, out: &mut dyn Write) -> Done {
     writeln!(out, "{}\n", advice.recommendation)?;
     for reason in &advice.reasons {
         writeln!(out, "- {}", reason.answer)?;
@@ -114,13 +118,12 @@ fn show(Report { advice, command }: &Report, out: &mut dyn Write) -> Done {
     for Clipped { member, rows } in &probe.clipped {
         writeln!(
             out,
-            "note           {member} gave what came up no probability in {rows} rows, which counts as 1e-15:\n\
-             {:15}how much worse than that it is cannot be known",
-            ""
+            "note           {member} gave what came up no probability in {rows} rows, which counts as 1e-15: \
+             how much worse than that it is cannot be known"
         )?;
     }
     for failure in &probe.failures {
         writeln!(out, "failed         {failure}")?;
     }
-    Ok(writeln!(out, "next           {command}")?)
+    Ok(())
 }

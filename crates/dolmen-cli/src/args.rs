@@ -1,6 +1,7 @@
 //! The arguments every verb shares.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dolmen::ensemble::CalibrationKind;
@@ -119,6 +120,12 @@ impl Common {
         };
         let run = run.cancelled_by(interrupt::asked());
         Ok(if self.quiet { run } else { run.reporting(Bar::shared()) })
+    }
+
+    /// The same for work that has a result at any time: Ctrl-C asks for it.
+    pub(crate) fn patient_run(&self) -> Result<Run> {
+        interrupt::be_patient();
+        Ok(self.run()?.cancelled_by(Arc::default()).satisfied_by(interrupt::asked()))
     }
 }
 

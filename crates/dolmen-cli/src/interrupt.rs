@@ -13,6 +13,14 @@ pub(crate) const STATUS: u8 = 130;
 /// Set by the first Ctrl-C.
 static ASKED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
+/// Whether the first Ctrl-C asks for what there is so far, instead of ending the work.
+static IS_PATIENT: AtomicBool = AtomicBool::new(false);
+
+/// From now on the first Ctrl-C asks for what there is so far; the second one still ends everything at once.
+pub(crate) fn be_patient() {
+    IS_PATIENT.store(true, Ordering::Relaxed);
+}
+
 /// Starts to listen. Where the system allows no handlers, Ctrl-C does what it always does.
 pub(crate) fn listen() {
     // Handlers run in this order: when the first signal comes, the flag is not set yet.
@@ -55,7 +63,7 @@ fn lose_patience() {
 
     let Ok(mut signals) = Signals::new([SIGINT]) else { return };
     let wait = move || {
-        if signals.forever().next().is_some() {
+        if signals.forever().next().is_some() && !IS_PATIENT.load(Ordering::Relaxed) {
             thread::sleep(MOMENT);
             dolmen::store::between_writes::<()>(|| {
                 tell();

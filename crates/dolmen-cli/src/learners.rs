@@ -1,11 +1,12 @@
-//! `dolmen learners`: what can be a member, with its parameters.
+//! `dolmen learners`: what can be a member, a combiner or a plan, with its parameters.
 
 use std::io::Write;
 
 use clap::Args;
-use dolmen::catalogue::{Catalogue, Catalogued, Choice, Entry, Parameter, Range};
+use dolmen::catalogue::{Catalogue, Catalogued, Choice, Entry, Parameter, PlanEntry, Range, plans};
 use dolmen::error::Error;
-use dolmen::spec;
+use dolmen::plan::PlanSpec;
+use dolmen::spec::{self, Spec};
 use dolmen::task::{Classification, Density, Joint, Regression};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -13,11 +14,12 @@ use serde_json::{Map, Value};
 use crate::args::{Common, Format};
 use crate::output::{self, Done, left_columns};
 
-/// List the learners and combiners; of one, its parameters with meaning, default and allowed values.
+/// List the learners, combiners and plans; of one, its parameters with meaning, default and allowed values.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   dolmen learners
-  dolmen learners mixture")]
+  dolmen learners mixture
+  dolmen learners time")]
 pub(crate) struct Learners {
     /// Only this one.
     name: Option<String>,
@@ -25,8 +27,10 @@ pub(crate) struct Learners {
 
 /// Stands in the place of the task for combiners.
 const COMBINER: &str = "combiner";
+/// And for plans.
+const PLAN: &str = "plan";
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct Shown {
     name: &'static str,
     task: &'static str,
@@ -60,19 +64,25 @@ pub(crate) fn run(arguments: &Learners, common: &Common, out: &mut dyn Write) ->
     learners.extend(listed::<Regression>());
     let combiners = Catalogue::standard().combiners::<Classification>();
     learners.extend(combiners.iter().map(|combiner| shown(combiner, COMBINER)));
+    learners.extend(plans().iter().map(shown_plan));
     if let Some(name) = &arguments.name {
         let names: Vec<&str> = learners.iter().map(|learner| learner.name).collect();
-        if !names.contains(&name.as_str()) {
-            let expected = "the name of a learner or combiner (dolmen learners lists them)";
+        // Plans have short names, too.
+        let plan = PlanSpec::from_spec(&Spec::new(name)).map(|request| request.spec.kind());
+        let own = plan.unwrap_or(name.as_str());
+        if !names.contains(&own) {
+            let expected = "the name of a learner, combiner or plan (dolmen learners lists them)";
             return Err(Error::param("name", expected, name).suggesting(name, names).into());
         }
-        learners.retain(|learner| learner.name == name);
+        learners.retain(|learner| learner.name == own);
     }
     if common.format == Format::Json {
         return output::json(&learners, out);
     }
     if arguments.name.is_some() {
-        return learners.iter().try_for_each(|learner| describe(learner, out));
+        return output::report(out, |out| {
+            learners.iter().try_for_each(|learner| describe(learner, out))
+        });
     }
     let row =
         |learner: &Shown| vec![learner.name.into(), learner.task.into(), learner.about.into()];
@@ -85,15 +95,22 @@ fn listed<T: Catalogued>() -> Vec<Shown> {
 }
 
 fn shown<W: ?Sized>(entry: &Entry<W>, task: &'static str) -> Shown {
-    let parameters = entry.parameters();
+    let (name, about) = (entry.kind(), entry.about());
+    Shown { name, task, about, ..with_parameters(entry.parameters(), entry.example()) }
+}
+
+fn shown_plan(plan: &PlanEntry) -> Shown {
+    let (name, about) = (plan.kind, plan.about);
+    Shown { name, task: PLAN, about, ..with_parameters(&plan.parameters, plan.example) }
+}
+
+fn with_parameters(parameters: &[Parameter], example: &str) -> Shown {
     let optional = parameters.iter().filter(|parameter| !parameter.required);
     Shown {
-        name: entry.kind(),
-        task,
-        about: entry.about(),
         parameters: optional.map(|p| (p.name.clone(), p.default.clone())).collect(),
         documented: parameters.iter().map(documented).collect(),
-        example: entry.example().into(),
+        example: example.into(),
+        ..Shown::default()
     }
 }
 
@@ -113,7 +130,11 @@ fn documented(parameter: &Parameter) -> Documented {
 
 fn describe(learner: &Shown, out: &mut dyn Write) -> Done {
     writeln!(out, "{} ({}): {}\n", learner.name, learner.task, learner.about)?;
-    let option = if learner.task == COMBINER { "--combiner" } else { "--model" };
+    let option = match learner.task {
+        COMBINER => "--combiner",
+        PLAN => "--plan",
+        _ => "--model",
+    };
     writeln!(out, "Example: {option} '{}'", learner.example)?;
     if learner.documented.is_empty() {
         writeln!(out, "It has no parameters.")?;

@@ -8,7 +8,7 @@ use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table};
 use dolmen::Error;
 use dolmen::score::Estimate;
 use dolmen::store::{check_output, same_file};
-use dolmen::table::{self, write_csv, write_json};
+use dolmen::table::{self, BlockWriter, Put, TableForm, write_csv, write_json};
 use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
 
@@ -80,6 +80,41 @@ pub(crate) fn rows(
         (None, Format::Json) => write_json(rows, out)?,
     }
     Ok(())
+}
+
+/// The form in which [`row_blocks`] writes rows.
+pub(crate) fn form(to: Option<&Path>, format: Format) -> TableForm {
+    match (to.filter(|path| !is_standard(path)), format) {
+        (Some(path), _) => TableForm::of(path),
+        (None, Format::Text) => TableForm::Csv,
+        (None, Format::Json) => TableForm::Json,
+    }
+}
+
+/// The same as [`rows`] for rows that are made block by block. A file is written whole or not at all.
+pub(crate) fn row_blocks<R>(
+    to: Option<&Path>,
+    format: Format,
+    out: &mut dyn Write,
+    make: impl FnOnce(&mut Put<'_>) -> dolmen::Result<R>,
+) -> Result<R, Failure> {
+    if let Some(path) = to.filter(|path| !is_standard(path)) {
+        return Ok(table::write_blocks(path, make)?);
+    }
+    let mut writer = BlockWriter::new(form(to, format), out);
+    let mut failed = None;
+    let made = make(&mut |block| {
+        writer.write(block).map_err(|error| {
+            failed = Some(error);
+            Error::Cancelled
+        })
+    });
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    let made = made?;
+    writer.finish()?;
+    Ok(made)
 }
 
 /// Refuses, before any work, outputs that cannot be written, that are read too, or that are one file for two options.

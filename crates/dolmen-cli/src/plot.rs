@@ -190,7 +190,8 @@ impl Input {
             return Self::of_json(path);
         }
         // A model is shown as a model even if it carries its matrix.
-        let matrix = if ModelFile::is_at(path) { None } else { Matrix::read(path, run)? };
+        let is_model = ModelFile::is_at(path);
+        let matrix = if is_model { None } else { Matrix::read(path, run)? };
         if let Some(matrix) = matrix {
             refuse_data("matrix")?;
             let seed = common.seed.unwrap_or_default();
@@ -199,19 +200,20 @@ impl Input {
             let evidence = Box::new(Evidence::of_matrix(&matrix));
             return Ok(Self::Weighing(Box::new(weighed.report), evidence));
         }
+        if !is_model {
+            refuse_table(path)?;
+        }
         let model = Box::new(Model::read(path)?);
         let Some(data) = &about.data else {
             return Ok(Self::Model { model, evidence: None, score: None, rows: None });
         };
         let mut options = model.read_options(true, &[]);
         about.cells.add_to(&mut options)?;
-        let read = || model.read_rows(data, &options, run);
-        let given = read()?;
+        let given = model.read_rows(data, &options, run)?;
         tell_unseen(&given.unseen, common);
         let rows = about.rows.then(|| given.features.clone());
-        let in_file = |error: Error| error.in_file(data);
-        let score = Some(model.score(given, run).map_err(in_file)?);
-        let evidence = Some(Box::new(model.examine(read()?, explain, run).map_err(in_file)?));
+        let judged = model.judge(given, explain, run).map_err(|error| error.in_file(data))?;
+        let (score, evidence) = (Some(judged.0), Some(Box::new(judged.1)));
         Ok(Self::Model { model, evidence, score, rows })
     }
 
@@ -244,6 +246,18 @@ impl Input {
             Self::Sets(sets) => Subject::Sets(sets),
             Self::Learning(curve) => Subject::Learning(curve),
         }
+    }
+}
+
+/// Refuses a table: it says nothing of what its columns are, and `weigh`, which is told, draws it.
+fn refuse_table(path: &Path) -> Result<()> {
+    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    match extension.as_deref() {
+        Some("csv" | "tsv" | "parquet" | "gz" | "zst") if path.is_file() => {
+            let problem = "neither a model nor a kept matrix; predictions of other tools are drawn by `dolmen weigh FILE --plot PICTURE` or `--report PAGE`";
+            Err(Error::file(path, problem))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use dolmen::recipe::{Model, PredictOptions, Predicted};
-use dolmen::table::{Column, Table, Unseen};
+use dolmen::recipe::{Model, PredictOptions, PredictPlan, PredictedRows};
+use dolmen::table::{TableForm, Unseen};
 use serde::Serialize;
 
 use crate::args::{Cells, Common, DataFile, Format};
@@ -21,7 +21,8 @@ use crate::output::{self, Done, note};
 pub(crate) struct Predict {
     /// A model file made by `dolmen fit`.
     model: PathBuf,
-    /// The rows to predict: CSV or Parquet; `-` reads CSV from standard input.
+    /// The rows to predict: CSV or Parquet, a folder of Parquet files or a pattern such as 'new/*.parquet'; `-` reads CSV
+    /// from standard input. Files may be larger than memory.
     data: DataFile,
     /// Where predictions go: CSV, JSON or Parquet by extension; `-` for stdout. [default: stdout]
     #[arg(short, long, value_name = "FILE")]
@@ -49,37 +50,29 @@ struct Report {
     unseen: Vec<Unseen>,
 }
 
-type Columns = Vec<(String, Column)>;
-
 pub(crate) fn run(arguments: &Predict, common: &Common, out: &mut dyn Write) -> Done {
     let output = arguments.output.as_deref();
-    output::check_outputs(&[&arguments.model, &arguments.data], &[("--output", output)])?;
+    let written = [("--output", output)];
+    output::check_outputs(&[&arguments.model, &arguments.data], &written)?;
     let run = common.run()?;
     let model = Model::read(&arguments.model)?;
     let mut options = model.read_options(false, &arguments.carried);
     arguments.cells.add_to(&mut options)?;
-    let Predicted { features, mut table, unseen } =
-        model.read_rows(&arguments.data, &options, &run)?;
-    tell_unseen(&unseen, common);
-    let mut columns: Columns = Vec::new();
-    for name in &arguments.carried {
-        // The same name twice is the column once.
-        if columns.iter().all(|(taken, _)| taken != name) {
-            let column = table.take(name).map_err(|e| e.in_file(&arguments.data))?;
-            columns.push((name.clone(), column.numbers_if_plain()));
-        }
-    }
-    let wanted = PredictOptions { interval: arguments.interval, members: arguments.members };
-    for (name, column) in model.predict(&features, &wanted, &run)? {
-        let is_taken = columns.iter().any(|(taken, _)| *taken == name);
-        columns.push((if is_taken { format!("predicted_{name}") } else { name }, column));
-    }
-    let table = Table::new(columns)?;
+    let blocks = model.open_rows(&arguments.data, &options, &run)?;
+    output::check_outputs(&blocks.paths().collect::<Vec<_>>(), &written)?;
+    let plan = PredictPlan {
+        options: PredictOptions { interval: arguments.interval, members: arguments.members },
+        carried: arguments.carried.clone(),
+        typed: output::form(output, common.format) != TableForm::Csv,
+    };
+    let predicted = output::row_blocks(output, common.format, out, |put| {
+        model.predict_blocks(&blocks, &plan, &run, put)
+    })?;
     drop(run);
-    output::rows(&table, output, common.format, out)?;
+    let PredictedRows { rows, columns, unseen } = predicted;
+    tell_unseen(&unseen, common);
     match (output.filter(|path| !output::is_standard(path)), common.format) {
         (Some(path), Format::Json) => {
-            let (rows, columns) = (table.rows(), table.names().to_vec());
             output::json(&Report { rows, columns, output: path.into(), unseen }, out)
         }
         _ => Ok(()),

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dolmen::run::{Forecast, Progress, Work};
+use dolmen::table::ROWS;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// The bar of one run: the share of the whole work that is done, and the time left. It vanishes when the run ends.
@@ -17,6 +18,9 @@ pub(crate) struct Bar {
 struct State {
     forecast: Forecast,
     started: Option<Instant>,
+    /// Rows that were read, and the time since the first of them were asked for.
+    rows: u64,
+    reading: Duration,
 }
 
 /// The bar's length: what it can tell apart.
@@ -40,6 +44,15 @@ impl Bar {
         Arc::new(Self { bar, state: Mutex::default() })
     }
 
+    /// How fast rows are read, these included.
+    fn speed(&self, rows: u64, spent: Duration) -> String {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.rows += rows;
+        state.reading += spent;
+        let speed = state.rows as f64 / state.reading.as_secs_f64().max(1e-9);
+        format!("{} rows/s", in_short(speed))
+    }
+
     fn update(&self, change: impl FnOnce(&mut Forecast), what: Option<&str>) {
         // Another thread's panic leaves numbers that are still good enough to show.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,6 +65,16 @@ impl Bar {
             let left = state.forecast.left(started.elapsed()).map(in_words).unwrap_or_default();
             self.bar.set_message(format!("{what}{left}"));
         }
+    }
+}
+
+/// A large number in three digits.
+fn in_short(number: f64) -> String {
+    match number {
+        ..1e3 => format!("{number:.0}"),
+        ..1e6 => format!("{:.0} k", number / 1e3),
+        ..1e7 => format!("{:.1} M", number / 1e6),
+        _ => format!("{:.0} M", number / 1e6),
     }
 }
 
@@ -79,7 +102,8 @@ impl Progress for Bar {
     }
 
     fn finish(&self, what: &str, steps: u64, spent: Duration) {
-        self.update(|forecast| forecast.finish(what, steps, Some(spent)), Some(what));
+        let shown = if what == ROWS { self.speed(steps, spent) } else { what.into() };
+        self.update(|forecast| forecast.finish(what, steps, Some(spent)), Some(&shown));
     }
 }
 

@@ -71,11 +71,12 @@ pub(crate) struct Stacking {
     /// How rows are held out for the out-of-sample matrix, such as 'repeated(of=stratified(folds=5), repeats=3)',
     /// 'time(column=when, folds=5, gap=7)' or 'given(column=fold)'. [default: folds that suit classes, groups and times]
     ///
-    /// k-fold(folds), stratified(folds), grouped(column, folds), stratified-grouped(column, folds), leave-one-out, hold-out(test),
+    /// k-fold(folds), hashed(folds), stratified(folds), grouped(column, folds), stratified-grouped(column, folds), leave-one-out, hold-out(test),
     /// subsample(train, repeats), bootstrap(repeats), given(column), repeated(of, repeats), and time(column, kind, folds, train, test, gap,
     /// embargo): kind is expanding (learns from all that was before), rolling (from the latest `train` times) or around (from
     /// before and after, without `gap` and `embargo` times beside the rows held out). Times are counted by their distinct values, not
-    /// by days; without a column the rows are taken to stand in order of time.
+    /// by days; without a column the rows are taken to stand in order of time. `dolmen learners NAME` says what a plan's parameters
+    /// mean.
     #[arg(long, value_name = "SPEC")]
     plan: Option<String>,
     /// Folds of the out-of-sample matrix, at least 2 (in order of time 1). [default: 5 with a target, 10 for densities; fewer where rows or groups are fewer]

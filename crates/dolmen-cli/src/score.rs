@@ -19,7 +19,8 @@ use crate::predict::tell_unseen;
 pub(crate) struct Score {
     /// A model file made by `dolmen fit`.
     model: PathBuf,
-    /// The rows to score, with the target if the model has one.
+    /// The rows to score, with the target if the model has one: CSV or Parquet, a folder of Parquet files or a pattern such
+    /// as 'test/*.parquet'. Inputs larger than memory will do; predictions are kept.
     data: DataFile,
     #[command(flatten)]
     cells: Cells,
@@ -30,9 +31,9 @@ pub(crate) fn run(arguments: &Score, common: &Common, out: &mut dyn Write) -> Do
     let model = Model::read(&arguments.model)?;
     let mut options = model.read_options(true, &[]);
     arguments.cells.add_to(&mut options)?;
-    let rows = model.read_rows(&arguments.data, &options, &run)?;
-    tell_unseen(&rows.unseen, common);
-    let report = model.score(rows, &run).map_err(|error| error.in_file(&arguments.data))?;
+    let blocks = model.open_rows(&arguments.data, &options, &run)?;
+    let (report, unseen) = model.score_blocks(&blocks, &run)?;
+    tell_unseen(&unseen, common);
     if report.without_truth > 0 {
         note(common, &format!("{} rows without a target are left out", report.without_truth));
     }

@@ -60,6 +60,12 @@ impl Brought {
         table::read(&path, &ReadOptions::default(), context.run).map(Some)
     }
 
+    /// What is said where it was used.
+    pub fn used(&self) -> String {
+        let Self { file, what, why } = self;
+        format!("From the reader's folder: `{file}`, {what}. {why}")
+    }
+
     /// What is said where it is missing.
     pub fn missing(&self) -> String {
         let Self { file, what, why } = self;

@@ -62,7 +62,6 @@ whole! {
     endings = "him19-endings",
     trainable = "him19-trainable",
     stackers = "him19-stackers",
-    concentration = "cm05-concentration",
     selection = "ch14-selection",
     committee = "ch14-committee",
     bagging = "ch14-bagging",
@@ -92,6 +91,17 @@ fn advice_is_that_of_the_chapter() {
     assert_written(&page);
 }
 
+/// Ten networks are too few to tell one well estimated root from equal weights: that claim is shown, and not held to.
+#[test]
+fn bayesian_averaging_concentrates() {
+    let page = quick("cm05-concentration");
+    for words in ["on one model", "choosing one", "do not concentrate", "behind the mixture"] {
+        assert!(holds(&page, words), "{words}");
+    }
+    assert!(page.claims.iter().any(|claim| claim.text.contains("behind equal weights")));
+    assert_written(&page);
+}
+
 #[test]
 fn bayesian_averaging_is_behind_and_mixtures_are_ahead_on_random_networks() {
     let page = quick("cm05-table2");
@@ -104,6 +114,8 @@ fn bayesian_averaging_is_behind_and_mixtures_are_ahead_on_random_networks() {
 #[test]
 fn bayesian_averaging_is_behind_and_joint_mixtures_are_ahead_on_carried_sets() {
     let page = quick("cm05-table1");
+    let once = page.tables.iter().find(|table| table.name == "once").unwrap();
+    assert_eq!(once.rows.len(), page.claims.len(), "the outcomes of one draw are shown");
     assert!(holds(&page, "Bayesian averaging is behind uniform aggregation"));
     assert!(holds(&page, "(LMG) are ahead"));
     assert_written(&page);
@@ -139,6 +151,21 @@ fn further_sets_are_compared_too() {
     let sets = page.tables.iter().find(|table| table.name == "sets").unwrap();
     assert_eq!(sets.rows.len(), 6 * 5, "five carried sets and one more, five methods each");
     assert!(page.notes.iter().any(|note| note.starts_with("empty: left out")), "{:?}", page.notes);
+}
+
+/// A page says what it used of the reader's, and how to make it again.
+#[test]
+fn brought_data_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = (0..82).map(|i| format!("{}\n", 20_000 + 37 * i)).collect::<Vec<_>>().concat();
+    std::fs::write(folder.path().join("galaxies.csv"), format!("velocity\n{rows}")).unwrap();
+    let run = Run::new(SEED);
+    let context = Context { run: &run, effort: Effort::Quick, data: Some(folder.path()) };
+    let page = find("sw99-galaxies").unwrap().page(&context).unwrap().markdown();
+    assert!(page.contains("`dolmen reproduce sw99-galaxies --data FOLDER`"), "{page}");
+    assert!(page.contains("From the reader's folder: `galaxies.csv`") && !page.contains("Missing"));
+    let alone = quick("sw99-galaxies").markdown();
+    assert!(alone.contains("`dolmen reproduce sw99-galaxies`") && alone.contains("Missing"));
 }
 
 #[test]

@@ -11,12 +11,14 @@
 //! | `model` | fitted models |
 //! | `density` | what densities can do beyond ln p(x) |
 //! | `matrix` | the out-of-sample matrix, and the best combination of its members |
+//! | `blocks` | fits to blocks of rows that the workers of a cluster have |
 //! | `catalogue` | learners and combiners with their parameters, as data |
 //! | `pictures` | pictures and pages of models and weighings |
 //! | `errors` | the library's errors as Python's |
 
 #![expect(clippy::needless_pass_by_value, reason = "Python hands values over")]
 
+mod blocks;
 mod borrow;
 mod catalogue;
 mod density;
@@ -38,6 +40,8 @@ mod _dolmen {
 
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::blocks::{Layout, fit_blocks, work_on_block};
     #[pymodule_export]
     use crate::catalogue::catalogue;
     #[pymodule_export]

@@ -370,6 +370,11 @@ impl Model {
 }
 
 impl Model {
+    /// A model without Python members.
+    pub(crate) fn new(model: Arc<recipe::Model>) -> Self {
+        Self { model, catalogue: members::catalogue(Vec::new(), false) }
+    }
+
     fn of_file(py: Python<'_>, file: Result<ModelFile>, trust: bool) -> PyResult<Self> {
         let catalogue = members::catalogue(Vec::new(), trust);
         let model = file.and_then(|file| recipe::Model::from_file(file, &catalogue));

@@ -31,7 +31,7 @@ pub enum Subject<'a> {
 pub struct ModelView<'a> {
     /// The model; its report and evidence are shown.
     pub model: &'a Model,
-    /// Evidence of other rows, in the place of the model's own ([`Model::examine`]).
+    /// Evidence of other rows, in the place of the model's own ([`Model::judge`]).
     pub evidence: Option<&'a Evidence>,
     /// How it does on other rows ([`Model::score`]).
     pub score: Option<&'a ScoreReport>,

@@ -232,6 +232,20 @@ impl Error {
         self
     }
 
+    /// The error of a part of a table in front of which so many rows stand: rows are then counted from the table's first.
+    #[must_use]
+    pub fn after_rows(mut self, rows: usize) -> Self {
+        match &mut self {
+            Self::Data { place: Place { row: Some(row), .. }, .. } => *row += rows,
+            Self::Member { source, .. } | Self::Part { source, .. } => {
+                let inner = std::mem::replace(source.as_mut(), Self::Cancelled);
+                **source = inner.after_rows(rows);
+            }
+            _ => {}
+        }
+        self
+    }
+
     /// How to mend it, if there is an obvious way.
     pub fn hint(&self) -> Option<String> {
         match self {

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! The modules stand in that order: [`table`], [`plan`], [`learner`], [`oos`], [`combine`], [`ensemble`], [`evaluate`], and
-//! [`recipe`] on top of them all. [`catalogue`] knows learners, combiners and stored kinds by name, and takes those of other programs. [`task`] says what one prediction row means; [`store`] saves models; [`generate`] draws data sets; [`stats`], [`math`] and [`memory`] are what it all stands on.
+//! [`recipe`] on top of them all. [`catalogue`] knows learners, combiners and stored kinds by name, and takes those of other programs. [`task`] says what one prediction row means; [`store`] saves models; [`generate`] draws data sets; [`stats`] and [`math`] are what it all stands on.
 //!
 //! Words have one meaning each ([`glossary`]); keys such as SmythWolpert1999 are cited works ([`references`]).
 //!
@@ -38,7 +38,7 @@ pub mod evaluate;
 pub mod generate;
 pub mod learner;
 pub mod math;
-pub mod memory;
+mod memory;
 pub mod oos;
 pub mod plan;
 pub mod recipe;
@@ -48,7 +48,7 @@ pub mod solver;
 pub mod spec;
 pub mod stats;
 pub mod store;
-pub mod suggest;
+mod suggest;
 pub mod table;
 pub mod target;
 pub mod task;

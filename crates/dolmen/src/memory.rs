@@ -1,13 +1,5 @@
 //! How much memory there is, asked before a piece of work starts: a refusal with both figures is better than an abort half
 //! way through.
-//!
-//! ```
-//! use dolmen::memory;
-//!
-//! memory::claim(memory::size(&[1000, 20, 8]), "the rows")?;
-//! assert!(memory::claim(memory::size(&[usize::MAX, 20, 8]), "the rows").is_err());
-//! # Ok::<(), dolmen::Error>(())
-//! ```
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +11,7 @@ const SMALL: u64 = 16 << 20;
 
 /// `Err` with both figures if `what` needs more bytes than can be had now. It reserves nothing: a piece of work that
 /// allocates in several places adds them up and asks once, before the first.
-pub fn claim(bytes: u64, what: &str) -> Result<()> {
+pub(crate) fn claim(bytes: u64, what: &str) -> Result<()> {
     if bytes < SMALL {
         return Ok(());
     }
@@ -31,14 +23,31 @@ pub fn claim(bytes: u64, what: &str) -> Result<()> {
     Err(Error::Memory { what: what.into(), needed: bytes, available })
 }
 
+/// The bytes that a text such as `2G`, `1.5 GB`, `800M` or `65536` names; units are powers of 1000.
+pub(crate) fn parse(text: &str) -> Result<u64> {
+    let wrong = || Error::param("memory", "a size such as 2G or 800M", format!("'{text}'"));
+    let lower = text.trim().to_ascii_lowercase();
+    let number = lower.trim_end_matches('b').trim_end();
+    let (number, unit) = match number.chars().last() {
+        Some('k') => (&number[..number.len() - 1], 1e3),
+        Some('m') => (&number[..number.len() - 1], 1e6),
+        Some('g') => (&number[..number.len() - 1], 1e9),
+        Some('t') => (&number[..number.len() - 1], 1e12),
+        _ => (number, 1.0),
+    };
+    let value: f64 = number.trim().parse().map_err(|_| wrong())?;
+    let bytes = value * unit;
+    if bytes >= 1.0 && bytes < u64::MAX as f64 { Ok(bytes as u64) } else { Err(wrong()) }
+}
+
 /// The product of some sizes in bytes; `u64::MAX` where it is larger than that.
-pub fn size(factors: &[usize]) -> u64 {
+pub(crate) fn size(factors: &[usize]) -> u64 {
     factors.iter().fold(1, |product: u64, &factor| product.saturating_mul(factor as u64))
 }
 
 /// Bytes that can still be had: the least of what the machine has free, what the limits of the process leave and
 /// what its control groups leave. `None` where the system does not tell.
-pub fn available() -> Option<u64> {
+pub(crate) fn available() -> Option<u64> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let machine = kibibytes(&read("/proc/meminfo"), "MemAvailable:");
     let (limits, status) = (read("/proc/self/limits"), read("/proc/self/status"));
@@ -109,6 +118,16 @@ mod tests {
                     Max address space         4294967296           unlimited            bytes\n";
         assert_eq!(soft_limit(text, "Max data size"), None);
         assert_eq!(soft_limit(text, "Max address space"), Some(1 << 32));
+    }
+
+    #[test]
+    fn sizes_are_read_with_their_units() {
+        assert_eq!(parse("1.5G").unwrap(), 1_500_000_000);
+        assert_eq!(parse(" 800 MB ").unwrap(), 800_000_000);
+        assert_eq!(parse("65536").unwrap(), 65_536);
+        for wrong in ["much", "", "-1G", "0", "G", "1e30T"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

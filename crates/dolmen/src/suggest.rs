@@ -2,14 +2,7 @@
 
 /// The candidate nearest to a word, if it is near enough to be what was meant: a third of the letters may be wrong, and
 /// case and blanks at the ends do not count. Of several as near, the first.
-///
-/// ```
-/// use dolmen::suggest::nearest;
-///
-/// assert_eq!(nearest("kernell", ["gaussian", "kernel", "mixture"]), Some("kernel"));
-/// assert_eq!(nearest("forest", ["gaussian", "kernel", "mixture"]), None);
-/// ```
-pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.trim().to_lowercase().chars().collect::<Vec<char>>();
     let word = plain(word);
     let mut best: Option<(usize, &str)> = None;
@@ -27,7 +20,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// The hint that names the nearest candidate, if one is near.
-pub fn did_you_mean<'a>(
+pub(crate) fn did_you_mean<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
@@ -71,9 +64,10 @@ mod tests {
 
     #[test]
     fn only_what_is_near_is_suggested() {
-        let names = ["age", "Species", "x", "bandwidth"];
+        let names = ["age", "Species", "x", "bandwidth", "kernel"];
         let near = |word| nearest(word, names);
         assert_eq!(near(" species "), Some("Species"));
+        assert_eq!((near("kernell"), near("forest")), (Some("kernel"), None));
         assert_eq!((near("bandwith"), near("agee")), (Some("bandwidth"), Some("age")));
         assert_eq!((near("y"), near("weight"), near("")), (None, None, None));
     }

@@ -13,6 +13,8 @@ pub trait Target: Clone + Debug + Send + Sync {
     /// The target of chosen rows, in that order.
     #[must_use]
     fn select(&self, rows: &[usize]) -> Self;
+    /// Adds the target of further rows, which has the same classes if it has any.
+    fn append(&mut self, more: Self);
     /// The classes' names; none unless the target has classes.
     fn classes(&self) -> &[String] {
         &[]
@@ -49,6 +51,7 @@ impl Target for () {
         None
     }
     fn select(&self, _rows: &[usize]) -> Self {}
+    fn append(&mut self, (): Self) {}
     fn to_column(&self) -> Option<Column> {
         None
     }
@@ -64,6 +67,9 @@ impl Target for Vec<f64> {
     }
     fn select(&self, rows: &[usize]) -> Self {
         rows.iter().map(|&i| self[i]).collect()
+    }
+    fn append(&mut self, more: Self) {
+        self.extend(more);
     }
     fn numbers(&self) -> Option<&[f64]> {
         Some(self)
@@ -135,6 +141,9 @@ impl Target for Labels {
             classes: Arc::clone(&self.classes),
             codes: rows.iter().map(|&i| self.codes[i]).collect(),
         }
+    }
+    fn append(&mut self, more: Self) {
+        self.codes.extend(more.codes);
     }
     fn classes(&self) -> &[String] {
         &self.classes

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use dolmen::catalogue::Catalogued;
 use dolmen::error::{Error, Result};
 use dolmen::evaluate::compare::{
-    Comparison, NetworkStudy, SetComparison, SetsComparison, compare_on_networks,
+    Comparison, NetworkStudy, SetComparison, SetsComparison, Tally, compare_on_networks,
 };
 use dolmen::learner::Learner;
 use dolmen::recipe::{CompareRecipe, Data, Versus};
@@ -152,7 +152,8 @@ pub(crate) fn run(arguments: &Compare, common: &Common, out: &mut dyn Write) -> 
             Ok(writeln!(out)?)
         });
     }
-    show::tallies(&sets.tallies, sets.sets.len(), out)?;
+    let main: Vec<Tally> = sets.main_tallies().cloned().collect();
+    show::tallies(&main, sets.sets.len(), out)?;
     show::ranks(sets.ranks.as_ref(), out)
 }
 

@@ -26,9 +26,8 @@ pub(super) fn comparison(comparison: &Comparison, out: &mut dyn Write) -> Done {
         columns(&["combiner", "used in splits"], comparison.combiners.iter().map(row), out)?;
         writeln!(out)?;
     }
-    let stacked = comparison.methods.first().is_some_and(|method| method.name == "stacking");
     let is_tested = comparison.methods.iter().any(|method| method.split_scores.len() > 1);
-    if !stacked && is_tested && !comparison.duels.is_empty() {
+    if comparison.stack().is_none() && is_tested && !comparison.duels.is_empty() {
         duels(&comparison.duels, out)?;
     }
     splits(comparison, out)

@@ -10,7 +10,8 @@ use clap::{Args, ValueEnum};
 use dolmen::catalogue::Catalogue;
 use dolmen::ensemble::{Ending, IntervalKind};
 use dolmen::error::{Error, Result};
-use dolmen::recipe::{CheckPolicy, FitReport, Matrix, Recipe};
+use dolmen::recipe::stream::Opened;
+use dolmen::recipe::{CheckPolicy, Effort, FitReport, Matrix, Recipe, TimeSpan};
 use dolmen::run::Run;
 use dolmen_report::Subject;
 use serde::Serialize;
@@ -40,12 +41,15 @@ pub(crate) use show::{show_calibration, show_other};
       -o sacramento.dolmen
   dolmen fit geyser.csv --oos matrix.parquet && \\
       dolmen weigh matrix.parquet --method em
+  dolmen fit iris.csv --target Species --effort quick --max-members 2
+  dolmen fit sacramento.csv --target price --budget 10s --predict-under 5ms
   dolmen fit visits.csv --target ill --groups patient --drop day
   dolmen fit visits.csv --target ill --time day --drop patient \\
       -o visits.dolmen")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Fit {
-    /// CSV or Parquet by extension; `-` reads CSV from standard input.
+    /// CSV or Parquet by extension; `-` reads CSV from standard input; a folder of Parquet files, or a pattern such as
+    /// 'data/*.parquet', is one table.
     data: DataFile,
     #[command(flatten)]
     columns: Columns,
@@ -57,9 +61,22 @@ pub(crate) struct Fit {
     #[arg(
         long,
         requires = "Members",
-        conflicts_with_all = ["combiners", "folds", "plan", "check", "ending", "calibrate", "intervals", "keep_stack", "keep_all", "keep_matrix", "drop_failed", "oos"]
+        conflicts_with_all = ["combiners", "folds", "plan", "check", "ending", "calibrate", "intervals", "keep_stack", "keep_all", "keep_matrix", "drop_failed", "oos", "effort", "budget", "max_members", "predict_under"]
     )]
     alone: bool,
+    /// How much work the fit may take, where members, folds or check are not named. [default: usual]
+    #[arg(long, value_enum)]
+    effort: Option<EffortKind>,
+    /// How long the fit may take, such as 90s or 10m: members are asked one after another, those of most use first, and those that
+    /// would not be done in time are left out. Ctrl-C then ends with what is done so far.
+    #[arg(long, value_name = "TIME")]
+    budget: Option<TimeSpan>,
+    /// Members at most that the stack gives weight to: the best set of so many.
+    #[arg(long, value_name = "N", conflicts_with = "combiners")]
+    max_members: Option<usize>,
+    /// How long the members may take together to predict one row, such as 1ms, measured here: the best set within that.
+    #[arg(long, value_name = "TIME", conflicts_with = "combiners")]
+    predict_under: Option<TimeSpan>,
     /// How the stack is compared with its best member. [default: auto]
     #[arg(long, value_enum)]
     check: Option<CheckKind>,
@@ -100,10 +117,24 @@ pub(crate) struct Fit {
     /// fitted on the folds once more for it. --report does so, too.
     #[arg(long)]
     explain: bool,
+    /// How much memory the fit may take, such as 2G or 800M; a table that needs more is read block by block. [default: half of
+    /// what can be had]
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<String>,
     #[command(flatten)]
     shows: Shows,
     #[command(flatten)]
     reading: Reading,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EffortKind {
+    /// Some quick members, checked on the matrix: about a fifth of the usual work.
+    Quick,
+    /// The usual members and folds.
+    Usual,
+    /// More members, several of one kind among them, and more folds: up to ten times the usual work.
+    Best,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -145,14 +176,22 @@ struct Shown<'a> {
 pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
     fit.check_outputs()?;
     let recipe = fit.recipe(common)?;
-    let run = common.run()?;
-    let data = recipe.read_data(&fit.data, &run)?;
-    data.notes.iter().for_each(|text| note(common, text));
-    let earlier = fit.earlier_matrix(&run)?;
-    let kept = earlier.as_ref().map(|matrix| matrix.members().len());
-    let fitted = recipe
-        .fit_with(Catalogue::standard(), &data, earlier, &run)
-        .map_err(|error| error.in_file(&fit.data))?;
+    let run = if recipe.budget.is_some() { common.patient_run()? } else { common.run()? };
+    let (mut kept, mut told) = (None, 0);
+    let fitted = match recipe.open(&fit.data, &run)? {
+        Opened::Whole(data) => {
+            data.notes.iter().for_each(|text| note(common, text));
+            told = data.notes.len();
+            let earlier = fit.earlier_matrix(&run)?;
+            kept = earlier.as_ref().map(|matrix| matrix.members().len());
+            recipe.fit_with(Catalogue::standard(), &data, earlier, &run)
+        }
+        Opened::Blocks(blocks) => {
+            fit.check_blocks()?;
+            recipe.fit_blocks(blocks.as_ref(), &run)
+        }
+    };
+    let fitted = fitted.map_err(|error| error.in_file(&fit.data))?;
     drop(run);
     if let Some(kept) = kept {
         let kept = output::counted(kept, "member");
@@ -162,7 +201,7 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
         );
     }
     let report = &fitted.report;
-    for text in &report.data_notes()[data.notes.len()..] {
+    for text in &report.data_notes()[told..] {
         note(common, text);
     }
     let mut written = Ok(());
@@ -190,6 +229,10 @@ impl Fit {
     fn recipe(&self, common: &Common) -> Result<Recipe> {
         let mut recipe = self.members.recipe(&self.columns, &self.reading, common)?;
         self.stacking.add_to(&mut recipe)?;
+        recipe.effort = self.effort.map_or(recipe.effort, Into::into);
+        recipe.budget = self.budget.or(recipe.budget);
+        recipe.max_members = self.max_members.or(recipe.max_members);
+        recipe.predict_under = self.predict_under.or(recipe.predict_under);
         recipe.check = self.check.map_or(recipe.check, Into::into);
         recipe.ending = self.ending.map_or(recipe.ending, Into::into);
         recipe.intervals = self.intervals.map_or(recipe.intervals, Into::into);
@@ -200,7 +243,20 @@ impl Fit {
         recipe.drop_failed |= self.drop_failed;
         recipe.keep_matrix |= self.keep_matrix;
         recipe.explain |= self.explain || self.shows.report.is_some();
+        recipe.memory = self.memory.clone().or(recipe.memory);
         Ok(recipe)
+    }
+
+    /// Of a table that is read block by block, the matrix of all rows is not kept.
+    fn check_blocks(&self) -> Result<()> {
+        match &self.oos {
+            None => Ok(()),
+            Some(path) => {
+                let expected = "left out where the table is read block by block";
+                Err(Error::param("--oos", expected, path.display())
+                    .with_hint("give more memory (--memory), or fit to a part of the rows"))
+            }
+        }
     }
 
     /// The matrix that an earlier fit has kept in the file that this one is to write. Another file is not written over.
@@ -242,6 +298,16 @@ impl Fit {
                 let expected = "a file that ends in .parquet: the matrix is written as such";
                 Err(Error::param("--oos", expected, path.display()))
             }
+        }
+    }
+}
+
+impl From<EffortKind> for Effort {
+    fn from(effort: EffortKind) -> Self {
+        match effort {
+            EffortKind::Quick => Self::Quick,
+            EffortKind::Usual => Self::Usual,
+            EffortKind::Best => Self::Best,
         }
     }
 }

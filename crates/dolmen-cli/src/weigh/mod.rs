@@ -9,12 +9,13 @@ use dolmen::combine::weigh::{Errors, WeighOptions, Weighing};
 use dolmen::ensemble::{Assessment, Candidate};
 use dolmen::error::{Error, Result};
 use dolmen::oos::CheckKind;
-use dolmen::recipe::{Apply, Combined, Matrix, WeighRecipe, WeighReport};
+use dolmen::recipe::{Apply, Combined, Evidence, Matrix, WeighRecipe, WeighReport};
 use dolmen::run::Run;
 use dolmen::score::Measure;
 use dolmen::spec::Spec;
 use dolmen::table::{Features, Table};
 use dolmen::task::{Joint, Regression, Task};
+use dolmen_report::Subject;
 use serde::Serialize;
 
 use crate::args::{Calibrate, Common, DataFile, Format, Reading};
@@ -22,6 +23,7 @@ use crate::fit::{show_calibration, show_other};
 use crate::output::{
     self, Done, Failure, TINY, columns, counted, difference, maybe, note, number, weight_bar,
 };
+use crate::picture::Shows;
 
 /// Find the best combination of predictions made by any tool.
 ///
@@ -41,6 +43,8 @@ use crate::output::{
   dolmen weigh probabilities.csv --target species \\
       --calibrate temperature -o combined.csv
   dolmen weigh forecasts.csv --target demand --format json
+  dolmen weigh forecasts.csv --target demand \\
+      --plot weights.svg --report weights.html
   dolmen weigh forecasts.csv --target demand --method non-negative
   dolmen weigh forecasts.csv --target demand --method ridge \\
       --interval 0.9 -o combined.parquet
@@ -96,6 +100,8 @@ pub(crate) struct Weigh {
     #[arg(long, default_value_t = WeighOptions::default().draws)]
     draws: usize,
     #[command(flatten)]
+    shows: Shows,
+    #[command(flatten)]
     reading: Reading,
 }
 
@@ -125,6 +131,7 @@ pub(crate) fn run(weigh: &Weigh, common: &Common, out: &mut dyn Write) -> Done {
     let read = [Some(weigh.predictions.as_path()), weigh.apply.as_deref()];
     let read: Vec<&Path> = read.into_iter().flatten().collect();
     output::check_outputs(&read, &[("--output", output)])?;
+    weigh.shows.check()?;
     let recipe = weigh.recipe(common)?;
     let run = common.run()?;
     let in_file = |error: Error| error.in_file(&weigh.predictions);
@@ -142,6 +149,7 @@ pub(crate) fn run(weigh: &Weigh, common: &Common, out: &mut dyn Write) -> Done {
         output::rows(table, output, common.format, out)?;
     }
     let report = &weighed.report;
+    weigh.shows.write(&Subject::Weighing(report, Some(&Evidence::of_matrix(&matrix))))?;
     if !output.is_some_and(output::is_standard) {
         match common.format {
             Format::Json => output::json(&Shown { report, output }, out)?,

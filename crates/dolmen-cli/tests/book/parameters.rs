@@ -1,6 +1,7 @@
 //! The tables of parameters, made from what the library says of them.
 //!
-//! They stand between `<!-- parameters: NAME -->` and `<!-- end -->`, for combiners `<!-- parameters: combiner NAME -->`.
+//! They stand between `<!-- parameters: NAME -->` and `<!-- end -->`, for combiners `<!-- parameters: combiner NAME -->`, for plans
+//! `<!-- parameters: plan NAME -->`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -14,7 +15,7 @@ use crate::page::{self, Page};
 const BEGIN: &str = "<!-- parameters: ";
 const END: &str = "<!-- end -->";
 
-/// The table of every learner and combiner, by the name that its page calls it by.
+/// The table of every learner, combiner and plan, by the name that its page calls it by.
 pub(crate) fn tables() -> BTreeMap<String, String> {
     let output = Command::new(env!("CARGO_BIN_EXE_dolmen"))
         .args(["learners", "--format", "json"])
@@ -24,24 +25,30 @@ pub(crate) fn tables() -> BTreeMap<String, String> {
     let mut by_name: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for entry in entries {
         let name = entry["name"].as_str().unwrap();
-        let is_combiner = entry["task"] == "combiner";
-        let name = if is_combiner { format!("combiner {name}") } else { name.to_string() };
+        let name = match entry["task"].as_str().unwrap() {
+            of @ ("combiner" | "plan") => format!("{of} {name}"),
+            _ => name.to_string(),
+        };
         by_name.entry(name).or_default().push(entry);
     }
     by_name.into_iter().map(|(name, entries)| (name, table(&entries))).collect()
 }
 
-/// What can be named but has no page: `methods/NAME.md`, or `combiners/NAME.md`, with its table.
+/// What can be named but has no page: `methods/NAME.md`, or `combiners/NAME.md`, with its table; plans have one together.
 pub(crate) fn without_page(tables: &BTreeMap<String, String>) -> Vec<String> {
     let mut found = BTreeSet::new();
     for page in page::all() {
-        let begin = page.lines.iter().find_map(|line| line.strip_prefix(BEGIN));
-        let Some(name) = begin.and_then(|rest| rest.strip_suffix(" -->")) else { continue };
-        let (folder, own) =
-            name.split_once(' ').map_or(("methods", name), |(_, n)| ("combiners", n));
-        let file = own.replace('+', "-plus");
-        if page.name() == format!("book/src/{folder}/{file}.md") {
-            found.insert(name.to_string());
+        for line in &page.lines {
+            let begin = line.strip_prefix(BEGIN);
+            let Some(name) = begin.and_then(|rest| rest.strip_suffix(" -->")) else { continue };
+            let (folder, file) = match name.split_once(' ') {
+                Some(("plan", _)) => ("concepts", "plans".into()),
+                Some((_, combiner)) => ("combiners", combiner.replace('+', "-plus")),
+                None => ("methods", name.to_string()),
+            };
+            if page.name() == format!("book/src/{folder}/{file}.md") {
+                found.insert(name.to_string());
+            }
         }
     }
     tables.keys().filter(|name| !found.contains(*name)).cloned().collect()
@@ -51,7 +58,7 @@ pub(crate) fn without_page(tables: &BTreeMap<String, String>) -> Vec<String> {
 fn table(entries: &[Value]) -> String {
     let tasks: Vec<&str> = entries.iter().map(|entry| entry["task"].as_str().unwrap()).collect();
     let mut text = String::new();
-    if tasks != ["combiner"] {
+    if tasks != ["combiner"] && tasks != ["plan"] {
         writeln!(text, "Task: {}.", tasks.join(", ")).unwrap();
     }
     let examples: BTreeSet<String> =
@@ -117,7 +124,7 @@ pub(crate) fn compare(
         };
         from = end + 1;
         let Some(table) = tables.get(&name) else {
-            faults.push(format!("there is no learner or combiner '{name}'"));
+            faults.push(format!("there is no learner, combiner or plan '{name}'"));
             continue;
         };
         let fresh: Vec<String> = std::iter::once(String::new())

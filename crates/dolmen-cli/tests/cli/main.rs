@@ -6,6 +6,7 @@ mod advise;
 mod bad_input;
 mod bad_models;
 mod blends;
+mod blocks;
 mod compare;
 mod folder;
 mod formats;

@@ -110,7 +110,7 @@ fn what_cannot_be_drawn_or_written_is_refused_first() {
     assert!(folder.refuses(&["plot", "iris.dolmen", "-o", "a.pdf"]).contains(".svg or .png"));
     assert!(folder.refuses(&["plot", "iris.dolmen", "wieghts"]).contains("weights"));
     assert!(folder.refuses(&["plot", "iris.dolmen", "--width", "5"]).contains("420"));
-    assert!(folder.refuses(&["plot", "iris.csv"]).contains("not a Dolmen model file"));
+    assert!(folder.refuses(&["plot", "iris.csv"]).contains("neither a model nor a kept matrix"));
     let input = ["plot", "iris.dolmen", "dependence", "--input", "nothing"];
     assert!(folder.refuses(&input).contains("Petal"), "the inputs are named");
     let late = ["fit", "none.csv", "--plot", "a.txt"];
@@ -146,4 +146,19 @@ fn the_demo_draws_and_reports() {
     folder.succeeds(&["demo", "density", "--plot", "demo.png", "--report", "demo.html"]);
     assert!(std::fs::read(folder.path("demo.png")).unwrap().starts_with(b"\x89PNG"));
     assert!(folder.read("demo.html").contains("Every two columns"));
+}
+
+#[test]
+fn predictions_of_other_tools_are_drawn_by_weigh() {
+    let folder = Folder::new();
+    let row =
+        |i: u32| format!("{},{}\n", 0.1 + 0.01 * f64::from(i % 7), 0.2 + 0.02 * f64::from(i % 5));
+    folder.write("densities.csv", &format!("a,b\n{}", (0..60).map(row).collect::<String>()));
+    let shows = ["--plot", "weights.svg", "--report", "weights.html"];
+    folder.succeeds(&[&["weigh", "densities.csv"][..], &shows].concat());
+    assert!(folder.read("weights.svg").contains("Weights of the members"));
+    assert!(folder.read("weights.html").contains("A combination of predictions"));
+    // A table says nothing of what its columns are, so `plot` sends it there.
+    let error = folder.refuses(&["plot", "densities.csv", "weights"]);
+    assert!(error.contains("dolmen weigh FILE --plot"), "{error}");
 }

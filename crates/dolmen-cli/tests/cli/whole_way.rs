@@ -190,6 +190,29 @@ fn the_learners_are_listed() {
 }
 
 #[test]
+fn plans_are_looked_up_like_learners() {
+    let folder = Folder::new();
+    let text = folder.succeeds(&["learners"]);
+    for plan in ["k-fold", "leave-one-out", "time-ordered", "given"] {
+        assert!(
+            text.lines().any(|line| line.starts_with(plan) && line.contains(" plan ")),
+            "{text}"
+        );
+    }
+    let short = folder.succeeds(&["learners", "time"]);
+    assert_eq!(short, folder.succeeds(&["learners", "time-ordered"]));
+    for words in ["Example: --plan 'time(column=", "column", "kind=around", "embargo"] {
+        assert!(short.contains(words), "'{words}' is not in:\n{short}");
+    }
+    let given = &folder.json(&["learners", "given"])[0];
+    assert_eq!(
+        (&given["task"], &given["documented"][0]["required"]),
+        (&"plan".into(), &true.into())
+    );
+    folder.refuses_naming(&["learners", "bootstrapp"], &["bootstrap"]);
+}
+
+#[test]
 fn a_table_is_inspected() {
     insta::assert_snapshot!(Folder::new().succeeds(&["inspect", IRIS]), @r"
     column               type  missing            values

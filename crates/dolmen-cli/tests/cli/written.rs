@@ -208,3 +208,36 @@ fn words_among_many_numbers_are_named() {
     assert!(folder.dolmen(&FIT).stderr.contains("--missing"));
     folder.succeeds(&[&FIT[..], &["--missing", "unk"]].concat());
 }
+
+/// A model's file had points between thousands and a delimiter that was named: rows drawn from it, which are written with
+/// commas between cells, are read back all the same.
+#[test]
+fn rows_drawn_are_read_back_by_the_model_that_drew_them() {
+    let price = |i: usize| format!("€ {}.{:03},50", 1 + i % 7, 13 * i % 1000);
+    let text = rows("price;share", 60, |i| format!("{};{}", price(i), wave(i, 0.7)));
+    let folder = Folder::with("d.csv", text);
+    let fit = ["fit", "d.csv", "--delimiter", ";", "--model", "gaussian", "--alone"];
+    folder.succeeds(&[&fit[..], &["-o", "m.dolmen"]].concat());
+    for drawn in ["drawn.csv", "drawn.parquet", "drawn.json"] {
+        folder.succeeds(&["sample", "m.dolmen", "--rows", "20", "-o", drawn]);
+        if !drawn.ends_with("json") {
+            let predicted = folder.succeeds(&["predict", "m.dolmen", drawn]);
+            assert_eq!(predicted.lines().count(), 21, "{predicted}");
+            assert!(!predicted.contains("inf"), "{predicted}");
+        }
+    }
+    let first = folder.read("drawn.csv").lines().nth(1).unwrap().to_string();
+    assert!(first.starts_with('"') && first.contains(','), "{first}");
+    // A file like the first is still read by its delimiter.
+    folder.succeeds(&["predict", "m.dolmen", "d.csv"]);
+}
+
+#[test]
+fn numbers_written_in_two_ways_are_refused_with_both() {
+    let number = |i: usize| {
+        let plain = format!("{}.{}", 10 + i, i % 10);
+        if i % 2 == 0 { plain } else { plain.replace('.', ",") }
+    };
+    let folder = Folder::with("d.csv", rows("x;y", 50, |i| format!("{};{i}", number(i))));
+    folder.refuses_naming(&FIT, &["row 2", "'x'", "'11,1' here", "'10.0' in row 1"]);
+}

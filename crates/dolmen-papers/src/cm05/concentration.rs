@@ -28,6 +28,9 @@ const KIND: RandomNetwork =
 const METHODS: [(&str, &str); 4] =
     [("BMAAODE", "bma-aode"), ("MAPLMG", "lmg-ode"), ("MAPLMD", "lmd-ode"), ("AODE0", "aode")];
 
+/// The claim that a quick run is too small for.
+const BEHIND_UNIFORM: &str = "Where rows are many, Bayesian averaging is behind equal weights";
+
 /// One method on one sample: its largest weight, the effective number of roots, log p of test rows.
 type Seen = [f64; 3];
 
@@ -71,16 +74,22 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
         Claim::new(
             "Where rows are many, Bayesian averaging is behind the mixture",
             behind.mean > reach(&behind),
-            format!(
-                "log p of the true class: MAPLMG is {} ahead of it, AODE0 {}",
-                told(&behind, 3),
-                told(&uniform, 3)
-            ),
+            format!("log p of the true class: MAPLMG is {} ahead of it", told(&behind, 3)),
+        ),
+        Claim::new(
+            BEHIND_UNIFORM,
+            uniform.mean > reach(&uniform),
+            format!("log p of the true class: AODE0 is {} ahead of it", told(&uniform, 3)),
         ),
     ];
     page.tables.push(table(&of));
     page.figures.push(figure(&values));
     page.notes.push("The paper makes the claim in words and prints no figure for it.".into());
+    page.notes.push(format!(
+        "\"{BEHIND_UNIFORM}\" is what Tables 1 and 2 say of smaller samples; of {} rows the paper says nothing. One root, well estimated, catches up with equal \
+         weights as rows grow, so that ten networks (a quick run) cannot tell them apart: the claim is shown whether it holds or not.",
+        SIZES[last]
+    ));
     Ok(page)
 }
 

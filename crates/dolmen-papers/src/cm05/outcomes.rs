@@ -101,7 +101,7 @@ pub(super) fn judge(page: &mut Page, sets: &[Set<'_>], paper: &Counts, what: &st
 }
 
 /// What the paper concludes from its tables: by all measures together.
-fn claims(sets: &[Set<'_>]) -> Vec<Claim> {
+pub(super) fn claims(sets: &[Set<'_>]) -> Vec<Claim> {
     let sums = |pair: (&str, &str)| {
         let all = MEASURES.map(|(_, figure)| counts(&signs(sets, pair, figure, false)));
         let sum = |k: usize| all.iter().map(|own| own[k]).sum::<usize>();

@@ -65,7 +65,8 @@ impl Page {
             Effort::Quick => "a quick run, with fewer repeats than the paper's",
             Effort::Full => "a full run",
         };
-        _ = writeln!(out, " · `dolmen reproduce {}`, {again}\n", self.name);
+        let data = if self.with_data { " --data FOLDER" } else { "" };
+        _ = writeln!(out, " · `dolmen reproduce {}{data}`, {again}\n", self.name);
         for paragraph in &self.introduction {
             _ = writeln!(out, "{paragraph}\n");
         }

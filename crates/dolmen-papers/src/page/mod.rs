@@ -9,6 +9,7 @@ use dolmen_report::Options;
 use dolmen_report::chart::{Chart, panels};
 use serde::Serialize;
 
+use crate::data::Brought;
 use crate::{Effort, Printed, Verdict};
 
 /// The results of one experiment.
@@ -22,6 +23,8 @@ pub struct Page {
     pub source: String,
     /// How thoroughly it was run.
     pub effort: Effort,
+    /// Whether it used data of the reader's.
+    pub with_data: bool,
     /// What was done, in paragraphs.
     pub introduction: Vec<String>,
     /// Our figures beside the printed ones.
@@ -251,6 +254,12 @@ impl Page {
     pub fn new<S: Into<String>>(introduction: impl IntoIterator<Item = S>) -> Self {
         let introduction = introduction.into_iter().map(Into::into).collect();
         Self { introduction, ..Self::default() }
+    }
+
+    /// Says of a data set that is not carried that it is missing, or that the reader brought it.
+    pub fn bring(&mut self, brought: &Brought, is_there: bool) {
+        self.with_data |= is_there;
+        self.notes.push(if is_there { brought.used() } else { brought.missing() });
     }
 
     /// Whether every claim holds.

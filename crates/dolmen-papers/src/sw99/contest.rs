@@ -5,7 +5,7 @@ use dolmen::ensemble::{Ensemble, Stack};
 use dolmen::error::{Error, Result};
 use dolmen::learner::density::Gaussian;
 use dolmen::learner::density::kernel::{KernelDensity, Scale, Shape};
-use dolmen::learner::density::mixture::{GaussianMixture, Schedule};
+use dolmen::learner::density::mixture::{GaussianMixture, Schedule, Start};
 use dolmen::learner::{Fitted, Learner, Sample, predict};
 use dolmen::math::first_largest;
 use dolmen::oos::OutOfSample;
@@ -38,6 +38,19 @@ pub(super) fn stack() -> Stack<Density> {
 /// The stack of section 3: three triangular kernels and three mixtures.
 pub(super) fn stack_of_six() -> Stack<Density> {
     stack().member(kernels(Shape::Triangular, &[0.1, 0.4, 1.5])).member(mixtures(&[2, 4, 8]))
+}
+
+/// The same with mixtures that start from random rows only, not from k-means as well.
+pub(super) fn stack_of_six_at_random() -> Stack<Density> {
+    let random = GaussianMixture {
+        start: Start::Random,
+        restarts: 4,
+        iterations: 10,
+        tolerance: 0.0,
+        schedule: Schedule::Converge,
+        ..mixtures(&[2, 4, 8])
+    };
+    stack().member(kernels(Shape::Triangular, &[0.1, 0.4, 1.5])).member(random)
 }
 
 /// A stack fitted on a training part, with the single Gaussian that everything is measured against.

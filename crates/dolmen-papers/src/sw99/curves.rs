@@ -352,8 +352,7 @@ pub(super) fn galaxies(context: &Context<'_>) -> Result<Page> {
     if is_real {
         let note = "The copy of the R package MASS has 26 690 as its 78th velocity where Roeder (1990) prints 26 960; the file is taken as it is.";
         page.notes.push(note.into());
-    } else {
-        page.notes.push(sets::GALAXIES.missing());
     }
+    page.bring(&sets::GALAXIES, is_real);
     Ok(page)
 }

@@ -31,12 +31,12 @@ struct Set {
 pub(super) fn fig6(context: &Context<'_>) -> Result<Page> {
     let found = sets::diabetes(context)?;
     let stand_in = "penguins (stand-in: four measurements of three species)";
-    let missing = found.is_none().then_some(sets::DIABETES);
+    let brought = Some((sets::DIABETES, found.is_some()));
     let (name, rows) = match found {
         Some(rows) => ("diabetes", rows),
         None => (stand_in, sets::penguins(context)?),
     };
-    study(context, &Set { name: name.into(), rows, train: 105, test: 30, overfits: true }, missing)
+    study(context, &Set { name: name.into(), rows, train: 105, test: 30, overfits: true }, brought)
 }
 
 /// Figure 7.
@@ -48,7 +48,7 @@ pub(super) fn fig7(context: &Context<'_>) -> Result<Page> {
 /// Figure 8.
 pub(super) fn fig8(context: &Context<'_>) -> Result<Page> {
     let found = sets::vowels(context)?;
-    let missing = found.is_none().then_some(sets::VOWELS);
+    let brought = Some((sets::VOWELS, found.is_some()));
     let run = context.run.stream("vowels");
     let (name, rows) = match found {
         Some(rows) => ("vowels (stand-in, 673 rows)", rows),
@@ -57,7 +57,7 @@ pub(super) fn fig8(context: &Context<'_>) -> Result<Page> {
     study(
         context,
         &Set { name: name.into(), rows, train: 571, test: 100, overfits: false },
-        missing,
+        brought,
     )
 }
 
@@ -83,7 +83,8 @@ fn one_run(set: &Set, ks: &[usize], run: &Run) -> Result<Vec<[f64; 5]>> {
     (0..ks.len()).map(of_family).collect()
 }
 
-fn study(context: &Context<'_>, set: &Set, missing: Option<Brought>) -> Result<Page> {
+/// The study of a set, and whether one that would be better was brought.
+fn study(context: &Context<'_>, set: &Set, brought: Option<(Brought, bool)>) -> Result<Page> {
     let ks: Vec<usize> = match context.effort {
         Effort::Quick => vec![2, 4, 8, 12, 16],
         Effort::Full => (2..=16).step_by(2).collect(),
@@ -112,7 +113,7 @@ fn study(context: &Context<'_>, set: &Set, missing: Option<Brought>) -> Result<P
     page.tables.push(table);
     page.figures.push(picture(set, &ks, &column));
     page.claims = claims(set, &ks, &found);
-    page.notes.extend(missing.map(|brought| brought.missing()));
+    brought.iter().for_each(|(brought, is_there)| page.bring(brought, *is_there));
     page.notes.push(
         "The paper's curves are drawn, not printed as numbers: there is nothing to compare figure by figure.".into(),
     );

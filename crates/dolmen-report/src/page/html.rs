@@ -41,6 +41,14 @@ impl Html {
         self.raw("</ul>\n");
     }
 
+    /// A part that is seen when asked for.
+    pub(super) fn details(&mut self, summary: &str, fill: impl FnOnce(&mut Self)) {
+        self.raw("<details>\n");
+        self.element("summary", "", summary);
+        fill(self);
+        self.raw("</details>\n");
+    }
+
     /// A table that can be sorted by any column: the first has names, the others numbers as they are written and as they are.
     pub(super) fn table(&mut self, caption: &str, header: &[&str], rows: &[(String, Vec<Cell>)]) {
         self.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");

@@ -23,7 +23,7 @@ for (const table of document.querySelectorAll("table")) {
   }));
 }
 // Values: what a mark stands for is its title; it is shown at once where the pointer is, and the slow tooltip is not. Of curves
-// the values nearest to the pointer are told, and a line shows where they are.
+// the values at the point nearest to the pointer are told, and a line shows where they are.
 const tip = document.getElementById("tip");
 for (const title of document.querySelectorAll("figure title")) {
   title.parentNode.dataset.tip = title.textContent;
@@ -53,6 +53,18 @@ const nearest = (values, x) => {
   });
   return best;
 };
+// What a curve says at a place: on the line between the points beside it, and nothing beyond its ends.
+const valueAt = ({x: xs, y: ys}, x, isLog) => {
+  const k = nearest(xs, x);
+  if (xs[k] === x) return ys[k];
+  const scale = isLog ? Math.log : value => value;
+  for (const j of [k - 1, k + 1]) {
+    if (!(j in xs) || (xs[j] - x) * (xs[k] - x) > 0) continue;
+    const share = (scale(x) - scale(xs[k])) / (scale(xs[j]) - scale(xs[k]));
+    return ys[k] + share * (ys[j] - ys[k]);
+  }
+  return NaN;
+};
 const told = (svg, event) => {
   const {curves, line, frame: [left, right, top, bottom], domain: [low, high]} = plots.get(svg);
   const {x: across, y: down} = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
@@ -65,7 +77,7 @@ const told = (svg, event) => {
   const at = left + Math.min(1, Math.max(0, part)) * (right - left);
   for (const [name, value] of [["x1", at], ["x2", at], ["y1", top], ["y2", bottom], ["visibility", "visible"]])
     line.setAttribute(name, value);
-  const values = curves.map(curve => [curve.name, curve.y[nearest(curve.x, x)]]).filter(([, y]) => !Number.isNaN(y));
+  const values = curves.map(curve => [curve.name, valueAt(curve, x, isLog)]).filter(([, y]) => !Number.isNaN(y));
   values.sort((a, b) => b[1] - a[1]);
   const more = values.length > MOST ? [`\u2026 and ${values.length - MOST} more`] : [];
   return [`${svg.dataset.name} ${short(x)}`, ...values.slice(0, MOST).map(([name, y]) => `${name}: ${short(y)}`), ...more].join("\n");

@@ -1,7 +1,7 @@
 //! The tables of a page: members, check, figures, methods; and the recipe to make it again.
 
 use dolmen::evaluate::compare::Comparison;
-use dolmen::recipe::{OtherCombination, ScoreReport};
+use dolmen::recipe::{OtherCombination, OtherMember, ScoreReport};
 use dolmen::score::Estimate;
 use dolmen::score::figures::Estimates;
 
@@ -9,6 +9,9 @@ use super::html::{Cell, Html};
 use crate::Subject;
 use crate::pictures::spoken;
 use crate::subject::CHOSEN;
+
+/// Rows up to which a table of coefficients is open.
+const MOST_OPEN: usize = 8;
 
 pub(super) fn tables(subject: &Subject<'_>, html: &mut Html) {
     let has_members = subject.weighing().is_some() || subject.other().is_some();
@@ -68,14 +71,16 @@ fn members(subject: &Subject<'_>, html: &mut Html) {
         let header = ["member", "weight", "se", "90 %", "score alone", "loss without"];
         html.table(&score_words(subject), &header, &rows);
     } else if let Some(OtherCombination { members, series, .. }) = subject.other() {
-        let rows: Vec<_> = members
-            .iter()
-            .map(|m| {
-                let score = Estimate { mean: m.score, se: m.score_se };
-                (m.name.clone(), vec![Cell::maybe(m.weight), Cell::estimate(&score)])
-            })
-            .collect();
-        html.table(&score_words(subject), &["member", "weight", "score alone"], &rows);
+        let has_weights = members.iter().any(|m| m.weight.is_some());
+        let row = |m: &OtherMember| {
+            let score = Cell::estimate(&Estimate { mean: m.score, se: m.score_se });
+            let weight = has_weights.then(|| Cell::maybe(m.weight));
+            (m.name.clone(), weight.into_iter().chain([score]).collect())
+        };
+        let rows: Vec<_> = members.iter().map(row).collect();
+        let header = ["member", "weight", "score alone"].into_iter();
+        let header: Vec<&str> = header.filter(|name| has_weights || *name != "weight").collect();
+        html.table(&score_words(subject), &header, &rows);
         for series in series.iter().filter(|series| series.labels.len() <= 200) {
             let rows: Vec<_> = series
                 .labels
@@ -83,11 +88,14 @@ fn members(subject: &Subject<'_>, html: &mut Html) {
                 .zip(&series.values)
                 .map(|(label, v)| (label.clone(), vec![Cell::number(*v)]))
                 .collect();
-            html.table(
-                &format!("What the combination found: {}", series.name),
-                &["of", &series.name],
-                &rows,
-            );
+            let caption = format!("What the combination found: {}", series.name);
+            let table = |html: &mut Html| html.table(&caption, &["of", &series.name], &rows);
+            // Coefficients of many members and classes would push all else off the page.
+            if rows.len() > MOST_OPEN {
+                html.details(&caption, table);
+            } else {
+                table(html);
+            }
         }
     }
 }

@@ -84,14 +84,25 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
         (_, [only]) => format!("probability of {}", only.name),
         _ => "probability".into(),
     };
+    let band = if found.levels.is_some() { "Whiskers hold" } else { "The band holds" };
     let behind = match (with_rows, is_single) {
-        (true, true) => " The band holds the middle 80 % of them; thin lines are single rows.",
-        (true, false) => " Thin lines are single rows.",
-        (false, true) => " The band holds the middle 80 % of them.",
-        (false, false) => "",
+        (true, true) => format!(" {band} the middle 80 % of them; thin lines are single rows."),
+        (true, false) => " Thin lines are single rows.".into(),
+        (false, true) => format!(" {band} the middle 80 % of them."),
+        (false, false) => String::new(),
+    };
+    let left_out = match (&found.levels, found.levels_left_out) {
+        (Some(levels), more @ 1..) => {
+            format!(
+                " Shown are the {} most frequent of {} levels.",
+                levels.len(),
+                levels.len() + more
+            )
+        }
+        _ => String::new(),
     };
     let words = format!(
-        "The mean prediction of {} rows if this input had another value and all others stayed as they are.{behind}",
+        "The mean prediction of {} rows if this input had another value and all others stayed as they are.{behind}{left_out}",
         found.rows
     );
     let domain = match &found.levels {
@@ -128,8 +139,15 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
     Ok(Some(plot.finish()))
 }
 
-/// Between which predictions most rows lie.
+/// Between which predictions most rows lie: a band, or of levels, between which there is nothing, a whisker for each.
 fn draw_middle(plot: &mut Plot, found: &Dependence, curve: &OutputCurve) {
+    if found.levels.is_some() {
+        for (value, [low, high]) in found.values.iter().zip(&curve.middle) {
+            let (from, to) = (plot.at((*value, *low)), plot.at((*value, *high)));
+            plot.canvas.line(from, to, Pen::new(Colour::First, 6.0).faded(0.2));
+        }
+        return;
+    }
     let side = |end: usize| found.values.iter().zip(&curve.middle).map(move |(x, m)| (*x, m[end]));
     let there = side(1).collect::<Vec<_>>().into_iter();
     let back = side(0).collect::<Vec<_>>().into_iter().rev();
@@ -141,7 +159,9 @@ fn draw_mean(plot: &mut Plot, found: &Dependence, k: usize) {
     let curve = &found.outputs[k];
     let points = || found.values.iter().copied().zip(curve.mean.iter().copied());
     let name = if curve.name.is_empty() { "mean prediction" } else { &curve.name };
-    plot.curve(points(), Pen::new(Colour::Series(k), 2.6), name);
+    if found.levels.is_none() {
+        plot.curve(points(), Pen::new(Colour::Series(k), 2.6), name);
+    }
     for (i, (value, mean)) in points().enumerate() {
         let at = plot.at((value, mean));
         let value = match &found.levels {
@@ -156,6 +176,7 @@ fn draw_mean(plot: &mut Plot, found: &Dependence, k: usize) {
             short(low),
             short(high)
         );
-        plot.canvas.dot(at, 3.2, Fill::new(Colour::Series(k)), &title);
+        let radius = if found.levels.is_some() { 4.2 } else { 3.2 };
+        plot.canvas.dot(at, radius, Fill::new(Colour::Series(k)), &title);
     }
 }

@@ -152,7 +152,7 @@ pub(super) fn outcomes(subject: &Subject<'_>, options: &Options) -> Picture {
     let (tallies, words): (Vec<Tally>, String) = match subject {
         Subject::Sets(sets) => {
             let words = format!("Over {} sets, by the corrected t-test at 95 %.", sets.sets.len());
-            (sets.tallies.clone(), words)
+            (sets.main_tallies().cloned().collect(), words)
         }
         Subject::Comparison(comparison) => {
             let tally = |duel: &dolmen::evaluate::compare::Duel| {
@@ -170,7 +170,7 @@ pub(super) fn outcomes(subject: &Subject<'_>, options: &Options) -> Picture {
                 }
             };
             (
-                comparison.duels.iter().map(tally).collect(),
+                comparison.main_duels().map(tally).collect(),
                 "By the corrected t-test over the splits at 95 %.".into(),
             )
         }

@@ -101,6 +101,8 @@ fn draw_training(curves: &[Losses], is_relative: bool, options: &Options) -> Opt
     let settled = |own: &Losses| Some(own.values.get(own.values.len() / 20)? / own.unit);
     let start = curves.iter().filter_map(settled).fold(least, f64::max);
     let start = if is_relative { start.max(1.0) } else { start };
+    let y = padded((least, if start > least { start } else { finite.1 }), 0.05);
+    let above = if finite.1 > y.1 { " The first rounds lie above the picture." } else { "" };
     let (words, y_name) = if is_relative {
         (
             "The mean loss of the rows that were held out to stop in time, as a share of that after the first round: members measure it in units of their own. A ring marks the round that is kept.",
@@ -114,15 +116,16 @@ fn draw_training(curves: &[Losses], is_relative: bool, options: &Options) -> Opt
     };
     let frame = Frame {
         x: (1.0, longest.max(2) as f64),
-        y: padded((least, if start > least { start } else { finite.1 }), 0.05),
+        y,
         right: 60.0,
-        ..Frame::new(Heading::new("Training", words, options), "round", y_name)
+        ..Frame::new(Heading::new("Training", &format!("{words}{above}"), options), "round", y_name)
     };
     let mut plot = frame.open(options);
     for (k, own) in curves.iter().enumerate() {
         let (colour, Losses { name, values, unit }) = (Colour::Series(k), own);
         let points = shown(own).into_iter().enumerate().map(|(i, v)| ((i + 1) as f64, v));
-        plot.curve(points, Pen::new(colour, 2.0), name);
+        // Drawn along the edge they would look like rounds that learn nothing.
+        plot.curve(points.skip_while(|(_, v)| *v > y.1), Pen::new(colour, 2.0), name);
         let best = (0..values.len()).min_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap_or(0);
         let at = plot.at(((best + 1) as f64, values[best] / unit));
         let title = format!("{name}: best after {} rounds, {}", best + 1, short(values[best]));
@@ -136,4 +139,25 @@ fn draw_training(curves: &[Losses], is_relative: bool, options: &Options) -> Opt
         plot.canvas.titled_text((right, top + 14.0 + 18.0 * k as f64), &text, letters, name);
     }
     Some(plot.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rounds that are far off are not drawn along the upper edge, where they would look as if nothing were learned.
+    #[test]
+    fn rounds_above_the_picture_are_left_out_and_told() {
+        let values: Vec<f64> =
+            (0..100).map(|k| if k < 4 { 1e6 } else { 2.0 - 0.01 * f64::from(k) }).collect();
+        let own = |values: Vec<f64>| [Losses { name: "boost".into(), values, unit: 1.0 }];
+        let far = draw_training(&own(values.clone()), false, &Options::default()).unwrap();
+        assert!(far.contains("The first rounds lie above the picture."));
+        let near = draw_training(&own(values[4..].to_vec()), false, &Options::default()).unwrap();
+        assert!(!near.contains("above the picture"));
+        let points = |svg: &str| {
+            svg.split(" d=\"M").nth(1).unwrap().split('"').next().unwrap().matches('L').count()
+        };
+        assert_eq!(points(&far), points(&near));
+    }
 }

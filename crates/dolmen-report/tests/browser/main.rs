@@ -129,6 +129,11 @@ fn shows_values_of_curves(browser: &mut Browser) {
     let place: [f64; 2] = serde_json::from_value(browser.script(at)).unwrap();
     let moved = json!({"type": "mouseMoved", "x": place[0], "y": place[1]});
     browser.chrome("Input.dispatchMouseEvent", &moved);
+    // Between the points of a curve its line is told, beyond its ends nothing.
+    let between = browser.script("return valueAt({x: [0, 1, 3], y: [0, 10, 20]}, 0.25, false)");
+    assert_eq!(between.as_f64(), Some(2.5));
+    let beyond = browser.script("return valueAt({x: [0, 1], y: [0, 10]}, 1.5, false)");
+    assert!(beyond.is_null(), "{beyond}");
     let tip = browser.script("return document.getElementById('tip').textContent");
     let told = tip.as_str().unwrap();
     assert!(told.contains("mean prediction: ") && told.contains('\n'), "{told}");

@@ -140,6 +140,7 @@ pub(crate) fn of_classes(names: [&str; 3]) -> Evidence {
             name: "age".into(),
             values: (0..5).map(|k| 20.0 + 10.0 * f64::from(k)).collect(),
             levels: None,
+            levels_left_out: 0,
             rows: 200,
             outputs: vec![curve("a", 4), curve("b", 5), curve("c", 6)],
         }],
@@ -159,6 +160,7 @@ pub(crate) fn of_numbers() -> Evidence {
             name: "colour".into(),
             values: vec![0.0, 1.0, 2.0],
             levels: Some(vec!["red".into(), "green".into(), "blue".into()]),
+            levels_left_out: 0,
             rows: 100,
             outputs: vec![OutputCurve {
                 name: String::new(),

@@ -213,10 +213,10 @@ fn new_rows_are_judged_by_themselves() {
     let fit = fit("target = 'y'\nmembers = ['ridge', 'tree']", &["class"]);
     let model = &fit.model;
     let run = Run::new(0);
-    let evidence = model.examine(model.rows_of(table(90)).unwrap(), true, &run).unwrap();
+    let (score, evidence) = model.judge(model.rows_of(table(90)).unwrap(), true, &run).unwrap();
     assert_eq!(evidence.rows, 90);
     assert_eq!(evidence.importance.as_ref().unwrap().inputs[0].name, "a");
-    let score = model.score(model.rows_of(table(90)).unwrap(), &run).unwrap();
+    assert_eq!(score, model.score(model.rows_of(table(90)).unwrap(), &run).unwrap());
     let view = dolmen_report::ModelView {
         model,
         evidence: Some(&evidence),

@@ -118,6 +118,22 @@ fn names_of_columns_stay_on_the_picture() {
 }
 
 #[test]
+fn levels_are_points_and_those_left_out_are_counted() {
+    let report = made::weighing(&["only"], "regression");
+    let mut evidence = made::of_numbers();
+    let drawn = |evidence: &dolmen::recipe::Evidence| {
+        draw(&Subject::Weighing(&report, Some(evidence)), Kind::Dependence, &Options::default())
+            .unwrap()
+    };
+    let few = drawn(&evidence);
+    // Between two colours there is nothing that a line could show.
+    assert!(few.matches("<circle").count() == 3 && !few.contains("<path"), "{few}");
+    assert!(few.contains("Whiskers hold") && !few.contains("most frequent"));
+    evidence.dependence[0].levels_left_out = 57;
+    assert!(drawn(&evidence).contains("the 3 most frequent of 60 levels"));
+}
+
+#[test]
 fn one_class_alone_and_nothing_known() {
     let report = made::weighing(&["only"], "classification");
     let mut evidence = made::of_classes(["a", "b", "c"]);

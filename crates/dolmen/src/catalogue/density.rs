@@ -34,7 +34,8 @@ impl Catalogued for Density {
     section_of!(density);
 
     /// A ladder of kernels (their matrix costs the square of the rows: not for many; and they need whole rows), mixtures of growing size as far as
-    /// the rows feed them, full and diagonal, and an averaged mixture. Of more than 64 columns, full covariances are left out
+    /// the rows feed them, full and diagonal, and an averaged mixture (not where values of more than 16 columns are missing: EM then takes
+    /// a hundred times as long, and ten fits on every fold are minutes). Of more than 64 columns, full covariances are left out
     /// where rows do not feed them or the work (rows x columns^2 x components) is beyond 1e10, and diagonal ones are fed
     /// by ten rows a component.
     fn usual_members(x: Rows<'_>) -> Vec<Spec> {
@@ -52,12 +53,48 @@ impl Catalogued for Density {
         members.push(format!("mixture(components={full:?})"));
         if !diagonal.is_empty() {
             members.push(format!("mixture(components={diagonal:?}, covariance=diagonal)"));
-            let k = full.last().copied().unwrap_or(1).min(4);
-            members.push(format!("averaged(of=mixture(components={k}), fits=10)"));
+            if columns <= MOST_WITH_GAPS || !has_missing(x) {
+                let k = full.last().copied().unwrap_or(1).min(4);
+                members.push(format!("averaged(of=mixture(components={k}), fits=10)"));
+            }
         }
         specs(&members)
     }
+
+    /// Small mixtures.
+    fn quick_members(x: Rows<'_>) -> Vec<Spec> {
+        let shape = if x.width() > WIDE { ", covariance=diagonal" } else { "" };
+        specs(&[format!("mixture(components=[1, 2, 4]{shape})")])
+    }
+
+    /// Beside the usual ones: mixtures of more components as far as the rows feed them, and more of them averaged.
+    fn best_members(x: Rows<'_>) -> Vec<Spec> {
+        let mut members = Self::usual_members(x);
+        if x.width() > WIDE {
+            return members;
+        }
+        let fed = |k: &usize| k * 5 * (x.width() + 1) <= x.rows();
+        for (counts, shape) in [([12, 16, 24], ""), ([12, 24, 32], ", covariance=diagonal")] {
+            let counts: Vec<usize> = counts.into_iter().filter(fed).collect();
+            if !counts.is_empty() {
+                members.extend(specs(&[format!("mixture(components={counts:?}{shape})")]));
+            }
+        }
+        if fed(&8) {
+            members.extend(specs(&["averaged(of=mixture(components=8), fits=10)"]));
+        }
+        members
+    }
+
+    fn baseline() -> Spec {
+        specs(&["gaussian"]).remove(0)
+    }
+
+    const BY_USE: &'static [&'static str] = &["mixture", "averaged", "kernel"];
 }
+
+/// Columns up to which full mixtures of rows with missing values are fitted many times.
+const MOST_WITH_GAPS: usize = 16;
 
 /// The usual members for more than [`WIDE`] columns.
 fn wide_members(x: Rows<'_>) -> Vec<Spec> {

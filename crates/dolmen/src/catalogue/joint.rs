@@ -38,4 +38,19 @@ impl Catalogued for Joint {
             (false, _) => specs(&["naive-bayes", "aode"]),
         }
     }
+
+    fn quick_members(x: Rows<'_>) -> Vec<Spec> {
+        specs(&[if complete_numbers(x) { "bayes(density=gaussian)" } else { "naive-bayes" }])
+    }
+
+    /// The usual ones: all one-dependence estimators are among them.
+    fn best_members(x: Rows<'_>) -> Vec<Spec> {
+        Self::usual_members(x)
+    }
+
+    fn baseline() -> Spec {
+        specs(&["naive-bayes"]).remove(0)
+    }
+
+    const BY_USE: &'static [&'static str] = &["naive-bayes", "bayes", "aode", "ode"];
 }

@@ -5,9 +5,11 @@ mod canonical;
 mod classification;
 mod combiners;
 mod density;
+mod effort;
 mod generative;
 mod joint;
 mod parameter;
+mod plans;
 mod readers;
 mod regression;
 mod schema;
@@ -22,7 +24,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use combiners::weights_of;
+pub use effort::Effort;
 pub use parameter::{Bound, Choice, Kind, Parameter, Range};
+pub use plans::{PlanEntry, plans};
 
 use crate::combine::{Combiner, Method, StoredCombination, Weighable};
 use crate::error::{Error, Result};
@@ -289,6 +293,32 @@ pub trait Catalogued: Weighable + Averageable {
         specs(&[Method::default().name()])
     }
 
+    /// Fewer members than the usual ones, that are soon done.
+    fn quick_members(x: Rows<'_>) -> Vec<Spec>;
+
+    /// More members than the usual ones.
+    fn best_members(x: Rows<'_>) -> Vec<Spec>;
+
+    /// The member that knows least and is always done at once.
+    fn baseline() -> Spec;
+
+    /// Kinds of members, those first that stacks use most for what they cost: with little time they are asked first.
+    const BY_USE: &'static [&'static str];
+
+    /// The members used when the user names none.
+    fn members_for(effort: Effort, x: Rows<'_>) -> Vec<Spec> {
+        match effort {
+            Effort::Quick => Self::quick_members(x),
+            Effort::Usual => Self::usual_members(x),
+            Effort::Best => Self::best_members(x),
+        }
+    }
+
+    /// The combiners tried when the user names none.
+    fn combiners_for(_effort: Effort, x: Rows<'_>) -> Vec<Spec> {
+        Self::usual_combiners(x)
+    }
+
     /// The learner of a spec in the standard catalogue.
     fn learner(spec: &Spec) -> Result<Box<dyn Learner<Self>>> {
         Catalogue::standard().learner(spec)
@@ -353,6 +383,17 @@ const FEW_ROWS: usize = 5000;
 const WIDE: usize = 64;
 /// Columns beyond which trees look at some of them only.
 const VERY_WIDE: usize = 256;
+
+/// What the best effort adds for classes and numbers.
+const BEST: [&str; 5] = [
+    "boost(rate=0.03, leaves=8, min_leaf=5)",
+    "boost(rate=0.05, depth=3, columns=0.5, rows=0.8)",
+    "forest(min_leaf=5)",
+    "extra-trees(min_leaf=3)",
+    "deep-ensemble",
+];
+/// And what it adds where the square of the rows can be afforded.
+const BEST_IN_FEW_ROWS: [&str; 2] = ["svm(c=10)", "svm(c=0.2)"];
 
 /// Whether the rows are complete numbers.
 fn complete_numbers(x: Rows<'_>) -> bool {

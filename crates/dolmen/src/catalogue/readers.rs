@@ -5,20 +5,21 @@ use crate::ensemble::{Ensemble, FittedAdaBoost, FittedExperts, FoldAverage};
 use crate::learner::averaged::FittedBag;
 use crate::learner::baseline::{FittedFrequencies, FittedMean};
 use crate::learner::bayes::FittedBayes;
-use crate::learner::bayes::one_dependence::FittedOneDependence;
+use crate::learner::bayes::one_dependence::{FittedOneDependence, OneDependencePass};
 use crate::learner::density::averaged::FittedAverage;
 use crate::learner::density::gaussian::FittedGaussian;
 use crate::learner::density::kernel::FittedKernel;
-use crate::learner::density::mixture::FittedMixture;
+use crate::learner::density::mixture::{FittedMixture, GaussianPass, MixturePass};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::foreign::Foreign;
-use crate::learner::linear::{FittedLogistic, FittedRidge};
+use crate::learner::linear::{FittedLogistic, FittedRidge, LogisticPass, RidgePass};
 use crate::learner::neighbours::FittedNeighbours;
 use crate::learner::network::FittedNetwork;
 use crate::learner::svm::FittedSvm;
 use crate::learner::tree::{FittedBoost, FittedForest, FittedTree};
 use crate::learner::{Simple, Stored};
 use crate::store::Registry;
+use crate::target::Labels;
 use crate::task::{Classification, Density, Joint, Regression, Task};
 
 /// All of them.
@@ -28,11 +29,15 @@ pub(super) fn standard() -> Registry {
         .with_model::<Density, FittedKernel>()
         .with_model::<Density, FittedMixture>()
         .with_model::<Density, FittedAverage>()
+        .with_pass::<Density, GaussianPass>()
+        .with_pass::<Density, MixturePass>()
         .with_model::<Classification, Simple<FittedFrequencies>>()
         .with_model::<Classification, Simple<FittedLogistic>>()
         .with_model::<Classification, FittedAdaBoost>()
         .with_model::<Regression, Simple<FittedMean>>()
-        .with_model::<Regression, Simple<FittedRidge>>();
+        .with_model::<Regression, Simple<FittedRidge>>()
+        .with_pass::<Regression, RidgePass>()
+        .with_pass::<Classification, LogisticPass>();
     let registry = supervised::<Regression>(supervised::<Classification>(registry));
     let registry = generative::<Joint>(generative::<Classification>(registry));
     let registry = any_task::<Joint>(any_task::<Density>(registry));
@@ -61,18 +66,22 @@ where
 }
 
 /// Those that model p(x, c).
-fn generative<T: Task>(registry: Registry) -> Registry
+fn generative<T: Task<Target = Labels>>(registry: Registry) -> Registry
 where
     FittedBayes: Stored<T>,
     FittedOneDependence: Stored<T>,
 {
-    registry.with_model::<T, FittedBayes>().with_model::<T, FittedOneDependence>()
+    registry
+        .with_model::<T, FittedBayes>()
+        .with_model::<T, FittedOneDependence>()
+        .with_pass::<T, OneDependencePass>()
 }
 
 /// Those that hold members of any task, and what combines them.
 fn any_task<T: Task>(registry: Registry) -> Registry {
     registry
         .with_model::<T, FittedEncoded<T>>()
+        .with_encoded_pass::<T>()
         .with_model::<T, FittedBag<T>>()
         .with_model::<T, Foreign>()
         .with_model::<T, Ensemble<T>>()

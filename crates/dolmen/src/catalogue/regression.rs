@@ -1,8 +1,8 @@
 //! The learners of numbers.
 
 use super::{
-    Catalogue, Catalogued, FEW_ROWS, LearnerEntry, Section, VERY_WIDE, combiners, on_numbers,
-    section_of, specs, supervised, wrappers,
+    BEST, BEST_IN_FEW_ROWS, Catalogue, Catalogued, FEW_ROWS, LearnerEntry, Section, VERY_WIDE,
+    combiners, on_numbers, section_of, specs, supervised, wrappers,
 };
 use crate::learner::Simple;
 use crate::learner::baseline::Mean;
@@ -48,4 +48,29 @@ impl Catalogued for Regression {
         }
         specs(&members)
     }
+
+    /// A linear one, trees averaged and boosted, a network: of small sets of the usual members these did best on held-out
+    /// rows.
+    fn quick_members(x: Rows<'_>) -> Vec<Spec> {
+        let trees = if x.width() > VERY_WIDE { "extra-trees(columns=64)" } else { "extra-trees" };
+        specs(&["ridge", trees, "boost", "network"])
+    }
+
+    /// Beside the usual ones: boosting in small steps and of small trees, averaged trees with larger leaves, several
+    /// networks, and where rows allow support vectors that are held more and less.
+    fn best_members(x: Rows<'_>) -> Vec<Spec> {
+        let mut members = Self::usual_members(x);
+        members.extend(specs(&BEST));
+        if x.rows() <= FEW_ROWS {
+            members.extend(specs(&BEST_IN_FEW_ROWS));
+        }
+        members
+    }
+
+    fn baseline() -> Spec {
+        specs(&["mean"]).remove(0)
+    }
+
+    const BY_USE: &'static [&'static str] =
+        &["ridge", "extra-trees", "boost", "network", "neighbours", "svm", "forest"];
 }

@@ -45,6 +45,7 @@ pub struct Gate {
     #[schemars(range(min = 1, max = MOST_ITERATIONS))]
     pub iterations: usize,
     /// The largest element that the gradient of the mean loss may have in the end.
+    #[schemars(range(min = 0.0))]
     pub tolerance: f64,
 }
 

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Combination, FoundWeights, StoredCombination, check_members, check_weights, chosen_weights,
+    Combination, FoundWeights, LimitReport, StoredCombination, check_members, check_weights,
+    chosen_weights,
 };
 use crate::error::Result;
 use crate::learner::Diagnostics;
@@ -25,16 +26,19 @@ pub struct LinearPool {
     /// The search for them, as long as the pool is not stored.
     #[serde(skip)]
     found: Option<FoundWeights>,
+    /// What a limit on the members cost, as long as the pool is not stored.
+    #[serde(skip)]
+    limit: Option<LimitReport>,
 }
 
 impl LinearPool {
     /// A pool with these weights.
     pub fn new(weights: Vec<f64>) -> Self {
-        Self { weights, notes: Vec::new(), converged: None, found: None }
+        Self { weights, notes: Vec::new(), converged: None, found: None, limit: None }
     }
 
     /// The pool that a search for weights ended with.
-    pub(super) fn searched(found: FoundWeights) -> Self {
+    pub(crate) fn searched(found: FoundWeights) -> Self {
         let Solution { weights, converged, gap, .. } = &found.solution;
         let mut pool = Self::new(weights.clone());
         pool.converged = Some(*converged);
@@ -50,6 +54,13 @@ impl LinearPool {
     #[must_use]
     pub fn in_place_of(mut self, found: Option<&FoundWeights>) -> Self {
         self.found = found.cloned();
+        self
+    }
+
+    /// With what the limit cost that it was found within.
+    #[must_use]
+    pub(super) fn limited_by(mut self, limit: LimitReport) -> Self {
+        self.limit = Some(limit);
         self
     }
 
@@ -86,6 +97,10 @@ impl<T: Task> Combination<T> for LinearPool {
 
     fn found(&self) -> Option<&FoundWeights> {
         self.found.as_ref()
+    }
+
+    fn limit(&self) -> Option<&LimitReport> {
+        self.limit.as_ref()
     }
 
     fn of_members(&self, members: &[usize]) -> Option<Box<dyn Combination<T>>> {

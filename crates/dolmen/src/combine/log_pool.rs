@@ -42,6 +42,7 @@ pub struct LogPool {
     #[schemars(range(min = 0.0))]
     pub lambda: f64,
     /// The largest violation of the optimality conditions of the mean score.
+    #[schemars(range(min = 0.0))]
     pub tolerance: f64,
 }
 

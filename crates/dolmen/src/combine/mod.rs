@@ -5,6 +5,7 @@
 //! | file | combination |
 //! | --- | --- |
 //! | `method`, `linear_pool` | one weight per member, by a [`Method`] |
+//! | `limited` | the best weights of few members, or of members that are quick enough together |
 //! | `learned` | any learner on the members' predictions: ridge and logistic stackers, layers |
 //! | `log_pool` | the product of the members' probabilities, each to a power |
 //! | `gate` | weights that depend on the inputs |
@@ -20,6 +21,7 @@ mod gate;
 mod greedy;
 pub mod inference;
 mod learned;
+mod limited;
 mod linear_pool;
 mod log_pool;
 mod method;
@@ -33,6 +35,7 @@ pub use bma::{Bma, log_evidence};
 pub use gate::{Gate, Gated};
 pub(crate) use learned::Seen;
 pub use learned::{Learned, LearnedCombination, Scale};
+pub use limited::{LimitReport, Limited};
 pub use linear_pool::LinearPool;
 pub use log_pool::{LogPool, LogPooling};
 pub use method::{FoundWeights, Method, Weights};
@@ -105,6 +108,11 @@ pub trait Combination<T: Task>: Debug + Send + Sync {
     /// The weights as they were found, with their certificate, for reports; not stored. They may be more than those that are
     /// used, where the best member took the place of the others.
     fn found(&self) -> Option<&FoundWeights> {
+        None
+    }
+
+    /// What a limit on the members cost, if there was one; for reports, not stored.
+    fn limit(&self) -> Option<&LimitReport> {
         None
     }
 

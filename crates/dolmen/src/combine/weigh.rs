@@ -337,7 +337,8 @@ fn cross_validate<T: Weighable>(
     }
     let all: Vec<usize> = (0..members).collect();
     let start: Vec<f64> = weights.iter().map(|w| w + 1e-3 / members as f64).collect();
-    let tried: Vec<(Vec<f64>, Vec<f64>)> = folds
+    // Each fold keeps the scores of its own rows only.
+    let tried: Vec<[Vec<f64>; 2]> = folds
         .par_iter()
         .map(|fold| {
             let mut others = vec![0.0; shares.len()];
@@ -347,16 +348,18 @@ fn cross_validate<T: Weighable>(
             let alone = problem::member_scores(problem, &others);
             let best = first_largest(&alone);
             let found = weigher.again(&others, &start, &all);
-            let stacked = problem.row_scores(&found.weights);
-            (stacked, problem.row_scores(&problem::unit(members, best)))
+            [found.weights, problem::unit(members, best)].map(|weights| {
+                let scores = problem.row_scores(&weights);
+                fold.held_out.iter().map(|&i| scores[i]).collect()
+            })
         })
         .collect();
     // In order of time the first rows are learned from only.
     let mut tried_on = vec![0.0; shares.len()];
     let (mut stacked, mut best) = (vec![0.0; shares.len()], vec![0.0; shares.len()]);
-    for (fold, (of_stack, of_best)) in folds.iter().zip(&tried) {
-        for &i in &fold.held_out {
-            (stacked[i], best[i], tried_on[i]) = (of_stack[i], of_best[i], shares[i]);
+    for (fold, [of_stack, of_best]) in folds.iter().zip(&tried) {
+        for (j, &i) in fold.held_out.iter().enumerate() {
+            (stacked[i], best[i], tried_on[i]) = (of_stack[j], of_best[j], shares[i]);
         }
     }
     let uniform = problem.row_scores(&vec![1.0 / members as f64; members]);

@@ -278,10 +278,10 @@ impl<T: Task> Assessor<'_, T> {
         let asked_for = candidates[..self.asked_for].iter();
         let means: Vec<f64> = asked_for.map(|s| weighted_mean(s, shares)).collect();
         let mut chosen = first_largest(&means);
-        let verdict = if self.replace && trials.matrix.members().len() > 1 {
-            gains.verdict(self.equal == Some(chosen))
-        } else {
-            gains.stack_as_asked()
+        let verdict = match self.equal {
+            _ if !self.replace || trials.matrix.members().len() < 2 => gains.stack_as_asked(),
+            Some(equal) => gains.verdict(equal == chosen),
+            None => gains.stack_or_best(),
         };
         if let (Kept::Uniform, Some(equal)) = (verdict.kept, self.equal) {
             chosen = equal;

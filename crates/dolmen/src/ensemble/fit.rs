@@ -2,14 +2,17 @@
 
 use super::assess::{Assessed, Assessor, best_member, plan_checks};
 use super::equal::EqualWeights;
+use super::latency::seconds_per_row;
+use super::timed::{Collected, Timed};
 use super::verdict::Kept;
 use super::{Check, Ending, Ensemble, FoldAverage, IntervalKind, Stack, StackFigures};
-use crate::combine::{Combination, Combiner, LinearPool, log_evidence};
+use crate::combine::{Combination, Combiner, FoundWeights, LinearPool, log_evidence};
 use crate::error::{Error, Result};
 use crate::learner::{Attempt, Failure, Fitted, Learner, Sample, check_numbers, fit_members};
 use crate::oos::{self, Collector, MemberFits, OnFailure, OutOfSample, Trials};
 use crate::plan::Plan;
 use crate::run::{Run, Work};
+use crate::solver::Solution;
 use crate::solver::problem::unit;
 use crate::target::Target;
 use crate::task::Task;
@@ -62,6 +65,9 @@ impl<T: Task> Stack<T> {
         let run = &run.planned();
         let (mut trials, mut fits) = self.trials(sample, plan, rungs, run)?;
         let mut refitted: Models<T> = Vec::new();
+        if self.measures {
+            self.measure(sample, plan, &mut trials, &mut refitted, run)?;
+        }
         loop {
             let mut decision = self.decide(sample, &trials, &combiners, equal, run)?;
             let kept = self.reduce(keep_all, &mut decision, &trials.matrix);
@@ -85,6 +91,40 @@ impl<T: Task> Stack<T> {
             let models = in_order(&names, refitted)?;
             return self.ensemble(sample, trials, decision, kept.all_weights, models, run);
         }
+    }
+
+    /// The ensemble of members that were fitted elsewhere: `matrix` is what they said about the rows of the sample when they
+    /// had not seen them, `models` are those for new rows. Where the members are pooled by weights that were searched for, `weigh` may
+    /// find better ones, from more rows than these.
+    pub(crate) fn combine_fitted(
+        &self,
+        sample: &Sample<'_, T>,
+        plan: &Plan,
+        matrix: OutOfSample<T>,
+        models: Vec<(String, Box<dyn Fitted<T>>)>,
+        weigh: &dyn Fn(&FoundWeights) -> Result<Option<Solution>>,
+        run: &Run,
+    ) -> Result<Ensemble<T>> {
+        let (combiners, equal) = self.candidates();
+        let rungs: usize = combiners.iter().map(|combiner| combiner.rungs().len()).sum();
+        let trials = if self.is_checked(rungs) {
+            Trials::of_matrix(matrix, plan)
+        } else {
+            Trials::none(matrix)
+        };
+        let mut decision = self.decide(sample, &trials, &combiners, equal, run)?;
+        if let Some(found) = decision.combination.found().filter(|_| !decision.replaced)
+            && let Some(solution) = weigh(found)?
+        {
+            let options = found.options.clone();
+            let found = FoundWeights { options, solution };
+            decision.combination = Box::new(LinearPool::searched(found));
+        }
+        let kept = self.reduce(self.keep_all, &mut decision, &trials.matrix);
+        let names: Vec<String> =
+            kept.members.iter().map(|&m| trials.matrix.members()[m].clone()).collect();
+        let models = in_order(&names, models)?;
+        self.ensemble(sample, trials, decision, kept.all_weights, models, run)
     }
 
     /// The combination of all members that the trials speak for.
@@ -254,7 +294,7 @@ impl<T: Task> Stack<T> {
         let equal: &dyn Combiner<T> = &EqualWeights;
         let named = combiners.iter().position(|combiner| combiner.rungs() == equal.rungs());
         let members: usize = self.learners.iter().map(|learner| learner.members().len()).sum();
-        if self.replace && members > 1 && named.is_none() {
+        if self.replace && members > 1 && named.is_none() && !self.limited {
             combiners.push(equal);
         }
         let at = named.or((combiners.len() > self.combiners.len()).then_some(self.combiners.len()));
@@ -272,11 +312,35 @@ impl<T: Task> Stack<T> {
         plan: &Plan,
         candidates: usize,
         run: &Run,
-    ) -> Result<(Trials<T>, Vec<MemberFits<T>>)> {
+    ) -> Result<Collected<T>> {
         let learners = self.borrowed();
+        match &self.until {
+            None => self.trials_of(&learners, sample, plan, candidates, run),
+            Some((until, order)) => {
+                let collect = |learner: &dyn Learner<T>, run: &Run| {
+                    self.trials_of(&[learner], sample, plan, candidates, run)
+                };
+                let is_nested = self.check == Check::Nested && plan.is_partition();
+                let folds = plan.splits().len();
+                let fits = folds + if is_nested { folds * (folds - 1) / 2 } else { 0 };
+                let bears = self.on_failure == OnFailure::Drop;
+                let timed = Timed { learners: &learners, order, until: *until, fits, bears };
+                timed.collect(&collect, run)
+            }
+        }
+    }
+
+    /// The same of some learners.
+    fn trials_of(
+        &self,
+        learners: &[&dyn Learner<T>],
+        sample: &Sample<'_, T>,
+        plan: &Plan,
+        candidates: usize,
+        run: &Run,
+    ) -> Result<Collected<T>> {
         let (on_failure, reused) = (self.on_failure, self.reused.as_ref());
-        let collector =
-            Collector { learners: &learners, sample: *sample, plan, on_failure, reused };
+        let collector = Collector { learners, sample: *sample, plan, on_failure, reused };
         let members = run.stream("members");
         let (matrix, fits) = match self.ending {
             Ending::Refit => (collector.matrix(&members)?, Vec::new()),
@@ -285,12 +349,34 @@ impl<T: Task> Stack<T> {
         let trials = match self.check {
             Check::Nested if plan.is_partition() => {
                 let stream = run.stream("pairs");
-                Trials::nested(matrix, &learners, sample, plan, on_failure, &stream)?
+                Trials::nested(matrix, learners, sample, plan, on_failure, &stream)?
             }
             Check::AsNeeded if !self.is_checked(candidates) => Trials::none(matrix),
             Check::AsNeeded | Check::Matrix | Check::Nested => Trials::of_matrix(matrix, plan),
         };
         Ok((trials, fits))
+    }
+
+    /// Fits all members on all rows, and measures how long each takes to predict one.
+    fn measure(
+        &self,
+        sample: &Sample<'_, T>,
+        plan: &Plan,
+        trials: &mut Trials<T>,
+        refitted: &mut Models<T>,
+        run: &Run,
+    ) -> Result<()> {
+        let names = trials.matrix.members().to_vec();
+        drop_failed(self.refit_missing(sample, &names, refitted, run)?, plan, trials)?;
+        let seconds = |name: &String| {
+            let model = refitted.iter().find(|(other, _)| other == name);
+            let (_, model) =
+                model.ok_or_else(|| Error::shape(format!("fits of '{name}'"), 1, 0))?;
+            seconds_per_row(model.as_ref(), sample.x())
+        };
+        let costs = trials.matrix.members().iter().map(seconds).collect::<Result<_>>()?;
+        trials.matrix.set_costs(costs);
+        Ok(())
     }
 
     /// Each member's log evidence on chosen rows, to which it is fitted for this.

@@ -51,12 +51,42 @@ pub const LEVELS: [f64; 4] = [0.5, 0.8, 0.9, 0.95];
 impl Coverage {
     /// Of intervals and the truths they were to hold.
     pub(super) fn of(level: f64, intervals: &[[f64; 2]], truth: &[f64]) -> Self {
-        let shares = vec![1.0 / truth.len() as f64; truth.len()];
-        let holds = |([low, high], y): (&[f64; 2], &f64)| f64::from((low..=high).contains(&y));
-        let held: Vec<f64> = intervals.iter().zip(truth).map(holds).collect();
-        let width = intervals.iter().map(|[low, high]| high - low).sum::<f64>();
-        let measured = Estimate::of(&held, &shares);
-        Self { level, measured, width: width / truth.len() as f64 }
+        let mut covered = Covered::new(level);
+        covered.add(intervals, truth);
+        covered.coverage()
+    }
+}
+
+/// What is kept of the intervals of one level until all rows have been seen.
+#[derive(Debug)]
+pub(super) struct Covered {
+    level: f64,
+    /// Which rows' truths they held.
+    held: Vec<bool>,
+    /// The sum of their widths.
+    width: f64,
+}
+
+impl Covered {
+    pub(super) fn new(level: f64) -> Self {
+        Self { level, held: Vec::new(), width: 0.0 }
+    }
+
+    /// Adds the intervals of further rows and the truths they were to hold.
+    pub(super) fn add(&mut self, intervals: &[[f64; 2]], truth: &[f64]) {
+        let holds = |([low, high], y): (&[f64; 2], &f64)| (low..=high).contains(&y);
+        self.held.extend(intervals.iter().zip(truth).map(holds));
+        for [low, high] in intervals {
+            self.width += high - low;
+        }
+    }
+
+    /// How they did.
+    pub(super) fn coverage(&self) -> Coverage {
+        let rows = self.held.len() as f64;
+        let held: Vec<f64> = self.held.iter().map(|held| f64::from(*held)).collect();
+        let measured = Estimate::of(&held, &vec![1.0 / rows; held.len()]);
+        Coverage { level: self.level, measured, width: self.width / rows }
     }
 }
 

@@ -11,7 +11,9 @@
 //! | `fold_average` | a member as the average of its fits on the folds |
 //! | `calibrate` | class probabilities that mean what they say |
 //! | `intervals` | prediction intervals for numbers |
+//! | `latency` | how long members take to predict a row |
 //! | `spread` | how far off a stack of numbers is to be expected at a row |
+//! | `timed` | the matrix of as many learners as a time allows |
 //! | `tuned` | a learner that chooses among others in an inner cross-validation |
 //! | `adaboost/` | boosting by reweighted rows |
 //! | `experts/` | mixtures of experts behind a gate |
@@ -25,9 +27,11 @@ mod experts;
 mod fit;
 mod fold_average;
 mod intervals;
+mod latency;
 mod spread;
 mod stack;
 mod stacked;
+mod timed;
 mod tuned;
 mod unseen;
 mod verdict;
@@ -43,4 +47,5 @@ pub use intervals::{Coverage, IntervalKind, IntervalReport, LEVELS as INTERVAL_L
 pub use stack::{Check, Ending, Stack};
 pub use stacked::{Ensemble, HeldOutPredictions};
 pub use tuned::{Folds, Tuned};
+pub use unseen::Coverages;
 pub use verdict::{Kept, Surety, Verdict};

@@ -1,6 +1,8 @@
 //! Stacking: fit unlike learners, keep what each said about rows it had not seen, learn how to combine them. What a stack is
 //! made of; the way to the fitted ensemble is in `fit`.
 
+use std::time::Instant;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +17,7 @@ use crate::task::Task;
 
 /// A stack of learners and how they are combined. A stack is a learner itself, so stacks nest.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct Stack<T: Task> {
     pub(super) name: String,
     pub(super) learners: Vec<Box<dyn Learner<T>>>,
@@ -29,6 +32,9 @@ pub struct Stack<T: Task> {
     pub(super) replace: bool,
     pub(super) reused: Option<OutOfSample<T>>,
     pub(super) keep_all: bool,
+    pub(super) until: Option<(Instant, Vec<usize>)>,
+    pub(super) limited: bool,
+    pub(super) measures: bool,
 }
 
 /// How the candidates are tried, and how well the stack is known to do.
@@ -90,6 +96,9 @@ impl<T: Task> Stack<T> {
             replace: false,
             reused: None,
             keep_all: false,
+            until: None,
+            limited: false,
+            measures: false,
         }
     }
 
@@ -184,6 +193,24 @@ impl<T: Task> Stack<T> {
     #[must_use]
     pub fn keep_all(mut self, keep_all: bool) -> Self {
         self.keep_all = keep_all;
+        self
+    }
+
+    /// With an end: learners are asked one after another, in this order of their places, and those that would not be done by
+    /// then are left out; time is kept to fit the others on all rows. With time enough the fit is the same as without an end.
+    /// If none is done in time the fit is cancelled.
+    #[must_use]
+    pub fn until(mut self, end: Instant, order: Vec<usize>) -> Self {
+        self.until = Some((end, order));
+        self
+    }
+
+    /// Says that its combiners keep within a limit ([`Limited`](crate::combine::Limited)): equal weights of all members are no
+    /// candidate then. With `measures` members are fitted on all rows before they are combined, and how long each takes to
+    /// predict a row is part of the matrix.
+    #[must_use]
+    pub fn within_limits(mut self, measures: bool) -> Self {
+        (self.limited, self.measures) = (true, measures);
         self
     }
 

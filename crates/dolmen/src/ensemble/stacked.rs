@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::assess::{Assessed, Assessment, StackFigures};
@@ -88,7 +89,7 @@ impl<T: Task> Ensemble<T> {
     }
 
     /// An ensemble of models that weigh alike; one is itself.
-    pub(super) fn with_equal_weights(members: Vec<(String, Box<dyn Fitted<T>>)>) -> Result<Self> {
+    pub(crate) fn with_equal_weights(members: Vec<(String, Box<dyn Fitted<T>>)>) -> Result<Self> {
         let Some(width) = members.first().map(|(_, model)| model.width()) else {
             return Err(Error::shape("members of the ensemble", 1, 0));
         };
@@ -238,6 +239,32 @@ impl<T: Task> Ensemble<T> {
         combine_models(self.combination.as_ref(), fits, x, out, self.width)
     }
 
+    /// What it makes of its members' predictions, a column for each in their order: what [`crate::learner::predict`] says, without asking
+    /// the members once more.
+    pub fn combine(&self, columns: &[Vec<f64>], x: Rows<'_>, run: &Run) -> Result<Vec<f64>> {
+        let mut all = vec![0.0; x.rows() * self.width];
+        run.install(|| {
+            all.par_chunks_mut(SMALL_BLOCK * self.width).enumerate().try_for_each(|(k, out)| {
+                run.check()?;
+                let first = k * SMALL_BLOCK;
+                let rows = first..first + out.len() / self.width;
+                let cells = rows.start * self.width..rows.end * self.width;
+                let columns: Vec<&[f64]> =
+                    columns.iter().map(|column| &column[cells.clone()]).collect();
+                self.combination.combine_into(&columns, self.width, x.slice(rows), out)?;
+                self.calibrate(out);
+                Ok(())
+            })
+        })?;
+        Ok(all)
+    }
+
+    fn calibrate(&self, out: &mut [f64]) {
+        if let Some(calibration) = &self.calibration {
+            out.chunks_exact_mut(self.width).for_each(|row| calibration.apply(row));
+        }
+    }
+
     /// Whether the best member took the place of a stack that was not better.
     pub fn is_replaced(&self) -> bool {
         self.replaced
@@ -287,9 +314,7 @@ impl<T: Task> Fitted<T> for Ensemble<T> {
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
         let models = self.members.iter().map(|member| member.model.as_ref());
         combine_models(self.combination.as_ref(), models, x, out, self.width)?;
-        if let Some(calibration) = &self.calibration {
-            out.chunks_exact_mut(self.width).for_each(|row| calibration.apply(row));
-        }
+        self.calibrate(out);
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::Ensemble;
-use super::intervals::{Errors, check_level};
+use super::intervals::{Covered, Errors, check_level};
 use super::spread::{self, Spread, StoredSpread};
 use super::stacked::combine_models;
 use super::{Coverage, INTERVAL_LEVELS, IntervalKind, IntervalReport, Residuals};
@@ -113,11 +113,9 @@ impl Ensemble<Regression> {
 
     /// How often the intervals hold the truth of these rows; `None` if there are none.
     pub fn coverage(&self, x: Rows<'_>, truth: &[f64], run: &Run) -> Result<Option<Vec<Coverage>>> {
-        let Some(intervals) = self.intervals_of(x, &INTERVAL_LEVELS, run)? else {
-            return Ok(None);
-        };
-        let levels = INTERVAL_LEVELS.iter().zip(&intervals);
-        Ok(Some(levels.map(|(&level, own)| Coverage::of(level, own, truth)).collect()))
+        let mut covered = Coverages::default();
+        covered.add(self, x, truth, run)?;
+        Ok(covered.finish())
     }
 
     /// The intervals of several levels, level after level.
@@ -152,6 +150,39 @@ impl Ensemble<Regression> {
             all.iter_mut().zip(found?).for_each(|(all, found)| all.extend(found));
         }
         Ok(Some(all))
+    }
+}
+
+/// How often intervals hold the truth of rows that are seen block by block.
+#[derive(Debug, Default)]
+pub struct Coverages {
+    levels: Vec<Covered>,
+}
+
+impl Coverages {
+    /// Adds the intervals of further rows, if the model has any.
+    pub fn add(
+        &mut self,
+        model: &Ensemble<Regression>,
+        x: Rows<'_>,
+        truth: &[f64],
+        run: &Run,
+    ) -> Result<()> {
+        let Some(intervals) = model.intervals_of(x, &INTERVAL_LEVELS, run)? else {
+            return Ok(());
+        };
+        if self.levels.is_empty() {
+            self.levels = INTERVAL_LEVELS.iter().map(|&level| Covered::new(level)).collect();
+        }
+        for (covered, own) in self.levels.iter_mut().zip(&intervals) {
+            covered.add(own, truth);
+        }
+        Ok(())
+    }
+
+    /// How often they held it at each level; `None` if the model has no intervals.
+    pub fn finish(&self) -> Option<Vec<Coverage>> {
+        (!self.levels.is_empty()).then(|| self.levels.iter().map(Covered::coverage).collect())
     }
 }
 

@@ -85,6 +85,13 @@ impl Gains {
         self.decide(Kept::BestMember, true, lead)
     }
 
+    /// The same rule where equal weights are no candidate.
+    pub(super) fn stack_or_best(&self) -> Verdict {
+        let alike = Estimate { mean: 0.0, se: None };
+        let gains = Self { stack_over_uniform: alike, ..*self };
+        gains.verdict(false)
+    }
+
     /// Without the rule.
     pub(super) fn stack_as_asked(&self) -> Verdict {
         self.decide(Kept::Stack, false, self.stack)
@@ -138,6 +145,8 @@ mod tests {
         assert_eq!(kept(0.0, 0.0), Kept::BestMember);
         assert_eq!(gains(0.1, 0.1).verdict(true).kept, Kept::Uniform);
         assert_eq!(gains(-0.3, 0.1).stack_as_asked().kept, Kept::Stack);
+        assert_eq!(gains(0.1, 0.2).stack_or_best().kept, Kept::Stack);
+        assert_eq!(gains(-0.1, 0.2).stack_or_best().kept, Kept::BestMember);
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Ladders with a rung that cannot be fitted: what fails as a whole is done rung by rung, so that the others stay.
 
+use super::pass::AnyPass;
 use super::{Block, Failure, Fitted, Learner, Sample};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::run::Run;
+use crate::table::Rows;
 use crate::task::Task;
 
 /// A learner with several members, and each of them as a learner of its own.
@@ -48,6 +50,10 @@ impl<T: Task> Learner<T> for Ladder<T> {
             block => block,
         });
         Ok(Block::side_by_side(blocks.collect::<Result<_>>()?))
+    }
+
+    fn pass(&self, x: Rows<'_>, run: &Run) -> Option<Result<Box<dyn AnyPass<T>>>> {
+        self.whole.pass(x, run)
     }
 
     fn rungs(&self) -> &[Box<dyn Learner<T>>] {

@@ -17,6 +17,7 @@ pub mod linear;
 pub mod neighbours;
 pub mod network;
 mod out_of_sample;
+pub mod pass;
 mod sample;
 pub(crate) mod scales;
 mod simple;
@@ -42,6 +43,7 @@ pub use stored::{Stored, check_use};
 pub use crate::store::{Parameters, Value};
 
 use density::DensityModel;
+use pass::AnyPass;
 
 use crate::error::Result;
 use crate::memory;
@@ -66,6 +68,12 @@ pub trait Learner<T: Task>: Debug + Send + Sync {
     /// work between splits or members (one pass over pairs, counts minus one row) do so here.
     fn out_of_sample(&self, sample: &Sample<'_, T>, plan: &Plan, run: &Run) -> Result<Block> {
         refit(self, sample, plan, run)
+    }
+
+    /// The first of the passes in which the learner is fitted to rows of these columns, if it needs them only block by block.
+    /// Made in memory, the same passes give what [`Learner::fit`] gives.
+    fn pass(&self, _x: Rows<'_>, _run: &Run) -> Option<Result<Box<dyn AnyPass<T>>>> {
+        None
     }
 
     /// Of a ladder, its members as learners of their own, in the same order: where it cannot be fitted as a whole, those that

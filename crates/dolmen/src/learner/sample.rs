@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::chosen::Chosen;
+use super::pass::Piece;
 use crate::error::{Error, Place, Result};
 use crate::plan::{Folds, OwnedKeys, Plan, RowKeys, Split};
 use crate::run::Run;
@@ -225,6 +226,32 @@ impl<'a, T: Task> Sample<'a, T> {
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.x.rows()
+    }
+
+    /// Shows the rows in consecutive pieces of so many, with their weights and without their keys.
+    pub(crate) fn for_pieces(
+        &self,
+        rows: usize,
+        mut show: impl FnMut(&Piece<'_, T>) -> Result<()>,
+    ) -> Result<()> {
+        if self.rows() <= rows {
+            return show(&Piece::new(*self, 0));
+        }
+        for start in (0..self.rows()).step_by(rows) {
+            let range = start..self.rows().min(start + rows);
+            let target = self.target.select(&range.clone().collect::<Vec<usize>>());
+            let sample = Sample {
+                x: self.x.slice(range.clone()),
+                target: &target,
+                weights: self.weights.map(|weights| &weights[range]),
+                groups: None,
+                times: None,
+            };
+            // Chosen rows know where they stand.
+            let first = if self.x.are_chosen() { 0 } else { start as u64 };
+            show(&Piece::new(sample, first))?;
+        }
+        Ok(())
     }
 
     /// Chosen rows, in that order; a row may be chosen more than once. Their inputs are a view, the rest is copied.

@@ -21,8 +21,9 @@ pub(crate) struct Scales {
 }
 
 /// First and second moments about a point, and whether only 0 and 1 were seen.
-#[derive(Clone)]
-struct Moments {
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Moments {
+    about: Vec<f64>,
     weight: f64,
     first: Vec<f64>,
     second: Vec<f64>,
@@ -30,7 +31,11 @@ struct Moments {
 }
 
 impl Accumulator for Moments {
-    fn merge(&mut self, later: Self) {
+    /// Moments about another point are first brought to the one of these.
+    fn merge(&mut self, mut later: Self) {
+        if later.about != self.about {
+            later.move_to(&self.about);
+        }
         self.weight += later.weight;
         self.first.iter_mut().zip(later.first).for_each(|(a, b)| *a += b);
         self.second.iter_mut().zip(later.second).for_each(|(a, b)| *a += b);
@@ -55,21 +60,9 @@ impl Scales {
         if x.rows() == 0 {
             return Self::none(columns);
         }
-        let means = moments(x, weights, x.row(0));
-        let centres: Vec<f64> =
-            x.row(0).iter().zip(&means.first).map(|(at, sum)| at + sum / means.weight).collect();
         // About the mean itself: the difference of two large sums would lose a small spread.
-        let about = moments(x, weights, &centres);
-        let deviation = |j: usize| (about.second[j] / about.weight).sqrt();
-        let mut scales = Self { scales: (0..columns).map(deviation).collect(), centres };
-        for j in 0..columns {
-            let (centre, deviation) = (scales.centres[j], scales.scales[j]);
-            scales.scales[j] = scale(centre, deviation, about.indicator[j]);
-            if about.indicator[j] {
-                scales.centres[j] = 0.0;
-            }
-        }
-        scales
+        let means = Moments::of(x, weights, x.row(0)).means();
+        Moments::of(x, weights, &means).scales()
     }
 
     /// One row on the common scale.
@@ -109,34 +102,77 @@ pub(crate) fn scale(mean: f64, deviation: f64, indicator: bool) -> f64 {
     if varies && !indicator { deviation } else { 1.0 }
 }
 
-/// Sums about a point over rows of positive weight.
-fn moments(x: Rows<'_>, weights: Option<&[f64]>, about: &[f64]) -> Moments {
-    let columns = x.width();
-    let zero = || Moments {
-        weight: 0.0,
-        first: vec![0.0; columns],
-        second: vec![0.0; columns],
-        indicator: vec![true; columns],
-    };
-    accumulate(x.rows(), PART, zero, |sum, rows| {
-        for i in rows {
-            let weight = weights.map_or(1.0, |w| w[i]);
-            if weight == 0.0 {
-                continue;
+impl Moments {
+    /// Sums about a point over rows of positive weight.
+    pub(crate) fn of(x: Rows<'_>, weights: Option<&[f64]>, about: &[f64]) -> Self {
+        let columns = x.width();
+        let zero = || Self {
+            about: about.to_vec(),
+            weight: 0.0,
+            first: vec![0.0; columns],
+            second: vec![0.0; columns],
+            indicator: vec![true; columns],
+        };
+        accumulate(x.rows(), PART, zero, |sum, rows| {
+            for i in rows {
+                let weight = weights.map_or(1.0, |w| w[i]);
+                if weight == 0.0 {
+                    continue;
+                }
+                sum.weight += weight;
+                for (j, (value, at)) in x.row(i).iter().zip(about).enumerate() {
+                    let deviation = value - at;
+                    sum.first[j] += weight * deviation;
+                    sum.second[j] += weight * deviation * deviation;
+                    sum.indicator[j] &= *value == 0.0 || *value == 1.0;
+                }
             }
-            sum.weight += weight;
-            for (j, (value, at)) in x.row(i).iter().zip(about).enumerate() {
-                let deviation = value - at;
-                sum.first[j] += weight * deviation;
-                sum.second[j] += weight * deviation * deviation;
-                sum.indicator[j] &= *value == 0.0 || *value == 1.0;
-            }
+        })
+    }
+
+    /// The same moments about another point.
+    fn move_to(&mut self, about: &[f64]) {
+        for (j, at) in about.iter().enumerate() {
+            let off = self.about[j] - at;
+            self.second[j] += 2.0 * off * self.first[j] + off * off * self.weight;
+            self.first[j] += off * self.weight;
         }
-    })
+        self.about.copy_from_slice(about);
+    }
+
+    /// The means of the columns.
+    pub(crate) fn means(&self) -> Vec<f64> {
+        self.about.iter().zip(&self.first).map(|(at, sum)| at + sum / self.weight).collect()
+    }
+
+    /// The scales that follow from moments about the means.
+    pub(crate) fn scales(self) -> Scales {
+        let deviation = |j: usize| (self.second[j] / self.weight).sqrt();
+        let scale = |j: usize| scale(self.about[j], deviation(j), self.indicator[j]);
+        let scales = (0..self.about.len()).map(scale).collect();
+        Scales { scales, ..self.about_centres(self.about.clone()) }
+    }
+
+    /// Centres that follow from moments about any point, and scales that leave columns as they are.
+    pub(crate) fn centring(&self) -> Scales {
+        self.about_centres(self.means())
+    }
+
+    /// Indicators keep their 0.
+    fn about_centres(&self, mut centres: Vec<f64>) -> Scales {
+        let indicators = centres.iter_mut().zip(&self.indicator).filter(|(_, is)| **is);
+        indicators.for_each(|(centre, _)| *centre = 0.0);
+        Scales { scales: vec![1.0; centres.len()], centres }
+    }
 }
 
 /// Refuses inputs that are not complete, finite numbers.
 pub(crate) fn require_numbers(x: Rows<'_>) -> Result<()> {
+    require_numbers_at(x, |row| row as u64)
+}
+
+/// The same of rows that have other numbers in the whole table.
+pub(crate) fn require_numbers_at(x: Rows<'_>, number: impl Fn(usize) -> u64) -> Result<()> {
     let cure = "put the learner behind an encoder: encoded(of=.., one_hot=true, impute=..)";
     let fields = x.schema().fields();
     if let Some(field) = fields.iter().find(|field| field.kind != Kind::Numeric) {
@@ -146,7 +182,7 @@ pub(crate) fn require_numbers(x: Rows<'_>) -> Result<()> {
     match x.find(|value| !value.is_finite()) {
         None => Ok(()),
         Some((row, column)) => {
-            let place = Place::cell(row, &fields[column].name);
+            let place = Place::cell(number(row) as usize, &fields[column].name);
             let problem = format!("the learner needs numbers, not {}", x.row(row)[column]);
             Err(Error::data(place, problem).with_hint(cure))
         }
@@ -155,34 +191,63 @@ pub(crate) fn require_numbers(x: Rows<'_>) -> Result<()> {
 
 /// Refuses to learn from columns whose squares would be 0 or infinite.
 pub(crate) fn require_moderate(x: Rows<'_>) -> Result<()> {
-    /// What the values of a column may differ by, if they do.
-    const REACH: std::ops::RangeInclusive<f64> = 1e-120..=1e120;
-    let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); x.width()];
-    for row in x.iter() {
-        for ((least, largest), value) in ranges.iter_mut().zip(row) {
-            (*least, *largest) = (least.min(*value), largest.max(*value));
-        }
-    }
-    for (field, (least, largest)) in x.schema().fields().iter().zip(ranges) {
-        let reach = largest - least;
-        if reach > 0.0 && !REACH.contains(&reach) {
-            let problem = format!(
-                "the values reach over {reach:.1e}, too {} to be squared",
-                if reach > 1.0 { "much" } else { "little" }
-            );
-            return Err(Error::data(Place::column(&field.name), problem)
-                .with_hint("multiply the column by a constant"));
-        }
-    }
-    Ok(())
+    Ranges::of(x).require_moderate(x.schema().fields().iter().map(|field| field.name.as_str()))
 }
 
-/// Refuses numbers to predict that are not finite.
-pub(crate) fn require_finite(target: &[f64]) -> Result<()> {
+/// The least and the largest value of each column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Ranges(Vec<(f64, f64)>);
+
+impl Ranges {
+    /// Those of no rows.
+    pub(crate) fn none(columns: usize) -> Self {
+        Self(vec![(f64::INFINITY, f64::NEG_INFINITY); columns])
+    }
+
+    /// Those of some rows.
+    pub(crate) fn of(x: Rows<'_>) -> Self {
+        let mut ranges = Self::none(x.width());
+        for row in x.iter() {
+            for ((least, largest), value) in ranges.0.iter_mut().zip(row) {
+                (*least, *largest) = (least.min(*value), largest.max(*value));
+            }
+        }
+        ranges
+    }
+
+    /// Refuses columns whose squares would be 0 or infinite.
+    pub(crate) fn require_moderate<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<()> {
+        /// What the values of a column may differ by, if they do.
+        const REACH: std::ops::RangeInclusive<f64> = 1e-120..=1e120;
+        for (name, (least, largest)) in names.zip(&self.0) {
+            let reach = largest - least;
+            if reach > 0.0 && !REACH.contains(&reach) {
+                let problem = format!(
+                    "the values reach over {reach:.1e}, too {} to be squared",
+                    if reach > 1.0 { "much" } else { "little" }
+                );
+                return Err(Error::data(Place::column(name), problem)
+                    .with_hint("multiply the column by a constant"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Accumulator for Ranges {
+    fn merge(&mut self, later: Self) {
+        for ((least, largest), (low, high)) in self.0.iter_mut().zip(later.0) {
+            (*least, *largest) = (least.min(low), largest.max(high));
+        }
+    }
+}
+
+/// Refuses numbers to predict that are not finite; `number` is that of a row in the whole table.
+pub(crate) fn require_finite(target: &[f64], number: impl Fn(usize) -> u64) -> Result<()> {
     match target.iter().position(|y| !y.is_finite()) {
         Some(i) => {
             let problem = format!("the target is {}, not a number", target[i]);
-            Err(Error::data(Place::row(i), problem))
+            Err(Error::data(Place::row(number(i) as usize), problem))
         }
         None => Ok(()),
     }

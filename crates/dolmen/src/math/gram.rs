@@ -1,12 +1,13 @@
 //! Gram matrices Z'Z, summed over blocks of rows.
 
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use serde::{Deserialize, Serialize};
 
 use crate::stats::{Accumulator, accumulate};
 
 /// A symmetric matrix, summed up from blocks of rows; only its lower triangle is kept up to date while summing.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gram {
     order: usize,
     values: Vec<f64>,
@@ -16,6 +17,11 @@ impl Gram {
     /// The zero matrix.
     pub fn zero(order: usize) -> Self {
         Self { order, values: vec![0.0; order * order] }
+    }
+
+    /// Multiplies every element.
+    pub(crate) fn scale(&mut self, factor: f64) {
+        self.values.iter_mut().for_each(|value| *value *= factor);
     }
 
     /// Adds Z'Z for a block of rows; `z` holds one column after the other.
@@ -133,6 +139,21 @@ impl Gram {
     /// The matrix times a vector.
     pub fn times(&self, x: &[f64]) -> Vec<f64> {
         (0..self.order).map(|i| (0..self.order).map(|j| self.get(i, j) * x[j]).sum()).collect()
+    }
+
+    /// Rows R with R'R equal to the matrix, as many as it has columns; `None` if it is not finite.
+    pub(crate) fn root(&self) -> Option<Vec<Vec<f64>>> {
+        let all: Vec<usize> = (0..self.order).collect();
+        if self.values.iter().any(|value| !value.is_finite()) {
+            return None;
+        }
+        let found = self.submatrix(&all).self_adjoint_eigen(Side::Lower).ok()?;
+        let (vectors, values) = (found.U(), found.S().column_vector());
+        let row = |k: usize| {
+            let size = values[k].max(0.0).sqrt();
+            (0..self.order).map(|j| size * vectors[(j, k)]).collect()
+        };
+        Some((0..self.order).map(row).collect())
     }
 
     /// The rows and columns of `chosen`, in that order.

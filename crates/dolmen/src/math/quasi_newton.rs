@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use super::bulk::{add_scaled, dot};
 use crate::error::Result;
 
@@ -16,7 +18,7 @@ const CURVATURE: f64 = 0.9;
 const LINE_EVALUATIONS: usize = 25;
 
 /// When to stop.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Stop {
     /// The largest element of the gradient to be reached.
     pub(crate) gradient: f64,

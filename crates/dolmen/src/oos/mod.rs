@@ -46,6 +46,8 @@ pub struct OutOfSample<T: Task> {
     /// fold w when fitted without v and w. Of the rows of fold v itself, what they said when fitted without it alone.
     without: Vec<Vec<Vec<f64>>>,
     failures: Vec<(String, Failure)>,
+    /// Seconds that each member takes to predict a row, where that was measured.
+    costs: Option<Vec<f64>>,
     width: usize,
 }
 
@@ -88,6 +90,7 @@ impl<T: Task> OutOfSample<T> {
             data: None,
             stream: None,
             failures: Vec::new(),
+            costs: None,
             width,
         })
     }
@@ -222,6 +225,7 @@ impl<T: Task> OutOfSample<T> {
             stream: self.stream.clone(),
             without: vec![Vec::new(); self.members.len()],
             failures: self.failures.clone(),
+            costs: self.costs.clone(),
             width: self.width,
         }
     }
@@ -231,8 +235,52 @@ impl<T: Task> OutOfSample<T> {
         if let Some(m) = self.members.iter().position(|member| member == name) {
             self.columns.remove(m);
             self.without.remove(m);
+            if let Some(costs) = &mut self.costs {
+                costs.remove(m);
+            }
             self.failures.push((self.members.remove(m), failure.clone()));
         }
+    }
+
+    /// Takes in the members of another matrix of the same rows, after its own.
+    pub(crate) fn append(&mut self, other: Self) {
+        debug_assert_eq!(self.rows, other.rows);
+        self.members.extend(other.members);
+        self.columns.extend(other.columns);
+        self.without.extend(other.without);
+        self.failures.extend(other.failures);
+        self.costs = None;
+    }
+
+    /// Seconds that each member takes to predict one row, where that was measured; not kept in files.
+    pub fn costs(&self) -> Option<&[f64]> {
+        self.costs.as_deref()
+    }
+
+    /// The same matrix with what each member takes to predict one row.
+    pub fn with_costs(mut self, costs: Vec<f64>) -> Result<Self> {
+        if costs.len() != self.members.len() {
+            return Err(Error::shape("costs of the members", self.members.len(), costs.len()));
+        }
+        match costs.iter().find(|cost| !(cost.is_finite() && **cost >= 0.0)) {
+            Some(cost) => Err(Error::param("cost of a member", "a number of at least 0", cost)),
+            None => {
+                self.set_costs(costs);
+                Ok(self)
+            }
+        }
+    }
+
+    pub(crate) fn set_costs(&mut self, costs: Vec<f64>) {
+        self.costs = Some(costs);
+    }
+
+    /// Remembers members that took no part, and why.
+    pub(crate) fn leave_out(&mut self, names: &[String], why: &str) {
+        let failure = |name: &String| {
+            (name.clone(), Failure { member: 0, split: 0, message: why.to_string() })
+        };
+        self.failures.extend(names.iter().map(failure));
     }
 
     /// Each row's score by one member alone.

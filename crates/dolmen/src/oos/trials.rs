@@ -204,6 +204,11 @@ impl<T: Task> Trials<T> {
         Trial { learned_from, held_out: matrix.select(held_out) }
     }
 
+    /// Takes in the members of other trials of the same rows and splits.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.matrix.append(other.matrix);
+    }
+
     /// Goes on without a member that failed elsewhere.
     pub(crate) fn drop_member(&mut self, name: &str, failure: &Failure) {
         self.matrix.drop_member(name, failure);

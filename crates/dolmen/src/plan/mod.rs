@@ -5,6 +5,7 @@
 //! | [`KFold`] | each row once, in folds of equal size | all others |
 //! | [`Stratified`] | the same, every class spread evenly over the folds | all others |
 //! | [`Grouped`], [`StratifiedGrouped`] | the same, a group's rows always in one fold | all others |
+//! | [`Hashed`] | each row once, in a fold drawn by its number or group alone | all others |
 //! | [`LeaveOneOut`] | one row at a time | all others |
 //! | [`Repeated`] | any scheme that draws at random, several times | |
 //! | [`TimeOrdered`] | blocks of time, one after another | what came before (or around), up to a gap |
@@ -20,10 +21,11 @@ mod fingerprint;
 mod folds;
 mod given;
 mod grouped;
+mod hashed;
 mod hold_out;
 mod k_fold;
 mod keys;
-mod request;
+pub(crate) mod request;
 mod resample;
 mod spec;
 mod stratified;
@@ -37,6 +39,8 @@ pub(crate) use fingerprint::Digest;
 pub(crate) use folds::Folds;
 pub use given::Given;
 pub use grouped::{Grouped, StratifiedGrouped};
+pub use hashed::Hashed;
+pub(crate) use hashed::Lot;
 pub use k_fold::{KFold, LeaveOneOut};
 pub use keys::{OwnedKeys, RowKeys};
 pub use request::PlanRequest;

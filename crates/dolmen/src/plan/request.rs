@@ -54,8 +54,9 @@ enum Key {
 }
 
 /// Every scheme by its name: other names for it, and the key that its column names.
-const SCHEMES: [(&str, &[&str], Key); 11] = [
+const SCHEMES: [(&str, &[&str], Key); 12] = [
     ("k-fold", &["kfold"], Key::None),
+    ("hashed", &[], Key::Groups),
     ("stratified", &[], Key::None),
     ("grouped", &["groups"], Key::Groups),
     ("stratified-grouped", &[], Key::Groups),
@@ -113,6 +114,25 @@ impl PlanSpec {
     }
 }
 
+/// Parameters of time-ordered plans that texts usually call by another name: their own name and that one.
+const OF_TIME: [(&str, &str); 2] = [("splits", "folds"), ("window", "kind")];
+
+/// The name that texts have for a scheme's parameter.
+pub(crate) fn usual_name<'a>(kind: &str, own: &'a str) -> &'a str {
+    let renamed = OF_TIME.iter().find(|(name, _)| kind == "time-ordered" && *name == own);
+    renamed.map_or(own, |(_, usual)| usual)
+}
+
+/// What a scheme's column tells of the rows, and whether it must be named there: times and groups may be named elsewhere.
+pub(crate) fn column_of(kind: &str) -> Option<(&'static str, bool)> {
+    match scheme(kind).ok()?.1 {
+        Key::None => None,
+        Key::Time => Some(("times", false)),
+        Key::Groups => Some(("groups", false)),
+        Key::Folds => Some(("folds", true)),
+    }
+}
+
 /// The scheme's own name and key.
 fn scheme(kind: &str) -> Result<(&'static str, Key)> {
     let is_named =
@@ -128,7 +148,7 @@ fn scheme(kind: &str) -> Result<(&'static str, Key)> {
 /// Gives parameters that have two names their own, and says which were called by the other.
 fn take_own_names(spec: &mut Spec) -> Result<Vec<(&'static str, &'static str)>> {
     let two_names: &[(&str, &str)] = match spec.kind.as_str() {
-        "time-ordered" => &[("splits", "folds"), ("window", "kind")],
+        "time-ordered" => &OF_TIME,
         _ => &[("folds", "splits")],
     };
     let mut renamed = Vec::new();
@@ -146,6 +166,7 @@ fn take_own_names(spec: &mut Spec) -> Result<Vec<(&'static str, &'static str)>> 
 fn read(spec: &Spec) -> Result<PlanSpec> {
     match spec.kind.as_str() {
         "k-fold" => own(spec, PlanSpec::KFold),
+        "hashed" => own(spec, PlanSpec::Hashed),
         "stratified" => own(spec, PlanSpec::Stratified),
         "grouped" => own(spec, PlanSpec::Grouped),
         "stratified-grouped" => own(spec, PlanSpec::StratifiedGrouped),

@@ -24,7 +24,8 @@ pub enum Portion {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HoldOut {
-    /// The rows held out.
+    /// The rows held out: a whole number counts them, a fraction is their share.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub test: Portion,
     /// Whether every class has its share of them, to within one row.
     pub stratify: bool,
@@ -40,7 +41,8 @@ impl Default for HoldOut {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Subsample {
-    /// The rows learned from.
+    /// The rows learned from: a whole number counts them, a fraction is their share.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub train: Portion,
     /// Number of draws. The first draws are the same however many follow.
     #[schemars(range(min = 1, max = MOST_REPEATS))]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Bootstrap, Given, Grouped, HoldOut, KFold, LeaveOneOut, MOST_REPEATS, Plan, RowKeys,
+    Bootstrap, Given, Grouped, Hashed, HoldOut, KFold, LeaveOneOut, MOST_REPEATS, Plan, RowKeys,
     Stratified, StratifiedGrouped, Subsample, TimeOrdered, check_repeats, stream,
 };
 use crate::error::{Error, Place, Result};
@@ -34,6 +34,8 @@ pub enum PlanSpec {
     Grouped(Grouped),
     /// Folds that keep groups together and give every class its share as far as possible.
     StratifiedGrouped(StratifiedGrouped),
+    /// Folds drawn by the rows' numbers, or groups, alone.
+    Hashed(Hashed),
     /// One row at a time.
     LeaveOneOut(LeaveOneOut),
     /// A random scheme several times.
@@ -111,6 +113,7 @@ impl PlanSpec {
             Self::StratifiedGrouped(scheme) => {
                 Plan::stratified_grouped(keys.classes()?, keys.groups()?, scheme.folds, run)
             }
+            Self::Hashed(scheme) => scheme.plan(rows, keys.groups, run),
             Self::LeaveOneOut(LeaveOneOut {}) => Plan::leave_one_out(rows),
             Self::Repeated(scheme) => scheme.plan(rows, keys, run),
             Self::TimeOrdered(scheme) => {
@@ -137,6 +140,7 @@ impl PlanSpec {
             Self::Stratified(_) => "stratified",
             Self::Grouped(_) => "grouped",
             Self::StratifiedGrouped(_) => "stratified-grouped",
+            Self::Hashed(_) => "hashed",
             Self::LeaveOneOut(_) => "leave-one-out",
             Self::Repeated(_) => "repeated",
             Self::TimeOrdered(_) => "time-ordered",
@@ -152,6 +156,7 @@ impl PlanSpec {
             // A time-ordered plan learns from no row of a group that it predicts; given folds are looked at.
             Self::Grouped(_)
             | Self::StratifiedGrouped(_)
+            | Self::Hashed(_)
             | Self::TimeOrdered(_)
             | Self::Given(_) => true,
             Self::Repeated(scheme) => scheme.of.keeps_groups(),
@@ -159,7 +164,7 @@ impl PlanSpec {
         }
     }
 
-    fn draws_at_random(&self) -> bool {
+    pub(crate) fn draws_at_random(&self) -> bool {
         match self {
             Self::KFold(scheme) => scheme.shuffle,
             Self::LeaveOneOut(_) | Self::TimeOrdered(_) | Self::Given(_) => false,

@@ -21,19 +21,21 @@ use crate::error::{Error, Place, Result};
 #[serde(default, deny_unknown_fields)]
 pub struct TimeOrdered {
     /// Number of blocks held out.
+    #[schemars(range(min = 1))]
     pub splits: usize,
     /// Which moments are learned from.
     pub window: Window,
     /// Moments learned from in a rolling window; if not given, as many as lie before the first block and its gap.
+    #[schemars(range(min = 1))]
     pub train: Option<usize>,
-    /// Moments in a held-out block; if not given, the moments divided by `splits + 1`, rounded down. The blocks end with
-    /// the last moment.
+    /// Moments in a held-out block; if not given, all moments divided by one more than the number of blocks, rounded down.
+    /// The blocks end with the last moment.
     #[schemars(range(min = 1))]
     pub test: Option<usize>,
     /// Purge: moments between a held-out block and those learned from, left out because what is predicted there is
     /// not yet settled (the sum of the next five days) or not yet known.
     pub gap: usize,
-    /// With [`Window::Around`], moments left out after a held-out block, beyond the gap, because they still echo it.
+    /// Where moments around the block are learned from, those left out after it, beyond the gap, because they still echo it.
     pub embargo: usize,
 }
 

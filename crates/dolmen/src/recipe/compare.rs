@@ -3,7 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fit::usual_folds;
 use super::{Data, Recipe, TargetTask, Truth};
 use crate::catalogue::{Catalogue, Catalogued};
 use crate::ensemble::Ensemble;
@@ -133,7 +132,7 @@ impl CompareRecipe {
             let expected = "one that can be made for the rows learned from in every split";
             return Err(Error::param("plan", expected, "given by a column"));
         }
-        let usual = if plan.is_some() { 0 } else { usual_folds(&sample) };
+        let usual = if plan.is_some() { 0 } else { self.recipe.usual_folds::<T>() };
         // In order of time there are blocks to predict, and no other draw of them.
         let (repeats, outer_folds) = if sample.times().is_some() {
             within("repeats of blocks of time", versus.repeats.unwrap_or(1), 1..=1)?;

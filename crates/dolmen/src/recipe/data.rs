@@ -9,7 +9,8 @@ use crate::learner::{Sample, Weights};
 use crate::plan::{PlanRequest, PlanSpec};
 use crate::run::Run;
 use crate::table::{
-    Assigned, Column, Conventions, Features, Roles, Schema, Table, possible_classes,
+    self, Assigned, Column, Conventions, Features, ReadOptions, Roles, Schema, Table,
+    possible_classes,
 };
 use crate::target::Labels;
 use crate::task::Task;
@@ -49,13 +50,18 @@ pub struct Data {
 impl Recipe {
     /// Reads a file and takes it apart.
     pub fn read_data(&self, path: &Path, run: &Run) -> Result<Data> {
+        let table = table::read(path, &self.read_options()?, run)?;
+        self.data(table).map_err(|error| error.in_file(path))
+    }
+
+    /// How its table is read.
+    pub fn read_options(&self) -> Result<ReadOptions> {
         let has_classes = self.task.is_some_and(TargetTask::has_classes);
         let classes = self.target.as_deref().filter(|_| has_classes);
         let plan = self.plan_request()?;
         let keys = self.key_columns(plan.as_ref());
         let always: Vec<&str> = keys.iter().map(String::as_str).collect();
-        let table = self.reading.read(path, &always, classes, run)?;
-        self.data(table).map_err(|error| error.in_file(path))
+        self.reading.read_options(&always, classes)
     }
 
     /// Takes a table apart.

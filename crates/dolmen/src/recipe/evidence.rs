@@ -1,19 +1,20 @@
 //! How predictions did row by row, summed up: curves and counts that are small whatever the number of rows, and hold no row.
 //!
 //! A fit makes it from the rows held out in the check of the stack (or, without a check, from the out-of-sample matrix), and it is
-//! stored with the model; [`Model::examine`] makes the same from rows with known truth.
+//! stored with the model; [`Model::judge`] makes the same from rows with known truth.
 
 use serde::{Deserialize, Serialize};
 
 use super::explain::Explained;
 use super::matrix::{Matrix, with_matrix};
-use super::model::{AnyModel, Model, Predicted};
+use super::model::Model;
+use super::score::Answers;
 use crate::combine::Combination;
 use crate::ensemble::Ensemble;
 use crate::error::Result;
 use crate::evaluate::explain::{Dependence, Importance};
 use crate::learner::density::DensityModel;
-use crate::learner::{Fitted, Sample, predict};
+use crate::learner::{Fitted, Sample};
 use crate::oos::OutOfSample;
 use crate::run::Run;
 use crate::score::Histogram;
@@ -261,51 +262,26 @@ fn sketches(x: Rows<'_>) -> Vec<ColumnSketch> {
 }
 
 impl Model {
-    /// How predictions of rows with known truth do, row by row; with `explain` also the importance of the inputs. The rows should
-    /// not be those learned from.
-    pub fn examine(&self, rows: Predicted, explain: bool, run: &Run) -> Result<Evidence> {
-        let (features, mut table, _) = self.with_truth(rows)?;
-        let run = &run.stream("examine");
-        match self.any() {
-            AnyModel::Density(model) => {
-                self.examined(model, &self.truth(&mut table)?, &features, explain, run)
-            }
-            AnyModel::Classification(model) => {
-                self.examined(model, &self.truth(&mut table)?, &features, explain, run)
-            }
-            AnyModel::Joint(model) => {
-                self.examined(model, &self.truth(&mut table)?, &features, explain, run)
-            }
-            AnyModel::Regression(model) => {
-                self.examined(model, &self.truth(&mut table)?, &features, explain, run)
-            }
-        }
-    }
-
-    fn examined<T: Task>(
+    /// How predictions of rows with known truth do, row by row; with `explain` also the importance of the inputs.
+    pub(super) fn examine<T: Task>(
         &self,
-        ensemble: &Ensemble<T>,
-        target: &T::Target,
-        features: &Features,
+        answers: Answers<'_, T>,
         explain: bool,
         run: &Run,
     ) -> Result<Evidence> {
-        let x = features.rows();
-        let predicted = predict(ensemble, x, run)?;
+        let Answers { model, x, truth, together, alone } = answers;
         let mut evidence = Evidence::new(x.rows(), Basis::NewRows);
-        evidence.sum_up::<T>(&predicted, target, &vec![1.0; x.rows()]);
+        evidence.sum_up::<T>(&together, truth, &vec![1.0; x.rows()]);
         let all: Vec<usize> = (0..x.rows()).collect();
-        evidence.levels = levels(ensemble.density(), x, &all, &predicted, run)?;
-        evidence.marginals = marginals(ensemble.density(), x);
+        evidence.levels = levels(model.density(), x, &all, &together, run)?;
+        evidence.marginals = marginals(model.density(), x);
         evidence.columns = sketches(x);
-        let columns = ensemble.models().map(|model| predict(model, x, run));
-        let columns = columns.collect::<Result<Vec<_>>>()?;
-        let members = ensemble.names().map(String::from).zip(columns).collect();
-        let matrix = OutOfSample::<T>::from_columns(members, target.clone(), None)?;
+        let members = model.names().map(String::from).zip(alone).collect();
+        let matrix = OutOfSample::<T>::from_columns(members, truth.clone(), None)?;
         evidence.correlation = MemberCorrelation::of(&matrix);
         if explain {
-            let sample = Sample::new(x, target)?;
-            let explained = Explained { ensemble, sample, conventions: self.conventions() };
+            let sample = Sample::new(x, truth)?;
+            let explained = Explained { ensemble: model, sample, conventions: self.conventions() };
             explained.add_of_model(&mut evidence, run)?;
         }
         Ok(evidence)

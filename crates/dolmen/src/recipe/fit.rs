@@ -1,8 +1,12 @@
 //! The way from data to a model: members, folds, combiners and check as the recipe asks for them, or as usual.
 
+use std::time::Instant;
+
 use super::explain::Explained;
 use super::model::Anywhere;
-use super::{CheckPolicy, Data, Evidence, FitReport, Matrix, Model, Recipe, TargetTask, Truth};
+use super::{
+    CheckPolicy, Data, Effort, Evidence, FitReport, Matrix, Model, Recipe, TargetTask, Truth,
+};
 use crate::catalogue::{Catalogue, Catalogued};
 use crate::combine::Combiner;
 use crate::ensemble::{Check, Ending, Ensemble, Failures, IntervalKind, Stack};
@@ -16,21 +20,11 @@ use crate::table::{Rows, Table};
 use crate::target::Target;
 use crate::task::{Classification, Density, Joint, Regression, Task};
 
-/// Rows up to which [`CheckPolicy::Auto`] is nested.
-const NESTED_ROWS: usize = 5000;
 /// Rows from which it is: two folds held out of fewer leave next to nothing to learn from.
 const FEWEST_NESTED_ROWS: usize = 15;
-/// Folds if the recipe names none: with a target, and for densities [SmythWolpert1999 section 2.3].
-const USUAL_FOLDS: (usize, usize) = (5, 10);
-
 /// Folds up to which a stack is checked on rows held out from its members too, unless that is asked for: it takes a fit for each
 /// pair of them.
 const MOST_NESTED_FOLDS: usize = 20;
-
-/// How many folds there are where nobody says, if rows and groups suffice.
-pub(super) fn usual_folds<T: Task>(sample: &Sample<'_, T>) -> usize {
-    if sample.target().rows().is_some() { USUAL_FOLDS.0 } else { USUAL_FOLDS.1 }
-}
 
 /// What comes of a recipe.
 #[derive(Debug)]
@@ -109,22 +103,34 @@ impl Recipe {
             Some(matrix) => self.with_members_of(matrix, catalogue, sample.x())?,
             None => self.clone(),
         };
-        let mut stacked =
+        let stacked =
             with_earlier.stack(catalogue, &sample, data.folds.as_deref(), earlier, run)?;
-        let mut report = FitReport::new(&stacked, sample.rows(), run)?;
+        with_earlier.finish(catalogue, data, (&sample, sample.rows()), stacked, run)
+    }
+
+    /// What comes of a stack: the model with its report and its evidence. The sample may be a part of so many rows.
+    pub(super) fn finish<T: Anywhere>(
+        &self,
+        catalogue: &Catalogue,
+        data: &Data,
+        (sample, rows): (&Sample<'_, T>, usize),
+        mut stacked: Stacked<T>,
+        run: &Run,
+    ) -> Result<Fit> {
+        let mut report = FitReport::new(&stacked, rows, run)?;
         report.add_notes(data.notes.iter().chain(&stacked.notes));
-        let mut evidence = Evidence::of_fit(&stacked.ensemble, &sample, run)?;
+        let mut evidence = Evidence::of_fit(&stacked.ensemble, sample, run)?;
         if let (Some(evidence), Some(plan), true) = (&mut evidence, &stacked.plan, self.explain) {
-            let learners = with_earlier.learners(catalogue, &sample)?;
+            let learners = self.learners(catalogue, sample)?;
             let conventions = &data.conventions;
-            let explained = Explained { ensemble: &stacked.ensemble, sample, conventions };
+            let explained = Explained { ensemble: &stacked.ensemble, sample: *sample, conventions };
             explained.add_to(evidence, &learners, plan, run)?;
         }
         let matrix = stacked.ensemble.take_matrix().map(T::into_matrix);
         let model = Model::new(
-            &with_earlier,
+            self,
             data,
-            target.classes().to_vec(),
+            sample.target().classes().to_vec(),
             T::into_model(stacked.ensemble),
             (report.clone(), evidence),
             if self.keep_matrix { matrix.clone() } else { None },
@@ -142,7 +148,7 @@ impl Recipe {
         x: Rows<'_>,
     ) -> Result<Self> {
         let is_usual = self.members.is_empty();
-        let named = if is_usual { T::usual_members(x) } else { self.members.clone() };
+        let named = if is_usual { T::members_for(self.effort, x) } else { self.members.clone() };
         let mut known: Vec<&String> = matrix.members().iter().collect();
         let mut new: Vec<Spec> = Vec::new();
         let mut others = matrix.members().len();
@@ -172,6 +178,7 @@ impl Recipe {
         earlier: Option<OutOfSample<T>>,
         run: &Run,
     ) -> Result<Stacked<T>> {
+        let begun = Instant::now();
         let mut notes = Vec::new();
         let plan = match self.plan_for(sample, folds, &mut notes, run)? {
             Some(plan) if !self.alone => plan,
@@ -182,18 +189,25 @@ impl Recipe {
         }
         let folds = plan.splits().len();
         let specs = self.combiner_specs::<T>(sample.x());
-        let combiners: Vec<Box<dyn Combiner<T>>> =
-            specs.iter().map(|spec| catalogue.combiner(spec)).collect::<Result<_>>()?;
+        let combiners: Vec<Box<dyn Combiner<T>>> = match self.limited_combiner()? {
+            Some(limited) => vec![Box::new(limited)],
+            None => specs.iter().map(|spec| catalogue.combiner(spec)).collect::<Result<_>>()?,
+        };
         let learners = self.learners(catalogue, sample)?;
         let members = learners.iter().map(|learner| learner.members().len()).sum();
         super::report::plan_report(sample.rows(), members, run);
         let stack = self.configured(Stack::choosing(combiners), sample.rows(), &plan);
-        let stack = stack.members(learners);
+        let stack = self.timed(stack.members(learners), begun);
         let stack = match earlier {
             Some(matrix) => stack.reusing(matrix),
             None => stack,
         };
-        let ensemble = stack.fit_on(sample, &plan, &run.stream("stack"))?;
+        let ensemble = match stack.fit_on(sample, &plan, &run.stream("stack")) {
+            Err(Error::Cancelled) if self.budget.is_some() && run.check().is_ok() => {
+                return self.out_of_time(catalogue, sample, &plan, notes, run);
+            }
+            fitted => fitted?,
+        };
         let is_wanted = self.check != CheckPolicy::None && members > 1;
         if is_wanted && ensemble.assessment().is_none() {
             notes.push(unchecked(&sample.keys()).into());
@@ -229,7 +243,7 @@ impl Recipe {
             }
             return request.build(rows, &keys, run).map(Some);
         }
-        let usual = usual_folds(sample);
+        let usual = self.usual_folds::<T>();
         let possible = PlanSpec::possible_folds(usual, rows, &keys);
         let folds = self.folds.unwrap_or(possible);
         if self.alone || self.folds.is_none() && folds < 2 {
@@ -254,7 +268,7 @@ impl Recipe {
     }
 
     /// Refuses what a member as it is cannot have.
-    fn check_alone(&self) -> Result<()> {
+    pub(super) fn check_alone(&self) -> Result<()> {
         let contradicting = [
             ("combiners", !self.combiners.is_empty()),
             ("a plan", self.plan.is_some()),
@@ -264,6 +278,9 @@ impl Recipe {
             ("calibration", self.calibration.is_some()),
             ("local intervals", self.intervals != IntervalKind::Constant),
             ("a matrix to keep", self.keep_matrix),
+            ("an effort", !self.effort.is_usual()),
+            ("a budget", self.budget.is_some()),
+            ("a limit", self.max_members.is_some() || self.predict_under.is_some()),
         ];
         match contradicting.into_iter().find(|(_, is_asked_for)| *is_asked_for && self.alone) {
             None => Ok(()),
@@ -297,8 +314,11 @@ impl Recipe {
     }
 
     /// The combiners named, or the usual ones.
-    fn combiner_specs<T: Catalogued>(&self, x: Rows<'_>) -> Vec<Spec> {
-        if self.combiners.is_empty() { T::usual_combiners(x) } else { self.combiners.clone() }
+    pub(super) fn combiner_specs<T: Catalogued>(&self, x: Rows<'_>) -> Vec<Spec> {
+        match &self.combiners[..] {
+            [] => T::combiners_for(self.effort, x),
+            named => named.to_vec(),
+        }
     }
 
     /// The learners named, or the usual ones for a table of this size. No two members share a name: weights and reports go
@@ -308,7 +328,10 @@ impl Recipe {
         catalogue: &Catalogue,
         sample: &Sample<'_, T>,
     ) -> Result<Vec<Box<dyn Learner<T>>>> {
-        let usual = if self.members.is_empty() { T::usual_members(sample.x()) } else { Vec::new() };
+        let usual = match &self.members[..] {
+            [] => T::members_for(self.effort, sample.x()),
+            _ => Vec::new(),
+        };
         let specs = self.members.iter().chain(&usual);
         let learner = |spec: &Spec| catalogue.learner_for(spec, sample.x().schema());
         let learners = specs.map(learner).collect::<Result<Vec<_>>>()?;
@@ -317,13 +340,18 @@ impl Recipe {
     }
 
     /// A stack with everything but its members.
-    fn configured<T: Task>(&self, stack: Stack<T>, rows: usize, plan: &Plan) -> Stack<T> {
+    pub(super) fn configured<T: Task>(
+        &self,
+        stack: Stack<T>,
+        rows: usize,
+        plan: &Plan,
+    ) -> Stack<T> {
         let few = T::HAS_TARGET
-            && (FEWEST_NESTED_ROWS..=NESTED_ROWS).contains(&rows)
+            && (FEWEST_NESTED_ROWS..=self.most_nested_rows()).contains(&rows)
             && (3..=MOST_NESTED_FOLDS).contains(&plan.splits().len())
             && plan.is_partition();
         let check = match self.check {
-            CheckPolicy::Auto if few => Check::Nested,
+            CheckPolicy::Auto if few && self.effort != Effort::Quick => Check::Nested,
             CheckPolicy::Auto | CheckPolicy::Matrix => Check::Matrix,
             CheckPolicy::Nested => Check::Nested,
             CheckPolicy::None => Check::AsNeeded,
@@ -335,6 +363,7 @@ impl Recipe {
             .intervals(self.intervals)
             .keep_all(self.keep_all)
             .replaced_if_not_better(!self.keep_stack && check != Check::AsNeeded);
+        let stack = self.within_limits(stack);
         match self.calibration {
             None => stack,
             Some(calibration) => stack.calibrated(calibration),
@@ -342,7 +371,7 @@ impl Recipe {
     }
 
     /// The usual members may fail; those that the user has named stop the fit, unless he says otherwise.
-    fn on_failure(&self) -> OnFailure {
+    pub(super) fn on_failure(&self) -> OnFailure {
         let may_fail = self.drop_failed || self.members.is_empty();
         if may_fail { OnFailure::Drop } else { OnFailure::Stop }
     }

@@ -3,15 +3,18 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `data` | a table taken apart by the recipe: inputs, truth, weights, groups, times |
+//! | `effort`, `time_span` | how much work and time a fit may take, and what its model may cost |
 //! | `fit` | the way from data to a model, a report and the matrix |
 //! | `report` | what a fit says of itself, as data |
 //! | `evidence` | how its predictions did row by row, summed up: curves, counts, importances |
 //! | `routing` | who has a say where, of experts and gates |
 //! | `profile` | a density seen from one or two of its columns |
 //! | `model` | a fitted model of any task: reads new rows, predicts, draws, stores |
+//! | `blocks` | files of new rows that are read, predicted and handed on block by block |
 //! | `file` | the model file |
 //! | `members` | its members one by one: what they tell of themselves, what they consist of |
 //! | `score` | how good a model is on rows with known truth |
+//! | `stream` | fits to tables that are read block by block |
 //! | `predictions` | files of predictions from elsewhere: which columns are what |
 //! | `weigh` | the best combination of those |
 //! | `compare` | is the stack of a recipe worth it, by repeated splits |
@@ -35,8 +38,10 @@
 //! ```
 
 mod advise;
+mod blocks;
 mod compare;
 mod data;
+mod effort;
 mod evidence;
 mod explain;
 mod file;
@@ -49,6 +54,8 @@ mod profile;
 mod report;
 mod routing;
 mod score;
+pub mod stream;
+mod time_span;
 mod weigh;
 
 use std::collections::BTreeMap;
@@ -56,6 +63,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+pub use blocks::{PredictPlan, PredictedRows};
 pub use compare::{CompareRecipe, Versus};
 pub use data::{Data, Truth};
 pub use evidence::{Basis, ColumnSketch, Evidence, MemberCorrelation, Sketch};
@@ -69,8 +77,10 @@ pub use report::{
 };
 pub use routing::Routing;
 pub use score::{ScoreReport, ScoredMember};
+pub use time_span::TimeSpan;
 pub use weigh::{Apply, WeighRecipe, WeighReport, Weighed};
 
+pub use crate::catalogue::Effort;
 use crate::ensemble::{CalibrationKind, Ending, IntervalKind};
 use crate::error::{Error, Place, Result};
 use crate::run::Run;
@@ -122,11 +132,30 @@ pub struct Recipe {
     pub keep_all: bool,
     /// Whether named members that cannot be fitted leave, as the usual ones do, instead of stopping the fit.
     pub drop_failed: bool,
+    /// How much work the fit may take, where members, folds or check are not named.
+    #[serde(skip_serializing_if = "Effort::is_usual")]
+    pub effort: Effort,
+    /// How long the fit may take, such as `10m`: members are asked one after another, those of most use first, and those
+    /// that would not be done in time are left out. What is done depends on the machine then, and so does the model. The last step,
+    /// fitting the kept members on all rows, is not cut short, but time is kept for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<TimeSpan>,
+    /// Members at most that the stack gives weight to: the best set of so many, with what it loses against all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_members: Option<usize>,
+    /// How long the kept members may take together to predict one row, such as `1ms`, as measured on this machine: the best
+    /// set within that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predict_under: Option<TimeSpan>,
     /// Whether the model keeps the out-of-sample matrix.
     pub keep_matrix: bool,
     /// Whether the importance of the inputs, and how predictions move with the most important ones, is measured: kept members
     /// are fitted on the folds once more for it.
     pub explain: bool,
+    /// How much memory the fit may take, such as `2G` or `800M`; half of what can be had if not given. A table that needs more is
+    /// read block by block ([`stream`]).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<String>,
     /// How the table is read.
     pub reading: Reading,
 }

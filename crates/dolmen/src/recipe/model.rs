@@ -16,8 +16,8 @@ use crate::oos::OutOfSample;
 use crate::run::Run;
 use crate::store::write_file;
 use crate::table::{
-    self, Categories, Column, ColumnKind, Conventions, Features, ReadOptions, Rows, Schema, Table,
-    Unseen, check_finite, place_of,
+    self, Categories, Column, ColumnKind, Conventions, Features, Field, ReadOptions, Rows, Schema,
+    Table, Unseen, check_finite, place_of,
 };
 use crate::target::Target;
 use crate::task::{Classification, Density, Joint, Regression, Task};
@@ -328,15 +328,13 @@ impl Model {
         let column: Option<Column> =
             self.target.as_ref().map(|name| table.take(name)).transpose()?;
         let missing = column.as_ref().and_then(Column::first_missing);
-        let unknown = column.as_ref().and_then(|column| self.unknown_class(column));
+        let unknown = column.as_ref().and_then(|column| self.unknown_class(&name, column));
         T::from_column(column, &self.classes).ok_or_else(|| {
             if let Some(i) = missing {
                 return Error::data(Place::cell(i, &name), "the target is missing");
             }
-            if let Some((i, class)) = unknown {
-                let problem = format!("'{class}' is no class of the model's");
-                let hint = format!("its classes are: {}", self.classes.join(", "));
-                return Error::data(Place::cell(i, &name), problem).with_hint(hint);
+            if let Some(unknown) = unknown {
+                return unknown;
             }
             let kind = if self.classes.is_empty() { "numbers" } else { "classes" };
             let problem = format!("the target must be {kind}, as those that the model has learned");
@@ -344,16 +342,25 @@ impl Model {
         })
     }
 
-    /// The first row of a class that the model has not learned, and the class.
-    fn unknown_class(&self, column: &Column) -> Option<(usize, String)> {
+    /// Refuses rows of a class that the model has not learned.
+    pub(super) fn check_classes(&self, table: &Table) -> Result<()> {
+        let column = self.target.as_ref().and_then(|name| Some((name, table.column(name).ok()?)));
+        let unknown = column.and_then(|(name, column)| self.unknown_class(name, column));
+        unknown.map_or(Ok(()), Err)
+    }
+
+    /// The error of the first row of a class that the model has not learned.
+    fn unknown_class(&self, name: &str, column: &Column) -> Option<Error> {
         let Column::Categorical(categories) = column else { return None };
-        let named = |code: u32| categories.levels.get(code as usize).map(String::as_str);
-        let mut rows = categories.codes.iter().enumerate();
-        rows.find_map(|(i, &code)| {
-            let class = named(code)?;
-            (!self.classes.is_empty() && place_of(class, &self.classes).is_none())
-                .then(|| (i, class.to_string()))
-        })
+        let is_unknown =
+            |level: &String| !self.classes.is_empty() && place_of(level, &self.classes).is_none();
+        let unknown: Vec<bool> = categories.levels.iter().map(is_unknown).collect();
+        let mut codes = categories.codes.iter();
+        let row = codes.position(|code| unknown.get(*code as usize) == Some(&true))?;
+        let class = categories.level(row).unwrap_or_default();
+        let problem = format!("'{class}' is no class of the model's");
+        let hint = format!("its classes are: {}", self.classes.join(", "));
+        Some(Error::data(Place::cell(row, name), problem).with_hint(hint))
     }
 
     /// What the model says about rows, as columns: `log_density`; or `class` and `p(class)`; or `mean`, and `lower` and
@@ -429,8 +436,10 @@ impl Model {
             density.sample_into(&mut rng, &mut row);
             columns.iter_mut().zip(&row).for_each(|(column, value)| column.push(*value));
         }
-        let named = fields.iter().map(|field| field.name.clone());
-        Table::new(named.zip(columns.into_iter().map(Column::Numeric)).collect())
+        let column = |(field, values): (&Field, Vec<f64>)| {
+            (field.name.clone(), self.conventions.column(&field.name, values))
+        };
+        Table::new(fields.iter().zip(columns).map(column).collect())
     }
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fit::Stacked;
 use crate::combine::weigh::{WeighOptions, Weighing, plan_weighing, weigh_found};
-use crate::combine::{Method, Weighable};
+use crate::combine::{LimitReport, Method, Weighable};
 use crate::ensemble::{Assessment, Calibration, Ensemble, IntervalReport, Kept, StackFigures};
 use crate::error::{Error, Result};
 use crate::learner::{Diagnostics, Fitted, Series};
@@ -35,6 +35,9 @@ pub struct StackReport {
     pub combiner: String,
     /// Splits of the out-of-sample matrix.
     pub folds: usize,
+    /// What a limit on the members cost, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<LimitReport>,
     /// What the check has shown, if there was one.
     pub check: Option<Assessment>,
     /// The figures people know, of the stack, the best member and equal weights.
@@ -215,6 +218,7 @@ impl StackReport {
             combined,
             combiner,
             folds: stacked.folds,
+            limit: ensemble.combination().limit().cloned(),
             check,
             figures: ensemble.figures().cloned(),
             intervals: ensemble.interval_report().cloned(),
@@ -244,7 +248,11 @@ impl OtherCombination {
         check: Option<&Assessment>,
     ) -> Result<Self> {
         let diagnostics = ensemble.combination().diagnostics();
-        let weights = ensemble.combination().weights();
+        let combination = ensemble.combination();
+        let weights = match combination.limit() {
+            Some(_) => ensemble.all_weights(),
+            None => combination.weights(),
+        };
         let shown = Self::of(matrix, weights, diagnostics)?;
         Ok(Self {
             score: check.map(|check| check.stack.mean),

@@ -30,6 +30,10 @@ pub struct Run {
     pool: Pool,
     progress: Arc<dyn Progress>,
     cancelled: Arc<AtomicBool>,
+    /// Set when what there is suffices.
+    enough: Arc<AtomicBool>,
+    /// Of work that may be left out: until when it may take.
+    until: Option<Instant>,
 }
 
 impl Run {
@@ -46,8 +50,13 @@ impl Run {
 
     /// A run on threads that others may use, too.
     pub fn with_pool(pool: &Pool, seed: u64) -> Self {
-        let (progress, cancelled) = (Arc::new(Silent), Arc::default());
-        Self { key: mix(seed), pool: pool.clone(), progress, cancelled }
+        let (progress, cancelled, enough) = (Arc::new(Silent), Arc::default(), Arc::default());
+        Self { key: mix(seed), pool: pool.clone(), progress, cancelled, enough, until: None }
+    }
+
+    /// A silent run with the random numbers of a key, on the threads around: for work that was sent here without its run.
+    pub(crate) fn of_key(key: u64) -> Self {
+        Self { key, ..Self::with_pool(&Pool::around(), 0) }
     }
 
     /// The same circumstances with the random numbers of a seed, whatever drew before.
@@ -69,6 +78,24 @@ impl Run {
     pub fn cancelled_by(mut self, flag: Arc<AtomicBool>) -> Self {
         self.cancelled = flag;
         self
+    }
+
+    /// The same run, in which work that may be left out ends as soon as the flag is set; the rest is done.
+    #[must_use]
+    pub fn satisfied_by(mut self, flag: Arc<AtomicBool>) -> Self {
+        self.enough = flag;
+        self
+    }
+
+    /// The same run for work that may be left out: it is cancelled at this moment, or when what there is suffices.
+    #[must_use]
+    pub fn until(&self, moment: Instant) -> Self {
+        Self { until: Some(moment), ..self.clone() }
+    }
+
+    /// Whether work that may be left out is not begun any more, whatever time there is.
+    pub fn is_satisfied(&self) -> bool {
+        self.enough.load(Ordering::Relaxed)
     }
 
     /// The same run without progress, for work that is itself one step of a larger piece.
@@ -122,7 +149,12 @@ impl Run {
 
     /// This run's random numbers, from their beginning.
     pub fn rng(&self) -> ChaCha8Rng {
-        ChaCha8Rng::seed_from_u64(self.key)
+        rng_of(self.key)
+    }
+
+    /// What its random numbers come from, for fits that are sent elsewhere before they draw any ([`rng_of`]).
+    pub(crate) fn key(&self) -> u64 {
+        self.key
     }
 
     /// Runs `work` on the run's thread pool, so that everything parallel in it uses that pool.
@@ -145,9 +177,13 @@ impl Run {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// `Err(Cancelled)` once [`Run::cancel`] was called; long loops ask now and then.
+    /// `Err(Cancelled)` once [`Run::cancel`] was called, or the time of [`Run::until`] has passed; long loops ask now and
+    /// then.
     pub fn check(&self) -> Result<()> {
-        if self.cancelled.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { Ok(()) }
+        let is_over = |until: Instant| self.is_satisfied() || Instant::now() >= until;
+        let is_cancelled =
+            self.cancelled.load(Ordering::Relaxed) || self.until.is_some_and(is_over);
+        if is_cancelled { Err(Error::Cancelled) } else { Ok(()) }
     }
 }
 
@@ -160,8 +196,13 @@ impl fmt::Debug for Run {
     }
 }
 
+/// The random numbers of a run with this key.
+pub(crate) fn rng_of(key: u64) -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(key)
+}
+
 /// The finaliser of SplitMix64: a bijection that spreads neighbouring keys over all 64 bits.
-fn mix(key: u64) -> u64 {
+pub(crate) fn mix(key: u64) -> u64 {
     let mut z = key.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -193,5 +234,18 @@ mod tests {
         assert!(child.check().is_ok());
         run.cancel();
         assert!(matches!(child.check(), Err(Error::Cancelled)));
+    }
+
+    #[test]
+    fn what_may_be_left_out_ends_in_time_or_when_there_is_enough() {
+        let flag = Arc::new(AtomicBool::new(false));
+        let run = Run::with_threads(0, 1).unwrap().satisfied_by(Arc::clone(&flag));
+        let now = Instant::now();
+        assert!(matches!(run.until(now).child(1).check(), Err(Error::Cancelled)));
+        let patient = run.until(now + std::time::Duration::from_secs(3600));
+        assert!(patient.check().is_ok());
+        flag.store(true, Ordering::Relaxed);
+        assert!(matches!(patient.check(), Err(Error::Cancelled)));
+        assert!(run.check().is_ok());
     }
 }

@@ -5,6 +5,7 @@
 //! | `simplex/` | the log score of a mixture, exact or by EM; `joint`: LMG, which is not concave |
 //! | `least_squares` | the squared error of a weighted sum, on the simplex or non-negative |
 //! | `cone` | what both are: the smallest error on a plane |
+//! | `subset` | the best weights of few members: sets within limits of number or cost |
 //! | `triangle` | non-negative least squares by QR decomposition, where squares have lost too much |
 //! | `problem` | what they all offer: other row shares, fewer members, both halves of the sandwich |
 //!
@@ -15,6 +16,7 @@ mod cone;
 pub mod least_squares;
 pub mod problem;
 pub mod simplex;
+pub mod subset;
 mod triangle;
 
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::dates::DateColumn;
-use super::{ColumnKind, ReadOptions, Schema, Table, WrittenNumbers};
+use super::{Categories, Column, ColumnKind, ReadOptions, Schema, Table, WrittenNumbers};
 use crate::error::Result;
 
 /// The conventions by which a model's table was read: new rows are read by the same.
@@ -38,8 +38,21 @@ impl Conventions {
         if !self.missing.is_empty() {
             options.missing.clone_from(&self.missing);
         }
-        options.delimiter = self.delimiter;
+        options.usual_delimiter = self.delimiter;
         options
+    }
+
+    /// Numbers of a column as files of new rows have them: plain ones, or texts where a plain number would be misread.
+    pub(crate) fn column(&self, name: &str, values: Vec<f64>) -> Column {
+        let form = self.numbers.iter().find(|numbers| numbers.column == name);
+        match form.filter(|numbers| !numbers.form.may_be_plain()) {
+            None => Column::Numeric(values),
+            Some(numbers) => {
+                let texts: Vec<String> = values.iter().map(|x| numbers.form.text(*x)).collect();
+                let texts = texts.iter().map(|text| Some(text.as_str()));
+                Column::Categorical(Categories::new(texts))
+            }
+        }
     }
 
     /// The table just read, with the numbers that the model expects beside the dates. Rows drawn from a density have these

@@ -5,6 +5,7 @@
 //! named in several zones keep their distances.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -57,17 +58,47 @@ pub struct DateColumn {
     pub in_doubt: Option<String>,
 }
 
+/// Whole numbers such as 20240131 that may be dates lie here.
+pub(super) const DATES_AS_NUMBERS: Range<f64> = 19_000_101.0..2.101e7;
+
 impl DateColumn {
     /// The dates that a column's texts are, if all of them are; `None` also if there are no texts.
     pub fn recognise(name: &str, column: &Categories) -> Option<Self> {
-        Self::of_texts(name, &column.levels.iter().map(String::as_bytes))
+        Self::recognise_texts(name, &column.levels)
+    }
+
+    /// The dates that texts are, if all of them are.
+    pub(super) fn recognise_texts(name: &str, texts: &[String]) -> Option<Self> {
+        Self::of_texts(name, &texts.iter().map(String::as_bytes))
+    }
+
+    /// Adds what a further text tells, beside one of those that were looked at; false if it is no date of the same form.
+    pub(super) fn widen(&mut self, known: &[u8], text: &[u8]) -> bool {
+        let both = moment(known, self.order).zip(moment(text, self.order));
+        let Some((known, new)) = both else { return false };
+        self.first = self.first.min(new.utc.floor() as i64);
+        let varies = |part: &DatePart| self.part(*part, known) != self.part(*part, new);
+        let is_wanted = |part: &DatePart| self.parts.contains(part) || varies(part);
+        self.parts = Self::possible_parts(self.order).filter(is_wanted).collect();
+        if moment(text, DateOrder::DayFirst).is_none() {
+            self.in_doubt = None;
+        }
+        true
+    }
+
+    /// The numbers that dates of a form may be turned into.
+    fn possible_parts(order: DateOrder) -> impl Iterator<Item = DatePart> {
+        let parts = [DatePart::Year, DatePart::Month, DatePart::Weekday, DatePart::Hour];
+        let of_days = order != DateOrder::TimeOfDay;
+        let parts = parts.into_iter().filter(move |p| of_days || *p == DatePart::Hour);
+        parts.chain(of_days.then_some(DatePart::Days))
     }
 
     /// The dates that whole numbers such as 20240131 are, if all of them are.
     pub fn recognise_numbers(name: &str, values: &[f64]) -> Option<Self> {
         let known = || values.iter().filter(|value| !value.is_nan());
         // Most columns are told apart by their first number.
-        let may_be = |value: &f64| value.fract() == 0.0 && (19_000_101.0..2.101e7).contains(value);
+        let may_be = |value: &f64| value.fract() == 0.0 && DATES_AS_NUMBERS.contains(value);
         if known().nth(1).is_none() || !known().all(may_be) {
             return None;
         }
@@ -95,12 +126,7 @@ impl DateColumn {
             let first = values.next();
             values.any(|value| Some(value) != first)
         };
-        let parts = [DatePart::Year, DatePart::Month, DatePart::Weekday, DatePart::Hour];
-        dates.parts = if order == DateOrder::TimeOfDay {
-            [DatePart::Hour].into_iter().filter(varies).collect()
-        } else {
-            parts.into_iter().chain([DatePart::Days]).filter(varies).collect()
-        };
+        dates.parts = Self::possible_parts(order).filter(varies).collect();
         Some(dates)
     }
 

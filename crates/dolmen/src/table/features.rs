@@ -124,8 +124,13 @@ impl<'a> Rows<'a> {
 
     /// Where row `i` stands among the values.
     #[inline]
-    fn place(&self, i: usize) -> usize {
+    pub(crate) fn place(&self, i: usize) -> usize {
         self.places.map_or(i, |places| places[i])
+    }
+
+    /// Whether these are chosen rows among those whose values are kept.
+    pub(crate) fn are_chosen(&self) -> bool {
+        self.places.is_some()
     }
 
     /// Row after row.

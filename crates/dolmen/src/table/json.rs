@@ -8,6 +8,23 @@ use super::{Column, Table};
 /// Writes a table as a JSON array of one object per row. A missing value is `null`; what JSON has no number for is a text:
 /// `"inf"` and `"-inf"`.
 pub fn write_json(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    begin(out)?;
+    write_objects(table, true, out)?;
+    end(out)
+}
+
+/// What stands before the first row.
+pub(super) fn begin(out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(b"[")
+}
+
+/// What stands behind the last row.
+pub(super) fn end(out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(b"\n]\n")
+}
+
+/// Writes the rows of a table, which are the first of all or follow others.
+pub(super) fn write_objects(table: &Table, are_first: bool, out: &mut dyn Write) -> io::Result<()> {
     let keys = table.names().iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
     let levels = |column: &Column| match column {
         Column::Numeric(_) => Ok(Vec::new()),
@@ -15,9 +32,8 @@ pub fn write_json(table: &Table, out: &mut dyn Write) -> io::Result<()> {
     };
     let levels: Vec<Vec<String>> =
         table.columns().map(|(_, column)| levels(column)).collect::<Result<_, _>>()?;
-    out.write_all(b"[")?;
     for i in 0..table.rows() {
-        out.write_all(if i == 0 { b"\n  {" } else { b",\n  {" })?;
+        out.write_all(if are_first && i == 0 { b"\n  {" } else { b",\n  {" })?;
         for (j, ((_, column), levels)) in table.columns().zip(&levels).enumerate() {
             let separator = if j == 0 { "" } else { ", " };
             write!(out, "{separator}{}: ", keys[j])?;
@@ -35,5 +51,5 @@ pub fn write_json(table: &Table, out: &mut dyn Write) -> io::Result<()> {
         }
         out.write_all(b"}")?;
     }
-    out.write_all(b"\n]\n")
+    Ok(())
 }

@@ -28,7 +28,9 @@ impl Dictionary {
     /// The number of a text, which is seen here; `None` if it is new and there are no numbers left.
     pub(super) fn code(&mut self, text: &[u8], seen: Seen) -> Option<u32> {
         if let Some(&code) = self.codes.get(text) {
-            self.levels[code as usize].1.count += seen.count;
+            let known = &mut self.levels[code as usize].1;
+            known.count += seen.count;
+            known.first_row = known.first_row.min(seen.first_row);
             return Some(code);
         }
         let code = u32::try_from(self.levels.len()).ok().filter(|c| *c != Categories::MISSING)?;
@@ -38,13 +40,23 @@ impl Dictionary {
         Some(code)
     }
 
+    /// The number of a text that was seen before.
+    pub(super) fn get(&self, text: &[u8]) -> Option<u32> {
+        self.codes.get(text).copied()
+    }
+
+    /// Number of texts.
+    pub(super) fn len(&self) -> usize {
+        self.levels.len()
+    }
+
     /// The texts in the order of their numbers.
     pub(super) fn levels(&self) -> impl ExactSizeIterator<Item = (&[u8], Seen)> {
         self.levels.iter().map(|(text, seen)| (&**text, *seen))
     }
 
     /// The column `name` whose rows have these numbers.
-    pub(super) fn into_categories(self, name: &str, codes: Vec<u32>) -> Result<Categories> {
+    pub(super) fn categories(&self, name: &str, codes: Vec<u32>) -> Result<Categories> {
         // Levels are numbered as they were first seen, so the first that is not UTF-8 is the first in the file.
         let level = |(text, seen): (&[u8], Seen)| match std::str::from_utf8(text) {
             Ok(text) => Ok(text.to_string()),
@@ -111,18 +123,6 @@ impl Categories {
         counts
     }
 
-    /// The error of a column of which numbers were expected, if more of its cells are texts than numbers.
-    pub(super) fn mostly_texts(&self, name: &str) -> Option<Error> {
-        let is_text: Vec<bool> =
-            self.levels.iter().map(|level| number::parse(level.as_bytes()).is_none()).collect();
-        let counts = self.counts();
-        let cells: usize = counts.iter().sum();
-        let texts: usize = counts.iter().zip(&is_text).filter(|(_, is)| **is).map(|(n, _)| n).sum();
-        let row = self.codes.iter().position(|&code| is_text.get(code as usize) == Some(&true))?;
-        let text = self.level(row).unwrap_or_default().as_bytes();
-        (2 * texts > cells).then(|| mostly_texts(row, name, text, texts, cells))
-    }
-
     /// The error of a column with more levels than codes.
     pub(super) fn too_many(name: &str) -> Error {
         Error::data(Place::column(name), "there are more levels than can be numbered")
@@ -142,6 +142,56 @@ impl Categories {
         let levels: Arc<[String]> =
             order.iter().filter_map(|&level| levels[level].take()).collect();
         Self { levels, codes }
+    }
+}
+
+/// The different texts of a column, how often each stands there and where first.
+#[derive(Debug)]
+pub(super) struct Spellings<'a> {
+    pub(super) levels: &'a [String],
+    seen: Vec<Seen>,
+}
+
+impl<'a> Spellings<'a> {
+    /// Those of a column; levels that do not occur are counted 0 times.
+    pub(super) fn of(column: &'a Categories) -> Self {
+        let mut seen = vec![Seen { first_row: 0, count: 0 }; column.levels.len()];
+        for (row, &code) in column.codes.iter().enumerate() {
+            if let Some(seen) = seen.get_mut(code as usize) {
+                if seen.count == 0 {
+                    seen.first_row = row;
+                }
+                seen.count += 1;
+            }
+        }
+        Self { levels: &column.levels, seen }
+    }
+
+    /// Those of levels that were seen so.
+    pub(super) fn new(levels: &'a [String], seen: Vec<Seen>) -> Self {
+        Self { levels, seen }
+    }
+
+    /// The texts that occur.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'a str, Seen)> + Clone {
+        let texts = self.levels.iter().map(String::as_str).zip(self.seen.iter().copied());
+        texts.filter(|(_, seen)| seen.count > 0)
+    }
+
+    /// The first row whose text is so, and the text.
+    pub(super) fn first(&self, is_so: impl Fn(&str) -> bool) -> Option<(usize, &'a str)> {
+        let rows = self.iter().filter(|(text, _)| is_so(text));
+        rows.map(|(text, seen)| (seen.first_row, text)).min_by_key(|(row, _)| *row)
+    }
+
+    /// The error of a column of which numbers were expected, if more of its cells are texts than numbers.
+    pub(super) fn mostly_texts(&self, name: &str) -> Option<Error> {
+        let is_text = |text: &str| number::parse(text.as_bytes()).is_none();
+        let cells: usize = self.iter().map(|(_, seen)| seen.count).sum();
+        let texts: usize =
+            self.iter().filter(|(text, _)| is_text(text)).map(|(_, seen)| seen.count).sum();
+        let (row, text) = self.first(is_text)?;
+        (2 * texts > cells).then(|| mostly_texts(row, name, text.as_bytes(), texts, cells))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::dates::DateColumn;
+use super::dates::{DATES_AS_NUMBERS, DateColumn};
 use super::{Categories, Column, number};
 use crate::error::{Error, Place};
 
@@ -49,16 +49,26 @@ impl Look {
             return Self::Empty;
         }
         match column {
-            Column::Numeric(values) if is_identifier(name, values) => Self::Identifier,
             Column::Numeric(values) => {
-                DateColumn::recognise_numbers(name, values).map_or(Self::Input, Self::Dates)
+                let mut seen = NumbersSeen::new(name, usize::MAX);
+                seen.add(values);
+                seen.look(name)
             }
-            Column::Categorical(categories) => {
-                if let Some(dates) = DateColumn::recognise(name, categories) {
-                    return Self::Dates(dates);
-                }
-                text_look(categories, present)
-            }
+            Column::Categorical(categories) => Self::of_texts(name, &categories.levels, present),
+        }
+    }
+
+    /// What a column of these different texts in so many cells looks like.
+    pub(super) fn of_texts(name: &str, levels: &[String], present: usize) -> Self {
+        if is_unnamed(name) {
+            return Self::Unnamed;
+        }
+        if present == 0 {
+            return Self::Empty;
+        }
+        match DateColumn::recognise_texts(name, levels) {
+            Some(dates) => Self::Dates(dates),
+            None => text_look(levels, present),
         }
     }
 
@@ -173,61 +183,162 @@ pub fn is_unnamed(name: &str) -> bool {
     name.strip_prefix("Unnamed: ").or(index).is_some_and(is_numbered)
 }
 
-fn text_look(categories: &Categories, present: usize) -> Look {
-    let distinct = categories.levels.len() as f64;
+fn text_look(levels: &[String], present: usize) -> Look {
+    let distinct = levels.len() as f64;
     if present < FEWEST_IDENTIFIERS {
         return Look::Input;
     }
-    let characters: usize = categories.levels.iter().map(String::len).sum();
-    let are_long = characters >= LONG * categories.levels.len();
-    if are_long && distinct >= MANY * present as f64 {
+    if are_long(levels) && distinct >= MANY * present as f64 {
         return Look::Text;
     }
     if distinct >= MANY * present as f64
-        && let Some(example) = with_units(categories)
+        && let Some(example) = with_units(levels)
     {
         return Look::WithUnits(example);
     }
     if distinct >= NEARLY_ALL * present as f64 { Look::Identifier } else { Look::Input }
 }
 
+/// Whether texts are long, on average.
+pub(super) fn are_long(levels: &[String]) -> bool {
+    let characters: usize = levels.iter().map(String::len).sum();
+    characters >= LONG * levels.len()
+}
+
 /// A text of a column whose texts are numbers with one and the same word behind nearly all of them.
-fn with_units(categories: &Categories) -> Option<String> {
+fn with_units(levels: &[String]) -> Option<String> {
     let unit = |level: &str| {
         let (_, length) = number::parse_start(level.trim_start().as_bytes())?;
         let unit = level.trim_start().get(length..)?.trim();
         (!unit.is_empty() && unit.chars().all(|c| !c.is_ascii_digit())).then(|| unit.to_string())
     };
-    let (example, first) = categories.levels.iter().find_map(|l| unit(l).map(|unit| (l, unit)))?;
-    let same = categories.levels.iter().filter(|level| unit(level).as_ref() == Some(&first));
-    (same.count() as f64 >= NEARLY_ALL * categories.levels.len() as f64).then(|| example.clone())
+    let (example, first) = levels.iter().find_map(|l| unit(l).map(|unit| (l, unit)))?;
+    let same = levels.iter().filter(|level| unit(level).as_ref() == Some(&first));
+    (same.count() as f64 >= NEARLY_ALL * levels.len() as f64).then(|| example.clone())
 }
 
-/// Whether numbers only tell rows apart: whole, all different, and either named so or counting the rows.
-fn is_identifier(name: &str, values: &[f64]) -> bool {
-    let whole = values.iter().all(|v| v.is_nan() || v.fract() == 0.0);
-    if !whole || values.len() < FEWEST_IDENTIFIERS {
-        return false;
+/// What the numbers of a column tell of it, gathered row after row.
+#[derive(Debug)]
+pub(super) struct NumbersSeen {
+    rows: usize,
+    missing: usize,
+    /// Whether all are whole.
+    whole: bool,
+    /// Whether the rows are counted, from 0 or from 1.
+    from_zero: bool,
+    from_one: bool,
+    least: f64,
+    most: f64,
+    /// Whether all may be dates such as 20240131.
+    may_be_dates: bool,
+    /// Whether the column's name makes the number of different ones of interest.
+    named: bool,
+    /// Those, as long as they are of interest and not too many.
+    distinct: HashSet<u64>,
+    most_distinct: usize,
+    /// The rows in which there were too many of them.
+    counted_in: Option<usize>,
+}
+
+impl NumbersSeen {
+    /// Nothing yet of a column of this name, of which at most so many different numbers are kept. If there are more, the
+    /// rows up to the last of them decide whether numbers tell rows apart.
+    pub(super) fn new(name: &str, most_distinct: usize) -> Self {
+        Self {
+            rows: 0,
+            missing: 0,
+            whole: true,
+            from_zero: true,
+            from_one: true,
+            least: f64::INFINITY,
+            most: f64::NEG_INFINITY,
+            may_be_dates: true,
+            named: is_named_identifier(name) || is_named_number(name),
+            distinct: HashSet::new(),
+            most_distinct,
+            counted_in: None,
+        }
     }
-    let counts = |from: f64| values.iter().enumerate().all(|(i, v)| *v == from + i as f64);
-    let is_running = values.len() >= FEWEST_RUNNING && (counts(0.0) || counts(1.0));
-    if is_running && !is_named_time(name) {
-        return true;
+
+    /// Adds the next rows.
+    pub(super) fn add(&mut self, values: &[f64]) {
+        let known = || values.iter().filter(|v| !v.is_nan());
+        self.missing += values.len() - known().count();
+        let first = self.rows;
+        self.rows += values.len();
+        self.whole = self.whole && known().all(|v| v.fract() == 0.0);
+        if !self.whole {
+            self.distinct = HashSet::new();
+            return;
+        }
+        let counts =
+            |from: f64| values.iter().enumerate().all(|(i, v)| *v == from + (first + i) as f64);
+        self.from_zero = self.from_zero && counts(0.0);
+        self.from_one = self.from_one && counts(1.0);
+        self.least = known().copied().fold(self.least, f64::min);
+        self.most = known().copied().fold(self.most, f64::max);
+        self.may_be_dates = self.may_be_dates && known().all(|v| DATES_AS_NUMBERS.contains(v));
+        if !(self.named || self.may_be_dates) {
+            self.distinct = HashSet::new();
+        } else if self.counted_in.is_none() {
+            for (i, value) in values.iter().enumerate().filter(|(_, v)| !v.is_nan()) {
+                self.distinct.insert(value.to_bits());
+                if self.distinct.len() >= self.most_distinct {
+                    self.counted_in = Some(first + i + 1);
+                    self.may_be_dates = false;
+                    return;
+                }
+            }
+        }
     }
-    let distinct = || {
-        let known = values.iter().filter(|v| !v.is_nan());
-        known.map(|v| v.to_bits()).collect::<HashSet<u64>>().len()
-    };
-    if is_named_identifier(name) {
-        return distinct() as f64 >= NEARLY_ALL * values.len() as f64;
+
+    /// Rows without a number.
+    pub(super) fn missing(&self) -> usize {
+        self.missing
     }
-    // A number or code may be a measurement; one that is never the same in many rows, or that counts, is not.
-    is_named_number(name) && {
-        let many = values.len() >= FEWEST_RUNNING;
-        let range = |fold: fn(f64, f64) -> f64, from| values.iter().copied().fold(from, fold);
-        let span = range(f64::max, f64::NEG_INFINITY) - range(f64::min, f64::INFINITY);
-        let all_differ = distinct() == values.len();
-        all_differ && (many || span + 1.0 == values.len() as f64)
+
+    /// What the column looks like.
+    pub(super) fn look(&self, name: &str) -> Look {
+        if is_unnamed(name) {
+            return Look::Unnamed;
+        }
+        if self.missing == self.rows {
+            return Look::Empty;
+        }
+        if self.is_identifier(name) {
+            return Look::Identifier;
+        }
+        if !(self.whole && self.may_be_dates) || self.rows - self.missing < 2 {
+            return Look::Input;
+        }
+        let mut values: Vec<f64> = self.distinct.iter().map(|bits| f64::from_bits(*bits)).collect();
+        values.sort_by(f64::total_cmp);
+        if values.len() == 1 {
+            // One date in many rows.
+            values.push(values[0]);
+        }
+        DateColumn::recognise_numbers(name, &values).map_or(Look::Input, Look::Dates)
+    }
+
+    /// Whether the numbers only tell rows apart: whole, all different, and either named so or counting the rows.
+    fn is_identifier(&self, name: &str) -> bool {
+        if !self.whole || self.rows < FEWEST_IDENTIFIERS {
+            return false;
+        }
+        let is_running = self.rows >= FEWEST_RUNNING && (self.from_zero || self.from_one);
+        if is_running && !is_named_time(name) {
+            return true;
+        }
+        let rows = self.counted_in.unwrap_or(self.rows);
+        if is_named_identifier(name) {
+            return self.distinct.len() as f64 >= NEARLY_ALL * rows as f64;
+        }
+        // A number or code may be a measurement; one that is never the same in many rows, or that counts, is not.
+        is_named_number(name) && {
+            let many = self.rows >= FEWEST_RUNNING;
+            let all_differ = self.distinct.len() == rows;
+            all_differ && (many || self.most - self.least + 1.0 == self.rows as f64)
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! its level. Learners borrow those as [`Rows`]. What has to be *learned* from data (standardising, imputing, one-hot,
 //! bins) is an [`Encoder`], fitted on training rows only.
 
+mod blocks;
 mod conventions;
 mod csv;
 mod date_text;
@@ -21,6 +22,7 @@ mod parquet;
 #[cfg(not(feature = "parquet"))]
 #[path = "no_parquet.rs"]
 mod parquet;
+mod pieces;
 mod read;
 mod roles;
 mod schema;
@@ -31,6 +33,7 @@ mod values;
 mod write;
 mod written;
 
+pub use blocks::{BLOCK, Blocks, ColumnSummary, ROWS};
 pub use conventions::Conventions;
 pub use csv::write_csv;
 pub use date_text::DateOrder;
@@ -39,34 +42,37 @@ pub use encode::{Encoder, EncoderSpec};
 pub use features::{Features, Rows, View};
 pub use json::write_json;
 pub use look::{Look, is_unnamed, possible_classes};
+pub(crate) use parquet::parquet_cells;
 pub use parquet::{read_parquet, read_parquet_metadata, write_parquet};
 pub use read::{ColumnKind, ReadOptions, column_names, read, read_text};
 pub use roles::{Assigned, Roles, check_finite, groups_of, times_of};
 pub use schema::{Field, Kind, Schema};
 pub use truths::place_of;
-pub use unseen::Unseen;
+pub use unseen::{Unseen, UnseenSoFar};
 pub use values::Values;
-pub use write::{check_name, write};
+pub use write::{BlockWriter, Put, TableForm, check_name, write, write_blocks};
 pub use written::{NumberForm, WrittenNumbers};
 
 use std::collections::HashSet;
 use std::mem;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Place, Result};
 use crate::suggest::did_you_mean;
 
 /// One column of a table.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Column {
     /// Numbers; NaN is a missing value.
-    Numeric(Vec<f64>),
+    Numeric(#[serde(with = "crate::store::floats")] Vec<f64>),
     /// Categories.
     Categorical(Categories),
 }
 
 /// A column of categories.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Categories {
     /// The levels, in order: by value if all are numbers, else by spelling.
     pub levels: Arc<[String]>,
@@ -106,13 +112,17 @@ impl Column {
         }
     }
 
+    /// Whether row `i` has no value.
+    pub fn is_missing(&self, i: usize) -> bool {
+        match self {
+            Self::Numeric(values) => values[i].is_nan(),
+            Self::Categorical(c) => c.codes[i] == Categories::MISSING,
+        }
+    }
+
     /// The rows that have a value.
     pub fn present(&self) -> Vec<usize> {
-        let has_value = |i: &usize| match self {
-            Self::Numeric(values) => !values[*i].is_nan(),
-            Self::Categorical(c) => c.codes[*i] != Categories::MISSING,
-        };
-        (0..self.len()).filter(has_value).collect()
+        (0..self.len()).filter(|&i| !self.is_missing(i)).collect()
     }
 
     /// The column of chosen rows, in that order.
@@ -139,15 +149,19 @@ impl Column {
         }
     }
 
+    /// Whether all cells are numbers, or texts that are spelled as numbers would be written.
+    pub fn is_plain(&self) -> bool {
+        match self {
+            Self::Numeric(_) => true,
+            Self::Categorical(column) => column.levels.iter().all(|l| number::plain(l).is_some()),
+        }
+    }
+
     /// A column of texts as numbers, if each is spelled as it would be written; other columns stay as they are.
     #[must_use]
     pub fn numbers_if_plain(self) -> Self {
         let Self::Categorical(column) = &self else { return self };
-        let plain = |level: &String| {
-            let value = number::parse(level.as_bytes())?;
-            (number::Spelled(value).to_string() == *level).then_some(value)
-        };
-        match column.levels.iter().map(plain).collect::<Option<Vec<f64>>>() {
+        match column.levels.iter().map(|l| number::plain(l)).collect::<Option<Vec<f64>>>() {
             None => self,
             Some(values) => {
                 let value = |code: &u32| values.get(*code as usize).copied().unwrap_or(f64::NAN);
@@ -166,7 +180,7 @@ impl Column {
 }
 
 /// Named columns of equal length.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     names: Vec<String>,
     columns: Vec<Column>,
@@ -203,11 +217,7 @@ impl Table {
         let mut named = Vec::new();
         for (name, column, form) in columns {
             if let Some(form) = form {
-                notes.push(format!(
-                    "column '{name}' holds numbers with {} and is read as numbers \
-                     (--schema '{name}=categorical' reads texts)",
-                    form.in_words()
-                ));
+                notes.push(form.note(&name));
                 written.push(WrittenNumbers { column: name.clone(), form });
             }
             named.push((name, column));
@@ -265,6 +275,30 @@ impl Table {
         let columns = self.columns.iter().map(column).collect();
         let (names, written) = (self.names.clone(), self.written.clone());
         Self { names, columns, rows: rows.len(), written, notes: self.notes.clone() }
+    }
+
+    /// Blocks of one table, one after the other: their columns and levels are the same.
+    pub(crate) fn stacked(blocks: Vec<Self>) -> Result<Self> {
+        let mut blocks = blocks.into_iter();
+        let Some(mut all) = blocks.next() else {
+            return Err(Error::data(Place::default(), "there are no rows"));
+        };
+        for block in blocks {
+            all.rows += block.rows;
+            for (column, more) in all.columns.iter_mut().zip(block.columns) {
+                match (column, more) {
+                    (Column::Numeric(values), Column::Numeric(more)) => values.extend(more),
+                    (Column::Categorical(own), Column::Categorical(more)) => {
+                        own.codes.extend(more.codes);
+                    }
+                    _ => {
+                        let problem = "a column holds numbers in one block and texts in another";
+                        return Err(Error::data(Place::default(), problem));
+                    }
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// The same table with further columns, after its own.

@@ -7,6 +7,11 @@ pub(crate) fn parse(cell: &[u8]) -> Option<f64> {
     fast_float2::parse(trim(cell)).ok()
 }
 
+/// The number that a text spells exactly as it would be written.
+pub(super) fn plain(text: &str) -> Option<f64> {
+    parse(text.as_bytes()).filter(|value| Spelled(*value).to_string() == text)
+}
+
 /// The number at the start of `text`, and how many bytes it takes.
 pub(super) fn parse_start(text: &[u8]) -> Option<(f64, usize)> {
     fast_float2::parse_partial(text).ok()

@@ -6,10 +6,11 @@ use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::csv::{self, Input, Source};
+use super::csv::{self, Delimiters, Input, Source};
 use super::missing::Missing;
 use super::unpack::{Packing, Unpacked};
 use super::{Kind, NumberForm, Schema, Table, no_such_column, parquet};
@@ -27,6 +28,8 @@ pub struct ReadOptions {
     /// The byte between the cells of a CSV file; `None`: a tab for `.tsv`, else whichever of comma, semicolon, tab and bar
     /// the header and the first row show.
     pub delimiter: Option<u8>,
+    /// The byte that is taken for it unless the header shows another and not this one: that of a file read before.
+    pub usual_delimiter: Option<u8>,
     /// The columns to read, if not all. They come in the order of the file.
     pub keep: Vec<String>,
     /// Columns not to read.
@@ -82,6 +85,7 @@ impl Default for ReadOptions {
             schema: BTreeMap::new(),
             missing: MISSING.map(String::from).into(),
             delimiter: None,
+            usual_delimiter: None,
             keep: Vec::new(),
             drop: Vec::new(),
             stand_ins: BTreeMap::new(),
@@ -133,6 +137,10 @@ impl ReadOptions {
             _ => return Err(Error::param("delimiter", "one ASCII character or '\\t'", word)),
         };
         check_delimiter(byte).map(|()| byte)
+    }
+
+    fn check_delimiters(&self) -> Result<()> {
+        [self.delimiter, self.usual_delimiter].into_iter().flatten().try_for_each(check_delimiter)
     }
 
     /// The same options for a file with these column names, in which some columns may stand in for others.
@@ -207,9 +215,9 @@ pub fn read(path: &Path, options: &ReadOptions, run: &Run) -> Result<Table> {
 
 /// Reads a table from CSV text; `name` stands for its file in errors.
 pub fn read_text(text: &str, name: &Path, options: &ReadOptions, run: &Run) -> Result<Table> {
-    options.delimiter.map(check_delimiter).transpose()?;
     let source = &mut Cursor::new(text.as_bytes().to_vec());
-    csv::read(Input { source, file: name, delimiter: options.delimiter }, options, run)
+    let delimiters = delimiters_of(name, options)?;
+    csv::read(Input { source, file: name, delimiters }, options, run)
 }
 
 /// The names of a file's columns; of CSV only the header is read.
@@ -220,7 +228,8 @@ pub fn column_names(path: &Path, options: &ReadOptions, run: &Run) -> Result<Vec
     with_csv(path, options, csv::header)
 }
 
-fn is_parquet(path: &Path) -> bool {
+/// Whether a name is one of a Parquet file.
+pub(super) fn is_parquet(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
     extension == "parquet" || extension == "pq"
 }
@@ -231,25 +240,57 @@ fn with_csv<R>(
     options: &ReadOptions,
     read: impl FnOnce(Input<'_>) -> Result<R>,
 ) -> Result<R> {
-    options.delimiter.map_or(Ok(()), check_delimiter)?;
-    let delimiter = options.delimiter.or_else(|| is_tab_separated(path).then_some(b'\t'));
-    let fail = |e| Error::io(path, e);
-    let (mut source, file): (Box<dyn Source>, &Path) = if path == Path::new("-") {
-        let text = read_whole(io::stdin().lock()).map_err(fail)?;
-        (Box::new(Cursor::new(text)), Path::new("standard input"))
-    } else {
-        let file = File::open(path).map_err(fail)?;
-        if file.metadata().map_err(fail)?.is_file() {
-            (Box::new(file), path)
-        } else {
-            // A pipe cannot be read a second time.
-            (Box::new(Cursor::new(read_whole(file).map_err(fail)?)), path)
-        }
+    let delimiters = delimiters_of(path, options)?;
+    let mut source = match hold(path)? {
+        Some(text) => unpacked(Box::new(Cursor::new(text)), path)?,
+        None => unpacked(Box::new(File::open(path).map_err(|e| Error::io(path, e))?), path)?,
     };
-    if let Some(packing) = Packing::of(&mut *source).map_err(fail)? {
-        source = Box::new(Unpacked::new(packing, source).map_err(fail)?);
+    read(Input { source: &mut *source, file: shown_name(path), delimiters })
+}
+
+/// The delimiter that is given, or that the name of a file tells; and the usual one.
+pub(super) fn delimiters_of(path: &Path, options: &ReadOptions) -> Result<Delimiters> {
+    options.check_delimiters()?;
+    let usual = options.usual_delimiter;
+    let by_name = || (usual.is_none() && is_tab_separated(path)).then_some(b'\t');
+    Ok(Delimiters { given: options.delimiter.or_else(by_name), usual })
+}
+
+/// How errors call a file.
+pub(super) fn shown_name(path: &Path) -> &Path {
+    if path == Path::new("-") { Path::new("standard input") } else { path }
+}
+
+/// Bytes that cannot be read a second time, and so are kept.
+#[derive(Debug, Clone)]
+pub(super) struct Held(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
     }
-    read(Input { source: &mut *source, file, delimiter })
+}
+
+/// The bytes of standard input and of pipes; `None` for files.
+pub(super) fn hold(path: &Path) -> Result<Option<Held>> {
+    let fail = |e| Error::io(path, e);
+    if path == Path::new("-") {
+        return read_whole(io::stdin().lock()).map(|text| Some(Held(Arc::new(text)))).map_err(fail);
+    }
+    let file = File::open(path).map_err(fail)?;
+    if file.metadata().map_err(fail)?.is_file() {
+        return Ok(None);
+    }
+    read_whole(file).map(|text| Some(Held(Arc::new(text)))).map_err(fail)
+}
+
+/// What a source holds, unpacked if it is compressed.
+pub(super) fn unpacked(mut source: Box<dyn Source>, path: &Path) -> Result<Box<dyn Source>> {
+    let fail = |e| Error::io(path, e);
+    Ok(match Packing::of(&mut *source).map_err(fail)? {
+        Some(packing) => Box::new(Unpacked::new(packing, source).map_err(fail)?),
+        None => source,
+    })
 }
 
 /// Whether the name, that of a packing aside, ends in `.tsv`.

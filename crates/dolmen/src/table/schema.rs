@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::levels::Spellings;
 use super::number::{self, Spelled};
 use super::read::{Wanted, not_a_number};
 use super::truths::place_of_truth;
@@ -189,7 +190,7 @@ pub(super) fn spelled_numbers(name: &str, column: &Categories) -> Result<Vec<f64
     if let Some(row) = column.codes.iter().position(is_text) {
         let text = column.level(row).unwrap_or_default();
         let fault = || not_a_number(row, name, text.as_bytes(), Wanted::Numeric);
-        return Err(column.mostly_texts(name).unwrap_or_else(fault));
+        return Err(Spellings::of(column).mostly_texts(name).unwrap_or_else(fault));
     }
     Ok(values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect())
 }

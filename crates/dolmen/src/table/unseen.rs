@@ -1,10 +1,10 @@
 //! Categories of new rows that a schema does not know.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::number::{self, Spelled};
 use super::truths::place_of_truth;
-use super::{Column, Kind, Schema, Table};
+use super::{Column, Field, Kind, Schema, Table};
 
 /// What a column of new rows holds that was not there when its levels were learned.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -13,8 +13,53 @@ pub struct Unseen {
     pub column: String,
     /// Rows with a category that is not known.
     pub rows: usize,
-    /// Those categories.
+    /// Those categories; of rows that are read block by block, the first hundred thousand.
     pub levels: Vec<String>,
+}
+
+/// Categories of a column that are kept of rows that are read block by block.
+const MOST_LEVELS: usize = 100_000;
+
+/// What blocks of rows hold that a schema does not know.
+#[derive(Debug, Default)]
+pub struct UnseenSoFar {
+    columns: HashMap<String, (usize, HashSet<String>)>,
+}
+
+impl UnseenSoFar {
+    /// Adds what a further block holds.
+    pub fn add(&mut self, more: Vec<Unseen>) {
+        for Unseen { column, rows, levels } in more {
+            let (all_rows, all_levels) = self.columns.entry(column).or_default();
+            *all_rows += rows;
+            for level in levels {
+                if all_levels.len() < MOST_LEVELS {
+                    all_levels.insert(level);
+                }
+            }
+        }
+    }
+
+    /// What all of them hold, in the order of the columns.
+    pub fn finish(mut self, schema: &Schema) -> Vec<Unseen> {
+        let of_field = |field: &Field| {
+            let (rows, levels) = self.columns.remove(&field.name)?;
+            let known: &[String] = match &field.kind {
+                Kind::Numeric => &[],
+                Kind::Categorical { levels } => levels,
+            };
+            let value = |level: &String| number::parse(level.as_bytes());
+            let by_value = known.iter().chain(&levels).all(|level| value(level).is_some());
+            let mut levels: Vec<String> = levels.into_iter().collect();
+            levels.sort();
+            if by_value {
+                let value = |level: &String| value(level).unwrap_or(f64::NAN);
+                levels.sort_by(|a, b| value(a).total_cmp(&value(b)));
+            }
+            Some(Unseen { column: field.name.clone(), rows, levels })
+        };
+        schema.fields().iter().filter_map(of_field).collect()
+    }
 }
 
 impl Schema {

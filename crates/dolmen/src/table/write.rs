@@ -6,29 +6,133 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::{Table, write_csv, write_json, write_parquet};
+use super::{Table, csv, json, parquet};
 use crate::error::{Error, Result};
 use crate::store::write_file;
+
+/// A form in which tables are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableForm {
+    /// Rows of cells with commas between them.
+    Csv,
+    /// An array of one object per row.
+    Json,
+    /// Columns with types.
+    Parquet,
+}
+
+impl TableForm {
+    /// The form that a name asks for: Parquet (`.parquet`, `.pq`), JSON (`.json`) or else CSV; the last two may be
+    /// compressed.
+    pub fn of(path: &Path) -> Self {
+        let last = extension(path);
+        let is_packed = matches!(last.as_str(), "gz" | "zst");
+        let stem = Path::new(path.file_stem().unwrap_or_default());
+        match if is_packed { extension(stem) } else { last }.as_str() {
+            "parquet" | "pq" => Self::Parquet,
+            "json" => Self::Json,
+            _ => Self::Csv,
+        }
+    }
+}
 
 /// Writes a table as Parquet (`.parquet`, `.pq`), JSON (`.json`) or else CSV; the last two compressed by gzip (`.gz`) or
 /// Zstandard (`.zst`) if the name ends so.
 pub fn write(table: &Table, path: &Path) -> Result<()> {
+    write_blocks(path, |put| put(table))
+}
+
+/// Takes the next block of a table that is written.
+pub type Put<'a> = dyn FnMut(&Table) -> Result<()> + 'a;
+
+/// Writes a table that is made block by block, in the form that [`write`] chooses: whole, or not at all if making it fails.
+pub fn write_blocks<R>(path: &Path, make: impl FnOnce(&mut Put<'_>) -> Result<R>) -> Result<R> {
     check_name(path)?;
-    let packing = extension(path);
-    let is_packed = matches!(packing.as_str(), "gz" | "zst");
-    let inner = if is_packed {
-        extension(Path::new(path.file_stem().unwrap_or_default()))
-    } else {
-        packing.clone()
-    };
-    if matches!(inner.as_str(), "parquet" | "pq") {
-        return write_parquet(path, table, &[]);
+    let mut made = None;
+    let written = write_file(path, |out| {
+        pack(&extension(path), out, |out| {
+            let mut writer = BlockWriter::new(TableForm::of(path), out);
+            let mut failed = None;
+            let mut put = |block: &Table| {
+                writer.write(block).map_err(|error| {
+                    failed = Some(error);
+                    // The system's own words are told in its place.
+                    Error::file(path, "cannot be written")
+                })
+            };
+            let result = make(&mut put);
+            let ended = match failed {
+                Some(error) => return Err(error),
+                None if result.is_ok() => writer.finish(),
+                // Whatever is written so far is dropped.
+                None => Err(io::Error::other("not all of it could be made")),
+            };
+            made = Some(result);
+            ended
+        })
+    });
+    match made {
+        Some(Err(error)) => Err(error),
+        Some(Ok(result)) => written.map(|()| result),
+        None => Err(written.err().unwrap_or_else(|| Error::file(path, "cannot be written"))),
     }
-    let text = |out: &mut dyn Write| match inner.as_str() {
-        "json" => write_json(table, out),
-        _ => write_csv(table, out),
-    };
-    write_file(path, |out| pack(&packing, out, text))
+}
+
+/// Writes the blocks of a table, one after the other.
+pub struct BlockWriter<'a> {
+    form: TableForm,
+    out: &'a mut dyn Write,
+    blocks: usize,
+    parquet: Option<parquet::BlockWriter>,
+}
+
+impl<'a> BlockWriter<'a> {
+    /// Begins a table in this form.
+    pub fn new(form: TableForm, out: &'a mut dyn Write) -> Self {
+        Self { form, out, blocks: 0, parquet: None }
+    }
+
+    /// Writes a block; all have the same columns.
+    pub fn write(&mut self, block: &Table) -> io::Result<()> {
+        let is_first = self.blocks == 0;
+        self.blocks += 1;
+        match self.form {
+            TableForm::Csv => {
+                if is_first {
+                    csv::write_header(block.names(), self.out)?;
+                }
+                csv::write_rows(block, self.out)
+            }
+            TableForm::Json => {
+                if is_first {
+                    json::begin(self.out)?;
+                }
+                json::write_objects(block, is_first, self.out)
+            }
+            TableForm::Parquet => {
+                let writer = match &mut self.parquet {
+                    Some(writer) => writer,
+                    none => none.insert(parquet::BlockWriter::begin(block)?),
+                };
+                writer.write(block, self.out)
+            }
+        }
+    }
+
+    /// Writes what stands behind the last block.
+    pub fn finish(self) -> io::Result<()> {
+        match (self.form, self.parquet) {
+            (TableForm::Csv, _) => Ok(()),
+            (TableForm::Json, _) => {
+                if self.blocks == 0 {
+                    json::begin(self.out)?;
+                }
+                json::end(self.out)
+            }
+            (TableForm::Parquet, Some(writer)) => writer.finish(self.out),
+            (TableForm::Parquet, None) => Ok(()),
+        }
+    }
 }
 
 /// Refuses names that promise a form in which no table is written.

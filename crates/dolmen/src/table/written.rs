@@ -6,11 +6,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::levels::{Seen, Spellings};
 use super::missing::Missing;
 use super::number;
 use super::read::{Wanted, not_a_number};
 use super::{Categories, Column};
-use crate::error::Result;
+use crate::error::{Error, Place, Result};
 
 /// A column, and the form its numbers were written in where that is not the usual one.
 pub(super) type Formed = (Column, Option<NumberForm>);
@@ -42,13 +43,15 @@ const UNITS: [&str; 18] = [
 ];
 
 /// What a column of texts is.
-pub(super) enum Reading {
+enum Reading<'a> {
     /// Texts.
     Texts,
     /// Numbers of this form, all of them.
     Numbers(NumberForm),
     /// Numbers of some form, but for a few texts, of which this row's is the first.
-    Mostly(usize),
+    Mostly(usize, &'a str),
+    /// Many numbers, but of several forms: the first of the most frequent form, and the first that is not of it, with their rows.
+    Mixed([(usize, &'a str); 2]),
 }
 
 impl NumberForm {
@@ -66,6 +69,17 @@ impl NumberForm {
         let plain = self.plain(text)?;
         let value = number::parse(plain.as_bytes())?;
         Some(if sign.or(inner) == Some('-') { -value } else { value })
+    }
+
+    /// Whether a number may also be written plainly: not where its point would stand between thousands.
+    pub(super) fn may_be_plain(&self) -> bool {
+        self.grouping != Some('.')
+    }
+
+    /// A number in this form, without marks between thousands.
+    pub(super) fn text(&self, value: f64) -> String {
+        let plain = format!("{value}");
+        if self.decimal_comma { plain.replace('.', ",") } else { plain }
     }
 
     /// Digits in this form as a program writes them.
@@ -111,7 +125,7 @@ impl NumberForm {
     }
 
     /// What is told of the numbers, beside one of them.
-    pub(super) fn in_words(&self) -> String {
+    fn in_words(&self) -> String {
         let mut marks = Vec::new();
         if self.decimal_comma {
             marks.push("a decimal comma".to_string());
@@ -125,6 +139,14 @@ impl NumberForm {
             marks.push(format!("'{unit}' beside them"));
         }
         marks.join(" and ")
+    }
+
+    /// What is told of a column of such numbers.
+    pub(super) fn note(&self, column: &str) -> String {
+        format!(
+            "column '{column}' holds numbers with {} and is read as numbers (--schema '{column}=categorical' reads texts)",
+            self.in_words()
+        )
     }
 
     /// The forms that are tried, in this order: the plainer ones first.
@@ -150,30 +172,26 @@ impl NumberForm {
     }
 
     /// What a column of texts is, of which some may be plain numbers.
-    pub(super) fn recognise(
-        column: &Categories,
+    fn recognise<'a>(
+        texts: &Spellings<'a>,
         delimiter: Option<u8>,
         missing: &Missing,
-    ) -> Reading {
-        if !column.levels.iter().any(|level| may_be_number(level)) {
+    ) -> Reading<'a> {
+        if !texts.levels.iter().any(|level| may_be_number(level)) {
             return Reading::Texts;
         }
-        let mut counts = column.counts();
-        for (level, count) in column.levels.iter().zip(&mut counts) {
-            // Words that mean a missing value are neither numbers nor strange.
-            if missing.contains(level.as_bytes()) {
-                *count = 0;
-            }
-        }
-        let rows: usize = counts.iter().sum();
-        let unit = column.levels.iter().find_map(|level| unit_of(level));
+        // Words that mean a missing value are neither numbers nor strange.
+        let known = texts.iter().filter(|(text, _)| !missing.contains(text.as_bytes()));
+        let known: Vec<(&str, Seen)> = known.collect();
+        let rows: usize = known.iter().map(|(_, seen)| seen.count).sum();
+        let unit = texts.levels.iter().find_map(|level| unit_of(level));
         let mut few = None;
         for form in Self::candidates(unit, delimiter) {
             let (mut strange, mut marked) = (0, false);
-            for (level, count) in column.levels.iter().zip(&counts) {
-                match form.value(level) {
-                    Some(_) => marked |= *count > 0 && number::parse(level.as_bytes()).is_none(),
-                    None => strange += count,
+            for (text, seen) in &known {
+                match form.value(text) {
+                    Some(_) => marked |= number::parse(text.as_bytes()).is_none(),
+                    None => strange += seen.count,
                 }
                 if strange > rows / MOST_STRANGE {
                     break;
@@ -186,72 +204,143 @@ impl NumberForm {
                 few = Some(form);
             }
         }
-        let is_strange = |form: &Self, code: &u32| {
-            let counted = counts.get(*code as usize).is_some_and(|count| *count > 0);
-            counted && form.value(&column.levels[*code as usize]).is_none()
+        let first = few.and_then(|form| {
+            let strange = known.iter().filter(|(text, _)| form.value(text).is_none());
+            strange.min_by_key(|(_, seen)| seen.first_row)
+        });
+        let mostly = first.map(|(text, seen)| Reading::Mostly(seen.first_row, text));
+        let mixed = || Self::mixed(&known, &Self::candidates(unit, delimiter));
+        mostly.or_else(mixed).unwrap_or(Reading::Texts)
+    }
+
+    /// Whether texts are many numbers, each of some form, but not all of one.
+    fn mixed<'a>(known: &[(&'a str, Seen)], forms: &[Self]) -> Option<Reading<'a>> {
+        let is_number = |text: &str| forms.iter().any(|form| form.value(text).is_some());
+        if known.len() < MANY_NUMBERS || !known.iter().all(|(text, _)| is_number(text)) {
+            return None;
+        }
+        let rows = |form: &&Self| -> usize {
+            let own = known.iter().filter(|(text, _)| form.value(text).is_some());
+            own.map(|(_, seen)| seen.count).sum()
         };
-        let row = few.and_then(|form| column.codes.iter().position(|code| is_strange(&form, code)));
-        row.map_or(Reading::Texts, Reading::Mostly)
+        // Of forms that fit as many rows the plainest, which stands first.
+        let usual = forms.iter().rev().max_by_key(rows)?;
+        let first = |wanted: bool| {
+            let fits = known.iter().filter(|(text, _)| usual.value(text).is_some() == wanted);
+            fits.map(|(text, seen)| (seen.first_row, *text)).min()
+        };
+        Some(Reading::Mixed([first(true)?, first(false)?]))
     }
 }
 
 /// One in so many cells may be a text by mistake.
 const MOST_STRANGE: usize = 10;
 
-/// A column of texts as the numbers it writes, and how; texts that are no numbers stay.
-///
-/// `form` is how a model knows its numbers are written. `must` says that only numbers will do: they are declared, or
-/// nearly all cells are plain ones.
-pub(super) fn convert(
-    name: &str,
-    column: Categories,
-    form: Option<&NumberForm>,
-    delimiter: Option<u8>,
-    must: Option<Wanted>,
-    missing: &Missing,
-) -> Result<Formed> {
-    let fault = |row: usize, wanted: Wanted| {
-        let text = column.level(row).unwrap_or_default();
-        Err(not_a_number(row, name, text.as_bytes(), wanted))
-    };
-    let strange = |value: &dyn Fn(&str) -> Option<f64>| {
-        let is_known =
-            |level: &String| missing.contains(level.as_bytes()) || value(level).is_some();
-        let known: Vec<bool> = column.levels.iter().map(is_known).collect();
-        column.codes.iter().position(|code| known.get(*code as usize) == Some(&false))
-    };
-    let plain = |text: &str| number::parse(text.as_bytes());
-    let found = match form {
-        Some(form) => form.clone(),
-        None => match NumberForm::recognise(&column, delimiter, missing) {
-            Reading::Numbers(form) => form,
-            Reading::Mostly(row) => return fault(row, must.unwrap_or(Wanted::Inferred)),
-            Reading::Texts => match must.zip(strange(&plain)) {
-                Some((wanted, row)) => match column.mostly_texts(name) {
-                    Some(error) => return Err(error),
-                    None => return fault(row, wanted),
-                },
-                None => match word_among_numbers(&column) {
-                    Some(row) => return fault(row, Wanted::Inferred),
-                    None => return Ok((Column::Categorical(column), None)),
-                },
-            },
-        },
-    };
-    // New rows may also be written plainly, unless a point would stand between thousands.
-    let may_be_plain = form.is_some() && found.grouping != Some('.');
-    let value = |text: &str| found.value(text).or_else(|| plain(text).filter(|_| may_be_plain));
-    if let Some(row) = strange(&value) {
-        return fault(row, Wanted::Numeric);
+/// How the texts of a column are understood as numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NumberTexts {
+    pub(super) form: NumberForm,
+    /// Whether a text may also be a number as programs write it.
+    may_be_plain: bool,
+}
+
+/// What is known of a column of texts before they are looked at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expected<'a> {
+    /// How a model knows its numbers are written.
+    pub(super) form: Option<&'a NumberForm>,
+    /// Whether only numbers will do, because they are declared, or because nearly all cells are plain ones.
+    pub(super) must: Option<Wanted>,
+    /// The delimiter of CSV.
+    pub(super) delimiter: Option<u8>,
+    pub(super) missing: &'a Missing,
+}
+
+impl NumberTexts {
+    /// Texts in a form that is known. New rows may also be written plainly, unless a point would stand between thousands.
+    pub(super) fn known(form: &NumberForm) -> Self {
+        Self { form: form.clone(), may_be_plain: form.may_be_plain() }
     }
-    let of_level = |level: &String| {
-        let value = value(level).unwrap_or(f64::NAN);
-        let is_missing = missing.contains(level.as_bytes()) || missing.contains_number(value);
-        if is_missing { f64::NAN } else { value }
+
+    /// How texts write numbers; `None` if they are no numbers and need not be.
+    pub(super) fn recognise(
+        name: &str,
+        texts: &Spellings<'_>,
+        expected: Expected<'_>,
+    ) -> Result<Option<Self>> {
+        let Expected { form, must, delimiter, missing } = expected;
+        let fault = |(row, text): (usize, &str), wanted: Wanted| {
+            Err(not_a_number(row, name, text.as_bytes(), wanted))
+        };
+        let found = match form {
+            Some(form) => Self::known(form),
+            None => match NumberForm::recognise(texts, delimiter, missing) {
+                Reading::Numbers(form) => Self { form, may_be_plain: false },
+                Reading::Mostly(row, text) => {
+                    return fault((row, text), must.unwrap_or(Wanted::Inferred));
+                }
+                Reading::Mixed([usual, other]) => {
+                    return Err(written_in_two_ways(name, usual, other));
+                }
+                Reading::Texts => {
+                    let is_strange = |text: &str| {
+                        !missing.contains(text.as_bytes())
+                            && number::parse(text.as_bytes()).is_none()
+                    };
+                    let first = must.and_then(|wanted| Some((wanted, texts.first(is_strange)?)));
+                    return match first {
+                        Some((wanted, first)) => match texts.mostly_texts(name) {
+                            Some(error) => Err(error),
+                            None => fault(first, wanted),
+                        },
+                        None => match word_among_numbers(texts) {
+                            Some(first) => fault(first, Wanted::Inferred),
+                            None => Ok(None),
+                        },
+                    };
+                }
+            },
+        };
+        match texts.first(|text| found.value(text, missing).is_none()) {
+            Some(first) => fault(first, Wanted::Numeric),
+            None => Ok(Some(found)),
+        }
+    }
+
+    /// The number that a text writes, NaN if it means a missing value; `None` if it does neither.
+    pub(super) fn value(&self, text: &str, missing: &Missing) -> Option<f64> {
+        if missing.contains(text.as_bytes()) {
+            return Some(f64::NAN);
+        }
+        let plain = || number::parse(text.as_bytes()).filter(|_| self.may_be_plain);
+        let value = self.form.value(text).or_else(plain)?;
+        Some(if missing.contains_number(value) { f64::NAN } else { value })
+    }
+}
+
+/// A column of texts as the numbers it writes, and how; texts that are no numbers stay.
+pub(super) fn convert(name: &str, column: Categories, expected: Expected<'_>) -> Result<Formed> {
+    let texts = Spellings::of(&column);
+    let Some(found) = NumberTexts::recognise(name, &texts, expected)? else {
+        return Ok((Column::Categorical(column), None));
     };
-    let values: Vec<f64> = column.levels.iter().map(of_level).collect();
+    let value = |level: &String| found.value(level, expected.missing).unwrap_or(f64::NAN);
+    let values: Vec<f64> = column.levels.iter().map(value).collect();
     let number = |code: &u32| values.get(*code as usize).copied().unwrap_or(f64::NAN);
-    Ok((Column::Numeric(column.codes.iter().map(number).collect()), Some(found)))
+    Ok((Column::Numeric(column.codes.iter().map(number).collect()), Some(found.form)))
+}
+
+/// The error of a column of numbers of several forms, of which no one can be meant for all.
+fn written_in_two_ways(name: &str, usual: (usize, &str), other: (usize, &str)) -> Error {
+    let problem = format!(
+        "the numbers of the column are written in two ways: '{}' here, '{}' in row {}",
+        other.1,
+        usual.1,
+        usual.0 + 1
+    );
+    Error::data(Place::cell(other.0, name), problem).with_hint(format!(
+        "write them all in one way, or read the column as categories (--schema '{name}=categorical')"
+    ))
 }
 
 /// Different numbers from which on a column is hardly one of categories.
@@ -260,19 +349,23 @@ const MANY_NUMBERS: usize = 20;
 /// Different words that may mean a missing value among them.
 const FEW_WORDS: usize = 3;
 
-/// The row of the first word in a column of many different numbers, which are most of its cells, and very few words.
-fn word_among_numbers(column: &Categories) -> Option<usize> {
-    let is_number = |level: &String| number::parse(level.as_bytes()).is_some();
-    let numbers: Vec<bool> = column.levels.iter().map(is_number).collect();
-    let counts = column.counts();
-    let different = numbers.iter().filter(|is_number| **is_number).count();
-    let of = |wanted: bool| -> usize {
-        numbers.iter().zip(&counts).filter(|(own, _)| **own == wanted).map(|(_, count)| count).sum()
-    };
-    if different < MANY_NUMBERS || numbers.len() - different > FEW_WORDS || of(true) < of(false) {
+/// The first word, with its row, in a column of many different numbers, which are most of its cells, and very few words.
+fn word_among_numbers<'a>(texts: &Spellings<'a>) -> Option<(usize, &'a str)> {
+    let is_number = |text: &str| number::parse(text.as_bytes()).is_some();
+    let (mut different, mut words, mut of_numbers, mut of_words) = (0, 0, 0, 0);
+    for (text, seen) in texts.iter() {
+        let (kinds, cells) = if is_number(text) {
+            (&mut different, &mut of_numbers)
+        } else {
+            (&mut words, &mut of_words)
+        };
+        *kinds += 1;
+        *cells += seen.count;
+    }
+    if different < MANY_NUMBERS || words > FEW_WORDS || of_numbers < of_words {
         return None;
     }
-    column.codes.iter().position(|code| numbers.get(*code as usize) == Some(&false))
+    texts.first(|text| !is_number(text))
 }
 
 /// Whether a text has a digit and nothing that no number has; most texts are told from numbers by that alone.
@@ -313,14 +406,45 @@ mod tests {
         Categories::new(texts.iter().map(|text| Some(*text)))
     }
 
+    fn expected<'a>(
+        form: Option<&'a NumberForm>,
+        delimiter: u8,
+        missing: &'a Missing,
+    ) -> Expected<'a> {
+        Expected { form, must: None, delimiter: Some(delimiter), missing }
+    }
+
     /// The numbers of a column of texts, or what it is instead.
     fn read(texts: &[&str], delimiter: u8) -> Result<Vec<f64>, String> {
         let missing = Missing::new(&["-999".into()]);
-        match convert("x", column(texts), None, Some(delimiter), None, &missing) {
+        match convert("x", column(texts), expected(None, delimiter, &missing)) {
             Ok((Column::Numeric(values), Some(_))) => Ok(values),
             Ok(_) => Err("texts".into()),
             Err(error) => Err(error.to_string()),
         }
+    }
+
+    #[test]
+    fn numbers_written_in_two_ways_are_told() {
+        let number = |i: usize| format!("{}.{:02}", i, (7 * i) % 100);
+        let both = |every: usize, count: usize| -> Vec<String> {
+            let text =
+                |i: usize| if i % every == 1 { number(i).replace('.', ",") } else { number(i) };
+            (0..count).map(text).collect()
+        };
+        let found = |texts: &[String]| {
+            read(&texts.iter().map(String::as_str).collect::<Vec<_>>(), b';').unwrap_err()
+        };
+        for every in [2, 3] {
+            let said = found(&both(every, 40));
+            assert!(said.contains("in two ways: '1,07' here, '0.00' in row 1"), "{said}");
+            assert!(said.contains("row 2, column 'x'"), "{said}");
+        }
+        // Few different ones may be categories, and texts that are no numbers in any form are none.
+        assert_eq!(found(&both(2, 10)), "texts");
+        let mut texts = both(2, 40);
+        texts.extend((0..20).map(|i| format!("v{i}")));
+        assert_eq!(found(&texts), "texts");
     }
 
     #[test]
@@ -377,7 +501,7 @@ mod tests {
         let form = NumberForm { decimal_comma: true, grouping: None, unit: None };
         let missing = Missing::new(&[]);
         let read = |texts: &[&str], form: &NumberForm| {
-            let column = convert("x", column(texts), Some(form), Some(b','), None, &missing);
+            let column = convert("x", column(texts), expected(Some(form), b',', &missing));
             column.map(|(column, _)| column)
         };
         let found = read(&["1,043", "2.5"], &form).unwrap();

@@ -4,12 +4,12 @@
 
 use dolmen::Result;
 use dolmen::catalogue::{
-    Bound, Catalogue, Catalogued, CombinerEntry, Kind, LearnerEntry, Parameter,
+    Bound, Catalogue, Catalogued, CombinerEntry, Kind, LearnerEntry, Parameter, plans,
 };
 use dolmen::combine::Evidence;
 use dolmen::learner::{Diagnostics, Sample, Series, Simple, baseline::Mean};
 use dolmen::oos::{OnFailure, OutOfSample, collect};
-use dolmen::plan::{KFold, Plan, PlanSpec, Repeated, Subsample, TimeOrdered};
+use dolmen::plan::{Plan, PlanSpec};
 use dolmen::run::Run;
 use dolmen::schemars::{self, JsonSchema};
 use dolmen::spec::Spec;
@@ -68,15 +68,76 @@ fn every_parameter_says_what_it_means() {
     assert_eq!(undocumented_of::<Classification>(), [""; 0]);
     assert_eq!(undocumented_of::<Joint>(), [""; 0]);
     assert_eq!(undocumented_of::<Regression>(), [""; 0]);
-    for plan in [
-        Parameter::of::<KFold>(),
-        Parameter::of::<Subsample>(),
-        Parameter::of::<TimeOrdered>(),
-        Parameter::of::<Repeated>(),
-    ] {
-        assert_eq!(undocumented("plan", &plan), [""; 0]);
+    for plan in plans() {
+        assert_eq!(undocumented(plan.kind, &plan.parameters), [""; 0]);
     }
-    let _ = schemars::schema_for!(PlanSpec);
+}
+
+/// The plans of the list are those that a file can name, and their parameters are read by the names shown.
+#[test]
+fn every_plan_is_documented() {
+    let schema = schemars::schema_for!(PlanSpec);
+    let kinds = schema.as_value()["oneOf"].as_array().unwrap().iter();
+    let mut kinds: Vec<&str> =
+        kinds.map(|kind| kind["properties"]["kind"]["const"].as_str().unwrap()).collect();
+    let plans = plans();
+    let mut listed: Vec<&str> = plans.iter().map(|plan| plan.kind).collect();
+    kinds.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(listed, kinds);
+    for plan in plans {
+        let example = PlanSpec::from_spec(&Spec::parse(plan.example).unwrap()).unwrap();
+        assert_eq!(example.spec.kind(), plan.kind);
+        for parameter in &plan.parameters {
+            let read = |value: &Value| {
+                let spec = Spec::new(plan.kind).with(&parameter.name, value.clone());
+                PlanSpec::from_spec(&spec).unwrap_or_else(|e| panic!("{spec}: {e}"))
+            };
+            let own = PlanSpec::from_spec(&Spec::new(plan.kind)).unwrap();
+            if parameter.default != Value::Null {
+                assert_eq!(read(&parameter.default), own, "{} of {}", parameter.name, plan.kind);
+            }
+            for value in others(parameter).iter().filter(|value| **value != parameter.default) {
+                assert_ne!(read(value), own, "{} of {}", parameter.name, plan.kind);
+            }
+        }
+    }
+}
+
+/// Numbers that are parameters have a range, wherever whole numbers have none by themselves.
+#[test]
+fn every_number_has_a_range() {
+    fn without(parameters: &[Parameter]) -> impl Iterator<Item = &str> {
+        let is_number = |kind: &Kind| match kind {
+            Kind::Number => true,
+            Kind::ListOf(inner) => **inner == Kind::Number,
+            _ => false,
+        };
+        let is_open = move |parameter: &&Parameter| {
+            let numbers = match &parameter.kind {
+                Kind::Either(kinds) => kinds.iter().any(is_number),
+                kind => is_number(kind),
+            };
+            numbers && parameter.range.is_none()
+        };
+        parameters.iter().filter(is_open).map(|parameter| parameter.name.as_str())
+    }
+    fn of<T: Catalogued>() -> Vec<String> {
+        let catalogue = Catalogue::standard();
+        let learners = catalogue.learners::<T>().iter().map(|e| (e.kind(), e.parameters()));
+        let combiners = catalogue.combiners::<T>().iter().map(|e| (e.kind(), e.parameters()));
+        let named = |(kind, all): (&'static str, _)| {
+            without(all).map(move |name| format!("{kind}.{name}")).collect::<Vec<_>>()
+        };
+        let open = learners.chain(combiners).flat_map(named);
+        // A place and a threshold may be any, and the least Wishart parameter depends on the columns.
+        let free = ["mixture.mu0", "mixture.a", "aode.threshold", "a2de.threshold"];
+        open.filter(|name| !free.contains(&name.as_str())).collect()
+    }
+    assert_eq!(of::<Density>(), [""; 0]);
+    assert_eq!(of::<Classification>(), [""; 0]);
+    assert_eq!(of::<Joint>(), [""; 0]);
+    assert_eq!(of::<Regression>(), [""; 0]);
 }
 
 #[test]

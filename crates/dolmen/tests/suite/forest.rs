@@ -105,6 +105,16 @@ fn a_tree_is_that_of_the_slow_way() {
 }
 
 #[test]
+fn a_depth_beyond_any_tree_is_none() {
+    let (x, y) = numbers(60, 2, 4);
+    let free = fit_numbers(&single(2, 1.0), x.rows(), &y);
+    for depth in [64, u32::MAX as usize, usize::MAX] {
+        let deep = Forest { depth: Some(depth), ..single(2, 1.0) };
+        assert_eq!(fit_numbers(&deep, x.rows(), &y), free, "{depth}");
+    }
+}
+
+#[test]
 fn two_classes_are_numbers_and_three_are_like_two() {
     let (x, y) = numbers(3000, 4, 2);
     let labels = two_classes(&y);

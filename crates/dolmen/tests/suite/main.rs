@@ -3,6 +3,7 @@
 
 mod adaboost;
 mod batches;
+mod blocks;
 mod catalogue;
 mod citations;
 mod compare;
@@ -18,6 +19,7 @@ mod kernel;
 mod keys;
 mod layers;
 mod least_squares;
+mod limits;
 mod linear;
 mod methods;
 mod mixture;
@@ -25,6 +27,7 @@ mod neighbours;
 mod network;
 mod oos;
 mod parameters;
+mod passes;
 mod plan;
 mod plan_time;
 mod simplex;

@@ -257,7 +257,7 @@ impl Routed for Regression {
         sample: &Sample<'_, Self>,
         run: &Run,
     ) -> Result<Vec<FittedExperts>> {
-        require_finite(sample.target())?;
+        require_finite(sample.target(), |row| row as u64)?;
         let (design, rows) = experts.design(sample)?;
         let family = Gaussian::new(&design, &sample.target().select(&rows), experts.ridge);
         let output = |linear: &Linear| Output::Number {

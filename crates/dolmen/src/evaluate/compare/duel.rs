@@ -57,14 +57,14 @@ pub struct Duel {
     pub corrected_outcome: Outcome,
 }
 
-/// All duels: the first method against all others, or each against each.
-pub(super) fn duels(names: &[String], splits: &[SplitResult], first_only: bool) -> Vec<Duel> {
+/// All duels, each method against each.
+pub(super) fn duels(names: &[String], splits: &[SplitResult]) -> Vec<Duel> {
     let Some(figures) = splits.first().and_then(|split| split.scored.first()) else {
         return Vec::new();
     };
     let share = mean_test_share(splits);
     let mut found = Vec::new();
-    for a in 0..if first_only { names.len().min(1) } else { names.len() } {
+    for a in 0..names.len() {
         for b in a + 1..names.len() {
             for (f, (figure, _)) in figures.figures.iter().enumerate() {
                 let value = |m: usize, split: &SplitResult| split.scored[m].figures[f].1;

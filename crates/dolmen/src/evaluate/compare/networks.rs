@@ -148,7 +148,7 @@ pub fn compare_on_networks(
     for (kind, networks) in kinds.iter().zip(columns.chunks_mut(study.networks)) {
         for &rows in &study.rows {
             let splits: Vec<SplitResult> = networks.iter_mut().filter_map(Iterator::next).collect();
-            let duels = duels(&names, &splits, false);
+            let duels = duels(&names, &splits);
             cells.push(NetworkCell { network: kind.clone(), rows, duels });
         }
     }

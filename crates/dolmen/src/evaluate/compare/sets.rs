@@ -33,4 +33,10 @@ impl SetsComparison {
         let ranks = Ranks::of(sets.iter().map(|set| &set.comparison));
         Self { sets, tallies, ranks }
     }
+
+    /// The tallies that a reader asks about first: those of the stack, or without one all.
+    pub fn main_tallies(&self) -> impl Iterator<Item = &Tally> {
+        let stack = self.sets.iter().find_map(|set| set.comparison.stack());
+        self.tallies.iter().filter(move |tally| stack.is_none_or(|stack| tally.first == stack))
+    }
 }

@@ -41,7 +41,7 @@ pub struct Comparison {
     /// In how many splits the stack used each of its combiners, if it had a choice.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub combiners: BTreeMap<String, usize>,
-    /// Methods against each other: the first against all others, or without a stack each against each.
+    /// Methods against each other, each against each; those of the stack come first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub duels: Vec<Duel>,
     /// What the user should know of how the comparison was done.
@@ -108,6 +108,19 @@ pub struct MeanWeight {
 /// The ways to combine, in the order they are scored.
 const COMBINED: [&str; 4] = ["stacking", "cv", "uniform", "cheating"];
 
+impl Comparison {
+    /// The stack among the methods; `None` where members alone are compared.
+    pub fn stack(&self) -> Option<&str> {
+        self.methods.first().map(|method| method.name.as_str()).filter(|name| *name == COMBINED[0])
+    }
+
+    /// The duels that a reader asks about first: those of the stack, or without one all.
+    pub fn main_duels(&self) -> impl Iterator<Item = &Duel> {
+        let stack = self.stack();
+        self.duels.iter().filter(move |duel| stack.is_none_or(|stack| duel.first == stack))
+    }
+}
+
 pub(super) fn summarise<T: Task>(
     stack: &dyn Contender<T>,
     rivals: &[Rival<T>],
@@ -138,7 +151,6 @@ pub(super) fn summarise<T: Task>(
             method.corrected_p_value = None;
         });
     }
-    let stacked = options.methods != Methods::Members;
     let tested = || splits.iter().filter_map(|split| split.scored.first()).map(|s| s.rows);
     let (fewest, most) = (tested().min().unwrap_or(0), tested().max().unwrap_or(0));
     let drawn = outer_folds.is_none();
@@ -154,7 +166,7 @@ pub(super) fn summarise<T: Task>(
         methods,
         mean_weights: mean_weights(members, splits),
         combiners: combiners(splits),
-        duels: if is_density { Vec::new() } else { duels(&names, splits, stacked) },
+        duels: if is_density { Vec::new() } else { duels(&names, splits) },
         notes: notes(splits, options, outer_folds),
     }
 }

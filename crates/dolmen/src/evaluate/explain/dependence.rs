@@ -30,7 +30,7 @@ impl Default for DependenceOptions {
 
 /// Single rows kept of each curve.
 const MOST_CURVES: usize = 30;
-/// Levels of a category looked at, at most.
+/// Levels of a category looked at, at most: those of the most rows.
 const MOST_LEVELS: usize = 24;
 
 /// How predictions move with one input.
@@ -38,10 +38,13 @@ const MOST_LEVELS: usize = 24;
 pub struct Dependence {
     /// The input.
     pub name: String,
-    /// The values it is given; of categories the numbers of their levels.
+    /// The values it is given; of categories the places of their levels in `levels`.
     pub values: Vec<f64>,
     /// The names of the levels, of categories.
     pub levels: Option<Vec<String>>,
+    /// Levels that were not looked at, because others have more rows.
+    #[serde(default)]
+    pub levels_left_out: usize,
     /// Rows whose input was moved.
     pub rows: usize,
     /// What is predicted: one curve, or one for each class.
@@ -71,7 +74,8 @@ pub fn dependence(
     most_values: usize,
     run: &Run,
 ) -> Result<Option<Dependence>> {
-    let Some(Settings { values, levels, cells }) = settings(x, input, most_values) else {
+    let Some(Settings { values, levels, levels_left_out, cells }) = settings(x, input, most_values)
+    else {
         return Ok(None);
     };
     let width = outputs.len();
@@ -91,7 +95,8 @@ pub fn dependence(
         OutputCurve::of(name, &rows, values.len())
     };
     let outputs = outputs.iter().enumerate().map(curve).collect();
-    Ok(Some(Dependence { name: input.name.clone(), values, levels, rows: x.rows(), outputs }))
+    let (name, rows) = (input.name.clone(), x.rows());
+    Ok(Some(Dependence { name, values, levels, levels_left_out, rows, outputs }))
 }
 
 impl OutputCurve {
@@ -119,14 +124,26 @@ impl OutputCurve {
 struct Settings {
     values: Vec<f64>,
     levels: Option<Vec<String>>,
+    levels_left_out: usize,
     cells: Vec<Vec<f64>>,
+}
+
+/// The levels that are looked at, in their order: those of the most rows where there are many.
+fn frequent(counts: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..counts.len()).collect();
+    order.sort_by(|&a, &b| counts[b].total_cmp(&counts[a]));
+    order.truncate(MOST_LEVELS);
+    order.sort_unstable();
+    order
 }
 
 fn settings(x: Rows<'_>, input: &Input, most_values: usize) -> Option<Settings> {
     let fields = x.schema().fields();
     if input.is_indicators && input.columns.len() > 1 {
-        let count = input.columns.len().min(MOST_LEVELS);
-        let level = |k: usize| {
+        let rows_of = |&j: &usize| x.column(j).filter(|v| v.is_finite()).sum();
+        let counts: Vec<f64> = input.columns.iter().map(rows_of).collect();
+        let shown = frequent(&counts);
+        let level = |&k: &usize| {
             let name = &fields[input.columns[k]].name;
             let rest = name.strip_prefix(&input.name).unwrap_or(name);
             rest.trim_start_matches(['_', '=', '.', ':', '[', ' '])
@@ -134,20 +151,27 @@ fn settings(x: Rows<'_>, input: &Input, most_values: usize) -> Option<Settings> 
                 .to_string()
         };
         let one =
-            |k: usize| (0..input.columns.len()).map(|j| f64::from(u8::from(j == k))).collect();
+            |&k: &usize| (0..input.columns.len()).map(|j| f64::from(u8::from(j == k))).collect();
         return Some(Settings {
-            values: (0..count).map(|k| k as f64).collect(),
-            levels: Some((0..count).map(level).collect()),
-            cells: (0..count).map(one).collect(),
+            values: (0..shown.len()).map(|k| k as f64).collect(),
+            levels: Some(shown.iter().map(level).collect()),
+            levels_left_out: counts.len() - shown.len(),
+            cells: shown.iter().map(one).collect(),
         });
     }
     let [column] = input.columns[..] else { return None };
     match &fields[column].kind {
         Kind::Categorical { levels } => {
-            let count = levels.len().min(MOST_LEVELS);
-            let values: Vec<f64> = (0..count).map(|k| k as f64).collect();
-            let cells = values.iter().map(|v| vec![*v]).collect();
-            Some(Settings { values, levels: Some(levels[..count].to_vec()), cells })
+            let mut counts = vec![0.0; levels.len()];
+            let known = x.column(column).filter(|v| *v >= 0.0 && (*v as usize) < levels.len());
+            known.for_each(|v| counts[v as usize] += 1.0);
+            let shown = frequent(&counts);
+            Some(Settings {
+                values: (0..shown.len()).map(|k| k as f64).collect(),
+                levels: Some(shown.iter().map(|&k| levels[k].clone()).collect()),
+                levels_left_out: levels.len() - shown.len(),
+                cells: shown.iter().map(|&k| vec![k as f64]).collect(),
+            })
         }
         Kind::Numeric => {
             let mut known: Vec<f64> =
@@ -161,7 +185,12 @@ fn settings(x: Rows<'_>, input: &Input, most_values: usize) -> Option<Settings> 
             values.retain(|v| v.is_finite());
             values.dedup();
             let cells = values.iter().map(|v| vec![*v]).collect();
-            (values.len() > 1).then_some(Settings { values, levels: None, cells })
+            (values.len() > 1).then_some(Settings {
+                values,
+                levels: None,
+                levels_left_out: 0,
+                cells,
+            })
         }
     }
 }
@@ -206,5 +235,25 @@ mod tests {
             dependence(&predict, x.rows(), &input, &[String::new()], 9, &run).unwrap().unwrap();
         assert_eq!(found.outputs[0].mean, [2.0, 5.0]);
         assert_eq!(found.levels.unwrap(), ["x1", "x2"]);
+    }
+
+    /// Of forty levels the first is in no row and the last in the most: what is looked at is what there is.
+    #[test]
+    fn of_many_levels_those_of_the_most_rows_are_looked_at() {
+        let levels: Vec<String> = (0..40).map(|k| format!("level {k}")).collect();
+        let codes: Vec<f64> =
+            (0..40_u32).flat_map(|k| std::iter::repeat_n(f64::from(k), k as usize)).collect();
+        let kind = Kind::Categorical { levels: levels.into() };
+        let schema =
+            crate::table::Schema::new(vec![crate::table::Field { name: "c".into(), kind }]);
+        let x = Features::new(codes, std::sync::Arc::new(schema)).unwrap();
+        let predict = |x: Rows<'_>| Ok(x.iter().map(|row| 10.0 * row[0]).collect());
+        let input = &inputs(x.rows(), &[])[0];
+        let run = Run::new(0);
+        let found = dependence(&predict, x.rows(), input, &[String::new()], 9, &run);
+        let found = found.unwrap().unwrap();
+        assert_eq!((found.levels.as_ref().unwrap().len(), found.levels_left_out), (24, 16));
+        assert_eq!(found.levels.unwrap()[0], "level 16");
+        assert_eq!(found.outputs[0].mean[23], 390.0);
     }
 }

@@ -5,9 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DensityModel;
-use super::mixture::{self, Covariance, Data, FittedMixture, Given, Prior, Stop};
+use super::mixture::{Covariance, FittedMixture, GaussianPass, Given, Stop};
 use crate::error::{Error, Result};
 use crate::learner::Stored;
+use crate::learner::pass::{AnyPass, fit_in_passes};
 use crate::learner::{Diagnostics, Fitted, Learner, Sample};
 use crate::run::Run;
 use crate::spec::Spec;
@@ -38,7 +39,6 @@ impl Default for Gaussian {
 
 /// EM for rows with missing values; complete rows need no iteration.
 const WITH_MISSING: Stop = Stop { tolerance: 1e-9, iterations: 1000 };
-const COMPLETE: Stop = Stop { tolerance: 0.0, iterations: 0 };
 
 impl Gaussian {
     fn validate(&self) -> Result<()> {
@@ -53,24 +53,14 @@ impl Gaussian {
 
     /// Fits the Gaussian.
     pub fn fit_gaussian(&self, sample: &Sample<'_, Density>, run: &Run) -> Result<FittedGaussian> {
+        let fitted = fit_in_passes(self.start(sample.x())?, sample, run)?.pop();
+        fitted.ok_or_else(|| Error::shape("fitted densities", 1, 0))
+    }
+
+    fn start(&self, x: Rows<'_>) -> Result<GaussianPass> {
         self.validate()?;
-        run.install(|| {
-            let data = Data::new(sample, self.standardise)?;
-            let dimension = sample.x().width();
-            let prior = if self.beta > 0.0 {
-                Prior::neutral(self.covariance, dimension, self.beta)
-            } else {
-                Prior::flat(self.covariance, dimension)
-            };
-            let stop = if data.is_complete() { COMPLETE } else { WITH_MISSING };
-            let start = mixture::overall(&data, &prior);
-            let mut climb = mixture::climb(&data, &prior, start, stop, run)?;
-            if data.is_complete() {
-                climb.diagnostics.iterations = None;
-            }
-            let model = FittedMixture::new(data.into_units(), climb.normals, climb.diagnostics);
-            Ok(FittedGaussian(model.map_err(mixture::singular)?))
-        })
+        let Self { covariance, beta, standardise } = *self;
+        GaussianPass::new(covariance, beta, standardise, WITH_MISSING, x)
     }
 }
 
@@ -86,6 +76,10 @@ impl Learner<Density> for Gaussian {
     ) -> Result<Vec<Box<dyn Fitted<Density>>>> {
         Ok(vec![Box::new(self.fit_gaussian(sample, run)?)])
     }
+
+    fn pass(&self, x: Rows<'_>, _run: &Run) -> Option<Result<Box<dyn AnyPass<Density>>>> {
+        Some(self.start(x).map(<dyn AnyPass<Density>>::of))
+    }
 }
 
 /// A fitted Gaussian. A row with missing values gets the density of the values it has.
@@ -93,6 +87,10 @@ impl Learner<Density> for Gaussian {
 pub struct FittedGaussian(FittedMixture);
 
 impl FittedGaussian {
+    pub(super) fn new(component: FittedMixture) -> Self {
+        Self(component)
+    }
+
     /// Mean and covariance, in the units of the data, as a component of weight 1.
     pub fn parameters(&self) -> Given {
         self.0.parameters()

@@ -6,11 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::coordinates::Coordinates;
 use super::lambda::{Lambda, geometric};
+use super::logistic_pass::LogisticPass;
 use super::newton::{solve, solve_afresh};
+use super::ridge::column_names;
 use super::softmax::{Labelled, Problem, contrasts};
 use crate::error::{Error, Result, within};
 use crate::learner::check_use;
 use crate::learner::chosen::{Chosen, listed};
+use crate::learner::pass::AnyPass;
 use crate::learner::scales::{Scales, require_moderate, require_numbers};
 use crate::learner::{
     Diagnostics, Fitted, Learner, MOST_FOLDS, Sample, Series, Simple, SimpleModel,
@@ -19,7 +22,7 @@ use crate::math::quasi_newton::Minimum;
 use crate::plan::Folds;
 use crate::run::Run;
 use crate::store::Parameters;
-use crate::table::Schema;
+use crate::table::{Rows, Schema};
 use crate::target::Target;
 use crate::task::Classification;
 
@@ -30,6 +33,8 @@ const PER_DECADE: f64 = 2.0;
 /// `auto` goes on to weaker penalties until so many in a row have not lowered the loss by this share.
 const PATIENCE: usize = 3;
 const GAIN: f64 = 1e-4;
+/// Columns with which a fit has passes: beyond, their pairs cost more than L-BFGS does, which has none.
+const MOST_COLUMNS: usize = 300;
 /// Gradient tolerance while penalties are compared.
 const ROUGH: f64 = 1e-4;
 
@@ -47,7 +52,8 @@ const ROUGH: f64 = 1e-4;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Logistic {
-    /// The penalty: a number, a list (one member per value), or `auto`, the one of least cross-validated log loss.
+    /// The penalty: a number, a list (one member per value), or `auto`, the one of least cross-validated log loss. Of a
+    /// table that is read block by block, `auto` looks at a sample of 16384 rows.
     #[schemars(extend("minimum" = 0.0))]
     pub lambda: Lambda,
     /// Whether the penalty is on coefficients of standardised columns (indicators keep their scale).
@@ -87,6 +93,11 @@ impl Learner<Classification> for Logistic {
     ) -> Result<Vec<Box<dyn Fitted<Classification>>>> {
         let models = self.fit_logistics(sample, run)?.into_iter();
         Ok(models.map(|model| Box::new(Simple(model)) as _).collect())
+    }
+
+    fn pass(&self, x: Rows<'_>, run: &Run) -> Option<Result<Box<dyn AnyPass<Classification>>>> {
+        let few = x.width() <= MOST_COLUMNS;
+        few.then(|| LogisticPass::new(self, x, run).map(<dyn AnyPass<Classification>>::of))
     }
 }
 
@@ -131,35 +142,55 @@ impl Logistic {
         })
     }
 
-    /// One model per penalty, the strongest first, each from where the one before ended.
+    /// One model per penalty.
     fn ladder(
         &self,
         problem: &Problem<'_, Labelled<'_>>,
         lambdas: &[f64],
         run: &Run,
     ) -> Result<Vec<FittedLogistic>> {
+        let Labelled { sample, scales, numbers, .. } = problem.data;
+        let columns = column_names(sample.x());
+        let (classes, weight) = (sample.target().classes(), problem.weight());
+        let about = About { columns: &columns, classes, numbers, scales, weight };
+        let minima = self.minima(problem, lambdas, self.tolerance, run)?;
+        let model = |(lambda, minimum): (&f64, &Minimum)| {
+            FittedLogistic::new(&about, &problem.column_coefficients(&minimum.at), *lambda, minimum)
+        };
+        Ok(lambdas.iter().zip(&minima).map(model).collect())
+    }
+
+    /// The optimum of each penalty; the strongest first, each from where the one before ended.
+    pub(super) fn minima(
+        &self,
+        problem: &Problem<'_, Labelled<'_>>,
+        lambdas: &[f64],
+        tolerance: f64,
+        run: &Run,
+    ) -> Result<Vec<Minimum>> {
         let mut order: Vec<usize> = (0..lambdas.len()).collect();
         order.sort_by(|&a, &b| lambdas[b].total_cmp(&lambdas[a]));
         let mut found: Vec<(usize, Minimum)> = Vec::with_capacity(lambdas.len());
         for rung in order {
             let problem = Problem { lambda: lambdas[rung], ..*problem };
             let minimum = match found.last() {
-                None => solve_afresh(&problem, self.tolerance, self.iterations, run)?,
+                None => solve_afresh(&problem, tolerance, self.iterations, run)?,
                 Some((_, last)) => {
-                    solve(&problem, last.at.clone(), self.tolerance, self.iterations, run)?
+                    solve(&problem, last.at.clone(), tolerance, self.iterations, run)?
                 }
             };
             found.push((rung, minimum));
         }
         found.sort_by_key(|(rung, _)| *rung);
-        let model = |(rung, minimum): &(usize, Minimum)| {
-            FittedLogistic::new(problem, lambdas[*rung], minimum)
-        };
-        Ok(found.iter().map(model).collect())
+        Ok(found.into_iter().map(|(_, minimum)| minimum).collect())
     }
 
     /// The penalty of least cross-validated log loss, and what to say of it.
-    fn choose(&self, problem: &Problem<'_, Labelled<'_>>, run: &Run) -> Result<(f64, String)> {
+    pub(super) fn choose(
+        &self,
+        problem: &Problem<'_, Labelled<'_>>,
+        run: &Run,
+    ) -> Result<(f64, String)> {
         let Labelled { sample, rows, .. } = problem.data;
         let strongest = problem.weight().max(10.0 * WEAKEST);
         let Ok(folds) = sample.folds_among(rows, self.folds, run) else {
@@ -189,7 +220,7 @@ impl Logistic {
         Ok((best.0, format!("lambda {:.4} chosen, cross-validated log loss {mean:.4}", best.0)))
     }
 
-    fn validate(&self) -> Result<()> {
+    pub(super) fn validate(&self) -> Result<()> {
         self.lambda.validate()?;
         within("folds", self.folds, 2..=MOST_FOLDS)?;
         if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
@@ -237,13 +268,30 @@ fn seen_classes(
 ) -> (Vec<Option<usize>>, usize) {
     let mut seen = vec![false; sample.target().classes().len()];
     rows.iter().for_each(|i| seen[sample.target().class(i)] = true);
+    let numbers = number_classes(seen.into_iter());
+    let count = numbers.iter().flatten().count();
+    (numbers, count)
+}
+
+/// For each class its number among those that were seen.
+pub(super) fn number_classes(seen: impl Iterator<Item = bool>) -> Vec<Option<usize>> {
     let mut count = 0;
-    let mut number = |seen: bool| {
+    let number = |seen: bool| {
         count += usize::from(seen);
         seen.then(|| count - 1)
     };
-    let numbers = seen.into_iter().map(&mut number).collect();
-    (numbers, count)
+    seen.map(number).collect()
+}
+
+/// What a model has to know of the rows it was fitted to.
+pub(super) struct About<'a> {
+    pub(super) columns: &'a [String],
+    pub(super) classes: &'a [String],
+    /// For each class its number among those with rows.
+    pub(super) numbers: &'a [Option<usize>],
+    pub(super) scales: &'a Scales,
+    /// The sum of the row weights.
+    pub(super) weight: f64,
 }
 
 /// A fitted logistic regression.
@@ -274,25 +322,24 @@ struct Fit {
 }
 
 impl FittedLogistic {
-    fn new(problem: &Problem<'_, Labelled<'_>>, lambda: f64, minimum: &Minimum) -> Self {
-        let theta = problem.column_coefficients(&minimum.at);
-        let (columns, classes) = (problem.data.sample.x().width(), problem.data.numbers.len());
+    /// From the classes' coefficients on the common scale: one column per class, the intercepts last.
+    pub(super) fn new(about: &About<'_>, theta: &Mat<f64>, lambda: f64, minimum: &Minimum) -> Self {
+        let (columns, classes) = (about.columns.len(), about.numbers.len());
         let mut coefficients = vec![0.0; classes * columns];
         let mut at_centres = vec![f64::NEG_INFINITY; classes];
-        for (class, number) in problem.data.numbers.iter().enumerate() {
+        for (class, number) in about.numbers.iter().enumerate() {
             let Some(number) = *number else { continue };
             at_centres[class] = theta[(columns, number)];
             for j in 0..columns {
-                coefficients[class * columns + j] =
-                    theta[(j, number)] / problem.data.scales.scales()[j];
+                coefficients[class * columns + j] = theta[(j, number)] / about.scales.scales()[j];
             }
         }
-        let unseen = problem.data.numbers.iter().filter(|number| number.is_none()).count() as f64;
+        let unseen = about.numbers.iter().filter(|number| number.is_none()).count() as f64;
         let mut model = Self {
-            centres: problem.data.scales.centres().to_vec(),
+            centres: about.scales.centres().to_vec(),
             coefficients,
             at_centres,
-            unseen: if unseen > 0.0 { 1.0 / (problem.weight() + unseen) } else { 0.0 },
+            unseen: if unseen > 0.0 { 1.0 / (about.weight + unseen) } else { 0.0 },
             lambda,
             fit: Fit {
                 converged: minimum.converged,
@@ -302,21 +349,25 @@ impl FittedLogistic {
                 series: Vec::new(),
             },
         };
-        model.fit.series = model.series(problem, &theta);
+        model.fit.series = model.series(about, theta);
         model
     }
 
+    pub(super) fn with_notes(mut self, notes: Vec<String>) -> Self {
+        self.fit.notes.extend(notes);
+        self
+    }
+
     /// The coefficients of each class that has some: of two classes, those of the second.
-    fn series(&self, problem: &Problem<'_, Labelled<'_>>, theta: &Mat<f64>) -> Vec<Series> {
-        let fields = problem.data.sample.x().schema().fields();
-        let classes = problem.data.sample.target().classes().iter().enumerate();
+    fn series(&self, about: &About<'_>, theta: &Mat<f64>) -> Vec<Series> {
+        let classes = about.classes.iter().enumerate();
         let first = usize::from(theta.ncols() == 2);
         classes
-            .filter(|(class, _)| problem.data.numbers[*class].is_some_and(|number| number >= first))
+            .filter(|(class, _)| about.numbers[*class].is_some_and(|number| number >= first))
             .map(|(class, name)| Series {
                 name: format!("coefficients of {name}"),
                 labels: std::iter::once("(intercept)".to_string())
-                    .chain(fields.iter().map(|field| field.name.clone()))
+                    .chain(about.columns.iter().cloned())
                     .collect(),
                 values: std::iter::once(self.intercept(class))
                     .chain(self.coefficients(class).iter().copied())

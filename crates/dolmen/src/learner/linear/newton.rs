@@ -3,6 +3,7 @@
 use faer::linalg::solvers::Solve;
 use faer::prelude::ReborrowMut;
 use faer::{Mat, Side};
+use serde::{Deserialize, Serialize};
 
 use super::softmax::{Evaluation, Labelled, Observations, Problem};
 use crate::error::Result;
@@ -18,8 +19,8 @@ const NEWTON_PARAMETERS: usize = 300;
 const THINNING: usize = 16;
 const THIN_ROWS_PER_PARAMETER: usize = 10;
 
-/// Steps are halved so often at most.
-const HALVINGS: usize = 30;
+/// The shortest share of a step that is tried: it has been halved 29 times.
+const SHORTEST: f64 = 1.0 / (1_u64 << 29) as f64;
 
 /// Minimises the loss from a start. `tolerance` is for the gradient of the mean loss per unit of weight.
 pub(crate) fn solve<D: Observations>(
@@ -77,27 +78,89 @@ fn newton<D: Observations>(
     stop: Stop,
     run: &Run,
 ) -> Result<Minimum> {
-    let mut at = start;
-    let mut here = problem.evaluate(&at, true);
-    for iteration in 0..=stop.iterations {
+    let mut climb = Climb::new(start, stop);
+    loop {
         run.check()?;
-        let converged = steepest(&here) <= stop.gradient;
-        let done = |at, value| Minimum { at, value, iterations: iteration, converged };
-        if converged || iteration == stop.iterations {
-            return Ok(done(at, here.loss));
+        if let Some(minimum) = climb.end() {
+            return Ok(minimum);
         }
-        let direction = direction(problem.assemble(&here.hessian), &here.gradient);
-        let Some((next, there)) = step(problem, &at, &here, &direction) else {
-            return Ok(done(at, here.loss));
+        climb.advance(problem, problem.evaluate(&climb.point(), true));
+    }
+}
+
+/// Newton's method on its way: it asks for the sums over all rows at one point after the other.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Climb {
+    stop: Stop,
+    at: Vec<f64>,
+    /// The sums there, once they are known.
+    here: Option<Evaluation>,
+    iterations: usize,
+    /// The step that is tried: its direction, and the share of it.
+    step: Option<(Vec<f64>, f64)>,
+    is_at_end: bool,
+}
+
+impl Climb {
+    pub(super) fn new(start: Vec<f64>, stop: Stop) -> Self {
+        Self { stop, at: start, here: None, iterations: 0, step: None, is_at_end: false }
+    }
+
+    /// The point whose sums it asks for, unless it is at its end.
+    pub(super) fn point(&self) -> Vec<f64> {
+        let mut point = self.at.clone();
+        if let Some((direction, length)) = &self.step {
+            bulk::add_scaled(&mut point, *length, direction);
+        }
+        point
+    }
+
+    /// Goes on with the sums at the point.
+    pub(super) fn advance<D: Observations>(&mut self, problem: &Problem<'_, D>, there: Evaluation) {
+        let (Some(here), Some((direction, length))) = (self.here.take(), self.step.take()) else {
+            return self.arrive(problem, there, false);
         };
-        let stalled = there.loss >= here.loss && steepest(&there) > 0.5 * steepest(&here);
-        (at, here) = (next, there);
-        if stalled {
-            let converged = steepest(&here) <= stop.gradient;
-            return Ok(Minimum { at, value: here.loss, iterations: iteration + 1, converged });
+        let slope = bulk::dot(&direction, &here.gradient);
+        // At the optimum the loss no longer changes within its rounding, but the gradient still falls.
+        let rounding = 1e-14 * here.loss.abs();
+        if there.loss <= here.loss + 1e-4 * length * slope + rounding {
+            bulk::add_scaled(&mut self.at, length, &direction);
+            self.iterations += 1;
+            let falls = there.loss < here.loss || steepest(&there) <= 0.5 * steepest(&here);
+            self.arrive(problem, there, !falls);
+        } else {
+            // Rounding hides every decrease once steps are that short.
+            self.is_at_end = length <= SHORTEST;
+            (self.here, self.step) = (Some(here), Some((direction, 0.5 * length)));
         }
     }
-    unreachable!("the last iteration returns")
+
+    /// Stays here, or looks for a step.
+    fn arrive<D: Observations>(
+        &mut self,
+        problem: &Problem<'_, D>,
+        mut here: Evaluation,
+        is_stalled: bool,
+    ) {
+        let is_flat = steepest(&here) <= self.stop.gradient;
+        self.is_at_end = is_stalled || is_flat || self.iterations == self.stop.iterations;
+        if !self.is_at_end {
+            let hessian = problem.assemble(&std::mem::take(&mut here.hessian));
+            self.step = Some((direction(hessian, &here.gradient), 1.0));
+        }
+        self.here = Some(here);
+    }
+
+    /// Where it ended, if it has.
+    pub(super) fn end(&self) -> Option<Minimum> {
+        let here = self.here.as_ref().filter(|_| self.is_at_end)?;
+        Some(Minimum {
+            at: self.at.clone(),
+            value: here.loss,
+            iterations: self.iterations,
+            converged: steepest(here) <= self.stop.gradient,
+        })
+    }
 }
 
 /// The largest element of the gradient.
@@ -126,29 +189,6 @@ pub(crate) fn direction(mut hessian: Mat<f64>, gradient: &[f64]) -> Vec<f64> {
         (0..order).for_each(|j| hessian[(j, j)] += trace);
         trace *= 100.0;
     }
-}
-
-/// The step along a direction that lowers the loss; `None` if rounding hides every decrease.
-fn step<D: Observations>(
-    problem: &Problem<'_, D>,
-    at: &[f64],
-    here: &Evaluation,
-    direction: &[f64],
-) -> Option<(Vec<f64>, Evaluation)> {
-    let slope = bulk::dot(direction, &here.gradient);
-    let mut length = 1.0;
-    for _ in 0..HALVINGS {
-        let mut next = at.to_vec();
-        bulk::add_scaled(&mut next, length, direction);
-        let there = problem.evaluate(&next, true);
-        // At the optimum the loss no longer changes within its rounding, but the gradient still falls.
-        let rounding = 1e-14 * here.loss.abs();
-        if there.loss <= here.loss + 1e-4 * length * slope + rounding {
-            return Some((next, there));
-        }
-        length *= 0.5;
-    }
-    None
 }
 
 #[cfg(test)]

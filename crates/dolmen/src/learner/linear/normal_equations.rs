@@ -5,6 +5,7 @@
 //! centred products) follows from these sums, so the training rows of a fold cost no pass of their own.
 
 use faer::Mat;
+use serde::{Deserialize, Serialize};
 
 use crate::learner::chosen::Chosen;
 use crate::learner::{Sample, scales};
@@ -20,7 +21,7 @@ const BLOCK: usize = 256;
 const ANCHOR_ROWS: usize = 256;
 
 /// Weighted sums of products over some rows of a sample.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct NormalEquations {
     /// The point about which products are formed: one value per column, then that of the target.
     anchor: Vec<f64>,
@@ -31,7 +32,11 @@ pub(crate) struct NormalEquations {
 }
 
 impl Accumulator for NormalEquations {
-    fn merge(&mut self, later: Self) {
+    /// Sums about another point are first brought to the one of these.
+    fn merge(&mut self, mut later: Self) {
+        if later.anchor != self.anchor {
+            later.move_to(&self.anchor);
+        }
         self.gram.merge(later.gram);
         self.not_indicator.iter_mut().zip(later.not_indicator).for_each(|(a, b)| *a += b);
     }
@@ -98,6 +103,22 @@ impl NormalEquations {
             z[columns + 1] = root;
         }
         self.gram.add_rows(z, rows.len());
+    }
+
+    /// The same sums about another point.
+    fn move_to(&mut self, anchor: &[f64]) {
+        let gram = &self.gram;
+        let last = gram.order() - 1;
+        let off = |j: usize| if j == last { 0.0 } else { self.anchor[j] - anchor[j] };
+        let moved = Gram::from_fn(gram.order(), |i, j| {
+            let (a, b) = (off(i), off(j));
+            gram.get(i, j)
+                + a * gram.get(j, last)
+                + b * gram.get(i, last)
+                + a * b * gram.get(last, last)
+        });
+        self.gram = moved;
+        self.anchor.copy_from_slice(anchor);
     }
 
     /// The sums without some of the rows, which must be about the same point.

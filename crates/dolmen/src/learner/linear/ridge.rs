@@ -6,17 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use super::lambda::{Lambda, geometric};
 use super::normal_equations::{NormalEquations, anchor};
+use super::ridge_pass::RidgePass;
 use super::spectrum::Solutions;
 use crate::error::{Error, Place, Result};
 use crate::learner::Block;
 use crate::learner::check_use;
 use crate::learner::chosen::{Chosen, listed};
+use crate::learner::pass::{AnyPass, fit_in_passes};
 use crate::learner::scales::{require_finite, require_moderate, require_numbers};
 use crate::learner::{self, Diagnostics, Fitted, Learner, Sample, Series, Simple, SimpleModel};
 use crate::plan::{Folds, Plan, Split};
 use crate::run::Run;
 use crate::store::Parameters;
-use crate::table::Schema;
+use crate::table::{Rows, Schema};
 use crate::task::Regression;
 
 /// Penalties tried by `auto`, as multiples of the columns' mean spread: four per decade.
@@ -24,6 +26,9 @@ const AUTO: (f64, f64, usize) = (1e-6, 1e3, 37);
 
 /// Folds by which a penalty is chosen where rows have groups or times.
 const FOLDS: usize = 10;
+
+/// Columns of which all pairs are summed for all folds at once; with more, ridge has no passes.
+const MOST_COLUMNS: usize = 1024;
 
 /// Linear regression with a penalty on the squares of its coefficients.
 ///
@@ -94,6 +99,11 @@ impl Learner<Regression> for Ridge {
             }
         })
     }
+
+    fn pass(&self, x: Rows<'_>, _run: &Run) -> Option<Result<Box<dyn AnyPass<Regression>>>> {
+        let few = x.width() <= MOST_COLUMNS;
+        few.then(|| RidgePass::new(self, x).map(<dyn AnyPass<Regression>>::of))
+    }
 }
 
 impl Ridge {
@@ -103,11 +113,17 @@ impl Ridge {
         sample: &Sample<'_, Regression>,
         run: &Run,
     ) -> Result<Vec<FittedRidge>> {
-        self.validate(sample)?;
         let mut list = Vec::new();
         let rows = Chosen::of(sample.rows(), |i| sample.weight(i) > 0.0, &mut list)?;
+        let is_wide = sample.x().width() >= rows.len();
+        // A penalty chosen by folds, and more columns than rows, need the rows at once.
+        if !is_wide && (self.lambda.given().is_some() || !sample.keys().bind()) {
+            let models = fit_in_passes(RidgePass::new(self, sample.x())?, sample, run)?;
+            return Ok(models.into_iter().map(|Simple(model)| model).collect());
+        }
+        self.validate(sample)?;
         if rows.len() == 0 {
-            return Err(Error::shape("rows to learn from", 1, 0));
+            return Err(no_rows());
         }
         run.install(|| {
             let solutions = self.solutions(sample, rows)?;
@@ -159,42 +175,23 @@ impl Ridge {
         rows: Chosen<'_>,
         run: &Run,
     ) -> Result<Vec<FittedRidge>> {
-        let binds = sample.keys().bind();
-        let model = |lambda: f64, error: Option<f64>| {
-            let fields = sample.x().schema().fields();
-            let coefficients = solutions.coefficients(lambda);
-            let model = FittedRidge {
-                centres: solutions.centres().to_vec(),
-                at_centres: solutions.at_centres(&coefficients),
-                coefficients,
-                lambda,
-                leave_one_out: error.filter(|_| !binds),
-                held_out: error.filter(|_| binds),
-                columns: fields.iter().map(|field| field.name.clone()).collect(),
-            };
-            if model.coefficients.iter().all(|b| b.is_finite()) {
-                Ok(model)
-            } else {
-                Err(Error::data(Place::default(), "the coefficients are not finite"))
-            }
-        };
+        let columns = column_names(sample.x());
         if let Some(lambdas) = self.lambda.given() {
-            return lambdas.iter().map(|&lambda| model(lambda, None)).collect();
+            let model = |&lambda: &f64| FittedRidge::new(solutions, lambda, &columns);
+            return lambdas.iter().map(model).collect();
         }
-        let (first, last, count) = AUTO;
-        let spread = Some(solutions.mean_spread()).filter(|s| *s > 0.0).unwrap_or(1.0);
-        let lambdas = geometric(first * spread, last * spread, count);
+        let lambdas = penalties(solutions);
+        if !sample.keys().bind() {
+            let errors = solutions.leave_one_out(sample, rows, &lambdas);
+            return Ok(vec![FittedRidge::of_least_error(solutions, &lambdas, &errors, &columns)?]);
+        }
         // Leaving out single rows would learn from the rest of their groups, or from later rows.
-        let errors = if binds {
-            let Ok(folds) = sample.folds_among(rows, FOLDS, run) else {
-                return Ok(vec![model(spread, None)?]);
-            };
-            self.fold_errors(sample, rows, &folds, &lambdas)?
-        } else {
-            solutions.leave_one_out(sample, rows, &lambdas)
+        let Ok(folds) = sample.folds_among(rows, FOLDS, run) else {
+            return Ok(vec![FittedRidge::new(solutions, usual_spread(solutions), &columns)?]);
         };
-        let best = (0..count).min_by(|&a, &b| errors[a].total_cmp(&errors[b])).unwrap_or(0);
-        Ok(vec![model(lambdas[best], Some(errors[best]))?])
+        let errors = self.fold_errors(sample, rows, &folds, &lambdas)?;
+        let model = FittedRidge::of_least_error(solutions, &lambdas, &errors, &columns)?;
+        Ok(vec![FittedRidge { held_out: model.leave_one_out, leave_one_out: None, ..model }])
     }
 
     /// The mean squared error on the folds of a plan over chosen rows, penalty by penalty.
@@ -231,8 +228,28 @@ impl Ridge {
         self.lambda.validate()?;
         require_numbers(sample.x())?;
         require_moderate(sample.x())?;
-        require_finite(sample.target())
+        require_finite(sample.target(), |row| row as u64)
     }
+}
+
+/// The spread of a typical direction, of columns that vary.
+fn usual_spread(solutions: &Solutions) -> f64 {
+    Some(solutions.mean_spread()).filter(|spread| *spread > 0.0).unwrap_or(1.0)
+}
+
+/// The penalties among which `auto` chooses.
+pub(super) fn penalties(solutions: &Solutions) -> Vec<f64> {
+    let (first, last, count) = AUTO;
+    let spread = usual_spread(solutions);
+    geometric(first * spread, last * spread, count)
+}
+
+pub(super) fn column_names(x: Rows<'_>) -> Vec<String> {
+    x.schema().fields().iter().map(|field| field.name.clone()).collect()
+}
+
+pub(super) fn no_rows() -> Error {
+    Error::shape("rows to learn from", 1, 0)
 }
 
 /// Those of the rows that have a positive weight.
@@ -260,6 +277,35 @@ pub struct FittedRidge {
 }
 
 impl FittedRidge {
+    pub(super) fn new(solutions: &Solutions, lambda: f64, columns: &[String]) -> Result<Self> {
+        let coefficients = solutions.coefficients(lambda);
+        if !coefficients.iter().all(|b| b.is_finite()) {
+            return Err(Error::data(Place::default(), "the coefficients are not finite"));
+        }
+        Ok(Self {
+            centres: solutions.centres().to_vec(),
+            at_centres: solutions.at_centres(&coefficients),
+            coefficients,
+            lambda,
+            leave_one_out: None,
+            held_out: None,
+            columns: columns.to_vec(),
+        })
+    }
+
+    /// With the penalty of least leave-one-out error.
+    pub(super) fn of_least_error(
+        solutions: &Solutions,
+        lambdas: &[f64],
+        errors: &[f64],
+        columns: &[String],
+    ) -> Result<Self> {
+        let places = 0..lambdas.len();
+        let best = places.min_by(|&a, &b| errors[a].total_cmp(&errors[b])).unwrap_or(0);
+        let model = Self::new(solutions, lambdas[best], columns)?;
+        Ok(Self { leave_one_out: Some(errors[best]), ..model })
+    }
+
     /// The coefficient of each column, in the data's units.
     pub fn coefficients(&self) -> &[f64] {
         &self.coefficients

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
+use serde::{Deserialize, Serialize};
 
 use super::coordinates::Coordinates;
 use crate::learner::Sample;
@@ -79,6 +80,30 @@ impl Observations for Labelled<'_> {
     }
 }
 
+/// No rows, of so many columns and the intercept: for what follows from sums alone.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape(pub(super) usize);
+
+impl Observations for Shape {
+    fn rows(&self) -> usize {
+        0
+    }
+
+    fn width(&self) -> usize {
+        self.0
+    }
+
+    fn write(&self, _row: usize, _z: &mut [f64]) {}
+
+    fn weight(&self, _row: usize) -> f64 {
+        0.0
+    }
+
+    fn share(&self, _row: usize, _class: usize) -> f64 {
+        0.0
+    }
+}
+
 /// What is to be minimised.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Problem<'a, D> {
@@ -90,6 +115,7 @@ pub(crate) struct Problem<'a, D> {
 }
 
 /// Sums over rows at one point.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Evaluation {
     /// Minus the log likelihood, plus the penalty.
     pub(crate) loss: f64,
@@ -174,6 +200,13 @@ impl<D: Observations> Problem<'_, D> {
 
     /// Loss and gradient, and the Hessian if asked for.
     pub(crate) fn evaluate(&self, phi: &[f64], with_hessian: bool) -> Evaluation {
+        let mut sum = self.sums(phi, with_hessian);
+        self.penalise(phi, &mut sum);
+        sum
+    }
+
+    /// The same without the penalty: the sums over rows.
+    pub(super) fn sums(&self, phi: &[f64], with_hessian: bool) -> Evaluation {
         let (width, kinds) = (self.width(), self.contrasts.ncols());
         let theta = self.class_coefficients(phi);
         let blocks = if with_hessian { kinds * (kinds + 1) / 2 } else { 0 };
@@ -182,18 +215,22 @@ impl<D: Observations> Problem<'_, D> {
             gradient: vec![0.0; phi.len()],
             hessian: vec![Gram::zero(width); blocks],
         };
-        let mut sum = accumulate(self.data.rows(), PART, zero, |sum, part: Range<usize>| {
+        accumulate(self.data.rows(), PART, zero, |sum, part: Range<usize>| {
             let mut pass = Pass::new(self, &theta);
             for first in part.clone().step_by(BLOCK) {
                 pass.add(first..part.end.min(first + BLOCK), sum);
             }
-        });
+        })
+    }
+
+    /// Adds the penalty to loss and gradient.
+    pub(super) fn penalise(&self, phi: &[f64], sum: &mut Evaluation) {
+        let width = self.width();
         for (phi, gradient) in phi.chunks_exact(width).zip(sum.gradient.chunks_exact_mut(width)) {
             let penalised = &phi[..width - 1];
             sum.loss += 0.5 * self.lambda * bulk::dot(penalised, penalised);
             bulk::add_scaled(&mut gradient[..width - 1], self.lambda, penalised);
         }
-        sum
     }
 
     /// The whole Hessian from its blocks, with the penalty.

@@ -6,6 +6,7 @@
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use serde::{Deserialize, Serialize};
 
 use super::normal_equations::{Centred, NormalEquations};
 use crate::error::{Error, Place, Result};
@@ -23,7 +24,7 @@ const PART: usize = 4096;
 const BLOCK: usize = 256;
 
 /// The ridge solutions of some rows, for every penalty.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Solutions {
     /// The sum of the row weights.
     weight: f64,
@@ -32,6 +33,7 @@ pub(crate) struct Solutions {
     means: Vec<f64>,
     target_mean: f64,
     /// From columns about their means to directions: V on the columns' own scales.
+    #[serde(with = "by_columns")]
     rotation: Mat<f64>,
     /// The eigenvalues D, each the spread of a direction.
     spreads: Vec<f64>,
@@ -120,14 +122,29 @@ impl Solutions {
         (0..self.means.len()).map(coefficient).collect()
     }
 
-    /// The mean squared leave-one-out error of each penalty on the rows the solutions are of. Of a row that counts as several, one
-    /// is left out.
+    /// The mean squared leave-one-out error of each penalty on the rows the solutions are of.
     pub(crate) fn leave_one_out(
         &self,
         sample: &Sample<'_, Regression>,
         rows: Chosen<'_>,
         lambdas: &[f64],
     ) -> Vec<f64> {
+        self.mean_errors(self.squared_errors(sample, rows, lambdas))
+    }
+
+    /// Mean errors from their sums over all rows.
+    pub(super) fn mean_errors(&self, Errors(sums): Errors) -> Vec<f64> {
+        sums.into_iter().map(|sum| sum / self.weight).collect()
+    }
+
+    /// The sum of the squared leave-one-out errors of each penalty, over some of the rows the solutions are of. Of a row that
+    /// counts as several, one is left out.
+    pub(super) fn squared_errors(
+        &self,
+        sample: &Sample<'_, Regression>,
+        rows: Chosen<'_>,
+        lambdas: &[f64],
+    ) -> Errors {
         let mut inverses = Mat::zeros(self.spreads.len(), lambdas.len());
         let mut turned = inverses.clone();
         for (l, &lambda) in lambdas.iter().enumerate() {
@@ -137,11 +154,10 @@ impl Solutions {
             }
         }
         let zero = || Errors(vec![0.0; lambdas.len()]);
-        let errors = accumulate(rows.len(), PART, zero, |sum, part| {
+        accumulate(rows.len(), PART, zero, |sum, part| {
             let mut pass = LeaveOneOut::new(self, &inverses, &turned);
             rows.for_blocks(part, BLOCK, |block| pass.add(sample, block, &mut sum.0));
-        });
-        errors.0.into_iter().map(|sum| sum / self.weight).collect()
+        })
     }
 }
 
@@ -160,7 +176,43 @@ fn eigen(matrix: &Mat<f64>) -> Result<(Mat<f64>, Vec<f64>)> {
 }
 
 /// Sums of squared errors, one per penalty.
-struct Errors(Vec<f64>);
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Errors(pub(super) Vec<f64>);
+
+/// Serde for a matrix: its shape, and its numbers column after column.
+mod by_columns {
+    use faer::{Mat, MatRef};
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    struct Stored {
+        rows: usize,
+        columns: usize,
+        #[serde(with = "crate::store::floats")]
+        values: Vec<f64>,
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        matrix: &Mat<f64>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let values =
+            matrix.col_iter().flat_map(|column| column.iter().copied().collect::<Vec<_>>());
+        let (rows, columns) = matrix.shape();
+        Stored { rows, columns, values: values.collect() }.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Mat<f64>, D::Error> {
+        let Stored { rows, columns, values } = Stored::deserialize(deserializer)?;
+        if rows.checked_mul(columns) != Some(values.len()) {
+            return Err(D::Error::invalid_length(values.len(), &"the cells of a matrix"));
+        }
+        Ok(MatRef::from_column_major_slice(&values, rows, columns).to_owned())
+    }
+}
 
 impl Accumulator for Errors {
     fn merge(&mut self, later: Self) {

@@ -30,7 +30,7 @@ pub use model::FittedNeighbours;
 
 use super::scales::{Scales, require_moderate, require_numbers};
 use super::{Fitted, Learner, Sample};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, within};
 use crate::learner::Stored;
 use crate::learner::{self, Block};
 use crate::plan::Plan;
@@ -40,6 +40,9 @@ use crate::target::{Labels, Target};
 use crate::task::{Classification, Regression, Task};
 use index::Index;
 use model::{Answers, Known};
+
+/// Neighbours that are asked, at most: more than a table that fits in memory has rows.
+const MOST_NEIGHBOURS: usize = 1_000_000_000;
 
 /// The k nearest neighbours, of complete numbers.
 ///
@@ -58,7 +61,7 @@ use model::{Answers, Known};
 #[serde(default, deny_unknown_fields)]
 pub struct Neighbours {
     /// Rows that are asked, all of them if there are fewer; a list makes one member per number.
-    #[schemars(extend("minimum" = 1))]
+    #[schemars(extend("minimum" = 1, "maximum" = MOST_NEIGHBOURS))]
     pub k: Counts,
     /// How the neighbours share the prediction.
     pub weights: Shares,
@@ -177,9 +180,7 @@ impl Neighbours {
         if counts.is_empty() {
             return Err(Error::param("k", "a number or a list of numbers", "an empty list"));
         }
-        if let Some(k) = counts.iter().find(|k| **k == 0) {
-            return Err(Error::param("k", "at least 1", k));
-        }
+        counts.iter().try_for_each(|&k| within("k", k, 1..=MOST_NEIGHBOURS))?;
         if !(self.smoothing.is_finite() && self.smoothing >= 0.0) {
             return Err(Error::param("smoothing", "at least 0", self.smoothing));
         }

@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::pass::View;
+use super::pass::{Evaluate, View};
 use super::{barrier, newton};
 use crate::error::{Error, Result};
 use crate::math::Gram;
@@ -200,9 +200,14 @@ pub(super) fn price(view: &View<'_>, x: &[f64], allowed: &[usize]) -> Pricing {
 }
 
 /// The prices that follow from a gradient.
-fn priced(view: &View<'_>, x: &[f64], allowed: &[usize], gradient: &[f64]) -> Vec<(usize, f64)> {
+pub(super) fn priced(
+    view: &impl Evaluate,
+    x: &[f64],
+    allowed: &[usize],
+    gradient: &[f64],
+) -> Vec<(usize, f64)> {
     let pull = |m: usize, g: f64| {
-        if view.prior[m] > 0.0 { g + view.prior[m] / x[m] } else { g }
+        if view.prior()[m] > 0.0 { g + view.prior()[m] / x[m] } else { g }
     };
     let pulls: Vec<f64> = allowed.iter().zip(gradient).map(|(&m, &g)| pull(m, g)).collect();
     let mean: f64 =

@@ -22,6 +22,7 @@ mod joint;
 mod logs;
 mod newton;
 mod pass;
+mod streamed;
 
 use std::ops::Range;
 
@@ -30,6 +31,7 @@ use rayon::prelude::*;
 pub use em::EmOptions;
 pub use exact::SimplexOptions;
 pub use joint::{JointScore, JointSolution, LmgOptions};
+pub use streamed::{ShowBlocks, solve_streamed};
 
 use super::Solution;
 use super::problem::{self, WeightProblem};
@@ -206,6 +208,11 @@ impl LogScore {
         let mut weights = vec![0.0; self.columns.len()];
         allowed.iter().zip(&found.weights).for_each(|(&m, w)| weights[m] = *w);
         Some(Solution { weights, uninformative_rows: self.uninformative_rows, ..found })
+    }
+
+    /// The mean of the logarithms of the rows' largest values.
+    fn shift_mean(&self) -> f64 {
+        weighted_mean(&self.shift, &self.weights)
     }
 
     fn view(&self) -> View<'_> {

@@ -9,7 +9,7 @@
 //! and whenever Newton makes no headway; a member without weight, which EM cannot raise, is given some (a vertex step).
 //! Each of them raises the objective whatever the matrix is like: the method converges from anywhere.
 
-use super::pass::{Moments, View};
+use super::pass::{Evaluate, Moments};
 use crate::math::{Gram, first_largest, nonnegative};
 
 /// Newton steps are cut so that a member with a prior keeps at least this share of its weight: ln x has a pole at 0.
@@ -48,8 +48,8 @@ pub(super) struct Limits {
 ///
 /// The curvature is most of the work of a pass. One from an earlier point, or from a sample of the rows (`curvature`),
 /// does as long as the gap falls fast enough with it to be done in two more steps.
-pub(super) fn solve(
-    view: &View<'_>,
+pub(super) fn solve<E: Evaluate>(
+    view: &E,
     set: &[usize],
     watched: &[usize],
     x: Vec<f64>,
@@ -108,8 +108,8 @@ pub(super) fn solve(
 }
 
 /// The restricted problem.
-struct Problem<'a> {
-    view: &'a View<'a>,
+struct Problem<'a, E> {
+    view: &'a E,
     set: &'a [usize],
     /// The members of the set, then those only watched.
     members: Vec<usize>,
@@ -140,11 +140,11 @@ struct Step {
     in_the_dark: bool,
 }
 
-impl<'a> Problem<'a> {
-    fn new(view: &'a View<'a>, set: &'a [usize], watched: &[usize]) -> Self {
+impl<'a, E: Evaluate> Problem<'a, E> {
+    fn new(view: &'a E, set: &'a [usize], watched: &[usize]) -> Self {
         let others = watched.iter().filter(|m| !set.contains(m));
         let members = set.iter().chain(others).copied().collect();
-        let prior: Vec<f64> = set.iter().map(|&m| view.prior[m]).collect();
+        let prior: Vec<f64> = set.iter().map(|&m| view.prior()[m]).collect();
         let mass = 1.0 + prior.iter().sum::<f64>();
         Self { view, set, members, prior, mass }
     }

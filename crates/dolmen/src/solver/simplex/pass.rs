@@ -25,6 +25,25 @@ pub(super) struct View<'a> {
     pub(super) positive: bool,
 }
 
+/// What Newton's method asks of a matrix, wherever its rows are.
+pub(super) trait Evaluate: Sync {
+    /// Prior exponents less 1, in units of the total row weight.
+    fn prior(&self) -> &[f64];
+    /// Objective, gradient and curvature at `x` (all members; zeros are skipped), for the wanted members; the curvature
+    /// only of the first `curved` of them, if at all.
+    fn moments(&self, x: &[f64], wanted: &[usize], curved: Option<usize>) -> Moments;
+}
+
+impl Evaluate for View<'_> {
+    fn prior(&self) -> &[f64] {
+        self.prior
+    }
+
+    fn moments(&self, x: &[f64], wanted: &[usize], curved: Option<usize>) -> Moments {
+        View::moments(self, x, wanted, curved)
+    }
+}
+
 /// What a pass finds at a point x, with f = Lx.
 pub(super) struct Moments {
     /// sum_i w_i ln f_i.
@@ -41,6 +60,17 @@ impl Accumulator for Moments {
         self.gradient.iter_mut().zip(&later.gradient).for_each(|(a, b)| *a += b);
         if let (Some(sum), Some(later)) = (&mut self.curvature, later.curvature) {
             sum.merge(later);
+        }
+    }
+}
+
+impl Moments {
+    /// The same for rows that are such a share of all.
+    pub(super) fn scale(&mut self, share: f64) {
+        self.objective *= share;
+        self.gradient.iter_mut().for_each(|g| *g *= share);
+        if let Some(curvature) = &mut self.curvature {
+            curvature.scale(share);
         }
     }
 }

@@ -34,8 +34,8 @@ impl Chunk {
 }
 
 /// Cuts a source into chunks, each at least `size` bytes long if there are as many, and never more than it must be.
-pub(super) struct Chunks<'s> {
-    source: &'s mut dyn Source,
+pub(super) struct Chunks<S> {
+    source: S,
     delimiter: u8,
     size: usize,
     /// The start of a record whose end has not been read yet, and the quotes in it.
@@ -44,9 +44,9 @@ pub(super) struct Chunks<'s> {
     offset: u64,
 }
 
-impl<'s> Chunks<'s> {
+impl<S: Source> Chunks<S> {
     /// Chunks of a source that stands at its first record, `offset` bytes from its start.
-    pub(super) fn new(source: &'s mut dyn Source, offset: u64, delimiter: u8, size: usize) -> Self {
+    pub(super) fn new(source: S, offset: u64, delimiter: u8, size: usize) -> Self {
         let quotes = Quotes::default();
         Self { source, delimiter, size, begun: Vec::new(), quotes, offset }
     }
@@ -57,7 +57,7 @@ impl<'s> Chunks<'s> {
         loop {
             let known = text.len();
             text.reserve(self.size);
-            (&mut *self.source).take(self.size as u64).read_to_end(&mut text)?;
+            (&mut self.source).take(self.size as u64).read_to_end(&mut text)?;
             if text.len() == known {
                 return Ok((!text.is_empty()).then(|| self.chunk(text)));
             }

@@ -1,44 +1,16 @@
 //! A column from its pieces: numbers or categories, and the column itself.
 
-use super::parse::{Numbers, Parsed, Piece, Texts};
 use crate::error::Result;
 use crate::table::levels::{Dictionary, Seen};
 use crate::table::missing::Missing;
+use crate::table::pieces::{Decision, Numbers, Piece, Texts};
 use crate::table::read::{Wanted, mostly_texts, not_a_number};
-use crate::table::written::{self, Formed, NumberForm, may_be_number};
+use crate::table::written::{self, Expected, Formed, NumberForm, may_be_number};
 use crate::table::{Categories, Column, number};
-
-/// What becomes of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Decision {
-    Ignored,
-    Numeric,
-    Categorical,
-    /// Texts that may write numbers in some other way; those that must, and why.
-    Written(Option<Wanted>),
-}
-
-impl Decision {
-    /// Whether all cells are to be read as texts.
-    pub(super) fn needs_texts(self) -> bool {
-        matches!(self, Self::Categorical | Self::Written(_))
-    }
-}
-
-impl Parsed {
-    /// Puts the pieces of another reading of the same rows in the place of these.
-    pub(super) fn replace(&mut self, other: Parsed) {
-        for (piece, other) in self.pieces.iter_mut().zip(other.pieces) {
-            if !matches!(other, Piece::Skipped) {
-                *piece = other;
-            }
-        }
-    }
-}
 
 /// How many cells of a column are numbers and how many are not, missing ones aside.
 #[derive(Debug, Default)]
-struct Tally {
+pub(super) struct Tally {
     numbers: usize,
     texts: usize,
     /// The first cell that is not a number, with its row.
@@ -47,7 +19,7 @@ struct Tally {
 
 impl Tally {
     /// Adds a piece whose first row is `row`.
-    fn add(&mut self, row: usize, piece: &Piece) {
+    pub(super) fn add(&mut self, row: usize, piece: &Piece) {
         match piece {
             Piece::Skipped => {}
             Piece::Numbers(Numbers { values, texts, first_text }) => {
@@ -72,6 +44,30 @@ impl Tally {
             && self.first_text.as_ref().is_none_or(|(earliest, _)| row < *earliest)
         {
             self.first_text = Some((row, text.into()));
+        }
+    }
+
+    /// Whether a column with these cells holds numbers or categories.
+    pub(super) fn decide(&self, name: &str, wanted: Wanted) -> Result<Decision> {
+        match wanted {
+            Wanted::Ignored => return Ok(Decision::Ignored),
+            Wanted::Categorical => return Ok(Decision::Categorical),
+            Wanted::Written => return Ok(Decision::Written(Some(Wanted::Numeric))),
+            Wanted::Numeric | Wanted::Inferred => {}
+        }
+        let must = wanted == Wanted::Numeric || self.is_mostly_numbers();
+        match &self.first_text {
+            None => Ok(Decision::Numeric),
+            Some((_, text)) if std::str::from_utf8(text).is_ok_and(may_be_number) => {
+                Ok(Decision::Written(must.then_some(wanted)))
+            }
+            Some((row, text)) if must => Err(if self.is_mostly_texts() {
+                mostly_texts(*row, name, text, self.texts, self.texts + self.numbers)
+            } else {
+                not_a_number(*row, name, text, wanted)
+            }),
+            // Further down, most of them may be numbers of some form.
+            Some(_) => Ok(Decision::Written(None)),
         }
     }
 
@@ -102,36 +98,16 @@ pub(super) fn decide<'a>(
     wanted: Wanted,
     pieces: impl Iterator<Item = (usize, &'a Piece)> + Clone,
 ) -> Result<Decision> {
-    match wanted {
-        Wanted::Ignored => return Ok(Decision::Ignored),
-        Wanted::Categorical => return Ok(Decision::Categorical),
-        Wanted::Written => return Ok(Decision::Written(Some(Wanted::Numeric))),
-        Wanted::Numeric | Wanted::Inferred => {}
-    }
     let all_numbers = |piece: &Piece| matches!(piece, Piece::Numbers(Numbers { texts: 0, .. }));
-    if pieces.clone().all(|(_, piece)| all_numbers(piece)) {
-        return Ok(Decision::Numeric);
-    }
     let mut tally = Tally::default();
-    let mut first_row = 0;
-    for (rows, piece) in pieces {
-        tally.add(first_row, piece);
-        first_row += rows;
-    }
-    let must = wanted == Wanted::Numeric || tally.is_mostly_numbers();
-    match &tally.first_text {
-        None => Ok(Decision::Numeric),
-        Some((_, text)) if std::str::from_utf8(text).is_ok_and(may_be_number) => {
-            Ok(Decision::Written(must.then_some(wanted)))
+    if !pieces.clone().all(|(_, piece)| all_numbers(piece)) {
+        let mut first_row = 0;
+        for (rows, piece) in pieces {
+            tally.add(first_row, piece);
+            first_row += rows;
         }
-        Some((row, text)) if must => Err(if tally.is_mostly_texts() {
-            mostly_texts(*row, name, text, tally.texts, tally.texts + tally.numbers)
-        } else {
-            not_a_number(*row, name, text, wanted)
-        }),
-        // Further down, most of them may be numbers of some form.
-        Some(_) => Ok(Decision::Written(None)),
     }
+    tally.decide(name, wanted)
 }
 
 /// How texts may write numbers.
@@ -155,8 +131,8 @@ pub(super) fn assemble(
         Decision::Categorical => (Column::Categorical(join_texts(name, pieces)?), None),
         Decision::Written(must) => {
             let Writing { form, delimiter, missing } = *writing;
-            let texts = join_texts(name, pieces)?;
-            written::convert(name, texts, form, Some(delimiter), must, missing)?
+            let expected = Expected { form, must, delimiter: Some(delimiter), missing };
+            written::convert(name, join_texts(name, pieces)?, expected)?
         }
     };
     Ok(Some(column))
@@ -186,5 +162,5 @@ fn join_texts(name: &str, pieces: Vec<(usize, Piece)>) -> Result<Categories> {
         let code = |c: &u32| recoded.get(*c as usize).copied().unwrap_or(Categories::MISSING);
         codes.extend(texts.codes.iter().map(code));
     }
-    dictionary.into_categories(name, codes)
+    dictionary.categories(name, codes)
 }

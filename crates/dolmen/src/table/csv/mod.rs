@@ -10,6 +10,7 @@ mod column;
 mod parse;
 mod scan;
 mod sniff;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -20,13 +21,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use self::chunks::{Chunk, Chunks, Extent};
-use self::column::{Decision, Writing};
-
-use self::parse::{Fault, Parsed, Piece, Reading};
+use self::column::Writing;
+use self::parse::{Fault, Guess};
 use self::scan::Scanner;
 use super::Table;
 use super::look::Names;
 use super::missing::Missing;
+use super::pieces::{Decision, Parsed, Piece, Reading};
 use super::read::{ReadOptions, Wanted, not_utf8};
 use super::written::Formed;
 use crate::error::{Error, Place, Result};
@@ -34,7 +35,9 @@ use crate::memory;
 use crate::run::Run;
 
 pub(super) use chunks::Source;
+pub(super) use stream::{Stream, Tallies};
 pub use write::write_csv;
+pub(super) use write::{write_header, write_rows};
 
 /// Bytes read at a time: they stay in a core's own cache from reading to parsing.
 const CHUNK: usize = 1 << 20;
@@ -44,8 +47,16 @@ pub(super) struct Input<'a> {
     pub(super) source: &'a mut dyn Source,
     /// Names the source in errors.
     pub(super) file: &'a Path,
-    /// The byte between cells; `None`: what the header shows.
-    pub(super) delimiter: Option<u8>,
+    pub(super) delimiters: Delimiters,
+}
+
+/// What is known of the byte between cells before the header is seen.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::table) struct Delimiters {
+    /// The byte itself; `None`: what the header shows.
+    pub(in crate::table) given: Option<u8>,
+    /// The byte that is taken unless the header shows another.
+    pub(in crate::table) usual: Option<u8>,
 }
 
 /// Reads a table.
@@ -55,26 +66,31 @@ pub(super) fn read(input: Input<'_>, options: &ReadOptions, run: &Run) -> Result
 
 /// The names of the columns; nothing but the start of the source is read.
 pub(super) fn header(input: Input<'_>) -> Result<Vec<String>> {
-    let file = input.file;
-    let (mut chunks, delimiter) = begin(input, CHUNK)?;
+    let Input { source, file, delimiters } = input;
+    let (mut chunks, delimiter) = begin(source, file, delimiters, CHUNK)?;
     let (names, _) = read_header(&mut chunks, file, delimiter).map_err(|e| e.in_file(file))?;
     Ok(names.names)
 }
 
-/// The chunks of a source, and its delimiter.
-fn begin(input: Input<'_>, size: usize) -> Result<(Chunks<'_>, u8)> {
-    let Input { source, file, delimiter } = input;
+/// The chunks of a source, and its delimiter: the one given, or the one that the source shows.
+fn begin<S: Source>(
+    mut source: S,
+    file: &Path,
+    delimiters: Delimiters,
+    size: usize,
+) -> Result<(Chunks<S>, u8)> {
+    let Delimiters { given: delimiter, usual } = delimiters;
     let fail = |e| Error::io(file, e);
-    let mut start = chunks::skip_mark(source).map_err(fail)?;
-    let mut text = chunks::peek(source, start).map_err(fail)?;
+    let mut start = chunks::skip_mark(&mut source).map_err(fail)?;
+    let mut text = chunks::peek(&mut source, start).map_err(fail)?;
     let declared = sniff::declaration(&text);
     if let Some((_, length)) = declared {
         start += length as u64;
-        chunks::go_to(source, start).map_err(fail)?;
+        chunks::go_to(&mut source, start).map_err(fail)?;
         text.drain(..length);
     }
     let declared = declared.map(|(delimiter, _)| delimiter);
-    let delimiter = delimiter.or(declared).unwrap_or_else(|| sniff::delimiter(&text));
+    let delimiter = delimiter.or(declared).unwrap_or_else(|| sniff::delimiter(&text, usual));
     Ok((Chunks::new(source, start, delimiter, size), delimiter))
 }
 
@@ -133,9 +149,9 @@ fn read_in_chunks(
     size: usize,
     run: &Run,
 ) -> Result<Table> {
-    let Input { source, file, delimiter } = input;
+    let Input { source, file, delimiters } = input;
     let length = chunks::length(source).map_err(|e| Error::io(file, e))?;
-    let (mut chunks, delimiter) = begin(Input { source: &mut *source, file, delimiter }, size)?;
+    let (mut chunks, delimiter) = begin(&mut *source, file, delimiters, size)?;
     let in_file = |error: Error| error.in_file(file);
     let (names, first) = read_header(&mut chunks, file, delimiter).map_err(in_file)?;
     let Names { names, notes } = names;
@@ -147,7 +163,11 @@ fn read_in_chunks(
 }
 
 /// The column names, and the rest of the chunk in which they stand.
-fn read_header(chunks: &mut Chunks<'_>, file: &Path, delimiter: u8) -> Result<(Names, Chunk)> {
+fn read_header<S: Source>(
+    chunks: &mut Chunks<S>,
+    file: &Path,
+    delimiter: u8,
+) -> Result<(Names, Chunk)> {
     while let Some(mut chunk) = chunks.next_chunk().map_err(|e| Error::io(file, e))? {
         let mut scanner = Scanner::new(&chunk.text, delimiter);
         if scanner.next_record() {
@@ -163,10 +183,10 @@ fn read_header(chunks: &mut Chunks<'_>, file: &Path, delimiter: u8) -> Result<(N
 
 impl Layout<'_> {
     /// Parses every chunk, until the file ends or some chunk cannot be read.
-    fn first_pass(
+    fn first_pass<S: Source>(
         &self,
         first: Chunk,
-        chunks: &mut Chunks<'_>,
+        chunks: &mut Chunks<S>,
         run: &Run,
     ) -> Vec<(usize, Result<Part, Stop>)> {
         let holds_text: Vec<AtomicBool> =
@@ -193,33 +213,8 @@ impl Layout<'_> {
 
     /// Parses a chunk; columns in which other chunks found texts are read as texts at once.
     fn parse(&self, chunk: &Chunk, holds_text: &[AtomicBool]) -> Result<Part, Fault> {
-        let readings: Vec<Reading> = self
-            .wanted
-            .iter()
-            .zip(holds_text)
-            .map(|(wanted, text)| match wanted {
-                Wanted::Ignored => Reading::Skip,
-                Wanted::Categorical | Wanted::Written => Reading::Texts,
-                Wanted::Inferred if text.load(Ordering::Relaxed) => Reading::Texts,
-                Wanted::Inferred | Wanted::Numeric => Reading::Numbers,
-            })
-            .collect();
-        let mut parsed = self.parse_as(chunk, &readings)?;
-        let again: Vec<Reading> = self
-            .wanted
-            .iter()
-            .zip(&parsed.pieces)
-            .map(|(wanted, piece)| match wanted {
-                Wanted::Inferred if column::is_mostly_text(piece) => Reading::Texts,
-                _ => Reading::Skip,
-            })
-            .collect();
-        if again.contains(&Reading::Texts) {
-            for (text, reading) in holds_text.iter().zip(&again) {
-                text.fetch_or(*reading == Reading::Texts, Ordering::Relaxed);
-            }
-            parsed.replace(self.parse_as(chunk, &again)?);
-        }
+        let how = Guess { wanted: &self.wanted, holds_text };
+        let parsed = how.parse(&chunk.text, self.delimiter, &self.missing)?;
         Ok(Part { extent: chunk.extent, parsed })
     }
 
@@ -267,16 +262,7 @@ impl Layout<'_> {
                 Ok(part)
             }
             Err(Stop::Error(error)) => Err(error),
-            Err(Stop::Fault(Fault::OpenQuote { row })) => {
-                Err(Error::data(Place::row(rows + row), OPEN_QUOTE))
-            }
-            Err(Stop::Fault(Fault::Width { row, found })) => {
-                let expected = self.names.len();
-                let problem = format!("expected {expected} cells as in the header, found {found}");
-                let error = Error::data(Place::row(rows + row), problem);
-                let quotes = "a cell that holds the delimiter must stand in quotes";
-                Err(if found > expected { error.with_hint(quotes) } else { error })
-            }
+            Err(Stop::Fault(fault)) => Err(fault.in_words(self.names.len()).after_rows(rows)),
         });
         in_order.collect()
     }

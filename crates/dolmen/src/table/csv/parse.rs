@@ -1,54 +1,15 @@
 //! One chunk of records parsed into one piece per column.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::scan::{OpenQuote, Scanner};
-use crate::table::levels::{Dictionary, Seen};
+use super::{OPEN_QUOTE, column};
+use crate::error::{Error, Place};
+use crate::table::levels::Seen;
 use crate::table::missing::Missing;
+use crate::table::pieces::{Numbers, Parsed, Piece, Reading, Texts};
+use crate::table::read::Wanted;
 use crate::table::{Categories, number};
-
-/// How the cells of a column are read in a chunk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reading {
-    /// Not at all.
-    Skip,
-    /// As numbers; texts among them are counted.
-    Numbers,
-    /// As texts.
-    Texts,
-}
-
-/// The cells of one column in one chunk.
-#[derive(Debug, Default)]
-pub(super) enum Piece {
-    #[default]
-    Skipped,
-    Numbers(Numbers),
-    Texts(Texts),
-}
-
-/// Cells read as numbers.
-#[derive(Debug, Default)]
-pub(super) struct Numbers {
-    /// NaN where the cell is missing or a text.
-    pub(super) values: Vec<f64>,
-    /// Number of texts.
-    pub(super) texts: usize,
-    /// The first text, with its row.
-    pub(super) first_text: Option<(usize, Box<[u8]>)>,
-}
-
-/// Cells read as texts.
-#[derive(Debug, Default)]
-pub(super) struct Texts {
-    pub(super) dictionary: Dictionary,
-    pub(super) codes: Vec<u32>,
-}
-
-/// The cells of a chunk. Rows are counted from 0 within it.
-#[derive(Debug)]
-pub(super) struct Parsed {
-    pub(super) rows: usize,
-    pub(super) pieces: Vec<Piece>,
-}
 
 /// Why a record cannot be read; the row is counted from 0 within the chunk.
 #[derive(Debug, PartialEq, Eq)]
@@ -57,6 +18,60 @@ pub(super) enum Fault {
     Width { row: usize, found: usize },
     /// A quoted cell does not end.
     OpenQuote { row: usize },
+}
+
+impl Fault {
+    /// The error, of a file with so many columns.
+    pub(super) fn in_words(self, expected: usize) -> Error {
+        let (row, found) = match self {
+            Self::OpenQuote { row } => return Error::data(Place::row(row), OPEN_QUOTE),
+            Self::Width { row, found } => (row, found),
+        };
+        let problem = format!("expected {expected} cells as in the header, found {found}");
+        let error = Error::data(Place::row(row), problem);
+        let quotes = "a cell that holds the delimiter must stand in quotes";
+        if found > expected { error.with_hint(quotes) } else { error }
+    }
+}
+
+/// How the columns of a file are read as long as it is not known what they hold.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Guess<'a> {
+    pub(super) wanted: &'a [Wanted],
+    /// The columns in which texts were found.
+    pub(super) holds_text: &'a [AtomicBool],
+}
+
+impl Guess<'_> {
+    /// Parses whole records. Columns are read as numbers unless texts were found in them, here or by others.
+    pub(super) fn parse(
+        &self,
+        text: &[u8],
+        delimiter: u8,
+        missing: &Missing,
+    ) -> Result<Parsed, Fault> {
+        let Self { wanted, holds_text } = *self;
+        let reading = |(wanted, text): (&Wanted, &AtomicBool)| match wanted {
+            Wanted::Ignored => Reading::Skip,
+            Wanted::Categorical | Wanted::Written => Reading::Texts,
+            Wanted::Inferred if text.load(Ordering::Relaxed) => Reading::Texts,
+            Wanted::Inferred | Wanted::Numeric => Reading::Numbers,
+        };
+        let readings: Vec<Reading> = wanted.iter().zip(holds_text).map(reading).collect();
+        let mut parsed = parse(text, delimiter, missing, &readings)?;
+        let again = |(wanted, piece): (&Wanted, &Piece)| match wanted {
+            Wanted::Inferred if column::is_mostly_text(piece) => Reading::Texts,
+            _ => Reading::Skip,
+        };
+        let again: Vec<Reading> = wanted.iter().zip(&parsed.pieces).map(again).collect();
+        if again.contains(&Reading::Texts) {
+            for (text, reading) in holds_text.iter().zip(&again) {
+                text.fetch_or(*reading == Reading::Texts, Ordering::Relaxed);
+            }
+            parsed.replace(parse(text, delimiter, missing, &again)?);
+        }
+        Ok(parsed)
+    }
 }
 
 /// Parses whole records; `readings` has one entry per column of the file.
@@ -113,20 +128,6 @@ fn read_record(
         scanner.cell()?;
     }
     Ok(found)
-}
-
-impl Piece {
-    fn new(reading: Reading, rows: usize) -> Self {
-        match reading {
-            Reading::Skip => Self::Skipped,
-            Reading::Numbers => {
-                Self::Numbers(Numbers { values: Vec::with_capacity(rows), ..Numbers::default() })
-            }
-            Reading::Texts => {
-                Self::Texts(Texts { codes: Vec::with_capacity(rows), ..Texts::default() })
-            }
-        }
-    }
 }
 
 impl Numbers {

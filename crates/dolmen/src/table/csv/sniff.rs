@@ -6,15 +6,19 @@ use super::scan::Scanner;
 const CANDIDATES: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// The delimiter that the start of a text shows. The header must hold it; one that cuts the first row into as many cells as
-/// the header wins over one that does not, then the one that makes more cells.
-pub(super) fn delimiter(start: &[u8]) -> u8 {
+/// the header wins over one that does not, then the one that makes more cells. A usual one is taken wherever the header holds it,
+/// or none at all.
+pub(super) fn delimiter(start: &[u8], usual: Option<u8>) -> u8 {
     let fit = |delimiter: u8| {
         let mut scanner = Scanner::new(start, delimiter);
         let header = cells(&mut scanner);
         let agrees = header == cells(&mut scanner);
         (header > 1).then_some((agrees, header))
     };
-    let mut best = (b',', None);
+    if let Some(usual) = usual.filter(|usual| fit(*usual).is_some()) {
+        return usual;
+    }
+    let mut best = (usual.unwrap_or(b','), None);
     for candidate in CANDIDATES {
         let fit = fit(candidate);
         if fit > best.1 {
@@ -72,7 +76,19 @@ mod tests {
             ("", b','),
         ];
         for (text, expected) in cases {
-            assert_eq!(char::from(delimiter(text.as_bytes())), char::from(expected), "{text:?}");
+            assert_eq!(
+                char::from(delimiter(text.as_bytes(), None)),
+                char::from(expected),
+                "{text:?}"
+            );
         }
+    }
+
+    #[test]
+    fn a_usual_one_counts_unless_the_header_shows_another() {
+        let found = |text: &str| char::from(delimiter(text.as_bytes(), Some(b';')));
+        assert_eq!([found("a;b\n1,5;2\n"), found("a,x;b\n1;2\n")], [';', ';']);
+        assert_eq!([found("a,b\n1,2\n"), found("a\tb\n1\t2\n")], [',', '\t']);
+        assert_eq!(found("only\n1,5\n"), ';');
     }
 }

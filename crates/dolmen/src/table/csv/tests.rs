@@ -12,12 +12,8 @@ fn run(threads: usize) -> Run {
 
 fn read_with(text: &[u8], options: &ReadOptions, size: usize, run: &Run) -> Result<Table> {
     let source = &mut Cursor::new(text);
-    read_in_chunks(
-        Input { source, file: Path::new("t.csv"), delimiter: Some(b',') },
-        options,
-        size,
-        run,
-    )
+    let delimiters = Delimiters { given: Some(b','), usual: None };
+    read_in_chunks(Input { source, file: Path::new("t.csv"), delimiters }, options, size, run)
 }
 
 fn read_text(text: &str) -> Result<Table> {
@@ -315,7 +311,7 @@ fn a_column_of_texts_where_numbers_are_declared_is_called_so() {
 #[test]
 fn the_line_by_which_spreadsheets_name_the_delimiter_is_no_header() {
     let text = &mut Cursor::new(b"\xef\xbb\xbfsep=;\r\na;b\r\n1,5;2\r\n");
-    let input = Input { source: text, file: Path::new("t.csv"), delimiter: None };
+    let input = Input { source: text, file: Path::new("t.csv"), delimiters: Delimiters::default() };
     let table = read_in_chunks(input, &ReadOptions::default(), CHUNK, &run(1)).unwrap();
     assert_eq!(table.names(), ["a", "b"]);
     assert_eq!(numbers(&table, "a"), ["1.5"]);

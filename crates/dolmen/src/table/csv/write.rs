@@ -7,12 +7,23 @@ use crate::table::{Column, Table};
 
 /// Writes a table as CSV: every number in the shortest form that reads back as itself, a missing value as an empty cell.
 pub fn write_csv(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    write_header(table.names(), out)?;
+    write_rows(table, out)
+}
+
+/// Writes the names of columns.
+pub(in crate::table) fn write_header(names: &[String], out: &mut dyn Write) -> io::Result<()> {
+    for (j, name) in names.iter().enumerate() {
+        write_text(name, out)?;
+        out.write_all(if j + 1 == names.len() { b"\n" } else { b"," })?;
+    }
+    Ok(())
+}
+
+/// Writes the rows of a table, without the names of its columns.
+pub(in crate::table) fn write_rows(table: &Table, out: &mut dyn Write) -> io::Result<()> {
     let last = table.names().len().saturating_sub(1);
     let end = |j| if j == last { "\n" } else { "," };
-    for (j, name) in table.names().iter().enumerate() {
-        write_text(name, out)?;
-        out.write_all(end(j).as_bytes())?;
-    }
     for i in 0..table.rows() {
         for (j, (_, column)) in table.columns().enumerate() {
             match column {

@@ -1,5 +1,7 @@
 //! Quantiles of weighted numbers, and the cuts between bins of equal frequency.
 
+use serde::{Deserialize, Serialize};
+
 /// A finite number with the weight of its row.
 pub(super) type Weighted = (f64, f64);
 
@@ -7,10 +9,39 @@ pub(super) type Weighted = (f64, f64);
 /// position `fraction (n - 1)`, counted from 0, where n is the total weight: weights count copies.
 pub(super) fn quantile(sorted: &[Weighted], fraction: f64) -> f64 {
     let total: f64 = sorted.iter().map(|(_, weight)| weight).sum();
-    let position = (fraction * (total - 1.0)).max(0.0);
-    let below = order_statistic(sorted, position.floor());
-    let above = order_statistic(sorted, position.floor() + 1.0);
-    below + (position - position.floor()) * (above - below)
+    let place = Place::of(fraction, total);
+    place.between(place.around().map(|position| order_statistic(sorted, position)))
+}
+
+/// Where a quantile lies among numbers in ascending order.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place(f64);
+
+impl Place {
+    /// That of the `fraction` quantile of numbers of this total weight.
+    pub(super) fn of(fraction: f64, total: f64) -> Self {
+        Self((fraction * (total - 1.0)).max(0.0))
+    }
+
+    /// The positions of the two order statistics around it.
+    pub(super) fn around(self) -> [f64; 2] {
+        [self.0.floor(), self.0.floor() + 1.0]
+    }
+
+    /// The quantile between these two.
+    pub(super) fn between(self, [below, above]: [f64; 2]) -> f64 {
+        below + (self.0 - self.0.floor()) * (above - below)
+    }
+}
+
+/// Whole numbers in the order of the numbers they stand for.
+pub(super) fn key(value: f64) -> u64 {
+    value.to_bits() ^ (((value.to_bits() as i64 >> 63) as u64) | 1 << 63)
+}
+
+/// The number that a whole one stands for.
+pub(super) fn of_key(key: u64) -> f64 {
+    f64::from_bits(if key >> 63 == 1 { key ^ 1 << 63 } else { !key })
 }
 
 /// The number at `position` among the copies of all numbers; the last one if there are fewer.
@@ -46,7 +77,6 @@ pub(super) fn cuts_of_many(values: &(impl Iterator<Item = f64> + Clone), bins: u
 /// the numbers that share those before.
 fn at_ranks(values: &(impl Iterator<Item = f64> + Clone), ranks: &[usize]) -> Vec<f64> {
     const DIGITS: usize = 1 << 16;
-    let key = |value: f64| value.to_bits() ^ (((value.to_bits() as i64 >> 63) as u64) | 1 << 63);
     // What is known of each number's key, and its place among those of which as much is known.
     let mut wanted: Vec<(u64, usize)> = ranks.iter().map(|&rank| (0, rank)).collect();
     for digit in (0..4).rev() {
@@ -73,29 +103,56 @@ fn at_ranks(values: &(impl Iterator<Item = f64> + Clone), ranks: &[usize]) -> Ve
             *start = *start << 16 | next;
         }
     }
-    let value = |key: u64| f64::from_bits(if key >> 63 == 1 { key ^ 1 << 63 } else { !key });
-    wanted.into_iter().map(|(key, _)| value(key)).collect()
+    wanted.into_iter().map(|(key, _)| of_key(key)).collect()
 }
 
 /// The distinct values in ascending order, unless there are more than `most` of them.
 pub(crate) fn few_distinct(values: impl Iterator<Item = f64>, most: usize) -> Option<Vec<f64>> {
-    let mut distinct: Vec<f64> = Vec::new();
+    let mut distinct = Distinct::default();
     let mut last = f64::NAN;
     for value in values {
-        // Adding zero makes one of the two zeros.
-        let value = value + 0.0;
         if value == last {
             continue;
         }
         last = value;
-        if let Err(place) = distinct.binary_search_by(|known| known.total_cmp(&value)) {
-            if distinct.len() == most {
-                return None;
+        distinct.add(value, most);
+        distinct.0.as_ref()?;
+    }
+    distinct.0
+}
+
+/// Different values in ascending order; `None` once they are too many.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Distinct(pub(super) Option<Vec<f64>>);
+
+impl Default for Distinct {
+    fn default() -> Self {
+        Self(Some(Vec::new()))
+    }
+}
+
+impl Distinct {
+    /// Adds a value to at most so many.
+    pub(super) fn add(&mut self, value: f64, most: usize) {
+        let Some(known) = &mut self.0 else { return };
+        // Adding zero makes one of the two zeros.
+        let value = value + 0.0;
+        if let Err(place) = known.binary_search_by(|known| known.total_cmp(&value)) {
+            if known.len() == most {
+                self.0 = None;
+            } else {
+                known.insert(place, value);
             }
-            distinct.insert(place, value);
         }
     }
-    Some(distinct)
+
+    /// Adds the values of other rows.
+    pub(super) fn merge(&mut self, later: Self, most: usize) {
+        match later.0 {
+            Some(values) => values.into_iter().for_each(|value| self.add(value, most)),
+            None => self.0 = None,
+        }
+    }
 }
 
 /// The cuts between `bins` intervals with equal numbers of rows: the quantiles 1/bins, 2/bins, ... by linear interpolation,

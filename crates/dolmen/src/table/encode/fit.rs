@@ -9,6 +9,7 @@ use super::coding::{Coding, LevelCoding, Origin};
 use super::cuts::{self, Weighted};
 use super::{EncoderSpec, ImputeCategories, ImputeNumbers};
 use crate::error::{Error, Place, Result};
+use crate::math::first_largest;
 use crate::table::number::Spelled;
 use crate::table::{Field, Kind, Rows};
 
@@ -107,13 +108,8 @@ impl Cells<'_> {
     fn fit_bins(&self, spec: &EncoderSpec, bins: usize, name: &str) -> Result<Coding> {
         let cells = self.finite(name)?;
         let few = cuts::few_distinct(cells.clone().map(|(value, _)| value), bins);
-        let (levels, origin) = if let Some(values) = few {
-            (values.iter().map(|v| Spelled(*v).to_string()).collect(), Origin::Values(values))
-        } else {
-            let cuts = self.cuts(cells, bins);
-            (interval_names(&cuts), Origin::Cuts(cuts))
-        };
-        Ok(self.with_missing_level(origin, levels, spec.one_hot))
+        let origin = few.map_or_else(|| Origin::Cuts(self.cuts(cells, bins)), Origin::Values);
+        Ok(binned(origin, self.misses_some(), spec.one_hot))
     }
 
     /// The cuts between bins of equal frequency.
@@ -130,7 +126,8 @@ impl Cells<'_> {
         let origin = Origin::Levels(levels.len());
         let missing = match spec.impute.categories {
             ImputeCategories::OwnLevel => {
-                return self.with_missing_level(origin, levels.to_vec(), spec.one_hot);
+                let misses_some = self.misses_some();
+                return with_missing_level(origin, levels.to_vec(), misses_some, spec.one_hot);
             }
             ImputeCategories::Leave => None,
             ImputeCategories::MostFrequent => Some(self.most_frequent(levels.len())),
@@ -139,31 +136,41 @@ impl Cells<'_> {
         Coding::Level(LevelCoding { origin, levels, missing, one_hot: spec.one_hot })
     }
 
-    fn with_missing_level(&self, origin: Origin, mut levels: Vec<String>, one_hot: bool) -> Coding {
-        let missing = Some(levels.len());
-        if self.misses_some() {
-            let mut name = "(missing)".to_string();
-            while levels.contains(&name) {
-                name.push('\'');
-            }
-            levels.push(name);
-        }
-        Coding::Level(LevelCoding { origin, levels: levels.into(), missing, one_hot })
-    }
-
     fn most_frequent(&self, levels: usize) -> usize {
         let mut counts = vec![0.0; levels];
         for (value, weight) in self.all().filter(|(value, _)| *value < levels as f64) {
             counts[value as usize] += weight;
         }
-        let mut best = 0;
-        for (level, count) in counts.iter().enumerate() {
-            if *count > counts[best] {
-                best = level;
-            }
-        }
-        best
+        first_largest(&counts)
     }
+}
+
+/// Levels from numbers: values or intervals, and one more for missing values if there are any.
+pub(super) fn binned(origin: Origin, misses_some: bool, one_hot: bool) -> Coding {
+    let levels = match &origin {
+        Origin::Values(values) => values.iter().map(|v| Spelled(*v).to_string()).collect(),
+        Origin::Cuts(cuts) => interval_names(cuts),
+        Origin::Levels(_) => Vec::new(),
+    };
+    with_missing_level(origin, levels, misses_some, one_hot)
+}
+
+/// These levels, and one more for missing values if there are any.
+pub(super) fn with_missing_level(
+    origin: Origin,
+    mut levels: Vec<String>,
+    misses_some: bool,
+    one_hot: bool,
+) -> Coding {
+    let missing = Some(levels.len());
+    if misses_some {
+        let mut name = "(missing)".to_string();
+        while levels.contains(&name) {
+            name.push('\'');
+        }
+        levels.push(name);
+    }
+    Coding::Level(LevelCoding { origin, levels: levels.into(), missing, one_hot })
 }
 
 /// The weighted mean; 0 of no numbers at all.

@@ -10,6 +10,8 @@
 mod coding;
 mod cuts;
 mod fit;
+mod learning;
+mod search;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +27,7 @@ use crate::store::Parameters;
 
 pub(crate) use cuts::few_distinct;
 pub use cuts::{bin, equal_frequency_cuts};
+pub(crate) use learning::{Learning, LearningStep, LearningSums};
 
 /// What an encoder is to do; the default leaves rows as they are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -108,11 +111,16 @@ impl EncoderSpec {
 
     /// Learns the encoding from training rows.
     pub fn fit(&self, rows: Rows<'_>, weights: Option<&[f64]>) -> Result<Encoder> {
-        if let Some(bins @ 0..2) = self.bins {
-            return Err(Error::param("bins", "at least 2", bins));
-        }
+        self.check()?;
         let columns = fit::columns(self, rows, weights)?;
         Ok(Encoder::new(Arc::clone(rows.schema()), columns))
+    }
+
+    fn check(&self) -> Result<()> {
+        match self.bins {
+            Some(bins @ 0..2) => Err(Error::param("bins", "at least 2", bins)),
+            _ => Ok(()),
+        }
     }
 }
 

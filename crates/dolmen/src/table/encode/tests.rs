@@ -273,3 +273,74 @@ proptest! {
         prop_assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
     }
 }
+
+/// Learns from rows in pieces of so many.
+fn learned(spec: EncoderSpec, x: Rows<'_>, weights: Option<&[f64]>, piece: usize) -> Encoder {
+    use crate::stats::Accumulator;
+
+    // The rows that edges are suggested by need not be like the others.
+    let mut learning = Learning::new(spec, x.slice(0..x.rows().min(50))).unwrap();
+    loop {
+        let mut total = learning.zero();
+        for first in (0..x.rows()).step_by(piece) {
+            let part = first..x.rows().min(first + piece);
+            let mut sums = learning.zero();
+            let weights = weights.map(|weights| &weights[part.clone()]);
+            learning.add(&mut sums, x.slice(part), weights, |i| (first + i) as u64);
+            total.merge(sums);
+        }
+        match learning.next(total).unwrap() {
+            LearningStep::Again(next) => learning = next,
+            LearningStep::Done(encoder) => return encoder,
+        }
+    }
+}
+
+#[test]
+fn bins_learned_in_pieces_are_those_of_all_rows() {
+    let wave = |i: usize| (i as f64 * 0.7).sin() * (1.0 + i as f64 / 1e4);
+    let mut numbers: Vec<f64> = (0..80_000).map(wave).collect();
+    for i in (0..80_000).step_by(3) {
+        numbers[i] = (numbers[i] * 2.0).round();
+    }
+    numbers[17] = NONE;
+    let whole: Vec<f64> = (0..80_000).map(|i| f64::from(i % 3)).collect();
+    let x = numeric(&numbers);
+    for weights in [None, Some(whole.as_slice())] {
+        for bins in [2, 5, 12] {
+            let spec = EncoderSpec::discrete(bins);
+            let expected = spec.fit(x.rows(), weights).unwrap();
+            assert_eq!(expected, learned(spec, x.rows(), weights, 30_011), "{bins} bins");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn encoders_learned_in_pieces_are_those_of_all_rows(
+        cells in prop::collection::vec(
+            (prop_oneof![-3.0..3.0, Just(NONE), Just(2.0), Just(0.0), Just(-0.0)], 0_usize..4, 0_u8..3),
+            1..120,
+        ),
+        bins in prop_oneof![Just(None), (2_usize..7).prop_map(Some)],
+        numbers in prop_oneof![Just(ImputeNumbers::Mean), Just(ImputeNumbers::Median)],
+        standardise: bool,
+        piece in 1_usize..130,
+    ) {
+        let numbers_of: Vec<f64> = cells.iter().map(|(value, _, _)| *value).collect();
+        let texts: Vec<&str> = cells.iter().map(|(_, level, _)| ["a", "b", "-", "c"][*level]).collect();
+        let x = rows(&numbers_of, &texts);
+        let weights: Vec<f64> = cells.iter().map(|(_, _, weight)| f64::from(*weight) + 1.0).collect();
+        for categories in [ImputeCategories::OwnLevel, ImputeCategories::MostFrequent] {
+            let spec = EncoderSpec { standardise, one_hot: true, impute: Impute { numbers, categories }, bins };
+            let expected = spec.fit(x.rows(), Some(&weights)).unwrap();
+            let found = learned(spec, x.rows(), Some(&weights), piece);
+            prop_assert_eq!(expected.schema(), found.schema());
+            let (a, b) = (expected.apply(x.rows()).unwrap(), found.apply(x.rows()).unwrap());
+            let cells = a.rows().iter().flatten().zip(b.rows().iter().flatten());
+            for (a, b) in cells {
+                prop_assert!((a - b).abs() < 1e-9 || (a.is_nan() && b.is_nan()), "{} {}", a, b);
+            }
+        }
+    }
+}

@@ -9,13 +9,14 @@ use arrow_array::{
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 
 use super::column::{Builder, Holds};
-use super::write::Prepared;
+use super::write::{Prepared, data_type};
 use crate::error::{Error, Place, Result};
 use crate::memory;
 use crate::table::look::Names;
 use crate::table::missing::Missing;
 use crate::table::read::{ReadOptions, Wanted};
-use crate::table::{Column, Table, written};
+use crate::table::written::{self, Expected};
+use crate::table::{Column, Table};
 
 impl Table {
     /// The rows of record batches with the same columns, one after the other.
@@ -72,7 +73,8 @@ impl Table {
                 Column::Categorical(texts) if may_write_numbers => {
                     let must = (wanted == Wanted::Written).then_some(Wanted::Numeric);
                     let form = options.written.get(name);
-                    written::convert(name, texts, form, None, must, &missing)?
+                    let expected = Expected { form, must, delimiter: None, missing: &missing };
+                    written::convert(name, texts, expected)?
                 }
                 column => (column, None),
             };
@@ -86,8 +88,8 @@ impl Table {
     pub fn to_batch(&self) -> Result<RecordBatch> {
         let fail = |e: ArrowError| Error::foreign("the table as a record batch", e);
         let column = |(name, column): (&str, &Column)| -> Result<(Field, ArrayRef), ArrowError> {
-            let column = Prepared::new(column)?;
-            Ok((Field::new(name, column.data_type(), true), column.array(0..self.rows())?))
+            let field = Field::new(name, data_type(column), true);
+            Ok((field, Prepared::new(column)?.array(0..self.rows())?))
         };
         let columns = self.columns().map(column).collect::<Result<Vec<_>, _>>().map_err(fail)?;
         let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();

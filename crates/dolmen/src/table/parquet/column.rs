@@ -18,6 +18,7 @@ use crate::memory;
 use crate::table::levels::{Dictionary, Seen};
 use crate::table::missing::Missing;
 use crate::table::number::{self, Spelled};
+use crate::table::pieces::{Numbers, Piece, Texts};
 use crate::table::read::{Wanted, not_a_number};
 use crate::table::{Categories, Column, date_text};
 
@@ -184,8 +185,12 @@ impl<'a> Builder<'a> {
         let missing = self.missing;
         let is_missing = |v: f64| v.is_nan() || missing.contains_number(v);
         if let Cells::Numbers(values) = &mut self.cells {
-            let numbers = array.iter().map(|v| v.map_or(f64::NAN, &number));
-            values.extend(numbers.map(|v| if is_missing(v) { f64::NAN } else { v }));
+            let known = |v: f64| if is_missing(v) { f64::NAN } else { v };
+            if array.null_count() == 0 {
+                values.extend(array.values().iter().map(|v| known(number(*v))));
+            } else {
+                values.extend(array.iter().map(|v| v.map_or(f64::NAN, |v| known(number(v)))));
+            }
             return Ok(());
         }
         let known: Vec<Option<T::Native>> =
@@ -246,12 +251,20 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// The rows as a piece of the column.
+    pub(super) fn into_piece(self) -> Piece {
+        match self.cells {
+            Cells::Numbers(values) => Piece::Numbers(Numbers { values, ..Numbers::default() }),
+            Cells::Categories { dictionary, codes } => Piece::Texts(Texts { dictionary, codes }),
+        }
+    }
+
     /// The column.
     pub(super) fn finish(self) -> Result<Column> {
         match self.cells {
             Cells::Numbers(values) => Ok(Column::Numeric(values)),
             Cells::Categories { dictionary, codes } => {
-                dictionary.into_categories(self.name, codes).map(Column::Categorical)
+                dictionary.categories(self.name, codes).map(Column::Categorical)
             }
         }
     }

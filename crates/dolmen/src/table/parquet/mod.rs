@@ -9,10 +9,14 @@ mod batches;
 mod column;
 mod guard;
 mod read;
+mod stream;
 mod write;
 
+pub(crate) use read::parquet_cells;
 pub(super) use read::read;
 pub use read::{read_parquet, read_parquet_metadata};
+pub(super) use stream::{Description, Stream};
+pub(super) use write::BlockWriter;
 pub use write::write_parquet;
 
 use std::fmt::Display;

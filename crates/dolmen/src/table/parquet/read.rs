@@ -20,7 +20,7 @@ use crate::run::Run;
 use crate::table::look::Names;
 use crate::table::missing::Missing;
 use crate::table::read::{ReadOptions, Wanted};
-use crate::table::written::{self, Formed};
+use crate::table::written::{self, Expected, Formed};
 use crate::table::{Column, NumberForm, Table};
 
 /// Rows decoded at a time: the memory needed beside the table itself.
@@ -60,6 +60,12 @@ pub(in crate::table) fn read(path: &Path, options: &ReadOptions, run: &Run) -> R
     Table::as_read(kept, notes).map_err(|e| damaged(path, &e))
 }
 
+/// How many cells a file holds.
+pub(crate) fn parquet_cells(path: &Path) -> Result<u64> {
+    let file = ParquetFile::open(path)?;
+    Ok(file.rows as u64 * file.names().names.len() as u64)
+}
+
 /// The texts that [`write_parquet`](super::write_parquet) put into a file's metadata.
 pub fn read_parquet_metadata(path: &Path) -> Result<Vec<(String, String)>> {
     let file = ParquetFile::open(path)?;
@@ -69,17 +75,17 @@ pub fn read_parquet_metadata(path: &Path) -> Result<Vec<(String, String)>> {
 }
 
 /// A Parquet file's description of itself.
-struct ParquetFile<'a> {
+pub(super) struct ParquetFile<'a> {
     path: &'a Path,
     /// The columns as their writer declared them: says which are dictionaries.
     declared: ArrowReaderMetadata,
     /// The columns as they are stored: few types, however they were declared.
     stored: ArrowReaderMetadata,
-    rows: usize,
+    pub(super) rows: usize,
 }
 
 impl<'a> ParquetFile<'a> {
-    fn open(path: &'a Path) -> Result<Self> {
+    pub(super) fn open(path: &'a Path) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::io(path, e))?;
         guarded(path, || Self::describe(path, &file))
     }
@@ -96,19 +102,13 @@ impl<'a> ParquetFile<'a> {
         Ok(Self { path, declared, stored, rows })
     }
 
-    fn names(&self) -> Names {
+    /// The columns' names, all different.
+    pub(super) fn names(&self) -> Names {
         Names::new(self.stored.schema().fields().iter().map(|f| f.name().clone()).collect())
     }
 
-    /// Reads one column, unless it is not wanted.
-    fn read_column(
-        &self,
-        j: usize,
-        wanted: Wanted,
-        form: Option<&NumberForm>,
-        missing: &Missing,
-        run: &Run,
-    ) -> Result<Option<Formed>> {
+    /// How a column is read, if it is: as what, and whether its texts may write numbers.
+    pub(super) fn treatment(&self, j: usize, wanted: Wanted) -> Result<Option<(Holds, bool)>> {
         let field = self.stored.schema().field(j);
         let declared = self.declared.schema().field(j).data_type();
         let holds = match (wanted, declared) {
@@ -126,9 +126,33 @@ impl<'a> ParquetFile<'a> {
             return Err(Error::data(Place::column(field.name()), problem)
                 .with_hint(format!("leave it out with --drop '{}'", field.name())));
         }
-        let mut builder = Builder::new(field.name(), holds, self.rows, missing)?;
+        Ok(Some((holds, may_write_numbers)))
+    }
+
+    /// The name of a column as it stands in the file.
+    pub(super) fn name(&self, j: usize) -> &str {
+        self.stored.schema().field(j).name()
+    }
+
+    /// The type of a column as its writer declared it.
+    pub(super) fn declared(&self, j: usize) -> &DataType {
+        self.declared.schema().field(j).data_type()
+    }
+
+    /// Reads one column, unless it is not wanted.
+    fn read_column(
+        &self,
+        j: usize,
+        wanted: Wanted,
+        form: Option<&NumberForm>,
+        missing: &Missing,
+        run: &Run,
+    ) -> Result<Option<Formed>> {
+        let Some((holds, may_write_numbers)) = self.treatment(j, wanted)? else { return Ok(None) };
+        let name = self.name(j);
+        let mut builder = Builder::new(name, holds, self.rows, missing)?;
         guarded(self.path, || {
-            for batch in self.batches(j)? {
+            for batch in self.batches(&[j], BATCH)? {
                 run.check()?;
                 builder.add(batch.map_err(|e| damaged(self.path, &e))?.column(0))?;
             }
@@ -137,19 +161,24 @@ impl<'a> ParquetFile<'a> {
         match builder.finish()? {
             Column::Categorical(texts) if may_write_numbers => {
                 let must = (wanted == Wanted::Written).then_some(Wanted::Numeric);
-                written::convert(field.name(), texts, form, None, must, missing).map(Some)
+                let expected = Expected { form, must, delimiter: None, missing };
+                written::convert(name, texts, expected).map(Some)
             }
             column => Ok(Some((column, None))),
         }
     }
 
-    /// The batches of one column. Each column opens the file by itself: clones would share one position in it.
-    fn batches(&self, j: usize) -> Result<ParquetRecordBatchReader> {
+    /// The batches of some columns. Each call opens the file by itself: clones would share one position in it.
+    pub(super) fn batches(
+        &self,
+        columns: &[usize],
+        rows: usize,
+    ) -> Result<ParquetRecordBatchReader> {
         let file = File::open(self.path).map_err(|e| Error::io(self.path, e))?;
-        let mask = ProjectionMask::roots(self.stored.parquet_schema(), [j]);
+        let mask = ProjectionMask::roots(self.stored.parquet_schema(), columns.iter().copied());
         ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.stored.clone())
             .with_projection(mask)
-            .with_batch_size(BATCH)
+            .with_batch_size(rows)
             .build()
             .map_err(|e| unreadable(self.path, &e))
     }

@@ -13,6 +13,7 @@ use arrow_array::{
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
@@ -35,32 +36,86 @@ fn write(
     table: &Table,
     metadata: &[(String, String)],
     out: &mut dyn Write,
-) -> Result<(), parquet::errors::ParquetError> {
-    let columns: Vec<(&str, Prepared<'_>)> = table
-        .columns()
-        .map(|(name, column)| Ok((name, Prepared::new(column)?)))
-        .collect::<Result<_, ArrowError>>()?;
-    let fields = columns.iter().map(|(name, column)| Field::new(*name, column.data_type(), true));
-    let schema: SchemaRef = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-    let properties = properties(table, metadata)?;
-    // The writer wants an output it could send to another thread; it gets a buffer, emptied after every row group.
-    let mut writer = ArrowWriter::try_new(Vec::new(), Arc::clone(&schema), Some(properties))?;
-    for first in (0..table.rows()).step_by(BATCH) {
-        let rows = first..(first + BATCH).min(table.rows());
-        let arrays = columns.iter().map(|(_, column)| column.array(rows.clone()));
-        let arrays = arrays.collect::<Result<Vec<ArrayRef>, ArrowError>>()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
-        writer.write(&RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options)?)?;
-        out.write_all(&std::mem::take(writer.inner_mut()))?;
+) -> Result<(), ParquetError> {
+    let mut writer = BlockWriter::new(table, metadata)?;
+    writer.write_rows(table, out)?;
+    writer.end(out)
+}
+
+/// Bytes of a row group that are held before it is written: a group of many columns ends before it has a million rows.
+const GROUP: usize = 128 << 20;
+
+/// Writes the rows of several tables with the same columns.
+pub(in crate::table) struct BlockWriter {
+    schema: SchemaRef,
+    // The writer wants an output it could send to another thread; it gets a buffer, emptied after every batch of rows.
+    writer: ArrowWriter<Vec<u8>>,
+}
+
+impl BlockWriter {
+    /// Begins a file of tables like this one.
+    fn new(like: &Table, metadata: &[(String, String)]) -> Result<Self, ParquetError> {
+        let field = |(name, column): (&str, &Column)| Field::new(name, data_type(column), true);
+        let schema: SchemaRef =
+            Arc::new(Schema::new(like.columns().map(field).collect::<Vec<_>>()));
+        let properties = properties(like, metadata)?;
+        let writer = ArrowWriter::try_new(Vec::new(), Arc::clone(&schema), Some(properties))?;
+        Ok(Self { schema, writer })
     }
-    out.write_all(&writer.into_inner()?)?;
-    Ok(())
+
+    /// Begins a file of tables like this one.
+    pub(in crate::table) fn begin(like: &Table) -> io::Result<Self> {
+        Self::new(like, &[]).map_err(io::Error::other)
+    }
+
+    /// Writes the rows of a table.
+    pub(in crate::table) fn write(&mut self, table: &Table, out: &mut dyn Write) -> io::Result<()> {
+        self.write_rows(table, out).map_err(io::Error::other)
+    }
+
+    /// Writes what stands behind the last row.
+    pub(in crate::table) fn finish(self, out: &mut dyn Write) -> io::Result<()> {
+        self.end(out).map_err(io::Error::other)
+    }
+
+    fn write_rows(&mut self, table: &Table, out: &mut dyn Write) -> Result<(), ParquetError> {
+        let columns = table.columns().map(|(_, column)| Prepared::new(column));
+        let columns = columns.collect::<Result<Vec<_>, ArrowError>>()?;
+        for first in (0..table.rows()).step_by(BATCH) {
+            let rows = first..(first + BATCH).min(table.rows());
+            let arrays = columns.iter().map(|column| column.array(rows.clone()));
+            let arrays = arrays.collect::<Result<Vec<ArrayRef>, ArrowError>>()?;
+            let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+            let schema = Arc::clone(&self.schema);
+            self.writer.write(&RecordBatch::try_new_with_options(schema, arrays, &options)?)?;
+            if self.writer.in_progress_size() > GROUP {
+                self.writer.flush()?;
+            }
+            out.write_all(&std::mem::take(self.writer.inner_mut()))?;
+        }
+        Ok(())
+    }
+
+    fn end(self, out: &mut dyn Write) -> Result<(), ParquetError> {
+        out.write_all(&self.writer.into_inner()?)?;
+        Ok(())
+    }
+}
+
+/// The type that a column is written as.
+pub(super) fn data_type(column: &Column) -> DataType {
+    match column {
+        Column::Numeric(_) => DataType::Float64,
+        Column::Categorical(_) => {
+            DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+        }
+    }
 }
 
 fn properties(
     table: &Table,
     metadata: &[(String, String)],
-) -> Result<WriterProperties, parquet::errors::ParquetError> {
+) -> Result<WriterProperties, ParquetError> {
     let entry = |(key, value): &(String, String)| KeyValue::new(key.clone(), value.clone());
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
@@ -90,15 +145,6 @@ impl<'a> Prepared<'a> {
                 i32::try_from(levels.len()).map_err(|_| ArrowError::DictionaryKeyOverflowError)?;
                 let levels = Arc::new(StringArray::from_iter_values(levels.iter()));
                 Ok(Self::Categories { codes, levels })
-            }
-        }
-    }
-
-    pub(super) fn data_type(&self) -> DataType {
-        match self {
-            Self::Numbers(_) => DataType::Float64,
-            Self::Categories { .. } => {
-                DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
             }
         }
     }

@@ -8,18 +8,20 @@ use serde::{Deserialize, Serialize};
 use super::counts::{Counts, Layout};
 use super::mixing::Mixing;
 use super::model::{Discretiser, FittedOneDependence};
+use super::passes::OneDependencePass;
 use super::screen::{USUAL_MOST, screen};
 use super::tables::Tables;
 use super::triples::{TripleTables, Triples};
 use crate::error::{Error, Result};
 use crate::learner::Block;
 use crate::learner::density::mixture::OneOrMany;
+use crate::learner::pass::AnyPass;
 use crate::learner::{Fitted, Learner, Sample};
 use crate::plan::Plan;
 use crate::run::Run;
 use crate::spec::Spec;
-use crate::table::encode::EncoderSpec;
-use crate::table::{Kind, Rows};
+use crate::table::encode::{Encoder, EncoderSpec};
+use crate::table::{Rows, Schema};
 use crate::target::{Labels, Target};
 use crate::task::{Classification, Joint, Task};
 
@@ -115,6 +117,7 @@ recipe! {
     /// MAP weights of the roots' posteriors, on leave-one-out predictions: MAPLMDODE.
     "lmd-ode" LmdOde {
         /// Exponent of the Dirichlet prior on the weights, less 1.
+        #[schemars(range(min = 0.0))]
         prior: f64 = 1.0,
     } => |recipe| Rule::Posterior(recipe.prior)
 }
@@ -122,12 +125,13 @@ recipe! {
     /// MAP weights of the roots' joint probabilities, on leave-one-out predictions: MAPLMGODE.
     "lmg-ode" LmgOde {
         /// Exponent of the Dirichlet prior on the weights, less 1.
+        #[schemars(range(min = 0.0))]
         prior: f64 = 1.0,
     } => |recipe| Rule::Joint(recipe.prior)
 }
 
 /// How roots get their weights.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Rule {
     Naive,
     Roots(Vec<String>),
@@ -139,7 +143,7 @@ enum Rule {
 }
 
 /// A learner of the one-dependence family, made from one of the recipes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OneDependence {
     rule: Rule,
     bins: usize,
@@ -176,34 +180,54 @@ impl OneDependence {
         if sample.rows() == 0 {
             return Err(Error::shape("rows to learn from", 1, 0));
         }
-        let encoder = EncoderSpec::discrete(self.bins).fit(sample.x(), sample.weights())?;
-        let ignores_missing = self.missing == MissingValues::Ignore;
-        let mut discretiser = Discretiser { encoder, ignores_missing, chosen: Vec::new() };
-        let encoder = &discretiser.encoder;
-        let fields = encoder.schema().fields().iter().enumerate();
-        let values = fields.map(|(u, field)| match &field.kind {
-            Kind::Categorical { levels } => {
-                let is_ignored = ignores_missing && encoder.has_missing_level(u);
-                (levels.len() - usize::from(is_ignored)).max(1)
-            }
-            Kind::Numeric => 1,
-        });
-        let mut values: Vec<usize> = values.collect();
+        let encoder = self.encoder_spec().fit(sample.x(), sample.weights())?;
+        let mut discretiser = self.discretiser(encoder);
+        let (values, classes) = (discretiser.values(), sample.target().classes().len());
         if self.screens(values.len())? {
-            let must = match &self.rule {
-                Rule::Roots(roots) => {
-                    roots.iter().map(|root| root_index(root, sample.x())).collect::<Result<_>>()?
-                }
-                _ => Vec::new(),
-            };
-            let most = self.most_columns();
-            discretiser.chosen = screen(&discretiser, values.clone(), sample, most, &must)?;
-            let mut chosen = discretiser.chosen.iter();
-            values.retain(|_| chosen.next() == Some(&true));
+            let layout = Layout::of(values, classes, false)?;
+            discretiser.chosen = self.chosen(&discretiser, &discretiser.count(&layout, sample))?;
         }
-        let paired = self.rule != Rule::Naive;
-        let layout = Layout::of(values, sample.target().classes().len(), paired)?;
+        let layout = self.layout_of(&discretiser, classes)?;
         Ok((discretiser, layout))
+    }
+
+    /// How numbers become categories.
+    pub(super) fn encoder_spec(&self) -> EncoderSpec {
+        EncoderSpec::discrete(self.bins)
+    }
+
+    /// All columns, encoded so.
+    pub(super) fn discretiser(&self, encoder: Encoder) -> Discretiser {
+        let ignores_missing = self.missing == MissingValues::Ignore;
+        Discretiser { encoder, ignores_missing, chosen: Vec::new() }
+    }
+
+    /// Which columns are used, from the counts of every column by itself.
+    pub(super) fn chosen(&self, discretiser: &Discretiser, counts: &Counts) -> Result<Vec<bool>> {
+        let must = match &self.rule {
+            Rule::Roots(roots) => {
+                let input = discretiser.encoder.input();
+                roots.iter().map(|root| root_index(root, input)).collect::<Result<Vec<_>>>()?
+            }
+            _ => Vec::new(),
+        };
+        Ok(screen(counts, self.most_columns(), &must))
+    }
+
+    /// Where the values of the attributes stand.
+    pub(super) fn layout_of(&self, discretiser: &Discretiser, classes: usize) -> Result<Layout> {
+        Layout::of(discretiser.values(), classes, self.rule != Rule::Naive)
+    }
+
+    /// Refuses parameters that do not suit these columns.
+    pub(super) fn check_columns(&self, input: &Schema) -> Result<()> {
+        self.screens(input.len())?;
+        match &self.rule {
+            Rule::Roots(roots) => {
+                roots.iter().try_for_each(|root| root_index(root, input).map(drop))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn most_columns(&self) -> usize {
@@ -253,19 +277,28 @@ impl OneDependence {
         sample: &Sample<'_, T>,
         run: &Run,
     ) -> Result<Vec<FittedOneDependence>> {
-        let mut notes = Vec::new();
-        let (used, all) = (counted.tables.layout().attributes(), sample.x().width());
-        if used < all {
-            notes.push(format!(
-                "{used} of {all} columns are used: those that tell most of the class"
-            ));
-        }
+        let mut notes = counted.notes();
+        let mixing = match &self.rule {
+            Rule::Posterior(prior) => {
+                Mixing::Posterior(counted.posterior_weights(sample, *prior, run)?)
+            }
+            Rule::Joint(prior) => {
+                Mixing::Joint(counted.joint_weights(sample, *prior, &mut notes, run)?)
+            }
+            _ => return self.of_counts(counted),
+        };
+        Ok(vec![FittedOneDependence::new(counted.clone(), mixing, notes)])
+    }
+
+    /// The models that follow from counts alone; roots that get their weights from rows left out weigh alike.
+    pub(super) fn of_counts(&self, counted: &Counted) -> Result<Vec<FittedOneDependence>> {
+        let mut notes = counted.notes();
         let mixings = match &self.rule {
             Rule::Naive => vec![Mixing::Naive],
             Rule::Roots(roots) => roots
                 .iter()
                 .map(|root| {
-                    let column = root_index(root, sample.x())?;
+                    let column = root_index(root, counted.discretiser.encoder.input())?;
                     Ok(Mixing::Root(counted.discretiser.attribute(column)))
                 })
                 .collect::<Result<_>>()?,
@@ -275,27 +308,35 @@ impl OneDependence {
             Rule::Frequent(threshold) => vec![Mixing::Frequent(*threshold)],
             Rule::FrequentPairs(threshold) => vec![Mixing::FrequentPairs(*threshold)],
             Rule::Evidence => vec![Mixing::Joint(counted.evidence_weights(&mut notes))],
-            Rule::Posterior(prior) => {
-                vec![Mixing::Posterior(counted.posterior_weights(sample, *prior, run)?)]
-            }
-            Rule::Joint(prior) => {
-                vec![Mixing::Joint(counted.joint_weights(sample, *prior, &mut notes, run)?)]
-            }
+            Rule::Posterior(_) => vec![Mixing::Posterior(counted.equal_weights())],
+            Rule::Joint(_) => vec![Mixing::Joint(counted.equal_weights())],
         };
         let model = |mixing| FittedOneDependence::new(counted.clone(), mixing, notes.clone());
         Ok(mixings.into_iter().map(model).collect())
     }
+
+    /// The first pass; none where roots get their weights from rows left out.
+    fn begin(&self, x: Rows<'_>) -> Option<Result<OneDependencePass>> {
+        (!self.leaves_rows_out()).then(|| OneDependencePass::new(self, x))
+    }
 }
 
 impl Counted {
+    /// What the user should know.
+    fn notes(&self) -> Vec<String> {
+        let (used, all) = (self.tables.layout().attributes(), self.discretiser.encoder.width());
+        let some = format!("{used} of {all} columns are used: those that tell most of the class");
+        if used < all { vec![some] } else { Vec::new() }
+    }
+
     pub(super) fn new(discretiser: Discretiser, counts: Counts, triples: Option<Triples>) -> Self {
         let triples = triples.map(|triples| Arc::new(TripleTables::new(triples, &counts)));
         Self { discretiser, tables: Arc::new(Tables::new(counts)), triples }
     }
 }
 
-fn root_index(root: &str, x: Rows<'_>) -> Result<usize> {
-    let mut names = x.schema().fields().iter().map(|field| field.name.as_str());
+fn root_index(root: &str, input: &Schema) -> Result<usize> {
+    let mut names = input.fields().iter().map(|field| field.name.as_str());
     let found = names.position(|name| name == root);
     found.ok_or_else(|| Error::param("root", "an input column", root))
 }
@@ -322,6 +363,10 @@ impl Learner<Classification> for OneDependence {
     ) -> Result<Block> {
         self.shared_counts(sample, plan, run)
     }
+
+    fn pass(&self, x: Rows<'_>, _run: &Run) -> Option<Result<Box<dyn AnyPass<Classification>>>> {
+        Some(self.begin(x)?.map(<dyn AnyPass<Classification>>::of))
+    }
 }
 
 impl Learner<Joint> for OneDependence {
@@ -338,5 +383,9 @@ impl Learner<Joint> for OneDependence {
     fn out_of_sample(&self, sample: &Sample<'_, Joint>, plan: &Plan, run: &Run) -> Result<Block> {
         self.check_joint()?;
         self.shared_counts(sample, plan, run)
+    }
+
+    fn pass(&self, x: Rows<'_>, _run: &Run) -> Option<Result<Box<dyn AnyPass<Joint>>>> {
+        Some(self.begin(x)?.map(<dyn AnyPass<Joint>>::of))
     }
 }

@@ -17,6 +17,7 @@ mod mixing;
 mod model;
 mod pairs;
 mod parameters;
+mod passes;
 mod scale;
 mod screen;
 mod shared;
@@ -30,4 +31,5 @@ pub use learners::{
     A2de, Aode, BmaAode, LmdOde, LmgOde, MissingValues, NaiveBayes, Ode, OneDependence,
 };
 pub use model::FittedOneDependence;
+pub(crate) use passes::OneDependencePass;
 pub use screen::USUAL_MOST;

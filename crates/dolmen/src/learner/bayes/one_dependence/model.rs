@@ -14,7 +14,7 @@ use crate::learner::{Diagnostics, Fitted, Sample, Series};
 use crate::learner::{Stored, check_use};
 use crate::store::{Parameters, Record, Registry};
 use crate::table::encode::Encoder;
-use crate::table::{Rows, Schema};
+use crate::table::{Kind, Rows, Schema};
 use crate::target::{Labels, Target};
 use crate::task::{Classification, Joint, Task};
 
@@ -71,6 +71,20 @@ impl Discretiser {
         sample: &Sample<'_, T>,
     ) -> Result<Triples> {
         Triples::of_rows(layout, sample.rows(), self.reader(layout, sample))
+    }
+
+    /// Values of each attribute.
+    pub(super) fn values(&self) -> Vec<usize> {
+        let fields = self.encoder.schema().fields().iter().enumerate();
+        let chosen = fields.filter(|(column, _)| self.is_chosen(*column));
+        let values = chosen.map(|(u, field)| match &field.kind {
+            Kind::Categorical { levels } => {
+                let is_ignored = self.ignores_missing && self.encoder.has_missing_level(u);
+                (levels.len() - usize::from(is_ignored)).max(1)
+            }
+            Kind::Numeric => 1,
+        });
+        values.collect()
     }
 
     fn is_chosen(&self, column: usize) -> bool {

@@ -5,34 +5,21 @@
 
 use std::cmp::Reverse;
 
-use super::counts::{Counts, Layout};
-use super::model::Discretiser;
-use crate::error::Result;
-use crate::learner::Sample;
-use crate::target::{Labels, Target};
-use crate::task::Task;
+use super::counts::Counts;
 
 /// Attributes whose pairs are counted unless the user says otherwise.
 pub const USUAL_MOST: usize = 256;
 
 /// For every column whether it is among the `most` that tell most of the class, or must be there; of equal ones the first.
-pub(super) fn screen<T: Task<Target = Labels>>(
-    discretiser: &Discretiser,
-    values: Vec<usize>,
-    sample: &Sample<'_, T>,
-    most: usize,
-    must: &[usize],
-) -> Result<Vec<bool>> {
-    let columns = values.len();
-    let layout = Layout::of(values, sample.target().classes().len(), false)?;
-    let counts = discretiser.count(&layout, sample);
-    let information: Vec<f64> = (0..columns).map(|u| mutual_information(&counts, u)).collect();
+pub(super) fn screen(counts: &Counts, most: usize, must: &[usize]) -> Vec<bool> {
+    let columns = counts.layout().attributes();
+    let information: Vec<f64> = (0..columns).map(|u| mutual_information(counts, u)).collect();
     let mut order: Vec<usize> = (0..columns).collect();
     order.sort_by(|&a, &b| information[b].total_cmp(&information[a]).then(a.cmp(&b)));
     order.sort_by_key(|u| Reverse(must.contains(u)));
     let mut chosen = vec![false; columns];
     order.iter().take(most.max(must.len())).for_each(|&u| chosen[u] = true);
-    Ok(chosen)
+    chosen
 }
 
 /// sum_ci p(c, i) ln (p(c, i) / (p(c) p(i))) over the rows in which the attribute is known.

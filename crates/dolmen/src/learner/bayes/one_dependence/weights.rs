@@ -33,7 +33,7 @@ struct LeftOut {
 }
 
 impl Counted {
-    fn equal_weights(&self) -> Vec<f64> {
+    pub(super) fn equal_weights(&self) -> Vec<f64> {
         let roots = self.tables.layout().attributes();
         vec![1.0 / roots as f64; roots]
     }

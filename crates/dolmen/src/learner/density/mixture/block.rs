@@ -93,12 +93,12 @@ impl Block {
 
     /// Takes in rows with their weights, missing values at their column's mean.
     pub(super) fn load_filled(&mut self, data: &Data<'_>, rows: Range<usize>) {
-        self.load(data.x.slice(rows.clone()), &data.units);
+        self.load(data.x.slice(rows.clone()), &data.frame.units);
         if let Some(weights) = data.weights {
             self.weigh(weights[rows].iter().copied());
         }
         if data.patterns.is_some() {
-            for (column, &mean) in self.z.chunks_exact_mut(self.rows).zip(&data.centre) {
+            for (column, &mean) in self.z.chunks_exact_mut(self.rows).zip(&data.frame.centre) {
                 column.iter_mut().filter(|z| z.is_nan()).for_each(|z| *z = mean);
             }
         }

@@ -1,19 +1,18 @@
-//! The EM loop: from a start uphill to the stopping rule, and the best of several starts.
+//! EM from one start, pass by pass, uphill to the stopping rule.
 
-use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
-use super::data::Data;
+use super::data::{Data, Frame};
 use super::expect::Densities;
-use super::normals::{Collapse, Factors, Normals};
+use super::normals::{Collapse, Normals};
 use super::pass::{Sums, Want, pass};
 use super::prior::Prior;
-use super::start::{self, Start};
-use crate::error::{Error, Place, Result};
+use super::start::Begin;
+use crate::error::{Error, Place};
 use crate::learner::Diagnostics;
-use crate::run::Run;
 
 /// When to stop.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Stop {
     /// Stop once an iteration gains less than this per row; 0 runs all iterations.
     pub(crate) tolerance: f64,
@@ -22,7 +21,7 @@ pub(crate) struct Stop {
 }
 
 /// Where EM came to.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Climb {
     pub(crate) normals: Normals,
     pub(crate) diagnostics: Diagnostics,
@@ -30,115 +29,130 @@ pub(crate) struct Climb {
     pub(super) objective: f64,
 }
 
-/// Components with the sums of a pass over the rows.
-struct Point {
-    normals: Normals,
-    sums: Sums,
-    objective: f64,
+/// A component lost its spread.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Fall {
+    pub(super) collapse: Collapse,
+    pub(super) iteration: usize,
 }
 
-impl Point {
-    fn at(normals: Normals, data: &Data<'_>, prior: &Prior, want: Want) -> Result<Self, Collapse> {
-        let factors: Factors = normals.factorise()?;
-        let sums = pass(data, &normals, &Densities::new(&normals, &factors), want)?;
-        let objective = sums.log_likelihood + prior.ln_density(&normals, &factors);
-        Ok(Self { normals, sums, objective })
+/// EM on its way from one start.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Ascent {
+    pub(super) prior: Prior,
+    pub(super) stop: Stop,
+    stage: Stage,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Stage {
+    /// The first M-step is still to be made.
+    Begin(Begin),
+    /// These components are to be evaluated; before, the log posterior was so high.
+    At {
+        normals: Normals,
+        iteration: usize,
+        before: Option<f64>,
+    },
+    /// The top is reached, or as near as was asked for.
+    Up(Climb),
+    Fallen(Fall),
+}
+
+impl Ascent {
+    pub(super) fn new(prior: Prior, stop: Stop, begin: Begin) -> Self {
+        let stage = match begin {
+            Begin::At(normals) => Stage::At { normals, iteration: 0, before: None },
+            begin => Stage::Begin(begin),
+        };
+        Self { prior, stop, stage }
     }
-}
 
-/// Runs EM from one start.
-pub(crate) fn climb(
-    data: &Data<'_>,
-    prior: &Prior,
-    start: Normals,
-    stop: Stop,
-    run: &Run,
-) -> Result<Climb> {
-    let want = |iteration| {
-        if iteration < stop.iterations { Want::Moments } else { Want::Likelihood }
-    };
-    let fallen = |iteration| move |collapse| collapse_error(data, collapse, iteration);
-    let mut point = Point::at(start, data, prior, want(0)).map_err(fallen(0))?;
-    let mut converged = false;
-    let mut iteration = 0;
-    while iteration < stop.iterations && !converged {
-        run.check()?;
-        iteration += 1;
-        let better = prior.maximise(&point.normals, &point.sums);
-        let next = Point::at(better, data, prior, want(iteration)).map_err(fallen(iteration))?;
-        let gain = next.objective - point.objective;
-        converged = stop.tolerance > 0.0 && gain.abs() <= stop.tolerance * data.total;
-        point = next;
-    }
-    Ok(Climb {
-        normals: point.normals,
-        objective: point.objective,
-        diagnostics: Diagnostics {
-            converged: (stop.tolerance > 0.0).then_some(converged),
-            iterations: Some(iteration),
-            objective: Some(point.objective),
-            ..Diagnostics::default()
-        },
-    })
-}
-
-/// Rows from which on starts are tried one after the other: each pass has work for all threads then, and seeds and labels
-/// of several starts at a time would take a good part of the memory of the table.
-const MANY_ROWS: usize = 1 << 18;
-
-/// Runs EM from every start, in parallel, and keeps the highest log posterior (the first of equals). A start that fails
-/// is noted; it is an error only if all do.
-pub(super) fn best_of(
-    data: &Data<'_>,
-    prior: &Prior,
-    components: usize,
-    starts: &[Start],
-    stop: Stop,
-    run: &Run,
-) -> Result<Climb> {
-    let attempt = |(number, kind): (usize, &Start)| {
-        let start = start::make(kind, data, prior, components, &run.child(number as u64))?;
-        climb(data, prior, start, stop, run)
-    };
-    let climbs: Vec<Result<Climb>> = if data.x.rows() < MANY_ROWS {
-        starts.par_iter().enumerate().map(attempt).collect()
-    } else {
-        starts.iter().enumerate().map(attempt).collect()
-    };
-    let mut best: Option<Climb> = None;
-    let mut failure = None;
-    let mut notes = Vec::new();
-    for (number, climb) in climbs.into_iter().enumerate() {
-        match climb {
-            Ok(climb) if best.as_ref().is_none_or(|b| climb.objective > b.objective) => {
-                best = Some(climb);
+    /// What is to be summed over some rows; `None` where nothing is left to do.
+    pub(super) fn sums(&self, data: &Data<'_>) -> Option<Sums> {
+        match &self.stage {
+            Stage::Begin(begin) => begin.sums(data, &self.prior),
+            Stage::At { normals, iteration, .. } => {
+                let last = *iteration >= self.stop.iterations;
+                let want = if last { Want::Likelihood } else { Want::Moments };
+                let evaluated = normals.factorise().and_then(|factors| {
+                    pass(data, normals, &Densities::new(normals, &factors), want)
+                });
+                Some(evaluated.unwrap_or_else(|collapse| Sums::fallen(normals, collapse)))
             }
-            Ok(_) => {}
-            Err(Error::Cancelled) => return Err(Error::Cancelled),
-            Err(error) => {
-                notes.push(format!("start {} failed: {error}", number + 1));
-                failure.get_or_insert(error);
-            }
+            Stage::Up(_) | Stage::Fallen(_) => None,
         }
     }
-    match (best, failure) {
-        (Some(mut best), _) => {
-            best.diagnostics.notes = notes;
-            Ok(best)
+
+    /// Where the sums over all rows lead.
+    pub(super) fn next(self, sums: Option<Sums>, frame: &Frame) -> Self {
+        let Self { prior, stop, stage } = self;
+        let stage = match (stage, sums) {
+            (Stage::Begin(begin), sums) => {
+                let normals = begin.components(frame, &prior, sums);
+                Stage::At { normals, iteration: 0, before: None }
+            }
+            (Stage::At { normals, iteration, before }, Some(sums)) => {
+                climb(&prior, stop, frame.total, (normals, iteration, before), &sums)
+            }
+            (stage, _) => stage,
+        };
+        Self { prior, stop, stage }
+    }
+
+    /// Where it came to; `None` if it is still on its way.
+    pub(super) fn end(&self) -> Option<Result<&Climb, Fall>> {
+        match &self.stage {
+            Stage::Up(climb) => Some(Ok(climb)),
+            Stage::Fallen(fall) => Some(Err(*fall)),
+            Stage::Begin(_) | Stage::At { .. } => None,
         }
-        (None, Some(error)) => Err(error),
-        (None, None) => Err(Error::param("restarts", "at least 1", 0)),
     }
 }
 
-/// Says which component lost its spread, where and when.
-fn collapse_error(data: &Data<'_>, collapse: Collapse, iteration: usize) -> Error {
-    let fields = data.x.schema().fields();
-    let place = fields.get(collapse.column).map_or(Place::default(), |f| Place::column(&f.name));
-    let problem = format!(
-        "the covariance of component {} is singular after {iteration} iterations: this column is constant there, \
-         or depends on the columns before it, or there are too few rows",
-        collapse.component + 1
-    );
-    Error::data(place, problem).with_hint("set beta above 0, or drop the column")
+/// One iteration: from the sums at some components to the next ones, or the end.
+fn climb(
+    prior: &Prior,
+    stop: Stop,
+    total: f64,
+    (normals, iteration, before): (Normals, usize, Option<f64>),
+    sums: &Sums,
+) -> Stage {
+    if let Some(collapse) = sums.collapse {
+        return Stage::Fallen(Fall { collapse, iteration });
+    }
+    let factors = match normals.factorise() {
+        Ok(factors) => factors,
+        Err(collapse) => return Stage::Fallen(Fall { collapse, iteration }),
+    };
+    let objective = sums.log_likelihood + prior.ln_density(&normals, &factors);
+    let gain = before.map(|before| objective - before);
+    let converged =
+        stop.tolerance > 0.0 && gain.is_some_and(|gain| gain.abs() <= stop.tolerance * total);
+    if !converged && iteration < stop.iterations {
+        let normals = prior.maximise(&normals, sums);
+        return Stage::At { normals, iteration: iteration + 1, before: Some(objective) };
+    }
+    let diagnostics = Diagnostics {
+        converged: (stop.tolerance > 0.0).then_some(converged),
+        iterations: Some(iteration),
+        objective: Some(objective),
+        ..Diagnostics::default()
+    };
+    Stage::Up(Climb { normals, diagnostics, objective })
+}
+
+impl Fall {
+    /// Says which component lost its spread, where and when.
+    pub(super) fn error(self, columns: &[String]) -> Error {
+        let Self { collapse, iteration } = self;
+        let place =
+            columns.get(collapse.column).map_or(Place::default(), |name| Place::column(name));
+        let problem = format!(
+            "the covariance of component {} is singular after {iteration} iterations: this column is constant there, \
+             or depends on the columns before it, or there are too few rows",
+            collapse.component + 1
+        );
+        Error::data(place, problem).with_hint("set beta above 0, or drop the column")
+    }
 }

@@ -7,6 +7,7 @@ use std::ops::Range;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::block::Block;
 use super::data::{Data, PART};
@@ -15,11 +16,13 @@ use crate::stats::{self, Accumulator};
 
 /// Rows given to their nearest centre. Which that is, is found again where it is asked for: labels of all rows would take half as
 /// much memory as a column.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Clusters {
     /// Means of the rows, centre after centre.
+    #[serde(with = "crate::store::floats")]
     pub(super) centres: Vec<f64>,
     /// The centres that the rows were given to; the same ones if no row would change any more.
+    #[serde(with = "crate::store::floats")]
     pub(super) before: Vec<f64>,
 }
 
@@ -143,7 +146,7 @@ fn approach(data: &Data<'_>, centre: &[f64], distances: &mut [f32]) {
             block.log_joint(&densities);
             let distances = &mut distances[rows.start - first..rows.end - first];
             for (distance, half) in distances.iter_mut().zip(block.shares(0)) {
-                *distance = distance.min((-2.0 * half / data.spread) as f32);
+                *distance = distance.min((-2.0 * half / data.frame.spread) as f32);
             }
         }
     });
@@ -162,7 +165,7 @@ fn sums_of_distances(data: &Data<'_>, centres: &[f64], distances: &[f32]) -> Vec
             block.log_joint(&densities);
             for (c, sum) in sums.0.iter_mut().enumerate() {
                 for (i, half) in rows.clone().zip(block.shares(c)) {
-                    let distance = f64::from(distances[i]).min(-2.0 * half / data.spread);
+                    let distance = f64::from(distances[i]).min(-2.0 * half / data.frame.spread);
                     *sum += data.weight(i) * distance;
                 }
             }

@@ -4,15 +4,18 @@
 //! | --- | --- |
 //! | `prior` | the prior, its M-step and its part of the log posterior |
 //! | `start`, `kmeans` | where EM starts |
-//! | `em` | the loop, and the best of several starts |
+//! | `em` | the way from one start, pass by pass |
+//! | `fitting`, `passes` | all starts of all members in the same passes |
 //! | `pass`, `block`, `expect`, `moments` | the fused E+M pass over the rows |
-//! | `data`, `missing` | the rows as the fit sees them, and what to do about values that are not there |
+//! | `describe`, `data`, `missing` | the rows as the fit sees them, and what to do about values that are not there |
 //! | `normals`, `model` | the components and the fitted density |
 
 mod block;
 mod data;
+mod describe;
 mod em;
 mod expect;
+mod fitting;
 mod kmeans;
 mod missing;
 mod model;
@@ -20,6 +23,7 @@ mod moments;
 mod normals;
 mod parameters;
 mod pass;
+mod passes;
 mod prior;
 mod start;
 #[cfg(test)]
@@ -27,20 +31,19 @@ mod tests;
 
 pub use model::FittedMixture;
 pub use parameters::{GaussianMixture, OneOrMany, Schedule};
+pub(crate) use passes::{GaussianPass, MixturePass};
 pub use prior::Covariance;
 pub use start::{Given, Start};
 
-pub(crate) use data::Data;
-pub(crate) use em::{Stop, climb};
-pub(crate) use model::singular;
-pub(crate) use prior::Prior;
-pub(crate) use start::overall;
+pub(crate) use em::Stop;
 
 use rayon::prelude::*;
 
 use super::super::{Fitted, Learner, Sample, SelectedSample};
 use crate::error::{Error, Place, Result};
+use crate::learner::pass::{AnyPass, fit_in_passes};
 use crate::run::Run;
+use crate::table::Rows;
 use crate::task::Density;
 
 impl Learner<Density> for GaussianMixture {
@@ -56,6 +59,14 @@ impl Learner<Density> for GaussianMixture {
         let models = self.fit_mixtures(sample, run)?;
         Ok(models.into_iter().map(|model| Box::new(model) as _).collect())
     }
+
+    /// A beta that is chosen needs rows held out.
+    fn pass(&self, x: Rows<'_>, run: &Run) -> Option<Result<Box<dyn AnyPass<Density>>>> {
+        let [beta] = self.beta.values() else { return None };
+        let betas = vec![*beta; self.components.values().len()];
+        let pass = self.validate().and_then(|()| MixturePass::new(self, &betas, x, run));
+        Some(pass.map(<dyn AnyPass<Density>>::of))
+    }
 }
 
 impl GaussianMixture {
@@ -67,43 +78,23 @@ impl GaussianMixture {
     ) -> Result<Vec<FittedMixture>> {
         self.validate()?;
         let rungs = self.components.values();
-        let fitted: Vec<Result<FittedMixture>> = run.install(|| {
-            let data = Data::new(sample, self.standardise)?;
-            let validation = match self.beta.values() {
-                [_] => None,
-                _ => Some(Validation::new(sample, self.validation, run)?),
-            };
-            let fit = |&k: &usize| {
-                let run = run.child(k as u64);
-                self.fit_rung(k, &data, validation.as_ref(), &run).map_err(|error| match error {
-                    Error::Cancelled => error,
-                    _ => Error::Member {
-                        member: self.member_name(k),
-                        split: None,
-                        source: Box::new(error),
-                    },
-                })
-            };
-            Ok::<_, Error>(rungs.par_iter().map(fit).collect())
-        })?;
-        fitted.into_iter().collect()
-    }
-
-    /// Fits one member, with the best beta if there are several.
-    fn fit_rung(
-        &self,
-        components: usize,
-        data: &Data<'_>,
-        validation: Option<&Validation>,
-        run: &Run,
-    ) -> Result<FittedMixture> {
-        let (beta, notes) = match validation {
-            None => (self.beta.values()[0], Vec::new()),
-            Some(validation) => self.choose_beta(components, validation, run)?,
+        let (betas, notes): (Vec<f64>, Vec<Vec<String>>) = match self.beta.values() {
+            [beta] => (vec![*beta; rungs.len()], vec![Vec::new(); rungs.len()]),
+            _ => {
+                let validation = Validation::new(sample, self.validation, run)?;
+                let choose = |&k: &usize| {
+                    self.choose_beta(k, &validation, run)
+                        .map_err(|error| of_member(self.member_name(k), error))
+                };
+                let chosen: Vec<Result<(f64, Vec<String>)>> =
+                    run.install(|| rungs.par_iter().map(choose).collect());
+                chosen.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip()
+            }
         };
-        let mut model = self.fit_beta(components, beta, data, run)?;
-        model.add_notes(notes);
-        Ok(model)
+        let pass = MixturePass::new(self, &betas, sample.x(), run)?;
+        let mut models = fit_in_passes(pass, sample, run)?;
+        models.iter_mut().zip(notes).for_each(|(model, notes)| model.add_notes(notes));
+        Ok(models)
     }
 
     /// Fits one member with one beta.
@@ -111,20 +102,16 @@ impl GaussianMixture {
         &self,
         components: usize,
         beta: f64,
-        data: &Data<'_>,
+        sample: &Sample<'_, Density>,
         run: &Run,
     ) -> Result<FittedMixture> {
-        let rows = data.rows_that_count();
-        if rows < components {
-            let problem =
-                format!("{components} components need {components} rows, there are {rows}");
-            return Err(Error::data(Place::default(), problem).with_hint("use fewer components"));
-        }
-        let prior = self.prior(data, beta)?;
-        let (starts, stop) = self.plan();
-        let climb = em::best_of(data, &prior, components, &starts, stop, run)?;
-        FittedMixture::new(data.units.clone(), climb.normals, climb.diagnostics)
-            .map_err(model::singular)
+        let alone = Self { components: OneOrMany::One(components), ..self.clone() };
+        let pass = MixturePass::new(&alone, &[beta], sample.x(), run)?;
+        let fitted = fit_in_passes(pass, sample, run).map_err(|error| match error {
+            Error::Member { source, .. } => *source,
+            other => other,
+        });
+        fitted?.pop().ok_or_else(|| Error::shape("fitted mixtures", 1, 0))
     }
 
     /// The beta of highest mean log density on the validation rows, the first of equals; a beta whose fit fails is noted.
@@ -135,9 +122,8 @@ impl GaussianMixture {
         run: &Run,
     ) -> Result<(f64, Vec<String>)> {
         let train = validation.train.borrow();
-        let data = Data::new(&train, self.standardise)?;
         let score = |&beta: &f64| {
-            let model = self.fit_beta(components, beta, &data, run)?;
+            let model = self.fit_beta(components, beta, &train, run)?;
             validation.score(&model)
         };
         let betas = self.beta.values();
@@ -172,6 +158,14 @@ impl GaussianMixture {
             (None, Some(error)) => Err(error),
             (None, None) => Err(Error::param("beta", "at least one value", "none")),
         }
+    }
+}
+
+/// The failure of one of several members.
+fn of_member(member: String, error: Error) -> Error {
+    match error {
+        Error::Cancelled => error,
+        _ => Error::Member { member, split: None, source: Box::new(error) },
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct Factors {
 }
 
 /// A component whose covariance is not positive definite.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Collapse {
     pub(super) component: usize,
     /// The first column that adds no spread of its own.

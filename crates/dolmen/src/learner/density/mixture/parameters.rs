@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::data::Data;
+use super::data::Frame;
 use super::em::Stop;
 use super::prior::{self, Covariance, Prior};
 use super::start::Start;
@@ -173,12 +173,12 @@ impl GaussianMixture {
     }
 
     /// The prior for these data.
-    pub(super) fn prior(&self, data: &Data<'_>, beta: f64) -> Result<Prior> {
-        let d = data.x.width();
+    pub(super) fn prior(&self, frame: &Frame, beta: f64) -> Result<Prior> {
+        let d = frame.dimension();
         let mut prior = Prior::neutral(self.covariance, d, beta);
         prior.gamma = self.gamma;
         prior.eta = self.eta;
-        prior.mu0.clone_from(&data.centre);
+        prior.mu0.clone_from(&frame.centre);
         if let Some(mu0) = &self.mu0 {
             if mu0.len() != d {
                 return Err(Error::shape("mu0", d, mu0.len()));

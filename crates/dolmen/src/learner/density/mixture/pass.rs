@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::block::Block;
 use super::data::{Data, PART, Units};
 use super::expect::Densities;
@@ -15,15 +17,18 @@ use crate::stats::{self, Accumulator};
 use crate::table::Rows;
 
 /// What an M-step needs.
-#[derive(Debug)]
-pub(super) struct Sums {
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Sums {
     /// `sum_k ln p(x_k)`.
     pub(super) log_likelihood: f64,
     /// `n_i = sum_k h_ik`.
+    #[serde(with = "crate::store::floats")]
     pub(super) mass: Vec<f64>,
     /// `sum_k h_ik v_ik`, component after component.
+    #[serde(with = "crate::store::floats")]
     pub(super) first: Vec<f64>,
     /// `sum_k h_ik v_ik v_ik'`: the lower triangle of a d x d matrix, or its diagonal.
+    #[serde(with = "crate::store::floats")]
     pub(super) second: Vec<f64>,
     /// A component without a density for some pattern of missing values.
     pub(super) collapse: Option<Collapse>,
@@ -39,6 +44,11 @@ impl Sums {
             second: vec![0.0; k * normals.shape.size(d)],
             collapse: None,
         }
+    }
+
+    /// Those of components that have no density.
+    pub(super) fn fallen(normals: &Normals, collapse: Collapse) -> Self {
+        Self { collapse: Some(collapse), ..Self::zero(normals) }
     }
 }
 
@@ -90,7 +100,7 @@ pub(super) fn pass(
     want: Want,
 ) -> Result<Sums, Collapse> {
     let zero = || Sums::zero(normals);
-    let walk = Walk { x: data.x, units: &data.units, patterns: data.patterns.as_ref() };
+    let walk = Walk { x: data.x, units: &data.frame.units, patterns: data.patterns.as_ref() };
     let sums = stats::accumulate(data.x.rows(), PART, zero, |sums, range| {
         let mut block = Block::new(normals.components(), normals.dimension(), range.len());
         let mut moments = (want == Want::Moments).then(|| Moments::new(normals, block.capacity()));

@@ -47,7 +47,7 @@ impl Covariance {
 }
 
 /// The prior of one fit, all values settled.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Prior {
     pub(super) covariance: Covariance,
     /// Dirichlet parameter of the weights; 1 is neutral.

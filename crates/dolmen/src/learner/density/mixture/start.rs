@@ -1,10 +1,11 @@
 //! Where EM starts.
 
+use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::block::Block;
-use super::data::{Data, PART};
+use super::data::{Data, Frame, PART};
 use super::expect::Densities;
 use super::kmeans::{self, Clusters};
 use super::moments::Moments;
@@ -12,7 +13,6 @@ use super::normals::{Normals, Shape};
 use super::pass::Sums;
 use super::prior::{Covariance, Prior};
 use crate::error::{Error, Result};
-use crate::run::Run;
 use crate::stats;
 
 /// How EM is started.
@@ -29,6 +29,13 @@ pub enum Start {
     Random,
     /// These components.
     Given(Given),
+}
+
+impl Start {
+    /// Whether it begins at rows of the data.
+    pub(super) fn looks_at_rows(&self) -> bool {
+        !matches!(self, Self::Given(_))
+    }
 }
 
 /// Components to start from, in the units of the data.
@@ -48,67 +55,102 @@ const SETTLING: usize = 10;
 /// Lloyd's iterations when the labels do not settle.
 const LLOYD_LIMIT: usize = 300;
 
-/// Components to start from, in the units of the fit.
-pub(super) fn make(
-    kind: &Start,
-    data: &Data<'_>,
-    prior: &Prior,
-    components: usize,
-    run: &Run,
-) -> Result<Normals> {
-    let mut rng = run.rng();
-    match kind {
-        Start::KmeansPlusPlus => {
-            let seeds = kmeans::seeds(data, components, &mut rng);
-            Ok(from_clusters(data, prior, &kmeans::lloyd(data, seeds, SETTLING)))
+/// Where a start begins before all rows are asked.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Begin {
+    /// With every row in the component of its cluster.
+    Clusters(Clusters),
+    /// At these means, with the covariance of all rows and equal weights.
+    Around(#[serde(with = "crate::store::floats")] Vec<f64>),
+    /// With these components, in the units of the fit.
+    At(Normals),
+}
+
+impl Begin {
+    /// With one component of all rows.
+    pub(super) fn overall(frame: &Frame) -> Self {
+        Self::Clusters(Clusters { centres: frame.centre.clone(), before: frame.centre.clone() })
+    }
+
+    /// Finds seeds and clusters among some of the rows.
+    pub(super) fn new(
+        kind: &Start,
+        data: &Data<'_>,
+        covariance: Covariance,
+        components: usize,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Self> {
+        match kind {
+            Start::KmeansPlusPlus => {
+                let seeds = kmeans::seeds(data, components, rng);
+                Ok(Self::Clusters(kmeans::lloyd(data, seeds, SETTLING)))
+            }
+            Start::Kmeans => {
+                let rows = kmeans::random_rows(data, components, rng);
+                let seeds = kmeans::centres_at(data, &rows);
+                Ok(Self::Clusters(kmeans::lloyd(data, seeds, LLOYD_LIMIT)))
+            }
+            Start::Random => {
+                let rows = kmeans::random_rows(data, components, rng);
+                Ok(Self::Around(kmeans::centres_at(data, &rows)))
+            }
+            Start::Given(given) => Ok(Self::At(given.normals(data.frame, covariance, components)?)),
         }
-        Start::Kmeans => {
-            let rows = kmeans::random_rows(data, components, &mut rng);
-            let seeds = kmeans::centres_at(data, &rows);
-            Ok(from_clusters(data, prior, &kmeans::lloyd(data, seeds, LLOYD_LIMIT)))
+    }
+
+    /// What is to be summed over all rows; `None` if nothing is.
+    pub(super) fn sums(&self, data: &Data<'_>, prior: &Prior) -> Option<Sums> {
+        match self {
+            Self::Clusters(clusters) => Some(cluster_sums(data, prior, clusters)),
+            Self::Around(_) => Self::overall(data.frame).sums(data, prior),
+            Self::At(_) => None,
         }
-        Start::Random => {
-            let rows = kmeans::random_rows(data, components, &mut rng);
-            Ok(around(data, prior, kmeans::centres_at(data, &rows)))
+    }
+
+    /// The components that follow from the sums: one M-step.
+    pub(super) fn components(self, frame: &Frame, prior: &Prior, sums: Option<Sums>) -> Normals {
+        match (self, sums) {
+            (Self::At(normals), _) => normals,
+            (Self::Clusters(clusters), sums) => {
+                let about = about(prior, &clusters);
+                let sums = sums.unwrap_or_else(|| Sums::zero(&about));
+                prior.maximise(&about, &sums)
+            }
+            (Self::Around(means), sums) => {
+                let overall = Self::overall(frame).components(frame, prior, sums);
+                let components = means.len() / frame.dimension();
+                let count = overall.shape.count(components);
+                Normals {
+                    weights: vec![1.0 / components as f64; components],
+                    means,
+                    covariances: overall.covariances.repeat(count),
+                    ..overall
+                }
+            }
         }
-        Start::Given(given) => given.normals(data, prior.covariance, components),
     }
 }
 
-/// Components at these means, with the covariance of all rows and equal weights.
-fn around(data: &Data<'_>, prior: &Prior, means: Vec<f64>) -> Normals {
-    let overall = overall(data, prior);
-    let components = means.len() / data.x.width();
-    let count = overall.shape.count(components);
-    Normals {
-        weights: vec![1.0 / components as f64; components],
-        means,
-        covariances: overall.covariances.repeat(count),
-        ..overall
-    }
-}
-
-/// One M-step with every row in one component.
-pub(crate) fn overall(data: &Data<'_>, prior: &Prior) -> Normals {
-    let clusters = Clusters { centres: data.centre.clone(), before: data.centre.clone() };
-    from_clusters(data, prior, &clusters)
-}
-
-/// One M-step with every row in its cluster's component.
-pub(super) fn from_clusters(data: &Data<'_>, prior: &Prior, clusters: &Clusters) -> Normals {
-    let d = data.x.width();
+/// Components at the clusters' centres, about which moments are summed.
+fn about(prior: &Prior, clusters: &Clusters) -> Normals {
+    let (d, shape) = (prior.mu0.len(), prior.covariance.shape());
     let components = clusters.centres.len() / d;
-    let shape = prior.covariance.shape();
-    let about = Normals {
+    Normals {
         dimension: d,
         shape,
         weights: vec![0.0; components],
         means: clusters.centres.clone(),
         covariances: vec![0.0; shape.count(components) * shape.size(d)],
-    };
+    }
+}
+
+/// The sums of an M-step with every row in its cluster's component.
+fn cluster_sums(data: &Data<'_>, prior: &Prior, clusters: &Clusters) -> Sums {
+    let about = about(prior, clusters);
+    let (components, d) = (about.components(), about.dimension());
     let nearest = Densities::around(&clusters.before, d);
     let zero = || Sums::zero(&about);
-    let sums = stats::accumulate(data.x.rows(), PART, zero, |sums, range| {
+    stats::accumulate(data.x.rows(), PART, zero, |sums, range| {
         let mut block = Block::new(components, d, range.len());
         let mut moments = Moments::new(&about, block.capacity());
         let mut labels = Vec::with_capacity(block.capacity());
@@ -120,18 +162,12 @@ pub(super) fn from_clusters(data: &Data<'_>, prior: &Prior, clusters: &Clusters)
             block.add_moments(&about, &mut moments);
         }
         moments.add_to(sums);
-    });
-    prior.maximise(&about, &sums)
+    })
 }
 
 impl Given {
-    fn normals(
-        &self,
-        data: &Data<'_>,
-        covariance: Covariance,
-        components: usize,
-    ) -> Result<Normals> {
-        let d = data.x.width();
+    fn normals(&self, frame: &Frame, covariance: Covariance, components: usize) -> Result<Normals> {
+        let (d, units) = (frame.dimension(), &frame.units);
         self.check(components, d)?;
         let shape = covariance.shape();
         let mut normals = Normals {
@@ -142,11 +178,10 @@ impl Given {
             covariances: vec![0.0; shape.count(components) * shape.size(d)],
         };
         for mean in &self.means {
-            normals.means.extend(mean.iter().enumerate().map(|(j, &x)| data.units.inward(j, x)));
+            normals.means.extend(mean.iter().enumerate().map(|(j, &x)| units.inward(j, x)));
         }
         for (k, matrix) in self.covariances.iter().enumerate() {
-            let at =
-                |i: usize, j: usize| matrix[i][j] / (data.units.scale[i] * data.units.scale[j]);
+            let at = |i: usize, j: usize| matrix[i][j] / (units.scale[i] * units.scale[j]);
             let size = shape.size(d);
             match shape {
                 Shape::Full => (0..size).for_each(|e| {

@@ -5,15 +5,17 @@ use rand::RngExt;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::data::Data;
-use super::em::{Stop, climb};
+use super::data::{Data, Frame};
+use super::describe::{Ranges, Squares};
+use super::em::{Ascent, Climb, Stop};
 use super::expect::Densities;
 use super::kmeans::lloyd;
 use super::normals::{Normals, Shape};
 use super::pass::{Sums, Want, pass};
 use super::prior::{Covariance, Prior};
-use super::start::{self, Start};
+use super::start::{Begin, Start};
 use crate::learner::Sample;
+use crate::learner::pass::Piece;
 use crate::run::Run;
 use crate::table::Features;
 use crate::task::Density;
@@ -27,6 +29,38 @@ fn rows(n: usize, d: usize, missing: f64, seed: u64) -> Features {
         if rng.random::<f64>() < missing { f64::NAN } else { x }
     };
     Features::numeric((0..n * d).map(|_| value()).collect(), d).unwrap()
+}
+
+/// What is known of these rows before a fit.
+fn frame(sample: &Sample<'_, Density>, standardise: bool) -> Frame {
+    let names: Vec<String> = (0..sample.x().width()).map(|j| format!("x{j}")).collect();
+    let ranges = Ranges::of(&Piece::new(*sample, 0));
+    let means = ranges.means(&names).unwrap();
+    let squares = Squares::of(sample, &means);
+    ranges.frame(means, &squares, standardise, &names).unwrap()
+}
+
+/// The components that a start makes.
+fn begin(begin: Begin, data: &Data<'_>, prior: &Prior) -> Normals {
+    let sums = begin.sums(data, prior);
+    begin.components(data.frame, prior, sums)
+}
+
+fn make(kind: &Start, data: &Data<'_>, prior: &Prior, k: usize, run: &Run) -> Normals {
+    let start = Begin::new(kind, data, prior.covariance, k, &mut run.rng()).unwrap();
+    begin(start, data, prior)
+}
+
+/// EM from these components to its end.
+fn climb(data: &Data<'_>, prior: &Prior, start: Normals, stop: Stop) -> Climb {
+    let mut ascent = Ascent::new(prior.clone(), stop, Begin::At(start));
+    loop {
+        if let Some(end) = ascent.end() {
+            return end.unwrap().clone();
+        }
+        let sums = ascent.sums(data);
+        ascent = ascent.next(sums, data.frame);
+    }
 }
 
 /// Components with correlated columns, unlike each other.
@@ -145,7 +179,8 @@ fn the_fused_pass_sums_what_the_definitions_say() {
             let x = rows(2100, d, missing, d as u64);
             let weights: Vec<f64> = (0..2100).map(|i| f64::from(i % 3) * 0.7).collect();
             let sample = Sample::<Density>::new(x.rows(), &()).unwrap().counted(&weights).unwrap();
-            let data = Data::new(&sample, false).unwrap();
+            let frame = frame(&sample, false);
+            let data = Data::new(&sample, &frame);
             let normals = components(3, d, shape);
             let densities = Densities::new(&normals, &normals.factorise().unwrap());
             let fast = pass(&data, &normals, &densities, Want::Moments).unwrap();
@@ -162,7 +197,8 @@ fn the_fused_pass_sums_what_the_definitions_say() {
 fn a_row_without_any_value_has_density_one() {
     let x = Features::numeric(vec![f64::NAN, f64::NAN, 1.0, 2.0], 2).unwrap();
     let sample = Sample::<Density>::new(x.rows(), &()).unwrap();
-    let data = Data::new(&sample, false).unwrap();
+    let frame = frame(&sample, false);
+    let data = Data::new(&sample, &frame);
     let normals = components(2, 2, Shape::Full);
     let densities = Densities::new(&normals, &normals.factorise().unwrap());
     let sums = pass(&data, &normals, &densities, Want::Moments).unwrap();
@@ -190,13 +226,14 @@ proptest! {
         let weights: Vec<f64> = (0..60).map(|i| if weighted { f64::from(i % 4) } else { 1.0 }).collect();
         let sample = Sample::<Density>::new(x.rows(), &()).unwrap().counted(&weights).unwrap();
         let run = Run::with_threads(seed, 1).unwrap();
-        let data = Data::new(&sample, true).unwrap();
+        let frame = frame(&sample, true);
+    let data = Data::new(&sample, &frame);
         let prior = Prior { gamma, eta, mu0: vec![0.3; d], ..Prior::neutral(kinds[kind], d, 0.01) };
         let once = Stop { tolerance: 0.0, iterations: 1 };
-        let mut normals = start::make(&Start::Random, &data, &prior, k, &run).unwrap();
+        let mut normals = make(&Start::Random, &data, &prior, k, &run);
         let mut before = f64::NEG_INFINITY;
         for _ in 0..15 {
-            let step = climb(&data, &prior, normals, once, &run).unwrap();
+            let step = climb(&data, &prior, normals, once);
             let slack = 1e-10 * step.objective.abs().max(1.0);
             prop_assert!(step.objective >= before - slack, "{} after {before}", step.objective);
             before = step.objective;
@@ -211,14 +248,15 @@ fn missing_values_do_not_hide_the_maximum() {
     let x = rows(200, 3, 0.25, 5);
     let sample = Sample::<Density>::new(x.rows(), &()).unwrap();
     let run = Run::with_threads(1, 1).unwrap();
-    let data = Data::new(&sample, true).unwrap();
+    let frame = frame(&sample, true);
+    let data = Data::new(&sample, &frame);
     let prior = Prior::neutral(Covariance::Full, 3, 0.01);
-    let start = start::make(&Start::KmeansPlusPlus, &data, &prior, 2, &run).unwrap();
+    let start = make(&Start::KmeansPlusPlus, &data, &prior, 2, &run);
     let stop = Stop { tolerance: 0.0, iterations: 3000 };
-    let end = climb(&data, &prior, start, stop, &run).unwrap();
+    let end = climb(&data, &prior, start, stop);
     let posterior = |normals: &Normals| {
         let nothing = Stop { tolerance: 0.0, iterations: 0 };
-        climb(&data, &prior, normals.clone(), nothing, &run).unwrap().objective
+        climb(&data, &prior, normals.clone(), nothing).objective
     };
     for e in 0..end.normals.means.len() {
         let moved = |step: f64| {
@@ -271,13 +309,14 @@ fn k_means_and_its_start_are_the_reference_ones() {
     let golden = serde_json::from_str::<Golden>(text).unwrap().kmeans;
     let x = Features::numeric(golden.data.concat(), 2).unwrap();
     let sample = Sample::<Density>::new(x.rows(), &()).unwrap();
-    let data = Data::new(&sample, false).unwrap();
+    let frame = frame(&sample, false);
+    let data = Data::new(&sample, &frame);
     let seeds = golden.init_rows.iter().flat_map(|&i| golden.data[i].clone()).collect();
     let clusters = lloyd(&data, seeds, 300);
     assert_eq!(clusters.labels(&data), golden.labels);
     close(&clusters.centres, &golden.centres.concat(), "centres");
     let prior = Prior::neutral(Covariance::Full, 2, 0.01);
-    let start = start::from_clusters(&data, &prior, &clusters);
+    let start = begin(Begin::Clusters(clusters.clone()), &data, &prior);
     close(&start.weights, &golden.start_from_labels.weights, "weights");
     close(&start.means, &golden.start_from_labels.means.concat(), "means");
     close(&start.covariances, &golden.start_from_labels.covs.concat().concat(), "covariances");
@@ -287,7 +326,8 @@ fn k_means_and_its_start_are_the_reference_ones() {
 fn a_cluster_without_rows_keeps_its_centre_and_ties_go_to_the_lower_index() {
     let x = Features::numeric(vec![0.0, 1.0, 2.0], 1).unwrap();
     let sample = Sample::<Density>::new(x.rows(), &()).unwrap();
-    let data = Data::new(&sample, false).unwrap();
+    let frame = frame(&sample, false);
+    let data = Data::new(&sample, &frame);
     let clusters = lloyd(&data, vec![0.0, 2.0, 50.0], 1);
     assert_eq!(clusters.labels(&data), [0, 0, 1]);
     assert_eq!(clusters.centres, [0.5, 2.0, 50.0]);

@@ -233,7 +233,9 @@ impl<'a> Plot<'a> {
 fn most_nodes(forest: &Forest, rows: usize) -> usize {
     let least = forest.min_leaf.unwrap_or(1.0 + (rows / ROWS_PER_LEAF) as f64).max(1.0);
     let by_rows = 2 * ((rows as f64 / least) as usize).max(1);
-    let by_depth = forest.depth.and_then(|depth| 2_usize.checked_pow(depth as u32 + 1));
+    let by_depth = forest
+        .depth
+        .and_then(|depth| 2_usize.checked_pow(u32::try_from(depth).ok()?.checked_add(1)?));
     by_depth.map_or(by_rows, |by_depth| by_depth.min(by_rows))
 }
 

@@ -1,10 +1,13 @@
 //! Any learner behind an encoder: what is learned from the inputs (means, levels, bins) is learned in the fold.
 
+mod passes;
+
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::density::DensityModel;
+use super::pass::AnyPass;
 use super::{Diagnostics, Fitted, Learner, Routes, Sample};
 use crate::error::{Error, Result};
 use crate::learner::Stored;
@@ -39,6 +42,17 @@ impl<T: Task> Encoded<T> {
     pub fn of_numbers(learner: impl Into<Arc<dyn Learner<T>>>) -> Self {
         Self { spec: EncoderSpec::complete(), learner: learner.into(), is_part: true }
     }
+
+    /// Densities are of the columns as they are.
+    fn check_units(&self) -> Result<()> {
+        if [Density::NAME, Joint::NAME].contains(&T::NAME)
+            && (self.spec.standardise || self.spec.bins.is_some())
+        {
+            let expected = "left out for densities: they would change the units of p(x)";
+            return Err(Error::param("standardise and bins of an encoder", expected, "given"));
+        }
+        Ok(())
+    }
 }
 
 impl<T: Task> Learner<T> for Encoded<T> {
@@ -52,12 +66,7 @@ impl<T: Task> Learner<T> for Encoded<T> {
     }
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
-        if [Density::NAME, Joint::NAME].contains(&T::NAME)
-            && (self.spec.standardise || self.spec.bins.is_some())
-        {
-            let expected = "left out for densities: they would change the units of p(x)";
-            return Err(Error::param("standardise and bins of an encoder", expected, "given"));
-        }
+        self.check_units()?;
         let encoder = Arc::new(self.spec.fit(sample.x(), sample.weights())?);
         let applied = encoder.view(sample.x())?;
         let models = self.learner.fit(&sample.with_inputs(applied.rows())?, run)?.into_iter();
@@ -77,6 +86,10 @@ impl<T: Task> Learner<T> for Encoded<T> {
         let encoder = self.spec.fit(sample.x(), None)?;
         let applied = encoder.view(sample.x())?;
         self.learner.out_of_sample(&sample.with_inputs(applied.rows())?, plan, run)
+    }
+
+    fn pass(&self, x: Rows<'_>, run: &Run) -> Option<Result<Box<dyn AnyPass<T>>>> {
+        self.begin(x, run).transpose()
     }
 }
 

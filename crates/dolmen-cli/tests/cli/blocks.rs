@@ -1,0 +1,144 @@
+//! Files of many blocks: predicted and scored as if they were read at once.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::folder::Folder;
+
+/// More rows than a block has.
+const ROWS: usize = 150_000;
+
+/// A number, a category and a class; some cells are missing, some categories new from a row on.
+fn rows(range: std::ops::Range<usize>, new_from: usize) -> String {
+    let mut text = String::from("id,x,colour,class\n");
+    for i in range {
+        let x = if i % 11 == 5 { "NA".into() } else { format!("{:.4}", (i as f64 * 0.37).sin()) };
+        let colour =
+            if i >= new_from { format!("new{}", i % 3) } else { ["red", "blue"][i % 2].into() };
+        let class = if i % 3 == 0 { "yes" } else { "no" };
+        writeln!(text, "{i:07},{x},{colour},{class}").unwrap();
+    }
+    text
+}
+
+fn fitted() -> Folder {
+    let folder = Folder::with("train.csv", rows(0..300, usize::MAX));
+    let members = ["--model", "naive-bayes", "--model", "class-frequencies", "--keep-all"];
+    let fit = ["fit", "train.csv", "-q", "--target", "class", "--drop", "id", "--folds", "2"];
+    folder.succeeds(&[&fit[..], &members, &["-o", "m.dolmen", "--keep-stack"]].concat());
+    folder
+}
+
+#[test]
+fn many_blocks_are_predicted_like_one() {
+    let folder = fitted();
+    let new_from = ROWS - 1000;
+    folder.write("all.csv", rows(0..ROWS, new_from));
+    let predict = |data: &str| {
+        let with = ["predict", "m.dolmen", data, "--with", "id", "--members"];
+        folder.dolmen(&with)
+    };
+    let whole = predict("all.csv");
+    assert_eq!(whole.code, 0, "{}", whole.stderr);
+    assert!(whole.stderr.contains("1000 rows hold a category"), "{}", whole.stderr);
+    assert!(whole.stderr.contains("'new0', 'new1', 'new2'"), "{}", whole.stderr);
+    // The rows a few at a time, each time by a program of its own.
+    let mut parts = String::new();
+    for (k, first) in (0..ROWS).step_by(50_000).enumerate() {
+        folder.write(&format!("part-{k}.csv"), rows(first..first + 50_000, new_from));
+        let part = predict(&format!("part-{k}.csv")).stdout;
+        parts.push_str(if k == 0 { &part } else { part.split_once('\n').unwrap().1 });
+    }
+    assert!(whole.stdout == parts, "the predictions differ");
+    assert!(predict("part-?.csv").stdout == parts, "the predictions differ");
+    // Identifiers stay texts in forms with types, although those of some blocks would be numbers.
+    folder.write("short.csv", rows(0..3, usize::MAX));
+    folder.succeeds(&["predict", "m.dolmen", "all.csv", "--with", "id", "-o", "p.json", "-q"]);
+    let made: Value = serde_json::from_str(&folder.read("p.json")).unwrap();
+    assert_eq!(made.as_array().unwrap().len(), ROWS);
+    assert_eq!((&made[0]["id"], &made[ROWS - 1]["id"]), (&"0000000".into(), &"0149999".into()));
+}
+
+#[test]
+fn folders_of_parquet_are_data() {
+    let folder = fitted();
+    folder.write("all.csv", rows(0..ROWS, usize::MAX));
+    let whole = folder.succeeds(&["predict", "m.dolmen", "all.csv"]);
+    std::fs::create_dir(folder.path("data")).unwrap();
+    for (k, (first, last)) in
+        [(0, 70_000), (70_000, 70_001), (70_001, ROWS)].into_iter().enumerate()
+    {
+        folder.write("part.csv", rows(first..last, usize::MAX));
+        let name = format!("data/part-{k}.parquet");
+        // `predict --with` writes what it reads.
+        let with = ["--with", "x", "--with", "colour", "--with", "class", "-o", &name, "-q"];
+        folder.succeeds(&[&["predict", "m.dolmen", "part.csv"], &with[..]].concat());
+    }
+    assert!(folder.succeeds(&["predict", "m.dolmen", "data"]) == whole, "the predictions differ");
+    let pattern = folder.succeeds(&["predict", "m.dolmen", "data/part-*.parquet"]);
+    assert!(pattern == whole, "the predictions differ");
+    let scored = |data: &str| folder.succeeds(&["score", "m.dolmen", data, "--format", "json"]);
+    assert_eq!(scored("data"), scored("all.csv"));
+    // What is read is not written to.
+    let refused = ["predict", "m.dolmen", "data", "-o", "data/part-1.parquet"];
+    folder.refuses_naming(&refused, &["part-1.parquet", "overwrite"]);
+    std::fs::create_dir(folder.path("empty")).unwrap();
+    folder.refuses_naming(&["score", "m.dolmen", "empty"], &["empty", "no Parquet files"]);
+}
+
+#[test]
+fn errors_in_late_blocks_name_the_row_and_leave_no_file() {
+    let folder = fitted();
+    let bad = rows(0..100_000, usize::MAX) + "0100000,ten,red,yes\n";
+    folder.write("bad.csv", bad);
+    let predict = ["predict", "m.dolmen", "bad.csv", "-o", "p.csv"];
+    folder.refuses_naming(&predict, &["bad.csv", "row 100001", "'x'", "'ten'"]);
+    assert!(!folder.names().iter().any(|name| name.contains("p.csv")));
+    folder.write("infinite.csv", rows(0..100_000, usize::MAX) + "0100000,inf,red,maybe\n");
+    folder.refuses_naming(
+        &["predict", "m.dolmen", "infinite.csv", "-o", "p.csv"],
+        &["row 100001", "infinite"],
+    );
+    folder.write("class.csv", rows(0..100_000, usize::MAX) + ",1,red,\n,1,red,maybe\n");
+    folder.refuses_naming(&["score", "m.dolmen", "class.csv"], &["row 100002", "'maybe'"]);
+}
+
+#[test]
+fn rows_without_truth_are_left_out_block_by_block() {
+    let folder = fitted();
+    let known = rows(0..80_000, usize::MAX);
+    let unknown = (0..70_000).map(|i| format!("{i},0.5,red,\n")).collect::<String>();
+    folder.write("known.csv", &known);
+    folder.write("some.csv", known + &unknown);
+    let score = |data: &str| folder.dolmen(&["score", "m.dolmen", data, "--format", "json"]);
+    let (some, all) = (score("some.csv"), score("known.csv"));
+    assert!(some.stderr.contains("70000 rows without a target are left out"), "{}", some.stderr);
+    assert_eq!(some.stdout, all.stdout);
+    folder.write("none.csv", format!("id,x,colour,class\n{unknown}"));
+    folder.refuses_naming(&["score", "m.dolmen", "none.csv"], &["row 1", "'class'", "missing"]);
+}
+
+/// Ten times the rows take hardly more memory: all at once they would take 64 MB more.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_does_not_grow_with_the_rows() {
+    let folder = fitted();
+    let some = rows(0..100_000, usize::MAX);
+    let more = some.split_once('\n').unwrap().1.repeat(9);
+    folder.write("some.csv", &some);
+    folder.write("all.csv", some + &more);
+    let peak = |data: &str| {
+        let program = env!("CARGO_BIN_EXE_dolmen");
+        let command = format!(
+            "{program} predict m.dolmen {data} --members -o p.csv -q --threads 2 & pid=$!
+            while p=$(grep VmHWM /proc/$pid/status | tr -dc 0-9); [ -n \"$p\" ]; do peak=$p; sleep 0.01; done
+            echo $peak"
+        );
+        let mut shell = std::process::Command::new("sh");
+        let output = shell.args(["-c", &command]).current_dir(folder.path("")).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().parse::<f64>().unwrap()
+    };
+    let (some, all) = (peak("some.csv"), peak("all.csv"));
+    assert!(all < some + 20e3, "{some} kB for a tenth of the rows, {all} kB for all");
+}

@@ -1,0 +1,120 @@
+//! Fits to blocks of rows that others have: what a cluster's client and its workers call.
+
+use std::sync::Arc;
+
+use dolmen::catalogue::Catalogue;
+use dolmen::recipe::Recipe;
+use dolmen::recipe::stream::{self, Elsewhere};
+use dolmen::{Error, Result};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::errors::raised;
+use crate::inputs::{Table, read_value};
+use crate::model::Model;
+use crate::work::{Manner, work};
+
+/// The columns of a block, or of many: their kinds and levels.
+#[pyclass(frozen)]
+pub(crate) struct Layout(stream::Layout);
+
+#[pymethods]
+impl Layout {
+    /// That of one block, as a recipe reads it.
+    #[staticmethod]
+    fn of(py: Python<'_>, recipe: &Bound<'_, PyAny>, table: PyRef<'_, Table>) -> PyResult<Self> {
+        let recipe: Recipe = read_value("recipe", recipe)?;
+        let read = || table.read(&recipe.read_options()?);
+        read().map(|table| Self(stream::Layout::of(&table))).map_err(|error| raised(py, error))
+    }
+
+    /// That of all blocks, from those of each, in their order.
+    #[staticmethod]
+    fn merged(py: Python<'_>, layouts: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
+        let mut layouts = layouts.into_iter();
+        let Some(first) = layouts.next() else {
+            return Err(raised(py, Error::shape("blocks of rows", 1, 0)));
+        };
+        let mut all = first.0.clone();
+        for (block, other) in layouts.enumerate() {
+            all.merge(other.0.clone()).map_err(|error| {
+                let error = Error::foreign(format!("block {}", block + 2), error);
+                raised(py, error)
+            })?;
+        }
+        Ok(Self(all))
+    }
+
+    /// Rows of the blocks.
+    #[getter]
+    fn rows(&self) -> usize {
+        self.0.rows
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Py<PyAny>, (Bound<'py, PyBytes>,))> {
+        let class = py.get_type::<Self>().getattr("from_bytes")?.unbind();
+        let bytes = serde_json::to_vec(&self.0)
+            .map_err(|e| raised(py, Error::param("layout", "storable", e)))?;
+        Ok((class, (PyBytes::new(py, &bytes),)))
+    }
+
+    /// From the bytes of a pickle.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        serde_json::from_slice(bytes)
+            .map(Self)
+            .map_err(|e| raised(py, Error::param("layout", "readable", e)))
+    }
+}
+
+/// Does work that the client sent with a block, whose first row has this number in the table.
+#[pyfunction]
+pub(crate) fn work_on_block<'py>(
+    py: Python<'py>,
+    recipe: &Bound<'_, PyAny>,
+    sent: &[u8],
+    first: usize,
+    table: PyRef<'_, Table>,
+    layout: PyRef<'_, Layout>,
+    manner: Manner,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let recipe: Recipe = read_value("recipe", recipe)?;
+    let read = || layout.0.apply(table.read(&recipe.read_options()?)?);
+    let (table, sent) = (read().map_err(|error| raised(py, error))?, sent.to_vec());
+    let registry = Catalogue::standard().registry();
+    let outcome =
+        work(py, &manner, move |run| stream::work_on(&sent, first, table, registry, run))?;
+    Ok(PyBytes::new(py, &outcome))
+}
+
+/// Fits a model to blocks that others have. `ask` is called with work as bytes and gives its outcomes on all blocks, in their
+/// order.
+#[pyfunction]
+pub(crate) fn fit_blocks(
+    py: Python<'_>,
+    recipe: &Bound<'_, PyAny>,
+    layout: PyRef<'_, Layout>,
+    ask: Py<PyAny>,
+    manner: Manner,
+) -> PyResult<Model> {
+    let recipe: Recipe = read_value("recipe", recipe)?;
+    let (rows, columns) = (layout.0.rows, layout.0.columns());
+    let fitted = work(py, &manner, move |run| {
+        let ask = |sent: &[u8], take: &mut dyn FnMut(&[u8]) -> Result<()>| asked(&ask, sent, take);
+        recipe.fit_blocks(&Elsewhere { rows, columns, ask: &ask }, run)
+    })?;
+    Ok(Model::new(Arc::new(fitted.model)))
+}
+
+fn asked(ask: &Py<PyAny>, sent: &[u8], take: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    let foreign = |error: PyErr| Error::foreign("the cluster", error);
+    Python::attach(|py| {
+        let outcomes = ask.call1(py, (PyBytes::new(py, sent),)).map_err(foreign)?;
+        for outcome in outcomes.bind(py).try_iter().map_err(foreign)? {
+            let outcome = outcome.map_err(foreign)?;
+            let bytes = outcome.cast::<PyBytes>().map_err(|e| foreign(e.into()))?;
+            take(bytes.as_bytes())?;
+        }
+        Ok(())
+    })
+}

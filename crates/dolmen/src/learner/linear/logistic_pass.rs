@@ -1,0 +1,316 @@
+//! Logistic regression in passes: two for the scales, then one for each step of Newton's method. All penalties of a ladder advance
+//! together.
+//!
+//! A sample of the rows, drawn in the first pass, gives the start, and the penalty if one is to be chosen.
+
+use serde::{Deserialize, Serialize};
+
+use super::logistic::{About, FittedLogistic, Logistic, number_classes};
+use super::newton::Climb;
+use super::softmax::{Evaluation, Labelled, Problem, Shape, contrasts};
+use crate::error::{Error, Result};
+use crate::learner::chosen::Chosen;
+use crate::learner::pass::{Pass, Piece, RowSample, Step};
+use crate::learner::scales::{Moments, Ranges, Scales, require_numbers_at};
+use crate::learner::{Sample, Simple};
+use crate::math::quasi_newton::{Minimum, Stop};
+use crate::run::Run;
+use crate::stats::Accumulator;
+use crate::table::{Features, Rows};
+use crate::target::{Labels, Target};
+use crate::task::Classification;
+
+/// Rows of the sample.
+const SAMPLED: usize = 1 << 14;
+/// Gradient tolerance of the start.
+const ROUGH: f64 = 1e-4;
+/// Parameters of which all pairs are summed for all folds at once. With more, the sample has to do.
+const MOST_PARAMETERS: usize = 1000;
+
+/// Logistic regressions on their way, one for each penalty.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct LogisticPass {
+    logistic: Logistic,
+    columns: Vec<String>,
+    /// The key of its random numbers.
+    key: u64,
+    stage: Stage,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+enum Stage {
+    Means,
+    Squares(Box<Looked>, Vec<f64>),
+    Climbs(Box<Seen>, Vec<Climb>),
+}
+
+/// What is known after the first pass.
+#[derive(Debug, Serialize, Deserialize)]
+struct Looked {
+    classes: Vec<String>,
+    /// The weight of each class.
+    weights: Vec<f64>,
+    sample: RowSample,
+}
+
+/// What is known before Newton's method begins.
+#[derive(Debug, Serialize, Deserialize)]
+struct Seen {
+    classes: Vec<String>,
+    numbers: Vec<Option<usize>>,
+    scales: Scales,
+    weight: f64,
+    lambdas: Vec<f64>,
+    notes: Vec<String>,
+}
+
+/// What is summed over the rows.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct LogisticSums(Sums);
+
+#[derive(Debug, Serialize, Deserialize)]
+enum Sums {
+    /// Moments about the first row of a piece; none without rows.
+    Means(Box<(Ranges, Option<Moments>, Looked)>),
+    Squares(Option<Moments>),
+    /// One for each penalty, but for those at their end.
+    Climbs(Vec<Option<Evaluation>>),
+}
+
+impl LogisticPass {
+    /// Fits to rows of these columns.
+    pub(super) fn new(logistic: &Logistic, x: Rows<'_>, run: &Run) -> Result<Self> {
+        logistic.validate()?;
+        let columns = x.schema().fields().iter().map(|field| field.name.clone()).collect();
+        Ok(Self { logistic: logistic.clone(), columns, key: run.key(), stage: Stage::Means })
+    }
+
+    /// What the first pass finds in some rows.
+    fn look(&self, piece: &Piece<'_, Classification>) -> Result<Sums> {
+        let sample = &piece.sample;
+        require_numbers_at(sample.x(), |i| piece.number(i))?;
+        let classes = sample.target().classes().to_vec();
+        let mut weights = vec![0.0; classes.len()];
+        (0..sample.rows()).for_each(|i| weights[sample.target().class(i)] += sample.weight(i));
+        let mut rows = RowSample::new(SAMPLED, self.columns.len() + 1, self.key);
+        rows.add_with(piece, |i| sample.target().class(i) as f64);
+        let counts = (0..sample.rows()).find(|&i| sample.weight(i) > 0.0);
+        let moments = counts.map(|i| Moments::of(sample.x(), sample.weights(), sample.x().row(i)));
+        let looked = Looked { classes, weights, sample: rows };
+        Ok(Sums::Means(Box::new((Ranges::of(sample.x()), moments, looked))))
+    }
+
+    /// The penalties and the starts, from the sample.
+    fn begin(&self, looked: Looked, scales: Scales) -> Result<Step<Self, Simple<FittedLogistic>>> {
+        let Looked { classes, weights, sample } = looked;
+        let numbers = number_classes(weights.iter().map(|weight| *weight > 0.0));
+        let weight: f64 = weights.iter().sum();
+        let drawn = Drawn::new(sample, self.columns.len(), &classes)?;
+        let labelled = Labelled {
+            sample: drawn.sample()?,
+            rows: Chosen::All(drawn.x.rows().rows()),
+            scales: &scales,
+            numbers: &numbers,
+            coordinates: None,
+        };
+        let seen = numbers.iter().flatten().count();
+        let contrasts = contrasts(seen);
+        let problem = Problem { data: labelled, contrasts: &contrasts, lambda: 0.0 };
+        let run = Run::of_key(self.key);
+        let (lambdas, mut notes) = match self.logistic.lambda.given() {
+            Some(lambdas) => (lambdas.to_vec(), Vec::new()),
+            None => {
+                let (lambda, note) = self.logistic.choose(&problem, &run)?;
+                (vec![lambda], vec![note])
+            }
+        };
+        // A part of the rows is outweighed by a penalty for all of them.
+        let share = problem.weight() / weight;
+        let shared: Vec<f64> = lambdas.iter().map(|lambda| lambda * share).collect();
+        let is_large = problem.parameters() > MOST_PARAMETERS;
+        let tolerance = self.logistic.tolerance;
+        let tolerance = if is_large { tolerance } else { ROUGH.max(tolerance) };
+        let starts = self.logistic.minima(&problem, &shared, tolerance, &run)?;
+        if is_large && share < 1.0 {
+            let rows = drawn.x.rows().rows();
+            notes
+                .push(format!("fitted to a sample of {rows} rows, because it has many parameters"));
+        }
+        let seen = Seen { classes, numbers, scales, weight, lambdas, notes };
+        if is_large {
+            return Ok(Step::Done(seen.models(&self.columns, &starts)));
+        }
+        let stop = Stop {
+            gradient: self.logistic.tolerance * weight,
+            iterations: self.logistic.iterations,
+        };
+        let climbs = starts.into_iter().map(|start| Climb::new(start.at, stop)).collect();
+        Ok(Step::Again(self.at(Stage::Climbs(Box::new(seen), climbs))))
+    }
+
+    fn at(&self, stage: Stage) -> Self {
+        let Self { logistic, columns, key, .. } = self;
+        Self { logistic: logistic.clone(), columns: columns.clone(), key: *key, stage }
+    }
+}
+
+/// The rows of the sample.
+struct Drawn {
+    x: Features,
+    labels: Labels,
+    weights: Vec<f64>,
+}
+
+impl Drawn {
+    fn new(sample: RowSample, columns: usize, classes: &[String]) -> Result<Self> {
+        let (rows, weights) = sample.finish_plain();
+        let rows = rows.chunks_exact(columns + 1);
+        let codes = rows.clone().map(|row| row[columns] as u32).collect();
+        let values = rows.flat_map(|row| &row[..columns]).copied().collect();
+        let x = if columns == 0 {
+            Features::numeric(Vec::new(), 0)?
+        } else {
+            Features::numeric(values, columns)?
+        };
+        Ok(Self { x, labels: Labels::new(classes.to_vec(), codes)?, weights })
+    }
+
+    fn sample(&self) -> Result<Sample<'_, Classification>> {
+        Sample::new(self.x.rows(), &self.labels)?.counted(&self.weights)
+    }
+}
+
+impl Seen {
+    fn models(self, columns: &[String], minima: &[Minimum]) -> Vec<Simple<FittedLogistic>> {
+        let contrasts = contrasts(self.numbers.iter().flatten().count());
+        let about = About {
+            columns,
+            classes: &self.classes,
+            numbers: &self.numbers,
+            scales: &self.scales,
+            weight: self.weight,
+        };
+        let problem =
+            Problem { data: Shape(columns.len() + 1), contrasts: &contrasts, lambda: 0.0 };
+        let model = |(lambda, minimum): (&f64, &Minimum)| {
+            let theta = problem.class_coefficients(&minimum.at);
+            let model = FittedLogistic::new(&about, &theta, *lambda, minimum);
+            Simple(model.with_notes(self.notes.clone()))
+        };
+        self.lambdas.iter().zip(minima).map(model).collect()
+    }
+}
+
+impl Pass<Classification> for LogisticPass {
+    const KIND: &'static str = "logistic";
+    type Sums = LogisticSums;
+    type Model = Simple<FittedLogistic>;
+
+    fn zero(&self) -> LogisticSums {
+        LogisticSums(match &self.stage {
+            Stage::Means => {
+                let sample = RowSample::new(SAMPLED, self.columns.len() + 1, self.key);
+                let looked = Looked { classes: Vec::new(), weights: Vec::new(), sample };
+                Sums::Means(Box::new((Ranges::none(self.columns.len()), None, looked)))
+            }
+            Stage::Squares(..) => Sums::Squares(None),
+            Stage::Climbs(_, climbs) => Sums::Climbs(climbs.iter().map(|_| None).collect()),
+        })
+    }
+
+    fn add(&self, sums: &mut LogisticSums, piece: &Piece<'_, Classification>) -> Result<()> {
+        let sample = &piece.sample;
+        let found = match &self.stage {
+            Stage::Means => self.look(piece)?,
+            Stage::Squares(_, centres) => {
+                Sums::Squares(Some(Moments::of(sample.x(), sample.weights(), centres)))
+            }
+            Stage::Climbs(seen, climbs) => {
+                let mut list = Vec::new();
+                let rows = Chosen::of(sample.rows(), |i| sample.weight(i) > 0.0, &mut list)?;
+                let (numbers, scales) = (&seen.numbers, &seen.scales);
+                let data = Labelled { sample: *sample, rows, scales, numbers, coordinates: None };
+                let contrasts = contrasts(numbers.iter().flatten().count());
+                let problem = Problem { data, contrasts: &contrasts, lambda: 0.0 };
+                let at = |climb: &Climb| {
+                    let is_on_its_way = climb.end().is_none();
+                    is_on_its_way.then(|| problem.sums(&climb.point(), true))
+                };
+                Sums::Climbs(climbs.iter().map(at).collect())
+            }
+        };
+        self.merge(sums, LogisticSums(found));
+        Ok(())
+    }
+
+    fn merge(&self, LogisticSums(sums): &mut LogisticSums, LogisticSums(later): LogisticSums) {
+        match (sums, later) {
+            (Sums::Means(sums), Sums::Means(later)) => {
+                let (ranges, moments, looked) = &mut **sums;
+                let (more_ranges, more_moments, more) = *later;
+                ranges.merge(more_ranges);
+                add_later(moments, more_moments);
+                looked.sample.merge(more.sample);
+                if looked.classes.is_empty() {
+                    (looked.classes, looked.weights) = (more.classes, more.weights);
+                } else {
+                    looked.weights.iter_mut().zip(more.weights).for_each(|(a, b)| *a += b);
+                }
+            }
+            (Sums::Squares(sums), Sums::Squares(later)) => add_later(sums, later),
+            (Sums::Climbs(sums), Sums::Climbs(later)) => {
+                sums.iter_mut().zip(later).for_each(|(sums, later)| add_later(sums, later));
+            }
+            _ => {}
+        }
+    }
+
+    fn next(mut self, LogisticSums(sums): LogisticSums) -> Result<Step<Self, Self::Model>> {
+        match (self.stage, sums) {
+            (Stage::Means, Sums::Means(sums)) => {
+                self.stage = Stage::Means;
+                let (ranges, moments, looked) = *sums;
+                ranges.require_moderate(self.columns.iter().map(String::as_str))?;
+                let moments = moments.ok_or_else(no_rows)?;
+                if self.logistic.standardise {
+                    let stage = Stage::Squares(Box::new(looked), moments.means());
+                    return Ok(Step::Again(Self { stage, ..self }));
+                }
+                self.begin(looked, moments.centring())
+            }
+            (Stage::Squares(looked, _), Sums::Squares(moments)) => {
+                self.stage = Stage::Means;
+                self.begin(*looked, moments.ok_or_else(no_rows)?.scales())
+            }
+            (Stage::Climbs(seen, mut climbs), Sums::Climbs(sums)) => {
+                let contrasts = contrasts(seen.numbers.iter().flatten().count());
+                let data = Shape(self.columns.len() + 1);
+                for ((climb, lambda), there) in climbs.iter_mut().zip(&seen.lambdas).zip(sums) {
+                    let problem = Problem { data, contrasts: &contrasts, lambda: *lambda };
+                    if let Some(mut there) = there {
+                        problem.penalise(&climb.point(), &mut there);
+                        climb.advance(&problem, there);
+                    }
+                }
+                let minima: Option<Vec<Minimum>> = climbs.iter().map(Climb::end).collect();
+                Ok(match minima {
+                    Some(minima) => Step::Done(seen.models(&self.columns, &minima)),
+                    None => Step::Again(Self { stage: Stage::Climbs(seen, climbs), ..self }),
+                })
+            }
+            (stage, _) => Ok(Step::Again(Self { stage, ..self })),
+        }
+    }
+}
+
+fn add_later<S: Accumulator>(sums: &mut Option<S>, later: Option<S>) {
+    match (sums.as_mut(), later) {
+        (Some(sums), Some(later)) => sums.merge(later),
+        (None, later) => *sums = later,
+        (Some(_), None) => {}
+    }
+}
+
+fn no_rows() -> Error {
+    Error::shape("rows to learn from", 1, 0)
+}

@@ -1,0 +1,52 @@
+//! Folds by a hash of the row's number, or of its group: where a row is held out can be told without the others.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Plan, check_folds, stream};
+use crate::error::Result;
+use crate::run::{Run, mix};
+
+/// Each row is held out once, in a fold drawn by its number in the table (its group's, if rows have groups): sizes differ as drawn numbers do.
+/// Tables that are read block by block are always split so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hashed {
+    /// Number of folds: from 2 to the number of rows.
+    #[schemars(range(min = 2))]
+    pub folds: usize,
+}
+
+impl Default for Hashed {
+    fn default() -> Self {
+        Self { folds: 10 }
+    }
+}
+
+/// What draws the folds.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Lot {
+    key: u64,
+    folds: usize,
+}
+
+impl Lot {
+    pub(crate) fn new(folds: usize, run: &Run) -> Self {
+        Self { key: stream(run).key(), folds }
+    }
+
+    /// The fold of a row, or group, of this number.
+    pub(crate) fn fold(self, number: u64) -> usize {
+        (mix(self.key ^ mix(number)) % self.folds as u64) as usize
+    }
+}
+
+impl Hashed {
+    pub(super) fn plan(self, rows: usize, groups: Option<&[u32]>, run: &Run) -> Result<Plan> {
+        check_folds("folds", self.folds, rows, "rows")?;
+        let lot = Lot::new(self.folds, run);
+        let number = |i: usize| groups.map_or(i as u64, |groups| u64::from(groups[i]));
+        let folds: Vec<usize> = (0..rows).map(|i| lot.fold(number(i))).collect();
+        Plan::from_folds(&folds)
+    }
+}

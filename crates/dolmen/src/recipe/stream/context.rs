@@ -1,0 +1,132 @@
+//! What the columns of a table are for, and blocks as a task sees them: inputs, target, weights, and the fold of each row.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::look::{Look, Threshold, lot_number};
+use crate::error::{Error, Place, Result};
+use crate::learner::{Sample, SelectedSample};
+use crate::plan::Lot;
+use crate::recipe::Recipe;
+use crate::table::{Categories, Column, Conventions, Features, Schema, Table, check_finite};
+use crate::target::Target;
+use crate::task::Task;
+
+/// Everything that turns a block of a table into rows to learn from.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Context {
+    target: Option<String>,
+    weights: Option<String>,
+    groups: Option<String>,
+    schema: Arc<Schema>,
+    conventions: Conventions,
+    classes: Vec<String>,
+    weight_scale: f64,
+    lot: Lot,
+    /// Which rows are in the sample.
+    pub(super) sampled: Threshold,
+}
+
+/// One block.
+pub(super) struct Rows<T: Task> {
+    /// The number of its first row in the table.
+    pub(super) first: u64,
+    pub(super) features: Features,
+    pub(super) target: T::Target,
+    weights: Option<Vec<f64>>,
+    /// The rows that have a target.
+    pub(super) present: Vec<usize>,
+    /// The fold in which each row is held out.
+    folds: Vec<usize>,
+}
+
+impl Context {
+    pub(super) fn new(recipe: &Recipe, look: &Look, classes: Vec<String>, lot: Lot) -> Self {
+        Self {
+            target: recipe.target.clone(),
+            weights: recipe.weights.clone(),
+            groups: recipe.groups.clone(),
+            schema: Arc::clone(look.data.schema()),
+            conventions: look.data.conventions.clone(),
+            classes,
+            weight_scale: look.weight_scale,
+            lot,
+            sampled: look.sampled,
+        }
+    }
+
+    /// The rows of a block.
+    pub(super) fn rows<T: Task>(&self, first: usize, mut table: Table) -> Result<Rows<T>> {
+        let count = table.rows();
+        let weights = match &self.weights {
+            None => None,
+            Some(name) => {
+                let mut weights = table.take(name)?.into_numbers(name)?;
+                weights.iter_mut().for_each(|weight| *weight *= self.weight_scale);
+                Some(weights)
+            }
+        };
+        let groups = self.groups.as_ref().map(|name| table.take(name)).transpose()?;
+        let fold = |i: usize| self.lot.fold(lot_number(groups.as_ref(), first, i));
+        let folds = (0..count).map(fold).collect();
+        let target = self.target.as_ref().map(|name| table.take(name)).transpose()?;
+        let is_present = |i: &usize| target.as_ref().is_none_or(|column| !column.is_missing(*i));
+        let present: Vec<usize> = (0..count).filter(is_present).collect();
+        let target =
+            T::Target::from_column(target.map(filled), &self.classes).ok_or_else(|| {
+                let name = self.target.as_deref().unwrap_or_default();
+                let problem = "a block holds targets that those before it do not lead to expect";
+                Error::data(Place::column(name), problem)
+            })?;
+        let features = self.schema.encode(&self.conventions.complete(table)?)?;
+        check_finite(&features)?;
+        Ok(Rows { first: first as u64, features, target, weights, present, folds })
+    }
+}
+
+/// The column with something in the place of missing values, which nobody looks at.
+fn filled(column: Column) -> Column {
+    match column {
+        Column::Numeric(mut values) => {
+            values.iter_mut().filter(|value| value.is_nan()).for_each(|value| *value = 0.0);
+            Column::Numeric(values)
+        }
+        Column::Categorical(mut categories) => {
+            let codes = categories.codes.iter_mut();
+            codes.filter(|code| **code == Categories::MISSING).for_each(|code| *code = 0);
+            Column::Categorical(categories)
+        }
+    }
+}
+
+impl<T: Task> Rows<T> {
+    /// Chosen rows to learn from.
+    pub(super) fn select(&self, rows: Vec<usize>) -> Result<SelectedSample<'_, T>> {
+        let mut sample = Sample::new(self.features.rows(), &self.target)?;
+        if let Some(weights) = &self.weights {
+            sample = sample.counted(weights)?;
+        }
+        Ok(sample.select(rows))
+    }
+
+    /// The rows held out in a fold.
+    pub(super) fn of_fold(&self, fold: usize) -> Vec<usize> {
+        self.present.iter().copied().filter(|&i| self.folds[i] == fold).collect()
+    }
+
+    /// All rows but those held out in a fold, if there is one.
+    pub(super) fn without(&self, fold: Option<usize>) -> Vec<usize> {
+        self.present.iter().copied().filter(|&i| Some(self.folds[i]) != fold).collect()
+    }
+
+    /// Rows of the block, those without a target among them.
+    pub(super) fn count(&self) -> usize {
+        self.folds.len()
+    }
+
+    /// How many rows row `i` counts for.
+    pub(super) fn weight(&self, i: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[i])
+    }
+}

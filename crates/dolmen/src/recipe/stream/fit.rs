@@ -1,0 +1,275 @@
+//! The way from blocks to a model.
+
+use std::path::Path;
+
+use super::Source;
+use super::context::Context;
+use super::lockstep::{AllFits, LearnerFits, Lockstep};
+use super::look::Look;
+use super::matrix::DiskMatrix;
+use super::predict::{Column, PredictWork, Said};
+use super::weights::Streamable;
+use super::work::taken;
+use crate::catalogue::Catalogue;
+use crate::combine::{Combiner, FoundWeights};
+use crate::ensemble::{Check, Ending, Ensemble, Stack};
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::oos::OutOfSample;
+use crate::plan::{Lot, Plan, PlanSpec};
+use crate::recipe::fit::{Fit, Stacked};
+use crate::recipe::{Data, Recipe, TargetTask, Truth};
+use crate::run::Run;
+use crate::table::{self, BLOCK, Blocks, Table};
+use crate::target::Target;
+use crate::task::{Classification, Density, Joint, Regression};
+
+/// Rows of the sample, whatever the memory: more would cost members without passes much time, and tell little more.
+const MOST_SAMPLED: usize = 1_000_000;
+const FEWEST_SAMPLED: usize = 1000;
+/// Copies of the sample that fits and checks may hold, each of all columns and a few more.
+const COPIES: u64 = 8;
+const MORE_COLUMNS: usize = 8;
+
+/// A table as a fit can take it.
+#[derive(Debug)]
+pub enum Opened {
+    /// Whole, taken apart.
+    Whole(Box<Data>),
+    /// Block by block.
+    Blocks(Box<Blocks>),
+}
+
+/// Bytes that a fit in memory takes for each byte of its table.
+const PER_BYTE: u64 = 4;
+
+impl Recipe {
+    /// Opens a file, or a folder or pattern of Parquet files: read whole where a fit to it takes no more memory than it may, else
+    /// block by block.
+    pub fn open(&self, path: &Path, run: &Run) -> Result<Opened> {
+        let memory = self.memory_bytes()?;
+        let is_one = path.is_file() || path.as_os_str() == "-";
+        if is_one && estimate(path)?.saturating_mul(PER_BYTE) <= memory {
+            return Ok(Opened::Whole(Box::new(self.read_data(path, run)?)));
+        }
+        let blocks = Blocks::open(path, &self.read_options()?, BLOCK, run)?;
+        let cells = [blocks.rows().unwrap_or_default(), blocks.names().len(), size_of::<f64>()];
+        if !is_one && memory::size(&cells).saturating_mul(PER_BYTE) <= memory {
+            let mut parts = Vec::new();
+            blocks.visit(run, &mut |_, block| {
+                parts.push(block);
+                Ok(())
+            })?;
+            let data = self.data(Table::stacked(parts)?).map_err(|error| error.in_file(path))?;
+            return Ok(Opened::Whole(Box::new(data)));
+        }
+        Ok(Opened::Blocks(Box::new(blocks)))
+    }
+
+    /// How much memory a fit may take.
+    fn memory_bytes(&self) -> Result<u64> {
+        match &self.memory {
+            Some(text) => memory::parse(text),
+            None => Ok(memory::available().unwrap_or(u64::MAX) / 2),
+        }
+    }
+
+    /// Fits a model to a table that is read block by block, in about the recipe's memory beside the blocks. Learners that have
+    /// [passes](crate::learner::pass) are fitted to all rows, the others to a sample drawn by the seed.
+    pub fn fit_blocks(&self, source: &dyn Source, run: &Run) -> Result<Fit> {
+        self.check_alone()?;
+        self.check_streamed()?;
+        let run = &run.seeded(self.seed);
+        let row = (size_of::<f64>() * (source.columns() + MORE_COLUMNS)) as u64;
+        let memory = self.memory_bytes()?;
+        let affordable = usize::try_from(memory / (COPIES * row)).unwrap_or(usize::MAX);
+        if affordable < FEWEST_SAMPLED {
+            let needed = FEWEST_SAMPLED as u64 * COPIES * row;
+            let what = "a fit to blocks of rows".into();
+            return Err(Error::Memory { what, needed, available: memory });
+        }
+        let look = Look::new(self, source, affordable.min(MOST_SAMPLED), run)?;
+        match &look.data.truth {
+            Truth::None => self.fit_streamed::<Density>(source, &look, &(), run),
+            Truth::Classes(labels) if self.task == Some(TargetTask::Joint) => {
+                self.fit_streamed::<Joint>(source, &look, labels, run)
+            }
+            Truth::Classes(labels) => {
+                self.fit_streamed::<Classification>(source, &look, labels, run)
+            }
+            Truth::Numbers(values) => self.fit_streamed::<Regression>(source, &look, values, run),
+        }
+    }
+
+    /// Refuses what needs all rows in memory.
+    fn check_streamed(&self) -> Result<()> {
+        let plan = self.plan_request()?;
+        let asked = [
+            ("time", self.time.is_some()),
+            ("plan", plan.is_some_and(|plan| !matches!(plan.spec, PlanSpec::Hashed(_)))),
+            ("ending", self.ending != Ending::Refit),
+            ("keep_matrix", self.keep_matrix),
+            ("explain", self.explain),
+            ("budget", self.budget.is_some()),
+            ("max_members", self.max_members.is_some()),
+            ("predict_under", self.predict_under.is_some()),
+        ];
+        match asked.into_iter().find(|(_, is_asked)| *is_asked) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let expected = "left out where the table is read block by block";
+                let hint = "give more memory (--memory), or fit to a part of the rows";
+                Err(Error::param(name, expected, "given").with_hint(hint))
+            }
+        }
+    }
+
+    /// Folds of a table that is read block by block; 0 for a member as it is.
+    fn streamed_folds<T: Streamable>(&self) -> Result<usize> {
+        if self.alone {
+            return Ok(0);
+        }
+        let planned = match self.plan_request()?.map(|plan| plan.spec) {
+            Some(PlanSpec::Hashed(hashed)) => Some(hashed.folds),
+            _ => None,
+        };
+        Ok(planned.or(self.folds).unwrap_or_else(|| self.usual_folds::<T>()))
+    }
+
+    fn fit_streamed<T: Streamable>(
+        &self,
+        source: &dyn Source,
+        look: &Look,
+        target: &T::Target,
+        run: &Run,
+    ) -> Result<Fit> {
+        let catalogue = Catalogue::standard();
+        let sample = look.data.sample::<T>(target)?;
+        let learners = self.learners(catalogue, &sample)?;
+        let folds = self.streamed_folds::<T>()?;
+        let lot = Lot::new(folds.max(1), &run.stream("plan"));
+        let sample_folds: Vec<usize> =
+            look.lots.iter().map(|&number| if folds > 0 { lot.fold(number) } else { 0 }).collect();
+        let context = &Context::new(self, look, target.classes().to_vec(), lot);
+        let lockstep = Lockstep {
+            source,
+            context,
+            learners: &learners,
+            folds,
+            on_failure: self.on_failure(),
+            sample,
+            sample_folds: &sample_folds,
+        };
+        let stack_run = &run.stream("stack");
+        let fits = lockstep.fit(stack_run)?;
+        let mut notes = vec![described(look, &fits)];
+        notes.extend(fits.failures.iter().map(|(name, f)| format!("{name} left: {}", f.message)));
+        let stacked = if folds == 0 {
+            let models =
+                fits.learners.into_iter().flat_map(|own| own.members.into_iter().zip(own.all));
+            let ensemble = Ensemble::with_equal_weights(models.collect())?;
+            let (plan, combiner, failures) = (None, String::new(), Vec::new());
+            Stacked { ensemble, plan, folds, combiner, failures, notes }
+        } else {
+            let plan = Plan::from_folds(&sample_folds)?;
+            let specs = self.combiner_specs::<T>(sample.x());
+            let combiners: Vec<Box<dyn Combiner<T>>> =
+                specs.iter().map(|spec| catalogue.combiner(spec)).collect::<Result<_>>()?;
+            let predicted = Predicted::new(source, context, &fits.learners, run)?;
+            let stack = self.configured(Stack::choosing(combiners), sample.rows(), &plan);
+            let stack = stack.check(Check::Matrix);
+            let weigh = |found: &FoundWeights| {
+                T::weigh(&predicted.all, &found.solution.weights, &found.options, run)
+            };
+            let models =
+                fits.learners.into_iter().flat_map(|own| own.members.into_iter().zip(own.all));
+            let weights = sample.weights().map(<[f64]>::to_vec);
+            let matrix = OutOfSample::from_columns(predicted.of_sample, target.clone(), weights)?;
+            let ensemble = stack.combine_fitted(
+                &sample,
+                &plan,
+                matrix,
+                models.collect(),
+                &weigh,
+                stack_run,
+            )?;
+            let (plan, combiner) = (Some(plan), specs[0].kind.clone());
+            Stacked { ensemble, plan, folds, combiner, failures: Vec::new(), notes }
+        };
+        self.finish(catalogue, &look.data, (&sample, sample.rows()), stacked, run)
+    }
+}
+
+/// What the user should know of how the rows were used.
+fn described<T: Streamable>(look: &Look, fits: &AllFits<T>) -> String {
+    let (rows, sampled) = (look.rows, look.lots.len());
+    let on_sample: Vec<&str> = fits
+        .learners
+        .iter()
+        .filter(|own| own.is_sampled && sampled < rows)
+        .flat_map(|own| own.members.iter().map(String::as_str))
+        .collect();
+    let mut text = format!("the table was read block by block: {rows} rows");
+    if sampled < rows {
+        text.push_str(&format!(
+            "; what the check says, and all errors, come from a sample of {sampled} rows"
+        ));
+    }
+    if !on_sample.is_empty() {
+        text.push_str(&format!(
+            "; to this sample were fitted, because they need all rows at once: {}",
+            on_sample.join(", ")
+        ));
+    }
+    text
+}
+
+/// About the bytes of a file's table in memory.
+fn estimate(path: &Path) -> Result<u64> {
+    /// Texts of CSV are about as long as the numbers they become, compressed files some times shorter.
+    const PACKED: u64 = 5;
+    if path.as_os_str() == "-" {
+        return Ok(0);
+    }
+    let size = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    match extension.as_str() {
+        "parquet" | "pq" => table::parquet_cells(path).map(|cells| cells * size_of::<f64>() as u64),
+        "gz" | "zst" => Ok(size * PACKED),
+        _ => Ok(size),
+    }
+}
+
+/// What every member said about rows it had not seen.
+struct Predicted {
+    /// Of all rows, what weights need.
+    all: DiskMatrix,
+    /// Of the rows of the sample, everything.
+    of_sample: Vec<(String, Vec<f64>)>,
+}
+
+impl Predicted {
+    fn new<T: Streamable>(
+        source: &dyn Source,
+        context: &Context,
+        learners: &[LearnerFits<T>],
+        run: &Run,
+    ) -> Result<Self> {
+        let names: Vec<String> = learners.iter().flat_map(|own| own.members.clone()).collect();
+        let mut all = DiskMatrix::new(names.len())?;
+        let mut of_sample: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
+        source.work(
+            &PredictWork::new(context, learners),
+            &mut |said| {
+                let said: Said = taken(said)?;
+                for (own, Column(sampled)) in of_sample.iter_mut().zip(said.sampled) {
+                    own.extend(sampled);
+                }
+                let columns = said.entries.into_iter().map(|Column(entries)| entries);
+                all.push(&said.weights, &columns.collect::<Vec<_>>())
+            },
+            run,
+        )?;
+        Ok(Self { all, of_sample: names.into_iter().zip(of_sample).collect() })
+    }
+}

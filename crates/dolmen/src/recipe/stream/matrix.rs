@@ -1,0 +1,71 @@
+//! What the members said about rows they had not seen, on disk: one number for each member and row, which is all that weights need.
+
+use std::fs::File;
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::Mutex;
+
+use crate::error::{Error, Result};
+
+/// A matrix in a file that goes with it, block after block: the rows' weights, then one column for each member.
+pub(super) struct DiskMatrix {
+    members: usize,
+    /// Rows of each block.
+    blocks: Vec<usize>,
+    file: Mutex<BufWriter<File>>,
+}
+
+impl DiskMatrix {
+    /// An empty one, in the system's folder for such files.
+    pub(super) fn new(members: usize) -> Result<Self> {
+        let file = tempfile::tempfile().map_err(failed)?;
+        Ok(Self { members, blocks: Vec::new(), file: Mutex::new(BufWriter::new(file)) })
+    }
+
+    /// Adds a block.
+    pub(super) fn push(&mut self, weights: &[f64], columns: &[Vec<f64>]) -> Result<()> {
+        let file = self.file.get_mut().map_err(|_| lost())?;
+        for column in std::iter::once(weights).chain(columns.iter().map(Vec::as_slice)) {
+            let bytes: Vec<u8> = column.iter().flat_map(|value| value.to_le_bytes()).collect();
+            file.write_all(&bytes).map_err(failed)?;
+        }
+        self.blocks.push(weights.len());
+        Ok(())
+    }
+
+    /// Shows block after block: columns, and the rows' weights.
+    pub(super) fn show(
+        &self,
+        show: &mut dyn FnMut(Vec<Vec<f64>>, &[f64]) -> Result<()>,
+    ) -> Result<()> {
+        let mut file = self.file.lock().map_err(|_| lost())?;
+        file.flush().map_err(failed)?;
+        let file = file.get_mut();
+        file.seek(SeekFrom::Start(0)).map_err(failed)?;
+        let mut bytes = Vec::new();
+        for &rows in &self.blocks {
+            let mut columns = Vec::with_capacity(self.members);
+            let mut weights = Vec::new();
+            for column in 0..=self.members {
+                bytes.resize(rows * size_of::<f64>(), 0);
+                file.read_exact(&mut bytes).map_err(failed)?;
+                let values = bytes.as_chunks::<8>().0.iter().map(|v| f64::from_le_bytes(*v));
+                if column == 0 {
+                    weights = values.collect();
+                } else {
+                    columns.push(values.collect());
+                }
+            }
+            show(columns, &weights)?;
+        }
+        Ok(())
+    }
+}
+
+fn failed(error: std::io::Error) -> Error {
+    Error::io(Path::new("the file of the out-of-sample matrix"), error)
+}
+
+fn lost() -> Error {
+    Error::param("out-of-sample matrix", "whole", "given up by another thread")
+}

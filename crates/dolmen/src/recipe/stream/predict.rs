@@ -1,0 +1,143 @@
+//! What every member says about the rows of a block, each row by the fit that had not seen it.
+
+use serde::{Deserialize, Serialize};
+
+use super::context::{Context, Rows};
+use super::lockstep::LearnerFits;
+use super::weights::Streamable;
+use super::work::{Outcome, Sent, Work, from_bytes, known, to_bytes};
+use crate::error::{Error, Place, Result};
+use crate::learner::{Fitted, is_unusable, predict, prediction_is};
+use crate::run::Run;
+use crate::store::{Record, Registry};
+use crate::table::Table;
+
+/// The members' names, and for each fold the members' fits without it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct SentFits {
+    members: Vec<String>,
+    folds: Vec<Vec<Record>>,
+}
+
+/// The predictions of a block.
+pub(super) struct PredictWork<'a, T: Streamable> {
+    context: Context,
+    members: Vec<String>,
+    /// For each fold the members' fits without it.
+    folds: Vec<Vec<Held<'a, T>>>,
+}
+
+/// A model of one's own, or of somebody else.
+enum Held<'a, T: Streamable> {
+    Own(Box<dyn Fitted<T>>),
+    Lent(&'a dyn Fitted<T>),
+}
+
+impl<T: Streamable> Held<'_, T> {
+    fn model(&self) -> &dyn Fitted<T> {
+        match self {
+            Self::Own(model) => model.as_ref(),
+            Self::Lent(model) => *model,
+        }
+    }
+}
+
+/// What the members said.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Said {
+    /// The weights of the rows that have a target.
+    #[serde(with = "crate::store::floats")]
+    pub(super) weights: Vec<f64>,
+    /// Of those rows, what weights need of each member's predictions.
+    pub(super) entries: Vec<Column>,
+    /// Of those in the sample, each member's prediction rows.
+    pub(super) sampled: Vec<Column>,
+}
+
+/// A column of numbers.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Column(#[serde(with = "crate::store::floats")] pub(super) Vec<f64>);
+
+impl<'a, T: Streamable> PredictWork<'a, T> {
+    pub(super) fn new(context: &Context, learners: &'a [LearnerFits<T>]) -> Self {
+        let folds = learners.first().map_or(0, |own| own.folds.len());
+        let of_fold = |fold: usize| {
+            let models = learners.iter().flat_map(move |own| &own.folds[fold]);
+            models.map(|model| Held::Lent(model.as_ref())).collect()
+        };
+        Self {
+            context: context.clone(),
+            members: learners.iter().flat_map(|own| own.members.clone()).collect(),
+            folds: (0..folds).map(of_fold).collect(),
+        }
+    }
+
+    /// What was sent.
+    pub(super) fn read(context: Context, sent: &SentFits, registry: &Registry) -> Result<Self> {
+        let model = |record: &Record| Ok(Held::Own(registry.model::<T>(record)?));
+        let fold = |records: &Vec<Record>| records.iter().map(model).collect::<Result<Vec<_>>>();
+        let folds = sent.folds.iter().map(fold).collect::<Result<_>>()?;
+        Ok(Self { context, members: sent.members.clone(), folds })
+    }
+
+    /// Each member's prediction rows: one column for each, rows x width.
+    fn predict(&self, rows: &Rows<T>, width: usize, run: &Run) -> Result<Vec<Vec<f64>>> {
+        let mut columns = vec![vec![0.0; rows.count() * width]; self.members.len()];
+        for (fold, models) in self.folds.iter().enumerate() {
+            let held_out = rows.of_fold(fold);
+            let x = rows.features.rows().view(held_out.as_slice());
+            for ((column, held), name) in columns.iter_mut().zip(models).zip(&self.members) {
+                let predicted = predict(held.model(), x.rows(), run)?;
+                for (&i, predicted) in held_out.iter().zip(predicted.chunks_exact(width)) {
+                    if let Some(value) = predicted.iter().find(|value| is_unusable::<T>(**value)) {
+                        let problem = prediction_is(*value, rows.first as usize + i);
+                        let source = Box::new(Error::data(Place::default(), problem));
+                        let (member, split) = (name.clone(), Some(fold));
+                        return Err(Error::Member { member, split, source });
+                    }
+                    column[i * width..(i + 1) * width].copy_from_slice(predicted);
+                }
+            }
+        }
+        Ok(columns)
+    }
+}
+
+impl<T: Streamable> Work for PredictWork<'_, T> {
+    fn on_block(&self, first: usize, table: Table, run: &Run) -> Result<Outcome> {
+        let rows = self.context.rows::<T>(first, table)?;
+        let width = T::width(&rows.target);
+        let columns = self.predict(&rows, width, run)?;
+        let entry = |column: &Vec<f64>| {
+            let row = |&i: &usize| T::entry(&column[i * width..][..width], &rows.target, i);
+            Column(rows.present.iter().map(row).collect())
+        };
+        let is_sampled = |i: &usize| self.context.sampled.holds(rows.first + *i as u64);
+        let chosen: Vec<usize> = rows.present.iter().copied().filter(is_sampled).collect();
+        let sampled = |column: &Vec<f64>| {
+            Column(chosen.iter().flat_map(|i| &column[i * width..][..width]).copied().collect())
+        };
+        Ok(Box::new(Said {
+            weights: rows.present.iter().map(|&i| rows.weight(i)).collect(),
+            entries: columns.iter().map(entry).collect(),
+            sampled: columns.iter().map(sampled).collect(),
+        }))
+    }
+
+    fn to_bytes(&self) -> Result<Vec<u8>> {
+        let records = |models: &Vec<Held<'_, T>>| {
+            models.iter().map(|held| held.model().record()).collect::<Result<Vec<Record>>>()
+        };
+        let folds = self.folds.iter().map(records).collect::<Result<_>>()?;
+        let fits = SentFits { members: self.members.clone(), folds };
+        to_bytes(&Sent::Predict(T::NAME.into(), self.context.clone(), fits))
+    }
+
+    fn write_outcome(&self, outcome: &Outcome) -> Result<Vec<u8>> {
+        to_bytes(known::<Said>(outcome)?)
+    }
+
+    fn read_outcome(&self, bytes: &[u8]) -> Result<Outcome> {
+        Ok(Box::new(from_bytes::<Said>(bytes)?))
+    }
+}

@@ -1,0 +1,236 @@
+//! Which files a name stands for: one, those in a folder, those that fit a pattern.
+
+use std::fs::{self, File};
+use std::io::Cursor;
+use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::SystemTime;
+
+use crate::error::{Error, Place, Result};
+use crate::table::ReadOptions;
+use crate::table::csv::Stream;
+use crate::table::read::{Held, delimiters_of, hold, is_parquet, shown_name, unpacked};
+
+/// A file that is read more than once.
+#[derive(Debug, Clone)]
+pub(super) struct InputFile {
+    pub(super) path: PathBuf,
+    /// The bytes of what cannot be read twice.
+    held: Option<Held>,
+    /// How the file was when it was first seen.
+    stamp: Option<Stamp>,
+    /// Its rows, once they were counted.
+    pub(super) rows: OnceLock<usize>,
+}
+
+/// What tells that a file has been written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    length: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Result<Self> {
+        let metadata = fs::metadata(path).map_err(|e| Error::io(path, e))?;
+        Ok(Self { length: metadata.len(), modified: metadata.modified().ok() })
+    }
+}
+
+impl InputFile {
+    fn new(path: PathBuf) -> Result<Self> {
+        let held = if is_parquet(&path) { None } else { hold(&path)? };
+        let stamp = if held.is_none() { Some(Stamp::of(&path)?) } else { None };
+        Ok(Self { path, held, stamp, rows: OnceLock::new() })
+    }
+
+    /// How errors call it.
+    pub(super) fn name(&self) -> &Path {
+        shown_name(&self.path)
+    }
+
+    /// Bytes on disk, or in memory.
+    pub(super) fn length(&self) -> u64 {
+        let held = self.held.as_ref().map(|text| text.as_ref().len() as u64);
+        held.or(self.stamp.map(|stamp| stamp.length)).unwrap_or_default()
+    }
+
+    /// Whether it is compressed, by its name.
+    pub(super) fn is_packed(&self) -> bool {
+        self.path.extension().is_some_and(|end| end == "gz" || end == "zst")
+    }
+
+    /// Refuses a file that is no longer what it was.
+    pub(super) fn check_same(&self) -> Result<()> {
+        match self.stamp {
+            Some(stamp) if stamp != Stamp::of(&self.path)? => Err(self.changed()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The error of a file that is not what it was in an earlier pass.
+    pub(super) fn changed(&self) -> Error {
+        let place = Place { file: Some(self.name().into()), ..Place::default() };
+        Error::data(place, "the file changed while it was read")
+            .with_hint("read a copy that nobody writes to")
+    }
+
+    /// Its rows as CSV.
+    pub(super) fn csv(&self, options: &ReadOptions) -> Result<Stream> {
+        let delimiters = delimiters_of(&self.path, options)?;
+        let source = match &self.held {
+            Some(text) => unpacked(Box::new(Cursor::new(text.clone())), &self.path)?,
+            None => {
+                let file = File::open(&self.path).map_err(|e| Error::io(&self.path, e))?;
+                unpacked(Box::new(file), &self.path)?
+            }
+        };
+        Stream::open(source, self.name(), delimiters)
+    }
+}
+
+/// Names the file in an error, and the row in that file of one that counts the rows of all files.
+pub(super) fn locate(files: &[InputFile], path: &Path, mut error: Error) -> Error {
+    let mut found = shown_name(path);
+    if let Error::Data { place: Place { file: None, row: Some(row), .. }, .. } = &mut error {
+        for file in files {
+            match file.rows.get() {
+                Some(rows) if *row > *rows => *row -= *rows,
+                _ => {
+                    found = file.name();
+                    break;
+                }
+            }
+        }
+    }
+    error.in_file(found)
+}
+
+/// The files of a name, in the order of their names.
+pub(super) fn list(path: &Path) -> Result<Vec<InputFile>> {
+    let is_pattern = path.as_os_str().as_encoded_bytes().iter().any(|b| matches!(b, b'*' | b'?'));
+    let found = if path.is_dir() {
+        in_folder(path)?
+    } else if is_pattern && !path.exists() {
+        let found = fitting(path)?;
+        if found.is_empty() {
+            return Err(Error::file(path, "no file has a name of this pattern"));
+        }
+        if let Some(other) = found.iter().find(|file| is_parquet(file) != is_parquet(&found[0])) {
+            let problem =
+                format!("the pattern fits Parquet and other files, such as {}", other.display());
+            return Err(Error::file(path, problem));
+        }
+        found
+    } else {
+        vec![path.to_path_buf()]
+    };
+    found.into_iter().map(InputFile::new).collect()
+}
+
+/// The Parquet files in a folder.
+fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
+    let names = entries(folder)?;
+    let found: Vec<PathBuf> =
+        names.into_iter().filter(|path| is_parquet(path) && path.is_file()).collect();
+    if found.is_empty() {
+        let place = Place { file: Some(folder.into()), ..Place::default() };
+        return Err(Error::data(place, "there are no Parquet files in the folder").with_hint(
+            format!("name other files by a pattern, such as '{}/*.csv'", folder.display()),
+        ));
+    }
+    Ok(found)
+}
+
+/// What is in a folder and not hidden, in the order of the names.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let fail = |e| Error::io(folder, e);
+    let is_hidden = |path: &Path| {
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+    };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(fail)? {
+        found.push(entry.map_err(fail)?.path());
+    }
+    found.retain(|path| !is_hidden(path));
+    found.sort();
+    Ok(found)
+}
+
+/// The files whose names fit a pattern, in which `*` stands for any characters and `?` for one, in names of folders too.
+fn fitting(pattern: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = vec![PathBuf::new()];
+    for component in pattern.components() {
+        let Component::Normal(part) = component else {
+            found.iter_mut().for_each(|path| path.push(component));
+            continue;
+        };
+        let wanted = part.to_string_lossy();
+        if !wanted.contains(['*', '?']) {
+            found.iter_mut().for_each(|path| path.push(part));
+            found.retain(|path| path.exists());
+            continue;
+        }
+        let mut next = Vec::new();
+        for folder in &found {
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            if !folder.is_dir() {
+                continue;
+            }
+            let fits = |path: &PathBuf| {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                fits(name.as_bytes(), wanted.as_bytes())
+            };
+            next.extend(entries(folder)?.into_iter().filter(fits));
+        }
+        found = next;
+    }
+    found.retain(|path| path.is_file());
+    Ok(found)
+}
+
+/// Whether a name fits a pattern.
+fn fits(name: &[u8], pattern: &[u8]) -> bool {
+    let (mut at, mut wanted) = (0, 0);
+    // Where the last star stood, and what it stands for so far.
+    let mut star: Option<(usize, usize)> = None;
+    while at < name.len() {
+        match pattern.get(wanted) {
+            Some(b'*') => {
+                star = Some((wanted, at));
+                wanted += 1;
+            }
+            Some(b'?') => (at, wanted) = (at + 1, wanted + 1),
+            Some(byte) if *byte == name[at] => (at, wanted) = (at + 1, wanted + 1),
+            _ => match star {
+                Some((place, from)) => {
+                    star = Some((place, from + 1));
+                    (at, wanted) = (from + 1, place + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[wanted..].iter().all(|byte| *byte == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fits;
+
+    #[test]
+    fn patterns() {
+        let cases = [
+            ("part-01.parquet", "*.parquet", true),
+            ("part-01.parquet", "part-??.parquet", true),
+            ("part-1.parquet", "part-??.parquet", false),
+            ("abcbc", "a*bc", true),
+            ("abcb", "a*bc", false),
+            ("", "*", true),
+            ("x", "", false),
+        ];
+        for (name, pattern, expected) in cases {
+            assert_eq!(fits(name.as_bytes(), pattern.as_bytes()), expected, "{name} {pattern}");
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! Fits in passes: the same in memory, in pieces, on their way through bytes, and from blocks of a table.
+
+use std::sync::Arc;
+
+use dolmen::Run;
+use dolmen::catalogue::{Catalogue, Catalogued};
+use dolmen::learner::density::Gaussian;
+use dolmen::learner::density::mixture::{Covariance, GaussianMixture, OneOrMany};
+use dolmen::learner::linear::{Lambda, Ridge};
+use dolmen::learner::pass::{AnyPass, AnyStep, Piece};
+use dolmen::learner::{Fitted, Learner, Sample, Weights};
+use dolmen::recipe::Recipe;
+use dolmen::recipe::stream::Cut;
+use dolmen::spec::Spec;
+use dolmen::table::{Categories, Column, Features, Rows, Schema, Table};
+use dolmen::target::{Labels, Target};
+use dolmen::task::{Classification, Density, Joint, Regression, Task};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Rows of three clusters; a share of the values is missing.
+fn rows(n: usize, d: usize, missing: f64) -> Vec<f64> {
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let mut value = || {
+        let centre = f64::from(rng.random_range(0..3_u8)) * 4.0;
+        let value = centre + rng.random::<f64>() + rng.random::<f64>() - 1.0;
+        if rng.random::<f64>() < missing { f64::NAN } else { value }
+    };
+    (0..n * d).map(|_| value()).collect()
+}
+
+/// Makes the passes over pieces of so many rows; states and sums go through bytes as between two machines.
+fn in_pieces<T: Task>(
+    learner: &dyn Learner<T>,
+    sample: &Sample<'_, T>,
+    piece: usize,
+    run: &Run,
+) -> Vec<Box<dyn Fitted<T>>> {
+    let registry = Catalogue::standard().registry();
+    let mut pass = learner.pass(sample.x(), run).unwrap().unwrap();
+    loop {
+        let record = pass.record().unwrap();
+        let mut total = None;
+        for first in (0..sample.rows()).step_by(piece) {
+            let there: Box<dyn AnyPass<T>> = registry.restore(&record).unwrap();
+            let rows: Vec<usize> = (first..sample.rows().min(first + piece)).collect();
+            // Chosen rows know where they stand.
+            let part = sample.select(rows);
+            let sums = there.sums(&Piece::new(part.borrow(), 0)).unwrap();
+            let sums = pass.read_sums(&there.write_sums(&sums).unwrap()).unwrap();
+            match &mut total {
+                None => total = Some(sums),
+                Some(total) => pass.merge(total, sums).unwrap(),
+            }
+        }
+        match pass.next(total.unwrap()).unwrap() {
+            AnyStep::Again(next) => pass = next,
+            AnyStep::Done(models) => return models,
+        }
+    }
+}
+
+fn learners() -> Vec<Box<dyn Learner<Density>>> {
+    let mixture = |covariance| GaussianMixture {
+        components: OneOrMany::Many(vec![2, 3]),
+        covariance,
+        ..GaussianMixture::default()
+    };
+    vec![
+        Box::new(Gaussian::default()),
+        Box::new(mixture(Covariance::Full)),
+        Box::new(mixture(Covariance::Tied)),
+        Box::new(mixture(Covariance::Diagonal)),
+    ]
+}
+
+#[test]
+fn one_piece_gives_the_bits_of_a_fit_in_memory_and_several_nearly_so() {
+    let run = Run::new(3);
+    for missing in [0.0, 0.1] {
+        let x = Features::numeric(rows(3000, 3, missing), 3).unwrap();
+        let weights: Vec<f64> = (0..3000).map(|i| f64::from(i % 4)).collect();
+        let weights = Weights::new(weights).unwrap();
+        let sample = Sample::<Density>::new(x.rows(), &()).unwrap().weighted(&weights).unwrap();
+        for learner in learners() {
+            let expected = learner.fit(&sample, &run).unwrap();
+            let whole = in_pieces(learner.as_ref(), &sample, 3000, &run);
+            let parts = in_pieces(learner.as_ref(), &sample, 700, &run);
+            for ((expected, whole), parts) in expected.iter().zip(whole).zip(parts) {
+                assert_eq!(expected.record().unwrap(), whole.record().unwrap(), "{learner:?}");
+                let ln_p = |model: &dyn Fitted<Density>| {
+                    let mut out = vec![0.0; 3000];
+                    model.predict_into(x.rows(), &mut out).map(|()| out).unwrap()
+                };
+                let pairs = ln_p(expected.as_ref()).into_iter().zip(ln_p(parts.as_ref()));
+                let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                assert!(worst < 1e-9, "{learner:?}: {worst}");
+            }
+        }
+    }
+}
+
+fn table(n: usize) -> Table {
+    let values = rows(n, 2, 0.0);
+    let column = |j: usize| Column::Numeric(values[j..].iter().step_by(2).copied().collect());
+    Table::new(vec![("x".into(), column(0)), ("y".into(), column(1))]).unwrap()
+}
+
+#[test]
+fn blocks_give_the_stack_of_the_whole_table() {
+    let recipe = Recipe::from_toml(
+        "members = ['gaussian', 'mixture(components=2)', 'mixture(components=3)']\nplan = 'hashed(folds=4)'\ncheck = 'matrix'",
+    )
+    .unwrap();
+    let run = Run::new(0);
+    let table = table(5000);
+    let whole = recipe.fit(&table, &run).unwrap();
+    let weights = |report: &dolmen::recipe::FitReport| {
+        let json = serde_json::to_value(report).unwrap();
+        let members = json["members"].as_array().unwrap().clone();
+        members.iter().map(|m| m["weight"].as_f64().unwrap()).collect::<Vec<f64>>()
+    };
+    for rows in [5000, 1111] {
+        let source = Cut { table: table.clone(), rows };
+        let streamed = recipe.fit_blocks(&source, &run).unwrap();
+        let (a, b) = (weights(&whole.report), weights(&streamed.report));
+        for (a, b) in a.iter().zip(&b) {
+            assert!((a - b).abs() < 1e-9, "{a} {b} in blocks of {rows}");
+        }
+        assert_eq!(a.len(), 3);
+    }
+}
+
+#[test]
+fn the_sample_changes_what_is_said_of_errors_not_the_weights() {
+    let recipe = Recipe::from_toml(
+        "members = ['gaussian', 'mixture(components=3)']\nplan = 'hashed(folds=4)'\ncheck = 'matrix'\nkeep_stack = true",
+    )
+    .unwrap();
+    let run = Run::new(0);
+    let source = Cut { table: table(20_000), rows: 4096 };
+    let much = recipe.fit_blocks(&source, &run).unwrap();
+    // Memory for a sample of some thousand rows.
+    let modest = Recipe { memory: Some("2M".into()), ..recipe };
+    let little = modest.fit_blocks(&source, &run).unwrap();
+    let notes = little.report.data_notes().join(" ");
+    assert!(notes.contains("sample of"), "{notes}");
+    let parameters = |fit: &dolmen::recipe::Fit| {
+        let json = serde_json::to_value(fit.model.parameters()).unwrap();
+        json["combination"]["weights"].as_array().cloned()
+    };
+    let (a, b) = (parameters(&much), parameters(&little));
+    let pairs = a.iter().flatten().zip(b.iter().flatten());
+    for (a, b) in pairs {
+        assert!((a.as_f64().unwrap() - b.as_f64().unwrap()).abs() < 1e-8, "{a} {b}");
+    }
+}
+
+/// Four numbers, with a category of three levels; some values of all are missing but in the last column.
+fn inputs(n: usize) -> Vec<(String, Column)> {
+    let values = rows(n, 4, 0.05);
+    let number = |j: usize| {
+        let value = |v: &f64| if j == 3 && v.is_nan() { 0.5 } else { *v };
+        Column::Numeric(values[j..].iter().step_by(4).map(value).collect())
+    };
+    let text = |i: usize| match i * 7 % 10 {
+        0 => None,
+        1..4 => Some("red"),
+        4..7 => Some("green"),
+        _ => Some("blue"),
+    };
+    let colours = Column::Categorical(Categories::new((0..n).map(text)));
+    let rounded = match number(3) {
+        Column::Numeric(values) => Column::Numeric(values.iter().map(|v| v.round()).collect()),
+        other => other,
+    };
+    vec![
+        ("x1".into(), number(0)),
+        ("x2".into(), number(1)),
+        ("colour".into(), colours),
+        ("x3".into(), number(2)),
+        ("x4".into(), number(3)),
+        ("rounded".into(), rounded),
+    ]
+}
+
+/// What the target of a row depends on.
+fn signal(n: usize) -> Vec<f64> {
+    let mut rng = ChaCha8Rng::seed_from_u64(17);
+    let table = Table::new(inputs(n)).unwrap();
+    let x = Arc::new(Schema::of(&table)).encode(&table).unwrap();
+    let known = |value: f64| if value.is_nan() { 1.0 } else { value };
+    let row = |row: &[f64]| known(row[0]) - 0.5 * known(row[1]) + 0.7 * known(row[2]) + row[4];
+    x.rows().iter().map(|values| row(values) + 3.0 * rng.random::<f64>()).collect()
+}
+
+fn features(n: usize) -> Features {
+    let table = Table::new(inputs(n)).unwrap();
+    Arc::new(Schema::of(&table)).encode(&table).unwrap()
+}
+
+fn classes(n: usize) -> Labels {
+    let class = |s: &f64| if *s < 3.0 { 0 } else { 1 + u32::from(*s > 8.0) };
+    Labels::new(["a", "b", "c"].map(String::from), signal(n).iter().map(class).collect()).unwrap()
+}
+
+fn learner<T: Catalogued>(spec: &str) -> Box<dyn Learner<T>> {
+    Catalogue::standard().learner(&Spec::parse(spec).unwrap()).unwrap()
+}
+
+/// The largest difference between what two models say of some rows.
+fn difference<T: Task>(a: &dyn Fitted<T>, b: &dyn Fitted<T>, x: Rows<'_>) -> f64 {
+    let predicted = |model: &dyn Fitted<T>| {
+        let mut out = vec![0.0; x.rows() * model.width()];
+        model.predict_into(x, &mut out).map(|()| out).unwrap()
+    };
+    let pairs = predicted(a).into_iter().zip(predicted(b));
+    pairs.map(|(a, b)| if a == b { 0.0 } else { (a - b).abs() }).fold(0.0, f64::max)
+}
+
+/// Fits in pieces of several sizes agree with the fit in memory.
+fn pieces_agree<T: Catalogued>(specs: &[&str], sample: &Sample<'_, T>, within: f64) {
+    let run = Run::new(3);
+    for spec in specs {
+        let learner = learner::<T>(spec);
+        let expected = learner.fit(sample, &run).unwrap();
+        for piece in [sample.rows(), 700] {
+            let found = in_pieces(learner.as_ref(), sample, piece, &run);
+            assert_eq!(found.len(), expected.len(), "{spec}");
+            for (expected, found) in expected.iter().zip(&found) {
+                let worst = difference(expected.as_ref(), found.as_ref(), sample.x());
+                assert!(worst <= within, "{spec} in pieces of {piece}: {worst}");
+            }
+        }
+    }
+}
+
+const RIDGES: [&str; 3] = [
+    "ridge",
+    "ridge(lambda=[0.1, 10], standardise=false)",
+    "encoded(of=ridge, standardise=true, one_hot=true, impute={numbers=median, categories=most-frequent})",
+];
+
+#[test]
+fn ridge_regressions_agree_in_pieces() {
+    let x = features(3000);
+    let y = signal(3000);
+    let weights = Weights::new((0..3000).map(|i| f64::from(i % 4)).collect()).unwrap();
+    let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
+    pieces_agree(&RIDGES, &sample, 1e-9);
+    pieces_agree(&RIDGES, &sample.weighted(&weights).unwrap(), 1e-9);
+}
+
+#[test]
+fn a_ridge_regression_in_one_piece_has_the_bits_of_the_fit_in_memory() {
+    let x = Features::numeric(rows(3000, 4, 0.0), 4).unwrap();
+    let y = signal(3000);
+    let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
+    let run = Run::new(3);
+    for lambda in [Lambda::default(), Lambda::from([0.0, 2.0])] {
+        let ridge = Ridge { lambda, ..Ridge::default() };
+        let expected = ridge.fit(&sample, &run).unwrap();
+        let found = in_pieces(&ridge, &sample, 3000, &run);
+        for (expected, found) in expected.iter().zip(found) {
+            assert_eq!(expected.record().unwrap(), found.record().unwrap());
+        }
+    }
+}
+
+const COUNTING: [&str; 9] = [
+    "naive-bayes",
+    "naive-bayes(bins=9, missing=ignore, columns=3)",
+    "ode(root=[x1, colour])",
+    "aode",
+    "aode(missing=ignore, columns=4)",
+    "a2de(bins=3)",
+    "bma-aode",
+    "aode(bins=40)",
+    "ode(root=rounded, columns=2)",
+];
+
+#[test]
+fn counts_are_the_same_in_pieces() {
+    let x = features(3000);
+    let labels = classes(3000);
+    let counts: Vec<f64> = (0..3000).map(|i| f64::from(i % 4)).collect();
+    let weights = Weights::new(counts.clone()).unwrap();
+    let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
+    let run = Run::new(3);
+    for sample in [sample, sample.counted(&counts).unwrap()] {
+        for spec in COUNTING {
+            let learner = learner::<Classification>(spec);
+            let expected = learner.fit(&sample, &run).unwrap();
+            for piece in [3000, 700] {
+                let found = in_pieces(learner.as_ref(), &sample, piece, &run);
+                for (expected, found) in expected.iter().zip(found) {
+                    assert_eq!(expected.record().unwrap(), found.record().unwrap(), "{spec}");
+                }
+            }
+        }
+    }
+    pieces_agree(&COUNTING, &sample.weighted(&weights).unwrap(), 1e-9);
+    let joint = Sample::<Joint>::new(x.rows(), &labels).unwrap();
+    pieces_agree(&COUNTING, &joint, 0.0);
+    assert!(learner::<Classification>("lmd-ode").pass(x.rows(), &run).is_none());
+}
+
+#[test]
+fn logistic_regressions_agree_in_pieces() {
+    let specs = [
+        "logistic(tolerance=1e-10)",
+        "logistic(lambda=[0.5, 20], standardise=false, tolerance=1e-10)",
+        "logistic(lambda=0.1, tolerance=1e-10)",
+    ];
+    let x = features(3000);
+    let three = classes(3000);
+    let two = (0..3000).map(|i| u32::from(three.class(i) > 0)).collect();
+    let two = Labels::new(["a", "b"].map(String::from), two).unwrap();
+    let weights = Weights::new((0..3000).map(|i| f64::from(i % 4)).collect()).unwrap();
+    for labels in [&two, &three] {
+        let sample = Sample::<Classification>::new(x.rows(), labels).unwrap();
+        pieces_agree(&specs, &sample, 1e-9);
+        pieces_agree(&specs, &sample.weighted(&weights).unwrap(), 1e-9);
+    }
+}
+
+fn member_weights(report: &dolmen::recipe::FitReport) -> Vec<f64> {
+    let json = serde_json::to_value(report).unwrap();
+    let members = json["members"].as_array().unwrap();
+    members.iter().map(|m| m["weight"].as_f64().unwrap()).collect()
+}
+
+/// The stack fitted block by block has the weights of that in memory.
+fn blocks_agree(recipe: &str, target: Column, within: f64) {
+    let recipe = Recipe::from_toml(recipe).unwrap();
+    let run = Run::new(0);
+    let mut columns = inputs(2000);
+    columns.push(("target".into(), target));
+    let table = Table::new(columns).unwrap();
+    let expected = member_weights(&recipe.fit(&table, &run).unwrap().report);
+    assert!(expected.len() > 1);
+    for rows in [2000, 611] {
+        let source = Cut { table: table.clone(), rows };
+        let streamed = recipe.fit_blocks(&source, &run).unwrap();
+        let found = member_weights(&streamed.report);
+        let notes = streamed.report.data_notes().join(" ");
+        assert!(!notes.contains("sample"), "{notes}");
+        assert_eq!(expected.len(), found.len());
+        for (a, b) in expected.iter().zip(&found) {
+            assert!((a - b).abs() < within, "{a} {b} in blocks of {rows}");
+        }
+    }
+}
+
+#[test]
+fn blocks_give_the_stack_of_regressions() {
+    blocks_agree(
+        "target = 'target'\nmembers = ['ridge', 'ridge(lambda=500)', 'ridge(lambda=20, standardise=false)']\n\
+         plan = 'hashed(folds=4)'\ncheck = 'matrix'",
+        Column::Numeric(signal(2000)),
+        1e-9,
+    );
+}
+
+#[test]
+fn blocks_give_the_stack_of_counting_classifiers() {
+    let labels = classes(2000);
+    let names = (0..2000).map(|i| Some(labels.classes()[labels.class(i)].as_str()));
+    blocks_agree(
+        "target = 'target'\nmembers = ['naive-bayes', 'aode', 'bma-aode', 'a2de(bins=3)']\ncombiners = ['simplex']\n\
+         plan = 'hashed(folds=4)'\ncheck = 'matrix'",
+        Column::Categorical(Categories::new(names)),
+        1e-9,
+    );
+}
+
+#[test]
+fn blocks_give_the_stack_of_logistic_regressions() {
+    let labels = classes(2000);
+    let names = (0..2000).map(|i| Some(labels.classes()[labels.class(i)].as_str()));
+    blocks_agree(
+        "target = 'target'\nmembers = ['logistic(tolerance=1e-10)', 'logistic(lambda=300, tolerance=1e-10)', 'naive-bayes']\ncombiners = ['simplex']\n\
+         plan = 'hashed(folds=4)'\ncheck = 'matrix'",
+        Column::Categorical(Categories::new(names)),
+        1e-8,
+    );
+}

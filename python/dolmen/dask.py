@@ -1,0 +1,201 @@
+"""Fits on a Dask cluster: rows stay where they are, small sums travel.
+
+Learners that can be fitted in passes (Gaussians, mixtures, linear models, counts) see all rows; the others a seeded sample. Each worker sums its own
+partitions, the sums are merged in the order of the partitions, and the result is, bit for bit, that of one machine with the same blocks.
+
+>>> from dolmen import dask as on_dask                                         # doctest: +SKIP
+>>> stack = on_dask.fit("events/*.parquet", members=["gaussian", "mixture(components=8)"], client=client)  # doctest: +SKIP
+>>> on_dask.predict(stack, frame)                                              # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from . import _dolmen, _rows
+from ._learner import spec_of
+from .recipe import estimator_of
+
+__all__ = ["fit", "predict", "score"]
+
+# How often a task is tried again when its worker is lost.
+RETRIES = 3
+# Memory for the sample and the check, if nothing is said: the client's own.
+MEMORY = "1G"
+
+
+def fit(
+    data: Any,
+    target: str | None = None,
+    *,
+    members: Any = None,
+    client: Any = None,
+    memory: str = MEMORY,
+    random_state: int = 0,
+    n_jobs: int | None = 1,
+    **recipe: Any,
+) -> Any:
+    """Fits a stack to rows that the workers of a cluster hold or read, and gives an estimator.
+
+    `data` is a Dask DataFrame or Array, a list of futures or delayed frames, or the path of Parquet files that every worker can read (a folder, or a
+    pattern). One partition, or file, is one block. `target` names the column to predict; without it the density of the rows is modelled. Further keywords are fields of
+    the recipe (combiners, folds, weights, groups, task, ..); `memory` bounds the sample that members without passes, and the check, are made of.
+    `n_jobs` are the threads of one task.
+    """
+    client = _client(client)
+    blocks = _blocks(data, client)
+    given = {"seed": random_state, "target": target, "memory": str(memory), **recipe}
+    if members is not None:
+        given["members"] = spec_of([members] if isinstance(members, str) else list(members))
+    manner = _rows.manner(n_jobs)
+    layouts = client.gather(_map(client, _layout, blocks, recipe=given))
+    layout = _dolmen.Layout.merged(layouts)
+    firsts = np.concatenate([[0], np.cumsum([own.rows for own in layouts])[:-1]]).tolist()
+
+    def ask(work: bytes) -> Iterator[bytes]:
+        futures = _map(client, _work, blocks, firsts, work=work, recipe=given, layout=layout, manner=manner)
+        for at, future in enumerate(futures):
+            yield future.result()
+            # What was merged need not be kept on the workers.
+            futures[at] = None
+
+    return estimator_of(_dolmen.fit_blocks(given, layout, ask, _rows.manner(None)))
+
+
+def predict(estimator: Any, data: Any, method: str | None = None) -> Any:
+    """What a fitted estimator says about the rows of a Dask DataFrame or Array, partition by partition.
+
+    `method` is the estimator's: `predict`, `predict_proba`, `score_samples`; the last one for densities and the first for others if not given.
+    """
+    if method is None:
+        method = "predict" if hasattr(estimator, "predict") else "score_samples"
+    call = _Call(estimator, method)
+    if hasattr(data, "map_partitions"):
+        meta = _shape_of(call, data._meta_nonempty)
+        return data.map_partitions(call, meta=meta)
+    width = getattr(estimator, "classes_", ())
+    if method == "predict_proba":
+        return data.map_blocks(call, chunks=(data.chunks[0], (len(width),)), dtype=np.float64)
+    return data.map_blocks(call, drop_axis=1, dtype=np.float64)
+
+
+def score(estimator: Any, data: Any, target: str | None = None, *, client: Any = None) -> dict[str, float]:
+    """The mean score of the rows of a Dask DataFrame, partition by partition: log density, log probability of the class, or minus the squared error.
+
+    Gives the mean, its standard error and the number of rows.
+    """
+    client = _client(client)
+    found = client.gather(_map(client, _score, _blocks(data, client), estimator=estimator, target=target))
+    rows, total, squares = (sum(part[k] for part in found) for k in range(3))
+    mean = total / rows
+    variance = max(squares / rows - mean * mean, 0.0)
+    return {"mean": mean, "se": float(np.sqrt(variance / max(rows - 1, 1))), "rows": int(rows)}
+
+
+class _Call:
+    """A method of an estimator, sent to the workers as the bytes of its model."""
+
+    def __init__(self, estimator: Any, method: str) -> None:
+        self.estimator, self.method = estimator, method
+
+    def __call__(self, rows: Any) -> Any:
+        said = getattr(self.estimator, self.method)(rows)
+        if not hasattr(rows, "index"):
+            return said
+        import pandas
+
+        if np.ndim(said) == 1:
+            return pandas.Series(said, index=rows.index, name=self.method)
+        return pandas.DataFrame(said, index=rows.index, columns=[str(name) for name in self.estimator.classes_])
+
+
+def _shape_of(call: _Call, rows: Any) -> Any:
+    return call(rows).iloc[:0]
+
+
+def _client(client: Any) -> Any:
+    if client is not None:
+        return client
+    try:
+        from distributed import get_client
+    except ImportError as error:
+        raise ImportError("dolmen.dask needs dask.distributed: pip install 'dolmen[dask]'") from error
+    try:
+        return get_client()
+    except ValueError as error:
+        raise ValueError("there is no Dask client: start one (distributed.Client()), or give client=") from error
+
+
+def _blocks(data: Any, client: Any) -> list[Any]:
+    """What a task needs to have its rows: a path, or a future of a frame that is kept on some worker."""
+    if isinstance(data, (str, os.PathLike)):
+        return _files(os.fspath(data))
+    if hasattr(data, "to_delayed"):
+        delayed = data.to_delayed()
+        parts = [part for part in np.ravel(delayed)] if isinstance(delayed, np.ndarray) else list(delayed)
+        if isinstance(delayed, np.ndarray) and delayed.ndim == 2 and delayed.shape[1] != 1:
+            raise ValueError("the array is cut into blocks of columns: rechunk it so that a block has whole rows")
+        return client.compute(parts)
+    blocks = list(data)
+    if not blocks:
+        raise ValueError("there are no blocks of rows")
+    return [client.compute(block) if hasattr(block, "__dask_graph__") else block for block in blocks]
+
+
+def _files(path: str) -> list[str]:
+    found = sorted(glob.glob(os.path.join(path, "*.parquet")) if os.path.isdir(path) else glob.glob(path))
+    if not found:
+        raise FileNotFoundError(f"no Parquet files at {path}")
+    return [os.path.abspath(name) for name in found]
+
+
+def _map(client: Any, function: Callable[..., Any], *of_blocks: list[Any], **shared: Any) -> list[Any]:
+    return client.map(function, *of_blocks, pure=False, retries=RETRIES, **shared)
+
+
+# What workers do. They need nothing but this package.
+
+
+def _table(block: Any) -> _dolmen.Table:
+    if isinstance(block, str):
+        import pyarrow.parquet
+
+        return _dolmen.Table.from_arrow(pyarrow.parquet.read_table(block))
+    if isinstance(block, np.ndarray):
+        columns = [(f"x{j + 1}", _rows.numbers(block[:, j])) for j in range(block.shape[1])]
+        return _dolmen.Table.from_columns(columns)
+    return _rows.table(block)
+
+
+def _layout(block: Any, recipe: dict[str, Any]) -> _dolmen.Layout:
+    return _dolmen.Layout.of(recipe, _table(block))
+
+
+def _work(
+    block: Any, first: int, work: bytes, recipe: dict[str, Any], layout: _dolmen.Layout, manner: dict[str, Any]
+) -> bytes:
+    return _dolmen.work_on_block(recipe, work, first, _table(block), layout, manner)
+
+
+def _score(block: Any, estimator: Any, target: str | None) -> tuple[int, float, float]:
+    frame = block
+    if isinstance(block, str):
+        import pandas
+
+        frame = pandas.read_parquet(block)
+    if target is None:
+        scores = np.asarray(estimator.score_samples(frame))
+    else:
+        truth, rows = frame[target], frame.drop(columns=[target])
+        if hasattr(estimator, "classes_"):
+            place = {name: at for at, name in enumerate(estimator.classes_.tolist())}
+            own = np.array([place[name] for name in truth.tolist()])
+            scores = np.log(np.asarray(estimator.predict_proba(rows))[np.arange(len(own)), own])
+        else:
+            scores = -((np.asarray(estimator.predict(rows)) - truth.to_numpy()) ** 2)
+    return len(scores), float(scores.sum()), float((scores**2).sum())
