@@ -10,6 +10,7 @@ partitions, the sums are merged in the order of the partitions, and the result i
 
 from __future__ import annotations
 
+import functools
 import glob
 import os
 from collections.abc import Callable, Iterator
@@ -155,7 +156,8 @@ def _files(path: str) -> list[str]:
 
 
 def _map(client: Any, function: Callable[..., Any], *of_blocks: list[Any], **shared: Any) -> list[Any]:
-    return client.map(function, *of_blocks, pure=False, retries=RETRIES, **shared)
+    # What is shared goes with the function: scattered, it would be lost with the worker that holds it.
+    return client.map(functools.partial(function, **shared), *of_blocks, pure=False, retries=RETRIES)
 
 
 # What workers do. They need nothing but this package.

@@ -91,5 +91,5 @@ def test_blocks_that_do_not_belong_together_are_refused(client, frame):
         on_dask.fit([frame, texts], members=MEMBERS, client=client)
     with pytest.raises(FileNotFoundError, match="no Parquet files"):
         on_dask.fit("/nowhere/*.parquet", client=client)
-    with pytest.raises(ValueError, match="memory"):
+    with pytest.raises(MemoryError, match="memory are needed"):
         on_dask.fit([frame], members=MEMBERS, client=client, memory="1K")

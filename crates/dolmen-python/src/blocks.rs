@@ -15,7 +15,7 @@ use crate::model::Model;
 use crate::work::{Manner, work};
 
 /// The columns of a block, or of many: their kinds and levels.
-#[pyclass(frozen)]
+#[pyclass(frozen, module = "dolmen._dolmen")]
 pub(crate) struct Layout(stream::Layout);
 
 #[pymethods]

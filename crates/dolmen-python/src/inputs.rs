@@ -233,10 +233,10 @@ pub(crate) fn new_rows(
 
 /// Times that are texts, as the command line reads them: NaN where there is none.
 #[pyfunction]
-pub(crate) fn times<'py>(
-    py: Python<'py>,
+pub(crate) fn times(
+    py: Python<'_>,
     texts: Vec<Option<String>>,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
+) -> PyResult<Bound<'_, PyArray1<f64>>> {
     let column = Column::Categorical(Categories::new(texts.iter().map(Option::as_deref)));
     let times = table::times_of("times", &column).map_err(|error| raised(py, error))?;
     Ok(PyArray1::from_vec(py, times))

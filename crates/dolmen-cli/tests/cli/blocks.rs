@@ -108,7 +108,7 @@ fn errors_in_late_blocks_name_the_row_and_leave_no_file() {
 fn rows_without_truth_are_left_out_block_by_block() {
     let folder = fitted();
     let known = rows(0..80_000, usize::MAX);
-    let unknown = (0..70_000).map(|i| format!("{i},0.5,red,\n")).collect::<String>();
+    let unknown = (0..70_000).map(|i| format!("{i},0.5,red,\n")).collect::<Vec<String>>().concat();
     folder.write("known.csv", &known);
     folder.write("some.csv", known + &unknown);
     let score = |data: &str| folder.dolmen(&["score", "m.dolmen", data, "--format", "json"]);

@@ -153,7 +153,7 @@ fn predictions_of_other_tools_are_drawn_by_weigh() {
     let folder = Folder::new();
     let row =
         |i: u32| format!("{},{}\n", 0.1 + 0.01 * f64::from(i % 7), 0.2 + 0.02 * f64::from(i % 5));
-    folder.write("densities.csv", &format!("a,b\n{}", (0..60).map(row).collect::<String>()));
+    folder.write("densities.csv", format!("a,b\n{}", (0..60).map(row).collect::<String>()));
     let shows = ["--plot", "weights.svg", "--report", "weights.html"];
     folder.succeeds(&[&["weigh", "densities.csv"][..], &shows].concat());
     assert!(folder.read("weights.svg").contains("Weights of the members"));

@@ -236,7 +236,7 @@ fn rows_drawn_are_read_back_by_the_model_that_drew_them() {
 fn numbers_written_in_two_ways_are_refused_with_both() {
     let number = |i: usize| {
         let plain = format!("{}.{}", 10 + i, i % 10);
-        if i % 2 == 0 { plain } else { plain.replace('.', ",") }
+        if i.is_multiple_of(2) { plain } else { plain.replace('.', ",") }
     };
     let folder = Folder::with("d.csv", rows("x;y", 50, |i| format!("{};{i}", number(i))));
     folder.refuses_naming(&FIT, &["row 2", "'x'", "'11,1' here", "'10.0' in row 1"]);

@@ -30,16 +30,15 @@ pub(super) struct Timed<'a, T: Task> {
     pub(super) bears: bool,
 }
 
+/// Asks one learner for what it brings.
+type Collect<'a, T> = dyn Fn(&dyn Learner<T>, &Run) -> Result<Collected<T>> + 'a;
+
 impl<T: Task> Timed<'_, T> {
     /// What the learners bring that are done in time; `collect` asks one. Cancelled if there is none.
-    pub(super) fn collect(
-        &self,
-        collect: &dyn Fn(&dyn Learner<T>, &Run) -> Result<Collected<T>>,
-        run: &Run,
-    ) -> Result<Collected<T>> {
+    pub(super) fn collect(&self, collect: &Collect<'_, T>, run: &Run) -> Result<Collected<T>> {
         let begun = Instant::now();
         let mut pace = Pace {
-            until: self.until - self.until.saturating_duration_since(begun).mul_f64(LAST_STEPS),
+            until: begun + self.until.saturating_duration_since(begun).mul_f64(1.0 - LAST_STEPS),
             share: run.threads().min(self.fits) as f64 / self.fits.max(1) as f64,
             owed: Duration::ZERO,
         };

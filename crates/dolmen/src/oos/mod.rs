@@ -262,13 +262,11 @@ impl<T: Task> OutOfSample<T> {
         if costs.len() != self.members.len() {
             return Err(Error::shape("costs of the members", self.members.len(), costs.len()));
         }
-        match costs.iter().find(|cost| !(cost.is_finite() && **cost >= 0.0)) {
-            Some(cost) => Err(Error::param("cost of a member", "a number of at least 0", cost)),
-            None => {
-                self.set_costs(costs);
-                Ok(self)
-            }
+        if let Some(cost) = costs.iter().find(|cost| !(cost.is_finite() && **cost >= 0.0)) {
+            return Err(Error::param("cost of a member", "a number of at least 0", cost));
         }
+        self.set_costs(costs);
+        Ok(self)
     }
 
     pub(crate) fn set_costs(&mut self, costs: Vec<f64>) {

@@ -114,7 +114,7 @@ impl<'a> Carried<'a> {
         let column = |(j, name): (usize, &&String)| {
             let column = table.take(name)?;
             let becomes_numbers = self.are_numbers.as_ref().is_none_or(|all| all[j]);
-            Ok((name.to_string(), if becomes_numbers { column.numbers_if_plain() } else { column }))
+            Ok(((*name).clone(), if becomes_numbers { column.numbers_if_plain() } else { column }))
         };
         self.names.iter().enumerate().map(column).collect()
     }

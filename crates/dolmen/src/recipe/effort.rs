@@ -87,7 +87,6 @@ impl Recipe {
 
     /// What there is when not even the first member was done in time: the member that knows least.
     pub(super) fn out_of_time<T: Catalogued>(
-        &self,
         catalogue: &Catalogue,
         sample: &Sample<'_, T>,
         plan: &Plan,

@@ -204,7 +204,7 @@ impl Recipe {
         };
         let ensemble = match stack.fit_on(sample, &plan, &run.stream("stack")) {
             Err(Error::Cancelled) if self.budget.is_some() && run.check().is_ok() => {
-                return self.out_of_time(catalogue, sample, &plan, notes, run);
+                return Self::out_of_time(catalogue, sample, &plan, notes, run);
             }
             fitted => fitted?,
         };

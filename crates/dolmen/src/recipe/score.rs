@@ -165,7 +165,7 @@ impl<'a> Scoring<'a> {
     /// Predicts further rows.
     fn add(&mut self, rows: Predicted, run: &Run) -> Result<()> {
         match self {
-            Self::Density(scores) => scores.add(rows, run, |_, _| Ok(())),
+            Self::Density(scores) => scores.add(rows, run, |_, ()| Ok(())),
             Self::Classification(scores) => scores.add(rows, run, |_, _| Ok(())),
             Self::Joint(scores) => scores.add(rows, run, |_, _| Ok(())),
             Self::Regression(scores, coverages) => {

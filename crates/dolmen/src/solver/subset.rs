@@ -231,7 +231,7 @@ mod tests {
                     check(problem, &[Limit::of_members(members, most)]);
                 }
                 let dear = Limit { most: costs.iter().sum::<f64>() / 3.0, costs: costs.clone() };
-                check(problem, &[dear.clone()]);
+                check(problem, std::slice::from_ref(&dear));
                 check(problem, &[dear, Limit::of_members(members, 2)]);
             }
         }

@@ -219,6 +219,7 @@ fn with_units(levels: &[String]) -> Option<String> {
 
 /// What the numbers of a column tell of it, gathered row after row.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is something that all numbers so far are")]
 pub(super) struct NumbersSeen {
     rows: usize,
     missing: usize,

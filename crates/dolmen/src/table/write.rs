@@ -122,7 +122,7 @@ impl<'a> BlockWriter<'a> {
     /// Writes what stands behind the last block.
     pub fn finish(self) -> io::Result<()> {
         match (self.form, self.parquet) {
-            (TableForm::Csv, _) => Ok(()),
+            (TableForm::Csv, _) | (TableForm::Parquet, None) => Ok(()),
             (TableForm::Json, _) => {
                 if self.blocks == 0 {
                     json::begin(self.out)?;
@@ -130,7 +130,6 @@ impl<'a> BlockWriter<'a> {
                 json::end(self.out)
             }
             (TableForm::Parquet, Some(writer)) => writer.finish(self.out),
-            (TableForm::Parquet, None) => Ok(()),
         }
     }
 }

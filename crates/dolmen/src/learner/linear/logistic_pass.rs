@@ -117,12 +117,11 @@ impl LogisticPass {
         let contrasts = contrasts(seen);
         let problem = Problem { data: labelled, contrasts: &contrasts, lambda: 0.0 };
         let run = Run::of_key(self.key);
-        let (lambdas, mut notes) = match self.logistic.lambda.given() {
-            Some(lambdas) => (lambdas.to_vec(), Vec::new()),
-            None => {
-                let (lambda, note) = self.logistic.choose(&problem, &run)?;
-                (vec![lambda], vec![note])
-            }
+        let (lambdas, mut notes) = if let Some(lambdas) = self.logistic.lambda.given() {
+            (lambdas.to_vec(), Vec::new())
+        } else {
+            let (lambda, note) = self.logistic.choose(&problem, &run)?;
+            (vec![lambda], vec![note])
         };
         // A part of the rows is outweighed by a penalty for all of them.
         let share = problem.weight() / weight;

@@ -209,19 +209,19 @@ fn described<T: Streamable>(look: &Look, fits: &AllFits<T>) -> String {
         .filter(|own| own.is_sampled && sampled < rows)
         .flat_map(|own| own.members.iter().map(String::as_str))
         .collect();
-    let mut text = format!("the table was read block by block: {rows} rows");
+    let mut words = vec![format!("the table was read block by block: {rows} rows")];
     if sampled < rows {
-        text.push_str(&format!(
-            "; what the check says, and all errors, come from a sample of {sampled} rows"
+        words.push(format!(
+            "what the check says, and all errors, come from a sample of {sampled} rows"
         ));
     }
     if !on_sample.is_empty() {
-        text.push_str(&format!(
-            "; to this sample were fitted, because they need all rows at once: {}",
-            on_sample.join(", ")
+        let names = on_sample.join(", ");
+        words.push(format!(
+            "to this sample were fitted, because they need all rows at once: {names}"
         ));
     }
-    text
+    words.join("; ")
 }
 
 /// About the bytes of a file's table in memory.

@@ -7,6 +7,9 @@ use std::sync::Mutex;
 
 use crate::error::{Error, Result};
 
+/// What is done with a block: its columns, and the rows' weights.
+pub(super) type Show<'a> = dyn FnMut(Vec<Vec<f64>>, &[f64]) -> Result<()> + 'a;
+
 /// A matrix in a file that goes with it, block after block: the rows' weights, then one column for each member.
 pub(super) struct DiskMatrix {
     members: usize,
@@ -34,10 +37,7 @@ impl DiskMatrix {
     }
 
     /// Shows block after block: columns, and the rows' weights.
-    pub(super) fn show(
-        &self,
-        show: &mut dyn FnMut(Vec<Vec<f64>>, &[f64]) -> Result<()>,
-    ) -> Result<()> {
+    pub(super) fn show(&self, show: &mut Show<'_>) -> Result<()> {
         let mut file = self.file.lock().map_err(|_| lost())?;
         file.flush().map_err(failed)?;
         let file = file.get_mut();

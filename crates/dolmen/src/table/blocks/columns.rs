@@ -28,6 +28,7 @@ pub(super) enum Cells {
 
 /// Levels that are known, and the codes of their texts.
 #[derive(Debug)]
+#[expect(clippy::struct_field_names, reason = "the levels are what it holds")]
 pub(super) struct Levels {
     pub(super) levels: Arc<[String]>,
     dictionary: Dictionary,
@@ -124,6 +125,7 @@ enum Cut {
 }
 
 /// Some rows, understood.
+#[expect(clippy::struct_field_names, reason = "their number is called so everywhere")]
 pub(super) struct Rows {
     rows: usize,
     columns: Vec<Cut>,

@@ -78,12 +78,11 @@ impl InputFile {
     /// Its rows as CSV.
     pub(super) fn csv(&self, options: &ReadOptions) -> Result<Stream> {
         let delimiters = delimiters_of(&self.path, options)?;
-        let source = match &self.held {
-            Some(text) => unpacked(Box::new(Cursor::new(text.clone())), &self.path)?,
-            None => {
-                let file = File::open(&self.path).map_err(|e| Error::io(&self.path, e))?;
-                unpacked(Box::new(file), &self.path)?
-            }
+        let source = if let Some(text) = &self.held {
+            unpacked(Box::new(Cursor::new(text.clone())), &self.path)?
+        } else {
+            let file = File::open(&self.path).map_err(|e| Error::io(&self.path, e))?;
+            unpacked(Box::new(file), &self.path)?
         };
         Stream::open(source, self.name(), delimiters)
     }

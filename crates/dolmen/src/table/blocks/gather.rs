@@ -44,6 +44,7 @@ pub(super) struct Gathered {
     bytes: usize,
     most: usize,
     /// Set when there were too many different texts: dates, if those kept are.
+    #[expect(clippy::option_option, reason = "whether there were too many, and what they were")]
     overflow: Option<Option<DateColumn>>,
 }
 

@@ -142,6 +142,10 @@ impl Blocks {
     }
 
     /// The names of the columns that are read.
+    #[expect(
+        clippy::misnamed_getters,
+        reason = "a layout also has the names of columns that are not read"
+    )]
     pub fn names(&self) -> &[String] {
         &self.layout().kept
     }

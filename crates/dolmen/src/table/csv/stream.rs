@@ -124,6 +124,7 @@ impl Stream {
 }
 
 /// What the cells of a file tell of its columns, as far as it was read.
+#[expect(clippy::struct_field_names, reason = "the tallies are what it holds")]
 pub(in crate::table) struct Tallies {
     wanted: Vec<Wanted>,
     holds_text: Vec<AtomicBool>,

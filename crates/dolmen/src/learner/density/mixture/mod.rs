@@ -78,18 +78,17 @@ impl GaussianMixture {
     ) -> Result<Vec<FittedMixture>> {
         self.validate()?;
         let rungs = self.components.values();
-        let (betas, notes): (Vec<f64>, Vec<Vec<String>>) = match self.beta.values() {
-            [beta] => (vec![*beta; rungs.len()], vec![Vec::new(); rungs.len()]),
-            _ => {
-                let validation = Validation::new(sample, self.validation, run)?;
-                let choose = |&k: &usize| {
-                    self.choose_beta(k, &validation, run)
-                        .map_err(|error| of_member(self.member_name(k), error))
-                };
-                let chosen: Vec<Result<(f64, Vec<String>)>> =
-                    run.install(|| rungs.par_iter().map(choose).collect());
-                chosen.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip()
-            }
+        let (betas, notes): (Vec<f64>, Vec<Vec<String>>) = if let [beta] = self.beta.values() {
+            (vec![*beta; rungs.len()], vec![Vec::new(); rungs.len()])
+        } else {
+            let validation = Validation::new(sample, self.validation, run)?;
+            let choose = |&k: &usize| {
+                self.choose_beta(k, &validation, run)
+                    .map_err(|error| of_member(self.member_name(k), error))
+            };
+            let chosen: Vec<Result<(f64, Vec<String>)>> =
+                run.install(|| rungs.par_iter().map(choose).collect());
+            chosen.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip()
         };
         let pass = MixturePass::new(self, &betas, sample.x(), run)?;
         let mut models = fit_in_passes(pass, sample, run)?;
