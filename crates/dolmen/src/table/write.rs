@@ -45,7 +45,7 @@ pub fn write(table: &Table, path: &Path) -> Result<()> {
 /// Takes the next block of a table that is written.
 pub type Put<'a> = dyn FnMut(&Table) -> Result<()> + 'a;
 
-/// Writes a table that is made block by block, in the form that [`write`] chooses: whole, or not at all if making it fails.
+/// Writes a table that is made block by block, in the form that [`write()`] chooses: whole, or not at all if making it fails.
 pub fn write_blocks<R>(path: &Path, make: impl FnOnce(&mut Put<'_>) -> Result<R>) -> Result<R> {
     check_name(path)?;
     let mut made = None;

@@ -179,7 +179,7 @@ fn kinds_that_show_late_are_those_of_the_whole() {
         }
         text + last
     };
-    let texts: String = (0..rows).map(|i| format!("x{},1\n", i % 5)).collect();
+    let texts = (0..rows).map(|i| format!("x{},1\n", i % 5)).collect::<Vec<String>>().concat();
     for last in ["", "1.5,2\n", "\"1,5\",3\n", "none,3\n", &texts, "1,2,3\n", "\"open,1\n"] {
         let (_folder, path) = file("t.csv", column(last));
         check(&path, &ReadOptions::default(), 1 << 16);
@@ -218,7 +218,7 @@ fn declared_columns_need_no_look() {
         .unwrap();
     assert_eq!(prices, [1.5, 2.0, 3.0, 4.0]);
     // A word is an error that names the row in the file.
-    let text = (0..10).map(|i| format!("{i},u\n")).collect::<String>();
+    let text = (0..10).map(|i| format!("{i},u\n")).collect::<Vec<String>>().concat();
     let (_folder, path) = file("t.csv", format!("a,b\n{text}ten,u\n"));
     options.keep.pop();
     options.schema.remove("c");

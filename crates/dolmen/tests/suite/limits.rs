@@ -1,5 +1,7 @@
 //! Fits within a time, of more or less effort, and models within a limit.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 

@@ -1,5 +1,7 @@
 //! Fits in passes: the same in memory, in pieces, on their way through bytes, and from blocks of a table.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::sync::Arc;
 
 use dolmen::Run;
@@ -172,7 +174,7 @@ fn inputs(n: usize) -> Vec<(String, Column)> {
     let colours = Column::Categorical(Categories::new((0..n).map(text)));
     let rounded = match number(3) {
         Column::Numeric(values) => Column::Numeric(values.iter().map(|v| v.round()).collect()),
-        other => other,
+        other @ Column::Categorical(_) => other,
     };
     vec![
         ("x1".into(), number(0)),
