@@ -297,8 +297,8 @@ class LogisticRegression(LinearAttributes, ClassificationLearner):
     Parameters
     ----------
     lambda_ : float | Sequence[float] | str, default='auto'
-        The penalty: a number, a list (one member per value), or auto, the one of least cross-validated log loss. (number or list of numbers
-        or auto, at least 0)
+        The penalty: a number, a list (one member per value), or auto, the one of least cross-validated log loss. Of a table that is read
+        block by block, auto looks at a sample of 16384 rows. (number or list of numbers or auto, at least 0)
     standardise : bool, default=True
         Whether the penalty is on coefficients of standardised columns (indicators keep their scale). (true or false)
     folds : int, default=5
@@ -350,8 +350,8 @@ class KNeighborsClassifier(ClassificationLearner):
     Parameters
     ----------
     k : int | Sequence[int], default=10
-        Rows that are asked, all of them if there are fewer; a list makes one member per number. (whole number or list of whole numbers, at
-        least 1)
+        Rows that are asked, all of them if there are fewer; a list makes one member per number. (whole number or list of whole numbers, 1 to
+        1e9)
     weights : str, default='uniform'
         How the neighbours share the prediction. (one of uniform, distance)
     standardise : bool, default=True
@@ -1241,7 +1241,7 @@ class LMDODE(ClassificationLearner):
     Parameters
     ----------
     prior : float, default=1.0
-        Exponent of the Dirichlet prior on the weights, less 1. (number)
+        Exponent of the Dirichlet prior on the weights, less 1. (number, at least 0)
     bins : int, default=5
         Bins of equal frequency that numbers are cut into. (whole number, at least 2)
     missing : str, default='value'
@@ -1290,7 +1290,7 @@ class LMGODE(ClassificationLearner):
     Parameters
     ----------
     prior : float, default=1.0
-        Exponent of the Dirichlet prior on the weights, less 1. (number)
+        Exponent of the Dirichlet prior on the weights, less 1. (number, at least 0)
     bins : int, default=5
         Bins of equal frequency that numbers are cut into. (whole number, at least 2)
     missing : str, default='value'
@@ -1416,8 +1416,8 @@ class KNeighborsRegressor(RegressionLearner):
     Parameters
     ----------
     k : int | Sequence[int], default=10
-        Rows that are asked, all of them if there are fewer; a list makes one member per number. (whole number or list of whole numbers, at
-        least 1)
+        Rows that are asked, all of them if there are fewer; a list makes one member per number. (whole number or list of whole numbers, 1 to
+        1e9)
     weights : str, default='uniform'
         How the neighbours share the prediction. (one of uniform, distance)
     standardise : bool, default=True
