@@ -1,5 +1,6 @@
 """The compiled part of the package: thin calls into the library."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,20 @@ class Layout:
     def from_bytes(stored: bytes) -> Layout: ...
     @property
     def rows(self) -> int: ...
+
+class ScoreSums:
+    @staticmethod
+    def of(model: Model, rows: Rows, truth: Known | None, manner: dict[str, Any]) -> ScoreSums: ...
+    @staticmethod
+    def report(model: Model, sums: list[ScoreSums]) -> dict[str, Any]: ...
+    @staticmethod
+    def from_bytes(stored: bytes) -> ScoreSums: ...
+
+class FitTasks:
+    def __init__(
+        self, recipe: dict[str, Any], rows: Rows, truth: Known | None, keys: dict[str, Any], members: dict[str, Any] | None
+    ) -> None: ...
+    def run(self, task: bytes, manner: dict[str, Any]) -> bytes: ...
 
 class Density:
     @property
@@ -117,6 +132,7 @@ def fit(
     members: dict[str, Any] | None,
     earlier: Matrix | None,
     manner: dict[str, Any],
+    doer: Callable[[list[bytes]], list[bytes]] | None = None,
 ) -> tuple[Model, Matrix | None]: ...
 def fit_blocks(recipe: dict[str, Any], layout: Layout, ask: Any, manner: dict[str, Any]) -> Model: ...
 def work_on_block(

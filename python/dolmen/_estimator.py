@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextvars import ContextVar
 from numbers import Number
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,9 @@ from ._progress import listening
 from .errors import DolmenError, in_python
 
 LEAST_ROWS = 2
+
+ELSEWHERE: ContextVar[Any] = ContextVar("elsewhere", default=None)
+"""Who does the members' fits, if it is not this process: `dolmen.dask.workers`."""
 
 
 class Estimator(BaseEstimator):
@@ -80,9 +84,11 @@ class Estimator(BaseEstimator):
             recipe.setdefault("task", "regress")
         members = {name: self._member(name, *given, _frame_of(x)) for name, given in objects.items()}
         with listening(self.progress, type(self).__name__) as listener:
-            manner = _rows.manner(self.n_jobs, listener)
+            elsewhere = ELSEWHERE.get()
+            doer = None if elsewhere is None else elsewhere.doer(recipe, x, truth, keys, members or None)
+            manner = _rows.manner(self.n_jobs if elsewhere is None else elsewhere.threads, listener)
             try:
-                self.model_, matrix = _dolmen.fit(recipe, rows, truth, keys, members or None, None, manner)
+                self.model_, matrix = _dolmen.fit(recipe, rows, truth, keys, members or None, None, manner, doer)
             except DolmenError as error:
                 cause = _heard(members, str(error))
                 if cause is None:
@@ -182,6 +188,12 @@ class Estimator(BaseEstimator):
         rows = self._rows_to_use(X)
         count = rows.rows if isinstance(rows, _dolmen.Table) else len(rows)
         return self.model_.score(rows, self._known(y, count), _rows.manner(self.n_jobs))
+
+    def _score_sums(self, X: Any, y: Any = None) -> _dolmen.ScoreSums:
+        """What a part of the rows says of the model, to be merged with what others say."""
+        rows = self._rows_to_use(X)
+        count = rows.rows if isinstance(rows, _dolmen.Table) else len(rows)
+        return _dolmen.ScoreSums.of(self.model_, rows, self._known(y, count), _rows.manner(1))
 
     def _known(self, y: Any, rows: int) -> Any:
         return None

@@ -1,6 +1,12 @@
-"""Fits on a Dask cluster: rows stay where they are, small sums travel.
+"""Fits on a Dask cluster.
 
-Learners that can be fitted in passes (Gaussians, mixtures, linear models, counts) see all rows; the others a seeded sample. Each worker sums its own
+Rows that fit one machine are sent to each worker once, and the fits of a stack (each member on each fold) are shared among the workers; members may be
+Python objects:
+
+>>> with on_dask.workers(client):                                              # doctest: +SKIP
+...     stack = dolmen.StackedClassifier().fit(X, y)
+
+Rows that no machine holds stay where they are, and small sums travel. Learners that can be fitted in passes (Gaussians, mixtures, linear models, counts) see all rows; the others a seeded sample. Each worker sums its own
 partitions, the sums are merged in the order of the partitions, and the result is, bit for bit, that of one machine with the same blocks.
 
 >>> from dolmen import dask as on_dask                                         # doctest: +SKIP
@@ -10,19 +16,22 @@ partitions, the sums are merged in the order of the partitions, and the result i
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import glob
 import os
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from . import _dolmen, _rows
+from ._estimator import ELSEWHERE
 from ._learner import spec_of
 from .recipe import estimator_of
 
-__all__ = ["fit", "predict", "score"]
+__all__ = ["fit", "predict", "score", "workers"]
 
 # How often a task is tried again when its worker is lost.
 RETRIES = 3
@@ -85,17 +94,67 @@ def predict(estimator: Any, data: Any, method: str | None = None) -> Any:
     return data.map_blocks(call, drop_axis=1, dtype=np.float64)
 
 
-def score(estimator: Any, data: Any, target: str | None = None, *, client: Any = None) -> dict[str, float]:
-    """The mean score of the rows of a Dask DataFrame, partition by partition: log density, log probability of the class, or minus the squared error.
+def score(estimator: Any, data: Any, target: str | None = None, *, client: Any = None) -> dict[str, Any]:
+    """How good an estimator is on the rows of a Dask DataFrame, partition by partition: what `score_report` says, beside its members and with standard errors.
 
-    Gives the mean, its standard error and the number of rows.
+    The AUC is not there: it ranks all rows, and these stay where they are.
     """
     client = _client(client)
     found = client.gather(_map(client, _score, _blocks(data, client), estimator=estimator, target=target))
-    rows, total, squares = (sum(part[k] for part in found) for k in range(3))
-    mean = total / rows
-    variance = max(squares / rows - mean * mean, 0.0)
-    return {"mean": mean, "se": float(np.sqrt(variance / max(rows - 1, 1))), "rows": int(rows)}
+    return _dolmen.ScoreSums.report(estimator.model_, found)
+
+
+@contextlib.contextmanager
+def workers(client: Any = None) -> Iterator[Any]:
+    """Within it the workers of a cluster fit the members of every stack: each member on each fold is a task of its own, Python objects included.
+
+    The rows are sent to each worker once. The model is the one that this process would fit, bit for bit; a worker that is lost costs its tasks only.
+    """
+    token = ELSEWHERE.set(_Workers(_client(client)))
+    try:
+        yield
+    finally:
+        ELSEWHERE.reset(token)
+
+
+class _Workers:
+    """Those who do the fits of stacks."""
+
+    # As many members are asked for at a time as there are threads, which only wait here.
+    threads = 16
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def doer(self, *fit: Any) -> Callable[[list[bytes]], list[bytes]]:
+        """Sends the rows to all workers; what is called with the tasks."""
+        # On every worker, so that it is not lost with one of them.
+        (sent,) = self.client.scatter([_Fit(*fit)], broadcast=True, hash=False)
+
+        def do(tasks: list[bytes]) -> list[bytes]:
+            return self.client.gather(self.client.map(_task, tasks, fit=sent, pure=False, retries=RETRIES))
+
+        return do
+
+
+class _Fit:
+    """A fit as it is sent to the workers, which take it apart once."""
+
+    def __init__(self, recipe: dict[str, Any], x: Any, truth: Any, keys: dict[str, Any], members: dict[str, Any] | None) -> None:
+        self.given = (recipe, x, truth, keys, members)
+        self._lock, self._tasks = threading.Lock(), None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.given
+
+    def tasks(self) -> _dolmen.FitTasks:
+        """What does the tasks."""
+        with self._lock:
+            if self._tasks is None:
+                recipe, x, *others = self.given
+                rows = _rows.table(x) if _rows.is_frame(x) else np.ascontiguousarray(x, dtype=np.float64)
+                self._tasks = _dolmen.FitTasks(recipe, rows, *others)
+            return self._tasks
 
 
 class _Call:
@@ -184,20 +243,16 @@ def _work(
     return _dolmen.work_on_block(recipe, work, first, _table(block), layout, manner)
 
 
-def _score(block: Any, estimator: Any, target: str | None) -> tuple[int, float, float]:
+def _task(task: bytes, fit: _Fit) -> bytes:
+    return fit.tasks().run(task, _rows.manner(1))
+
+
+def _score(block: Any, estimator: Any, target: str | None) -> _dolmen.ScoreSums:
     frame = block
     if isinstance(block, str):
         import pandas
 
         frame = pandas.read_parquet(block)
     if target is None:
-        scores = np.asarray(estimator.score_samples(frame))
-    else:
-        truth, rows = frame[target], frame.drop(columns=[target])
-        if hasattr(estimator, "classes_"):
-            place = {name: at for at, name in enumerate(estimator.classes_.tolist())}
-            own = np.array([place[name] for name in truth.tolist()])
-            scores = np.log(np.asarray(estimator.predict_proba(rows))[np.arange(len(own)), own])
-        else:
-            scores = -((np.asarray(estimator.predict(rows)) - truth.to_numpy()) ** 2)
-    return len(scores), float(scores.sum()), float((scores**2).sum())
+        return estimator._score_sums(frame)
+    return estimator._score_sums(frame.drop(columns=[target]), frame[target])

@@ -12,6 +12,10 @@ import pytest
 distributed = pytest.importorskip("distributed")
 dd = pytest.importorskip("dask.dataframe")
 
+from sklearn.base import clone  # noqa: E402
+from sklearn.tree import DecisionTreeClassifier  # noqa: E402
+
+import dolmen  # noqa: E402
 from dolmen import dask as on_dask  # noqa: E402
 
 MEMBERS = ["gaussian", "mixture(components=2)", "mixture(components=4)"]
@@ -79,7 +83,20 @@ def test_predictions_and_scores_partition_by_partition(client, frame):
     np.testing.assert_array_equal(said.to_numpy(), expected)
     found = on_dask.score(stack, parts, client=client)
     assert found["rows"] == 6000
-    assert found["mean"] == pytest.approx(expected.mean())
+    whole = stack.score_report(frame)
+    assert found["score"] == pytest.approx(whole["score"], rel=1e-12)
+    assert found["score_se"] == pytest.approx(whole["score_se"], rel=1e-9)
+    assert [member["name"] for member in found["members"]] == [member["name"] for member in whole["members"]]
+
+
+def test_scores_of_classes_by_partition_are_those_of_all_rows_without_the_auc(client, mixed):
+    rows, truth = mixed
+    stack = dolmen.StackedClassifier(["logistic", "naive-bayes"], folds=3).fit(rows, truth)
+    parts = [rows[:100].assign(truth=truth[:100]), rows[100:].assign(truth=truth[100:])]
+    found, whole = on_dask.score(stack, parts, "truth", client=client), stack.score_report(rows, truth)
+    assert found["figures"]["log_loss"] == pytest.approx(whole["figures"]["log_loss"], rel=1e-12)
+    assert found["figures"]["error"] == pytest.approx(whole["figures"]["error"])
+    assert "auc" in whole["figures"] and "auc" not in found["figures"]
 
 
 def test_blocks_that_do_not_belong_together_are_refused(client, frame):
@@ -93,3 +110,65 @@ def test_blocks_that_do_not_belong_together_are_refused(client, frame):
         on_dask.fit("/nowhere/*.parquet", client=client)
     with pytest.raises(MemoryError, match="memory are needed"):
         on_dask.fit([frame], members=MEMBERS, client=client, memory="1K")
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    rng = np.random.default_rng(1)
+    rows = pd.DataFrame(rng.normal(size=(300, 3)), columns=["a", "b", "c"])
+    rows["word"] = pd.Categorical(rng.choice(["red", "green"], 300))
+    rows.loc[::17, "b"] = np.nan
+    return rows, np.where(rows["a"] + rng.normal(size=300) > 0, "yes", "no")
+
+
+def test_members_fitted_by_workers_give_the_bytes_of_this_process(client, mixed):
+    rows, truth = mixed
+    stack = dolmen.StackedClassifier(["logistic", "forest(trees=10)", "naive-bayes"], folds=3, random_state=5)
+    here = clone(stack).fit(rows, truth)
+    with on_dask.workers(client):
+        there = clone(stack).fit(rows, truth)
+    assert there.model_.to_bytes() == here.model_.to_bytes()
+    numbers, target = rows[["a", "c"]].to_numpy(), rows["c"].to_numpy()
+    stack = dolmen.StackedRegressor(["ridge", "extra-trees(trees=10)"], folds=3)
+    with on_dask.workers(client):
+        there = clone(stack).fit(numbers, target)
+    assert there.model_.to_bytes() == clone(stack).fit(numbers, target).model_.to_bytes()
+
+
+def test_python_members_are_fitted_by_workers(client, mixed):
+    rows, truth = mixed
+    numbers = rows[["a", "c"]].to_numpy()
+    stack = dolmen.StackedClassifier({"tree": DecisionTreeClassifier(max_depth=3), "plain": "logistic"}, folds=3)
+    here = clone(stack).fit(numbers, truth)
+    with on_dask.workers(client):
+        there = clone(stack).fit(numbers, truth)
+    np.testing.assert_array_equal(there.predict_proba(numbers), here.predict_proba(numbers))
+    np.testing.assert_array_equal(there.weights_, here.weights_)
+
+
+def test_a_member_that_fails_on_a_worker_is_named(client, mixed):
+    rows, truth = mixed
+    with on_dask.workers(client), pytest.raises(ValueError, match="Failing.*not today"):
+        dolmen.StackedClassifier([Failing(), "logistic"], folds=3).fit(rows[["a", "c"]].to_numpy(), truth)
+
+
+def test_members_survive_a_killed_worker(mixed):
+    rows, truth = mixed
+    stack = dolmen.StackedClassifier(["logistic", "forest(trees=200)", "boost", "network"], folds=4)
+    here = clone(stack).fit(rows, truth)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster, set_as_default=False) as client:
+            pids = list(client.run(os.getpid).values())
+            killer = threading.Timer(0.7, os.kill, (pids[0], signal.SIGKILL))
+            killer.start()
+            with on_dask.workers(client):
+                there = clone(stack).fit(rows, truth)
+            killer.join()
+    assert there.model_.to_bytes() == here.model_.to_bytes()
+
+
+class Failing(DecisionTreeClassifier):
+    """Fits nothing."""
+
+    def fit(self, X, y):
+        raise ValueError("not today")

@@ -13,6 +13,7 @@ use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
 
 use crate::args::{Common, Format};
+use crate::examples::Example;
 use crate::json;
 
 /// Why a verb did not end well.
@@ -43,8 +44,12 @@ pub(crate) type Done = Result<(), Failure>;
 impl Failure {
     /// Writes `error:` and, where the cure is known, `hint:`.
     pub(crate) fn explain(&self, out: &mut dyn Write) {
+        let example;
         let (problem, hint) = match self {
-            Self::Work(error) => (error.to_string(), error.hint()),
+            Self::Work(error) => {
+                example = Example::that_is_missing(error);
+                (error.to_string(), error.hint().or(example.as_deref()))
+            }
             Self::Output(error) => (format!("the result cannot be written: {error}"), None),
             Self::Negative => return,
         };

@@ -114,9 +114,13 @@ pub(crate) fn run(plot: &Plot, common: &Common, out: &mut dyn Write) -> Done {
         ..Options::default()
     };
     let svg = draw(&subject, kind, &options).map_err(|error| match error {
-        Error::Param { ref name, .. } if name == "picture" => {
-            error.with_hint("dolmen plot FILE --list says which pictures there are")
-        }
+        Error::Param { ref name, .. } if name == "picture" => error.with_hint(match kind {
+            Kind::Importance | Kind::Dependence => {
+                "it needs rows with known truth (--data FILE), or a model made by fit --explain"
+            }
+            Kind::Pit => "where the folds' densities are unlike that of all rows it needs others (--data FILE)",
+            _ => "dolmen plot FILE --list says which pictures there are",
+        }),
         other => other,
     })?;
     match plot.output.as_deref().filter(|path| !output::is_standard(path)) {

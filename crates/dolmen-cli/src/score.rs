@@ -20,7 +20,7 @@ pub(crate) struct Score {
     /// A model file made by `dolmen fit`.
     model: PathBuf,
     /// The rows to score, with the target if the model has one: CSV or Parquet, a folder of Parquet files or a pattern such
-    /// as 'test/*.parquet'. Inputs larger than memory will do; predictions are kept.
+    /// as 'test/*.parquet'. Files larger than memory will do.
     data: DataFile,
     #[command(flatten)]
     cells: Cells,
@@ -36,6 +36,15 @@ pub(crate) fn run(arguments: &Score, common: &Common, out: &mut dyn Write) -> Do
     tell_unseen(&unseen, common);
     if report.without_truth > 0 {
         note(common, &format!("{} rows without a target are left out", report.without_truth));
+    }
+    if !report.unknown.is_empty() {
+        let unknown = report.unknown.join(", ");
+        note(
+            common,
+            &format!(
+                "{unknown} ranks all rows, and memory does not hold their predictions: left out"
+            ),
+        );
     }
     drop(run);
     match common.format {

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use dolmen::catalogue::Catalogue;
-use dolmen::recipe::Recipe;
 use dolmen::recipe::stream::{self, Elsewhere};
+use dolmen::recipe::{self, Recipe};
 use dolmen::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::raised;
-use crate::inputs::{Table, read_value};
-use crate::model::Model;
+use crate::inputs::{Frame, Known, Table, read_value};
+use crate::model::{Model, python};
 use crate::work::{Manner, work};
 
 /// The columns of a block, or of many: their kinds and levels.
@@ -117,4 +117,56 @@ fn asked(ask: &Py<PyAny>, sent: &[u8], take: &mut dyn FnMut(&[u8]) -> Result<()>
         }
         Ok(())
     })
+}
+
+/// What rows with known truth said of a model so far.
+#[pyclass(frozen, module = "dolmen._dolmen")]
+pub(crate) struct ScoreSums(recipe::ScoreSums);
+
+#[pymethods]
+impl ScoreSums {
+    /// Of one block of rows. Predictions are not kept, so that there is no AUC.
+    #[staticmethod]
+    fn of(
+        py: Python<'_>,
+        model: PyRef<'_, Model>,
+        rows: Frame<'_>,
+        truth: Option<Known<'_>>,
+        manner: Manner,
+    ) -> PyResult<Self> {
+        let rows = model.rows(py, &rows, truth.as_ref())?;
+        let model = Arc::clone(&model.model);
+        let sums = work(py, &manner, move |run| {
+            let mut sums = recipe::ScoreSums::new(&model, false);
+            sums.add(&model, rows, run)?;
+            Ok(sums)
+        })?;
+        Ok(Self(sums))
+    }
+
+    /// What all blocks say, from the sums of each, in their order.
+    #[staticmethod]
+    fn report<'py>(
+        py: Python<'py>,
+        model: PyRef<'_, Model>,
+        sums: Vec<PyRef<'_, Self>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let mut all = recipe::ScoreSums::new(&model.model, false);
+        for part in sums {
+            all.merge(part.0.clone()).map_err(|error| raised(py, error))?;
+        }
+        python(py, &all.report(&model.model).map_err(|error| raised(py, error))?)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Py<PyAny>, (Bound<'py, PyBytes>,))> {
+        let class = py.get_type::<Self>().getattr("from_bytes")?.unbind();
+        let bytes = self.0.to_bytes().map_err(|error| raised(py, error))?;
+        Ok((class, (PyBytes::new(py, &bytes),)))
+    }
+
+    /// From the bytes of a pickle.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        recipe::ScoreSums::from_bytes(bytes).map(Self).map_err(|error| raised(py, error))
+    }
 }

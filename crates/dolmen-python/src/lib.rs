@@ -29,6 +29,7 @@ mod members;
 mod model;
 mod named;
 mod pictures;
+mod tasks;
 mod work;
 
 use pyo3::prelude::*;
@@ -41,7 +42,7 @@ mod _dolmen {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::blocks::{Layout, fit_blocks, work_on_block};
+    use crate::blocks::{Layout, ScoreSums, fit_blocks, work_on_block};
     #[pymodule_export]
     use crate::catalogue::catalogue;
     #[pymodule_export]
@@ -55,6 +56,8 @@ mod _dolmen {
 
     #[pymodule_export]
     use crate::pictures::draw_comparison;
+    #[pymodule_export]
+    use crate::tasks::FitTasks;
 
     /// The version of the library.
     #[pymodule_export]

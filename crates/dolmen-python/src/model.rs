@@ -22,6 +22,7 @@ use crate::inputs::{Frame, Keys, Known, data, new_rows, read_value};
 use crate::matrix::Matrix;
 use crate::members::{self, objects};
 use crate::pictures::{self, Look};
+use crate::tasks::Callable;
 use crate::work::{Manner, work};
 
 /// A fitted model of any task.
@@ -32,9 +33,10 @@ pub(crate) struct Model {
     catalogue: Arc<Catalogue>,
 }
 
-/// Fits a model: gives it, and what each member said about rows it had not seen.
+/// Fits a model: gives it, and what each member said about rows it had not seen. `doer` does the members' fits, if it is given: it takes
+/// tasks as bytes and gives what came of each.
 #[pyfunction]
-#[pyo3(signature = (recipe, rows, truth, keys, members, earlier, manner))]
+#[pyo3(signature = (recipe, rows, truth, keys, members, earlier, manner, doer=None))]
 #[expect(clippy::too_many_arguments, reason = "as Python hands them over")]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -45,14 +47,17 @@ pub(crate) fn fit(
     members: Option<&Bound<'_, PyDict>>,
     earlier: Option<PyRef<'_, Matrix>>,
     manner: Manner,
+    doer: Option<Py<PyAny>>,
 ) -> PyResult<(Model, Option<Matrix>)> {
     let recipe: Recipe = read_value("recipe", recipe)?;
     let data = data(py, &recipe, &rows, truth.as_ref(), &keys)?;
     let catalogue = members::catalogue(objects(members)?, true);
     let earlier = earlier.map(|matrix| recipe::Matrix::clone(&matrix.matrix));
     let used = Arc::clone(&catalogue);
-    let Fit { model, matrix, .. } =
-        work(py, &manner, move |run| recipe.fit_with(&used, &data, earlier, run))?;
+    let Fit { model, matrix, .. } = work(py, &manner, move |run| match doer {
+        Some(doer) => recipe.fit_elsewhere(&used, &data, Arc::new(Callable(doer)), run),
+        None => recipe.fit_with(&used, &data, earlier, run),
+    })?;
     Ok((Model { model: model.into(), catalogue }, matrix.map(Matrix::from)))
 }
 
@@ -381,7 +386,7 @@ impl Model {
         Ok(Self { model: model.map_err(|error| raised(py, error))?.into(), catalogue })
     }
 
-    fn rows(
+    pub(crate) fn rows(
         &self,
         py: Python<'_>,
         rows: &Frame<'_>,

@@ -14,12 +14,15 @@ use std::fmt::Debug;
 use crate::math::log_sum_exp;
 use crate::score::Measure;
 use crate::score::figures::{self, Estimates, Figure};
+use crate::score::sums::{ClassSums, DensitySums, FigureSums, NumberSums};
 use crate::target::{Labels, Target};
 
 /// A kind of prediction problem.
 pub trait Task: Copy + Debug + Default + Send + Sync + 'static {
     /// What is known of the rows that are learned from.
     type Target: Target;
+    /// What is kept of prediction rows until their figures are asked for.
+    type Sums: FigureSums;
     /// The name in files, on the command line and in messages.
     const NAME: &'static str;
     /// Whether prediction rows hold logarithms (then they are mixed in log space).
@@ -39,7 +42,14 @@ pub trait Task: Copy + Debug + Default + Send + Sync + 'static {
     fn measure(measure: Measure, row: &[f64], target: &Self::Target, i: usize) -> Option<f64>;
 
     /// The usual figures of a whole set of predictions (log loss, error, RMSE, ..), by name.
-    fn figures(predicted: &[f64], target: &Self::Target) -> Vec<Figure>;
+    fn figures(predicted: &[f64], target: &Self::Target) -> Vec<Figure> {
+        let mut sums = Self::Sums::new(true);
+        Self::sum_up(&mut sums, predicted, target);
+        sums.finish().into_iter().map(|(name, figure)| (name, figure.mean)).collect()
+    }
+
+    /// Adds prediction rows to what is kept for the figures.
+    fn sum_up(sums: &mut Self::Sums, predicted: &[f64], target: &Self::Target);
 
     /// The same figures with their standard errors, over rows with a share of the weight.
     fn estimates(predicted: &[f64], target: &Self::Target, shares: &[f64]) -> Estimates;
@@ -91,6 +101,7 @@ pub struct Regression;
 
 impl Task for Density {
     type Target = ();
+    type Sums = DensitySums;
     const NAME: &'static str = "density";
     const HAS_TARGET: bool = false;
     const LOG_SPACE: bool = true;
@@ -105,8 +116,8 @@ impl Task for Density {
     fn measure(measure: Measure, row: &[f64], (): &(), _i: usize) -> Option<f64> {
         (measure == Measure::Log).then_some(row[0])
     }
-    fn figures(predicted: &[f64], (): &()) -> Vec<Figure> {
-        figures::of_densities(predicted)
+    fn sum_up(sums: &mut DensitySums, predicted: &[f64], (): &()) {
+        sums.add(predicted);
     }
     fn estimates(predicted: &[f64], (): &(), shares: &[f64]) -> Estimates {
         figures::estimates_of_densities(predicted, shares)
@@ -115,6 +126,7 @@ impl Task for Density {
 
 impl Task for Joint {
     type Target = Labels;
+    type Sums = ClassSums;
     const NAME: &'static str = "joint";
     const LOG_SPACE: bool = true;
     const CLASSES: bool = true;
@@ -129,8 +141,8 @@ impl Task for Joint {
     fn measure(measure: Measure, row: &[f64], target: &Labels, i: usize) -> Option<f64> {
         measure.of_classes(&posterior(row), target, i)
     }
-    fn figures(predicted: &[f64], target: &Labels) -> Vec<Figure> {
-        figures::of_classes(&Self::posteriors(predicted, Self::width(target)), target)
+    fn sum_up(sums: &mut ClassSums, predicted: &[f64], target: &Labels) {
+        sums.add(&Self::posteriors(predicted, Self::width(target)), target);
     }
     fn estimates(predicted: &[f64], target: &Labels, shares: &[f64]) -> Estimates {
         let posteriors = Self::posteriors(predicted, Self::width(target));
@@ -156,6 +168,7 @@ impl Joint {
 
 impl Task for Classification {
     type Target = Labels;
+    type Sums = ClassSums;
     const NAME: &'static str = "classification";
     const LOG_SPACE: bool = false;
     const CLASSES: bool = true;
@@ -169,8 +182,8 @@ impl Task for Classification {
     fn measure(measure: Measure, row: &[f64], target: &Labels, i: usize) -> Option<f64> {
         measure.of_classes(row, target, i)
     }
-    fn figures(predicted: &[f64], target: &Labels) -> Vec<Figure> {
-        figures::of_classes(predicted, target)
+    fn sum_up(sums: &mut ClassSums, predicted: &[f64], target: &Labels) {
+        sums.add(predicted, target);
     }
     fn estimates(predicted: &[f64], target: &Labels, shares: &[f64]) -> Estimates {
         figures::estimates_of_classes(predicted, target, shares)
@@ -179,6 +192,7 @@ impl Task for Classification {
 
 impl Task for Regression {
     type Target = Vec<f64>;
+    type Sums = NumberSums;
     const NAME: &'static str = "regression";
     const LOG_SPACE: bool = false;
     const CLASSES: bool = false;
@@ -193,8 +207,8 @@ impl Task for Regression {
     fn measure(measure: Measure, row: &[f64], target: &Vec<f64>, i: usize) -> Option<f64> {
         measure.of_number(row[0], target[i])
     }
-    fn figures(predicted: &[f64], target: &Vec<f64>) -> Vec<Figure> {
-        figures::of_numbers(predicted, target)
+    fn sum_up(sums: &mut NumberSums, predicted: &[f64], target: &Vec<f64>) {
+        sums.add(predicted, target);
     }
     fn estimates(predicted: &[f64], target: &Vec<f64>, shares: &[f64]) -> Estimates {
         figures::estimates_of_numbers(predicted, target, shares)

@@ -9,11 +9,12 @@ use dolmen::combine::weigh::{Errors, WeighOptions, Weighing};
 use dolmen::ensemble::{Assessment, Candidate};
 use dolmen::error::{Error, Result};
 use dolmen::oos::CheckKind;
+use dolmen::recipe::stream::OpenedPredictions;
 use dolmen::recipe::{Apply, Combined, Evidence, Matrix, WeighRecipe, WeighReport};
 use dolmen::run::Run;
 use dolmen::score::Measure;
 use dolmen::spec::Spec;
-use dolmen::table::{Features, Table};
+use dolmen::table::Blocks;
 use dolmen::task::{Joint, Regression, Task};
 use dolmen_report::Subject;
 use serde::Serialize;
@@ -51,7 +52,8 @@ use crate::picture::Shows;
   dolmen weigh forecasts.csv --target demand --inputs hour --method gate \\
       --apply tomorrow.csv -o combined.csv")]
 pub(crate) struct Weigh {
-    /// CSV or Parquet by extension; `-` reads CSV from standard input.
+    /// CSV or Parquet by extension; `-` reads CSV from standard input; a folder of Parquet files or a pattern such as
+    /// 'said/*.parquet'. Files larger than memory will do.
     predictions: DataFile,
     /// The column with the truth: classes or numbers.
     #[arg(long, value_name = "COLUMN")]
@@ -99,6 +101,10 @@ pub(crate) struct Weigh {
     /// Bootstrap draws.
     #[arg(long, default_value_t = WeighOptions::default().draws)]
     draws: usize,
+    /// How much memory weighing may take, such as 2G or 800M; predictions that need more are read block by block, for simplex
+    /// weights. [default: half of what can be had]
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<String>,
     #[command(flatten)]
     shows: Shows,
     #[command(flatten)]
@@ -135,7 +141,16 @@ pub(crate) fn run(weigh: &Weigh, common: &Common, out: &mut dyn Write) -> Done {
     let recipe = weigh.recipe(common)?;
     let run = common.run()?;
     let in_file = |error: Error| error.in_file(&weigh.predictions);
-    let (matrix, x) = weigh.matrix(&recipe, common, &run).map_err(in_file)?;
+    let (matrix, x) = match weigh.open(&recipe, &run).map_err(in_file)? {
+        OpenedPredictions::Blocks(blocks) => {
+            return weigh.blocks(&recipe, &blocks, run, common, out);
+        }
+        OpenedPredictions::Whole(whole) => {
+            let (matrix, x, notes) = *whole;
+            notes.iter().for_each(|text| note(common, text));
+            (matrix, x)
+        }
+    };
     let apply = match &weigh.apply {
         Some(path) => Apply::Further(recipe.read_further(path, &matrix, &run)?),
         None if output.is_some() => Apply::Same,
@@ -150,13 +165,7 @@ pub(crate) fn run(weigh: &Weigh, common: &Common, out: &mut dyn Write) -> Done {
     }
     let report = &weighed.report;
     weigh.shows.write(&Subject::Weighing(report, Some(&Evidence::of_matrix(&matrix))))?;
-    if !output.is_some_and(output::is_standard) {
-        match common.format {
-            Format::Json => output::json(&Shown { report, output }, out)?,
-            Format::Text => output::report(out, |out| report_text(report, output, out))?,
-        }
-    }
-    if report.converged() || weigh.allow_unconverged { Ok(()) } else { Err(Failure::Negative) }
+    weigh.tell(report, common, out)
 }
 
 impl Weigh {
@@ -185,34 +194,62 @@ impl Weigh {
         })
     }
 
-    /// Reads the predictions and finds out what they are.
-    fn matrix(
-        &self,
-        recipe: &WeighRecipe,
-        common: &Common,
-        run: &Run,
-    ) -> Result<(Matrix, Option<Features>)> {
-        if let Some(matrix) = Matrix::read(&self.predictions, run)? {
-            if let Some(name) = self.inputs.first() {
+    /// Opens the predictions and finds out what they are.
+    fn open(&self, recipe: &WeighRecipe, run: &Run) -> Result<OpenedPredictions> {
+        let kept = if self.predictions.is_file() || output::is_standard(&self.predictions) {
+            Matrix::read(&self.predictions, run)?
+        } else {
+            None
+        };
+        match (kept, self.inputs.first()) {
+            (Some(_), Some(name)) => {
                 let expected = "left out: a kept matrix holds predictions only";
-                return Err(Error::param("inputs", expected, name));
+                Err(Error::param("inputs", expected, name))
             }
-            return Ok((matrix, None));
+            (Some(matrix), None) => {
+                Ok(OpenedPredictions::Whole(Box::new((matrix, None, Vec::new()))))
+            }
+            (None, _) => recipe.open(&self.predictions, self.memory.as_deref(), run),
         }
-        let table = self.read(recipe, &self.predictions, run)?;
-        let (matrix, inputs, notes) = recipe.matrix(table)?;
-        notes.iter().for_each(|text| note(common, text));
-        Ok((matrix, inputs))
     }
 
-    fn read(&self, recipe: &WeighRecipe, path: &Path, run: &Run) -> Result<Table> {
-        let always: Vec<&str> = [&self.target, &self.weights]
-            .into_iter()
-            .flatten()
-            .chain(&self.inputs)
-            .map(String::as_str)
-            .collect();
-        recipe.reading.read(path, &always, None, run)
+    /// Weighs predictions that are read block by block.
+    fn blocks(
+        &self,
+        recipe: &WeighRecipe,
+        blocks: &Blocks,
+        run: Run,
+        common: &Common,
+        out: &mut dyn Write,
+    ) -> Done {
+        if self.apply.is_some() {
+            let expected = "left out where predictions are read block by block";
+            return Err(Error::param("apply", expected, "given").into());
+        }
+        let output = self.output.as_deref();
+        output::check_outputs(&blocks.paths().collect::<Vec<_>>(), &[("--output", output)])?;
+        let (report, notes) = match output {
+            None => recipe.weigh_blocks(blocks, None, &run)?,
+            Some(_) => output::row_blocks(output, common.format, out, |put| {
+                recipe.weigh_blocks(blocks, Some(put), &run)
+            })?,
+        };
+        drop(run);
+        notes.iter().for_each(|text| note(common, text));
+        self.shows.write(&Subject::Weighing(&report, None))?;
+        self.tell(&report, common, out)
+    }
+
+    /// Shows the report, unless predictions take its place.
+    fn tell(&self, report: &WeighReport, common: &Common, out: &mut dyn Write) -> Done {
+        let output = self.output.as_deref();
+        if !output.is_some_and(output::is_standard) {
+            match common.format {
+                Format::Json => output::json(&Shown { report, output }, out)?,
+                Format::Text => output::report(out, |out| report_text(report, output, out))?,
+            }
+        }
+        if report.converged() || self.allow_unconverged { Ok(()) } else { Err(Failure::Negative) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Commands on a page, and what they say.
 //!
-//! A `console` block is a session: a line `$ COMMAND` (going on after a backslash), below it what it says on both outputs. A page's
+//! A `console` block is a session: a line `$ COMMAND` (going on after a backslash), below it what it says: notes, then output. A page's
 //! commands run one after another in a folder of its own that holds the data sets the program carries, and every file of the page whose
 //! first line is `# NAME.toml`. A line `..` stands for any lines, nothing below a command for anything; a line `?` alone asks
 //! an update for all there is to show.
@@ -99,18 +99,18 @@ fn steps(lines: &[String]) -> Vec<Step> {
     steps
 }
 
-/// What a command says on both outputs; it must end well.
+/// What a command says: its notes first, then its output, whichever came first: in a pipe that is chance. It must end well.
 fn execute(command: &str, folder: &TempDir, faults: &mut Vec<String>) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_dolmen")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
     let output = Command::new("sh")
-        .args(["-c", &format!("exec 2>&1\n{command}")])
+        .args(["-c", command])
         .current_dir(folder.path())
         .env("PATH", path)
         .env("LC_ALL", "C")
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let said = [&output.stderr, &output.stdout].map(|part| String::from_utf8_lossy(part)).concat();
     if !output.status.success() {
         faults.push(format!("$ {command}\nends with {}:\n{said}", output.status));
     }

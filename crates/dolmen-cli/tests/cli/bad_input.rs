@@ -219,3 +219,12 @@ fn comparisons_that_cannot_be() {
     refuse(&["--drop", "zz"], &["'zz'"]);
     refuse(&["--keep", "Species"], &["densities do not use categories"]);
 }
+
+#[test]
+fn an_example_that_is_not_there_can_be_written() {
+    let folder = Folder::new();
+    let told = folder.refuses(&["fit", "iris.csv", "--target", "Species"]);
+    assert!(told.contains("dolmen generate example iris -o iris.csv"), "{told}");
+    let told = folder.refuses(&["fit", "irises.csv", "--target", "Species"]);
+    assert!(!told.contains("generate"), "{told}");
+}

@@ -142,3 +142,65 @@ fn memory_does_not_grow_with_the_rows() {
     let (some, all) = (peak("some.csv"), peak("all.csv"));
     assert!(all < some + 20e3, "{some} kB for a tenth of the rows, {all} kB for all");
 }
+
+/// Predictions of more rows than a block has, in three forms; the weights, scores and gains are those of a file read at once.
+#[test]
+fn predictions_in_blocks_have_the_weights_of_all_rows() {
+    let folder = Folder::new();
+    let wave = |i: usize, k: usize| ((i * k % 1009) as f64 / 1009.0 - 0.5) * 2.0;
+    let (mut densities, mut classes, mut numbers) = (
+        String::from("w,a,b,c\n"),
+        String::from("truth,a:no,a:yes,b:no,b:yes\n"),
+        String::from("y,near,far,other\n"),
+    );
+    for i in 0..ROWS {
+        let (u, v) = (wave(i, 7919), wave(i, 104_729));
+        writeln!(densities, "{},{},{},{}", 1 + i % 3, -u * u, -0.5 - v * v, -1.0 + u * v).unwrap();
+        let p = |s: f64| 1.0 / (1.0 + (-s).exp());
+        let truth = if u + 0.5 * v > 0.0 { "yes" } else { "no" };
+        let (a, b) = (p(2.0 * u), p(v + 0.3));
+        writeln!(classes, "{truth},{},{a},{},{b}", 1.0 - a, 1.0 - b).unwrap();
+        writeln!(numbers, "{},{},{},{}", u + v, u, v + 0.2, u - v).unwrap();
+    }
+    folder.write("d.csv", densities);
+    folder.write("c.csv", classes);
+    folder.write("n.csv", numbers);
+    let forms: [&[&str]; 3] = [
+        &["weigh", "d.csv", "--log", "--weights", "w"],
+        &["weigh", "c.csv", "--target", "truth"],
+        &["weigh", "n.csv", "--target", "y"],
+    ];
+    for form in forms {
+        let whole = folder.json(&[form, &["-q", "--format", "json", "-o", "whole.csv"]].concat());
+        let blocks = [form, &["--memory", "100K", "--format", "json", "-o", "blocks.csv"]].concat();
+        let told = folder.dolmen(&blocks);
+        assert!(told.stderr.contains("block by block"), "{}", told.stderr);
+        let blocks: Value = serde_json::from_str(&told.stdout).unwrap();
+        let close = |a: &Value, b: &Value, tolerance: f64| {
+            let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
+            assert!((a - b).abs() <= tolerance, "{form:?}: {a} {b}");
+        };
+        close(&blocks["score"], &whole["score"], 1e-9);
+        assert_eq!((&blocks["rows"], &blocks["best"]), (&whole["rows"], &whole["best"]));
+        for gain in ["gain_over_best", "gain_over_uniform"] {
+            close(&blocks[gain]["mean"], &whole[gain]["mean"], 1e-9);
+            close(&blocks[gain]["se"], &whole[gain]["se"], 1e-9);
+        }
+        for (own, all) in
+            blocks["members"].as_array().unwrap().iter().zip(whole["members"].as_array().unwrap())
+        {
+            close(&own["weight"], &all["weight"], 1e-6);
+            close(&own["score"], &all["score"], 1e-9);
+            assert_eq!(own["interval"], Value::Null);
+        }
+        let (own, all) = (folder.read("blocks.csv"), folder.read("whole.csv"));
+        assert_eq!(own.lines().count(), ROWS + 1);
+        assert_eq!(own.lines().next(), all.lines().next());
+    }
+    let refused = ["weigh", "n.csv", "--target", "y", "--memory", "100K"];
+    folder.refuses_naming(
+        &[&refused[..], &["--method", "ridge"]].concat(),
+        &["method", "block by block"],
+    );
+    folder.refuses_naming(&[&refused[..5], &["much"]].concat(), &["memory", "2G"]);
+}

@@ -188,7 +188,8 @@ fn of_evidence(evidence: &Evidence, warnings: &mut Vec<String>) {
         let (total, bins) = (levels.total() as f64, levels.counts.len() as f64);
         let expected = total / bins;
         let first = levels.counts.first().copied().unwrap_or(0) as f64;
-        if total > 0.0 && first > expected + 5.0 * expected.sqrt() {
+        let spread = evidence.level_spread().unwrap_or(0.0);
+        if total > 0.0 && first > expected + 5.0 * spread {
             warnings.push(format!("{first:.0} rows lie where the density expects {expected:.0}: its tails are too thin."));
         }
     }

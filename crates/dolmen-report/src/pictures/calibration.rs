@@ -48,8 +48,11 @@ pub(super) fn pit(subject: &Subject<'_>, options: &Options) -> Picture {
     );
     let bins = histogram.counts.len() as f64;
     let expected = total as f64 / bins;
-    // Counts of a bin are binomial: two standard deviations.
-    let spread = 2.0 * (expected * (1.0 - 1.0 / bins)).sqrt();
+    // Counts of a bin are binomial; those of the levels vary with the rows drawn from the density, too. Two standard deviations.
+    let spread = match (&options.input, evidence.level_spread()) {
+        (None, Some(spread)) => 2.0 * spread,
+        _ => 2.0 * (expected * (1.0 - 1.0 / bins)).sqrt(),
+    };
     let most = histogram.counts.iter().copied().max().unwrap_or(0) as f64;
     let frame = Frame {
         y: (0.0, 1.08 * most.max(expected + spread)),

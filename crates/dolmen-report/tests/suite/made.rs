@@ -89,6 +89,7 @@ fn nothing(rows: usize) -> Evidence {
         classes: None,
         numbers: None,
         levels: None,
+        levels_drawn: 0,
         marginals: Vec::new(),
         columns: Vec::new(),
         correlation: None,

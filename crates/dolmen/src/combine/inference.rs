@@ -70,8 +70,10 @@ fn spread(estimate: f64, mut sample: Vec<f64>) -> WeightError {
         return WeightError::NONE;
     }
     let (low, high) = (quantile(0.05), quantile(0.95));
+    // Weights that are what they are, whatever the rows, differ by rounding only.
+    let se = variance.sqrt();
     WeightError {
-        se: Some(variance.sqrt()),
+        se: Some(if se <= ROUNDING { 0.0 } else { se }),
         interval: Some([low.min(estimate), high.max(estimate)]),
         stretched: estimate < low - ROUNDING || estimate > high + ROUNDING,
     }

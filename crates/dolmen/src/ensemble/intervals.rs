@@ -12,7 +12,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::score::Estimate;
+use crate::score::{Estimate, Running};
 
 /// How wide intervals are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,35 +58,38 @@ impl Coverage {
 }
 
 /// What is kept of the intervals of one level until all rows have been seen.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Covered {
     level: f64,
-    /// Which rows' truths they held.
-    held: Vec<bool>,
+    /// How often they held the truth.
+    held: Running,
     /// The sum of their widths.
     width: f64,
 }
 
 impl Covered {
     pub(super) fn new(level: f64) -> Self {
-        Self { level, held: Vec::new(), width: 0.0 }
+        Self { level, held: Running::default(), width: 0.0 }
     }
 
     /// Adds the intervals of further rows and the truths they were to hold.
     pub(super) fn add(&mut self, intervals: &[[f64; 2]], truth: &[f64]) {
-        let holds = |([low, high], y): (&[f64; 2], &f64)| (low..=high).contains(&y);
-        self.held.extend(intervals.iter().zip(truth).map(holds));
-        for [low, high] in intervals {
+        for ([low, high], y) in intervals.iter().zip(truth) {
+            self.held.add(f64::from((low..=high).contains(&y)));
             self.width += high - low;
         }
     }
 
+    /// Adds rows that come after these.
+    pub(super) fn merge(&mut self, later: &Self) {
+        self.held.merge(&later.held);
+        self.width += later.width;
+    }
+
     /// How they did.
     pub(super) fn coverage(&self) -> Coverage {
-        let rows = self.held.len() as f64;
-        let held: Vec<f64> = self.held.iter().map(|held| f64::from(*held)).collect();
-        let measured = Estimate::of(&held, &vec![1.0 / rows; held.len()]);
-        Coverage { level: self.level, measured, width: self.width / rows }
+        let width = self.width / self.held.rows() as f64;
+        Coverage { level: self.level, measured: self.held.estimate(), width }
     }
 }
 

@@ -154,7 +154,7 @@ impl Ensemble<Regression> {
 }
 
 /// How often intervals hold the truth of rows that are seen block by block.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Coverages {
     levels: Vec<Covered>,
 }
@@ -178,6 +178,15 @@ impl Coverages {
             covered.add(own, truth);
         }
         Ok(())
+    }
+
+    /// Adds rows that come after these.
+    pub fn merge(&mut self, later: Self) {
+        if self.levels.is_empty() {
+            *self = later;
+        } else {
+            self.levels.iter_mut().zip(&later.levels).for_each(|(all, more)| all.merge(more));
+        }
     }
 
     /// How often they held it at each level; `None` if the model has no intervals.

@@ -13,7 +13,7 @@ use crate::task::Task;
 ///
 /// Splits stay apart, because not every use of them averages: a nested check asks for all pairs of folds as one plan, in
 /// which each row is predicted by several splits that must not be mixed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Block {
     /// Split after split, one column per member: the rows that the split holds out x width, in the split's order. Empty
     /// where the fit failed.
@@ -120,7 +120,7 @@ pub(crate) fn by_split_keeping<T: Task, K: Send>(
         let fit = |(v, split): (usize, &Split)| {
             run.check()?;
             let name = members.first().map_or("", String::as_str);
-            run.child(v as u64).step(name, |run| predict(split, run))
+            run.child(plan.number(v)).step(name, |run| predict(split, run))
         };
         splits.map(fit).collect()
     });

@@ -70,7 +70,7 @@ impl Plan {
         if splits.is_empty() {
             return Err(Error::data(Place::default(), "the plan has no splits"));
         }
-        Ok(Self { rows, splits })
+        Ok(Self::of(rows, splits))
     }
 }
 

@@ -41,7 +41,7 @@ impl Plan {
             let is_test = |&i: &usize| held_out[place(groups[i])];
             Split::others((0..groups.len()).filter(is_test).collect())
         };
-        Ok(Self { rows: groups.len(), splits: (0..repeats).map(draw).collect() })
+        Ok(Self::of(groups.len(), (0..repeats).map(draw).collect()))
     }
 
     /// One split that holds out the last `test` rows in time and learns from all before; rows of the same time stay
@@ -59,6 +59,6 @@ impl Plan {
             return Err(Error::param("times", "of several values, or no row is left", first));
         }
         let held_out = (0..times.len()).filter(|&i| times[i] >= first).collect();
-        Ok(Self { rows: times.len(), splits: vec![Split::others(held_out)] })
+        Ok(Self::of(times.len(), vec![Split::others(held_out)]))
     }
 }

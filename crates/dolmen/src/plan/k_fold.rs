@@ -42,7 +42,7 @@ impl Plan {
     /// As many splits as rows, each predicting one.
     pub fn leave_one_out(rows: usize) -> Result<Self> {
         check_folds("folds", rows, rows, "rows")?;
-        Ok(Self { rows, splits: (0..rows).map(|row| Split::others(vec![row])).collect() })
+        Ok(Self::of(rows, (0..rows).map(|row| Split::others(vec![row])).collect()))
     }
 
     /// Deals the rows to folds as one deals cards: any stretch of their order, such as the rows of one class, is spread over
@@ -67,7 +67,7 @@ impl KFold {
             return Ok(Plan::dealt(rows, None, self.folds, &mut stream(run).rng()));
         }
         let splits = consecutive(rows, self.folds).map(|fold| Split::others(fold.collect()));
-        Ok(Plan { rows, splits: splits.collect() })
+        Ok(Plan::of(rows, splits.collect()))
     }
 }
 

@@ -155,6 +155,6 @@ impl Plan {
             let cure = "name only the column of times or that of groups";
             return Err(Error::data(Place::default(), problem).with_hint(cure));
         }
-        Ok(Self { rows, splits })
+        Ok(Self::of(rows, splits))
     }
 }

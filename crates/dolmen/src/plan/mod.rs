@@ -136,9 +136,27 @@ impl Split {
 pub struct Plan {
     rows: usize,
     splits: Vec<Split>,
+    /// The number of the first split, in the plan that this is a part of.
+    first: usize,
 }
 
 impl Plan {
+    fn of(rows: usize, splits: Vec<Split>) -> Self {
+        Self { rows, splits, first: 0 }
+    }
+
+    /// Some of the splits, which keep their numbers: what is drawn for them is the same in the part as in the whole.
+    #[must_use]
+    pub(crate) fn part(&self, splits: std::ops::Range<usize>) -> Option<Self> {
+        let first = self.first + splits.start;
+        Some(Self { rows: self.rows, splits: self.splits.get(splits)?.to_vec(), first })
+    }
+
+    /// The number of a split in the plan that this is a part of.
+    pub(crate) fn number(&self, split: usize) -> u64 {
+        (self.first + split) as u64
+    }
+
     /// Number of rows that are split.
     pub fn rows(&self) -> usize {
         self.rows
@@ -197,7 +215,7 @@ impl Plan {
             test.dedup();
             Split::others(test)
         };
-        Self { rows: self.rows, splits: self.pairs().into_iter().map(both).collect() }
+        Self::of(self.rows, self.pairs().into_iter().map(both).collect())
     }
 
     /// Whether no split learns from rows that it or a later split predicts, and none is predicted twice: then what is
@@ -239,7 +257,7 @@ impl Plan {
     /// Checks nothing: folds beyond the number of rows are empty.
     pub fn in_turn(rows: usize, folds: usize) -> Self {
         let fold = |v| Split::others((v..rows).step_by(folds).collect());
-        Self { rows, splits: (0..folds).map(fold).collect() }
+        Self::of(rows, (0..folds).map(fold).collect())
     }
 
     /// The partition with these folds, numbered below `folds`.
@@ -252,7 +270,7 @@ impl Plan {
         for (row, &fold) in fold_of_row.iter().enumerate() {
             tests[fold as usize].push(row);
         }
-        Self { rows: fold_of_row.len(), splits: tests.into_iter().map(Split::others).collect() }
+        Self::of(fold_of_row.len(), tests.into_iter().map(Split::others).collect())
     }
 }
 

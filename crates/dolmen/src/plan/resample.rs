@@ -106,7 +106,7 @@ impl Plan {
         let split = |number| run.check().map(|()| draw(&streams.child(number)));
         let splits: Result<_> =
             run.install(|| (0..repeats as u64).into_par_iter().map(split).collect());
-        Ok(Self { rows, splits: splits? })
+        Ok(Self::of(rows, splits?))
     }
 }
 

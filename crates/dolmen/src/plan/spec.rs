@@ -200,6 +200,6 @@ impl Repeated {
             run.check()?;
             splits.extend(self.of.build(rows, keys, &streams.child(repeat))?.splits);
         }
-        Ok(Plan { rows, splits })
+        Ok(Plan::of(rows, splits))
     }
 }

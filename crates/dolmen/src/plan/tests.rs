@@ -47,7 +47,7 @@ fn different_plans_have_different_fingerprints() {
         split(7, &[0, 1], &[2, 3]),
         split(6, &[0, 1, 2, 4, 5], &[3]),
         split(6, &[0, 1, 2, 4, 5, 5], &[3]),
-        Plan { rows: 6, splits: vec![Split::others(vec![3]); 2] },
+        Plan::of(6, vec![Split::others(vec![3]); 2]),
     ]);
     let fingerprints: BTreeSet<_> = plans.iter().map(Plan::fingerprint).collect();
     assert_eq!(fingerprints.len(), plans.len());
@@ -76,7 +76,7 @@ fn a_partition_learns_from_all_other_rows() {
     assert_eq!(plan.coverage(), [1, 1, 1, 1]);
     assert!(!plan.is_partition());
     assert_eq!(plan.fold_of_row(), None);
-    let twice = Plan { rows: 3, splits: vec![Split::others(vec![0, 1]); 2] };
+    let twice = Plan::of(3, vec![Split::others(vec![0, 1]); 2]);
     assert!(!twice.is_partition());
     assert_eq!(twice.never_held_out(), [2]);
 }

@@ -97,7 +97,7 @@ impl TimeOrdered {
             let train = (0..rows).filter(is_train).collect();
             Split::explicit(rows, train, (0..rows).filter(is_test).collect())
         };
-        Ok(Plan { rows, splits: blocks.into_iter().map(split).collect() })
+        Ok(Plan::of(rows, blocks.into_iter().map(split).collect()))
     }
 
     /// Held-out blocks at the end of the data, each predicted from what was before it.

@@ -63,7 +63,7 @@ impl<T: Catalogued> Contender<T> for OfRecipe<'_, T> {
         _options: &CompareOptions,
         run: &Run,
     ) -> Result<(Ensemble<T>, usize)> {
-        let stacked = self.recipe.stack(self.catalogue, train, None, None, run)?;
+        let stacked = self.recipe.stack(self.catalogue, train, None, None, None, run)?;
         Ok((stacked.ensemble, stacked.folds))
     }
 }

@@ -14,7 +14,7 @@ use crate::ensemble::Ensemble;
 use crate::error::Result;
 use crate::evaluate::explain::{Dependence, Importance};
 use crate::learner::density::DensityModel;
-use crate::learner::{Fitted, Sample};
+use crate::learner::{Fitted, Sample, predict};
 use crate::oos::OutOfSample;
 use crate::run::Run;
 use crate::score::Histogram;
@@ -41,6 +41,9 @@ pub struct Evidence {
     /// right every value between 0 and 1 is as frequent as any other, in any number of columns.
     #[serde(default)]
     pub levels: Option<Histogram>,
+    /// Rows drawn from the density to know its levels; 0 in files that do not tell: then they were 1000.
+    #[serde(default)]
+    pub levels_drawn: usize,
     /// Of densities, where rows were given: for each column the stack's probability of a value below the row's.
     #[serde(default)]
     pub marginals: Vec<ColumnSketch>,
@@ -105,8 +108,11 @@ const MOST_CORRELATED: usize = 60;
 /// Columns and levels up to which they are summed up.
 const MOST_COLUMNS: usize = 64;
 const MOST_LEVELS: usize = 30;
-/// Rows drawn from a density to know its levels.
-const DRAWN: usize = 1000;
+/// Rows drawn from a density to know its levels: as many as are judged, within these.
+const FEWEST_DRAWN: usize = 1000;
+const MOST_DRAWN: usize = 10_000;
+/// Rows by which it is seen whether the folds' densities are like that of all rows.
+const COMPARED: usize = 500;
 /// Bins of probabilities.
 const BINS: usize = 20;
 
@@ -128,6 +134,7 @@ impl Evidence {
             classes: None,
             numbers: None,
             levels: None,
+            levels_drawn: 0,
             marginals: Vec::new(),
             columns: Vec::new(),
             correlation: None,
@@ -158,7 +165,12 @@ impl Evidence {
         evidence.sum_up::<T>(&predicted, &matrix.target().select(&rows), &weights);
         let table_rows: Vec<usize> = rows.iter().map(|&i| matrix.table_rows()[i]).collect();
         let stream = run.stream("evidence");
-        evidence.levels = levels(ensemble.density(), sample.x(), &table_rows, &predicted, &stream)?;
+        if let Some(density) = ensemble.density() {
+            let levels = Levels::of(density, table_rows.len(), sample.x(), &stream)?;
+            if levels.suit(density, sample.x(), &table_rows, &predicted)? {
+                evidence.take_levels(&levels, sample.x(), &table_rows, &predicted);
+            }
+        }
         evidence.columns = sketches(sample.x());
         evidence.correlation = MemberCorrelation::of(matrix);
         Ok(Some(evidence))
@@ -201,29 +213,71 @@ fn combined<T: Task>(
     Ok(out)
 }
 
-/// Where rows stand among the levels of a density: how often rows drawn from it are less dense than they. Rows with missing
-/// values have densities of fewer columns, and are left out.
-fn levels(
-    density: Option<&dyn DensityModel>,
-    x: Rows<'_>,
-    rows: &[usize],
-    log_densities: &[f64],
-    run: &Run,
-) -> Result<Option<Histogram>> {
-    let Some(density) = density else { return Ok(None) };
-    let drawn = Features::new(density.sample(DRAWN, run)?, x.schema().clone())?;
-    let mut own = vec![0.0; DRAWN];
-    density.predict_into(drawn.rows(), &mut own)?;
-    own.sort_by(f64::total_cmp);
-    let is_whole = |i: &usize| x.row(rows[*i]).iter().all(|v| !v.is_nan());
-    let level = |i: usize| {
-        let value = log_densities[i];
-        let (below, up_to) =
-            (own.partition_point(|o| *o < value), own.partition_point(|o| *o <= value));
-        (below + up_to) as f64 / (2 * DRAWN) as f64
-    };
-    let values = (0..rows.len()).filter(is_whole).map(level);
-    Ok(Some(Histogram::within([0.0, 1.0], BINS, values)))
+/// The levels of a density: the log densities of rows drawn from it, ascending.
+struct Levels(Vec<f64>);
+
+impl Levels {
+    /// Enough of them to judge so many rows.
+    fn of(density: &dyn DensityModel, rows: usize, x: Rows<'_>, run: &Run) -> Result<Self> {
+        let count = rows.clamp(FEWEST_DRAWN, MOST_DRAWN);
+        let drawn = Features::new(density.sample(count, run)?, x.schema().clone())?;
+        let mut own = predict(density, drawn.rows(), run)?;
+        own.sort_by(f64::total_cmp);
+        Ok(Self(own))
+    }
+
+    /// How often rows drawn from the density are less dense than one of this log density.
+    fn level(&self, value: f64) -> f64 {
+        let below = self.0.partition_point(|own| *own < value);
+        let up_to = self.0.partition_point(|own| *own <= value);
+        (below + up_to) as f64 / (2 * self.0.len()) as f64
+    }
+
+    /// Whether what was said about rows held out can be told by these levels. The densities of the folds said it, and these are of the density of
+    /// all rows: a mixture may have found another place in a fold, and a narrow kernel is higher where its own row is.
+    fn suit(
+        &self,
+        density: &dyn DensityModel,
+        x: Rows<'_>,
+        rows: &[usize],
+        held_out: &[f64],
+    ) -> Result<bool> {
+        let finite: Vec<f64> = self.0.iter().copied().filter(|own| own.is_finite()).collect();
+        let count = finite.len() as f64;
+        let centre = finite.iter().sum::<f64>() / count;
+        let spread = finite.iter().map(|own| (own - centre).powi(2)).sum::<f64>() / count;
+        let step = rows.len().div_ceil(COMPARED).max(1);
+        let places: Vec<usize> = (0..rows.len()).step_by(step).collect();
+        let chosen: Vec<usize> = places.iter().map(|&i| rows[i]).collect();
+        let mut of_all = vec![0.0; places.len()];
+        density.predict_into(x.select(&chosen).rows(), &mut of_all)?;
+        let apart: Vec<f64> =
+            of_all.iter().zip(&places).map(|(all, &i)| all - held_out[i]).collect();
+        let mean = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / apart.len() as f64;
+        let shift = mean(&mut apart.iter().copied());
+        let size = mean(&mut apart.iter().map(|d| d.abs()));
+        Ok(shift.abs() <= 0.1 * spread.sqrt() && size <= 0.3 * spread.sqrt())
+    }
+}
+
+impl Evidence {
+    /// Where rows stand among the levels of a density. Rows with missing values have densities of fewer columns, and are left
+    /// out.
+    fn take_levels(&mut self, levels: &Levels, x: Rows<'_>, rows: &[usize], log: &[f64]) {
+        let is_whole = |i: &usize| x.row(rows[*i]).iter().all(|v| !v.is_nan());
+        let values = (0..rows.len()).filter(is_whole).map(|i| levels.level(log[i]));
+        self.levels = Some(Histogram::within([0.0, 1.0], BINS, values));
+        self.levels_drawn = levels.0.len();
+    }
+
+    /// The standard deviation of the rows in one of the bars of `levels`, of a density that is right: rows are drawn by chance, and so are
+    /// those by which the levels are known.
+    pub fn level_spread(&self) -> Option<f64> {
+        let levels = self.levels.as_ref()?;
+        let (total, bins) = (levels.total() as f64, levels.counts.len() as f64);
+        let drawn = if self.levels_drawn == 0 { FEWEST_DRAWN } else { self.levels_drawn };
+        Some((total / bins * (1.0 - 1.0 / bins) * (1.0 + total / drawn as f64)).sqrt())
+    }
 }
 
 /// The stack's probability of a value below each row's, column by column; columns whose part of it cannot be had are left out.
@@ -273,7 +327,10 @@ impl Model {
         let mut evidence = Evidence::new(x.rows(), Basis::NewRows);
         evidence.sum_up::<T>(&together, truth, &vec![1.0; x.rows()]);
         let all: Vec<usize> = (0..x.rows()).collect();
-        evidence.levels = levels(model.density(), x, &all, &together, run)?;
+        if let Some(density) = model.density() {
+            let levels = Levels::of(density, x.rows(), x, run)?;
+            evidence.take_levels(&levels, x, &all, &together);
+        }
         evidence.marginals = marginals(model.density(), x);
         evidence.columns = sketches(x);
         let members = model.names().map(String::from).zip(alone).collect();

@@ -1,9 +1,11 @@
 //! The way from data to a model: members, folds, combiners and check as the recipe asks for them, or as usual.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::explain::Explained;
 use super::model::Anywhere;
+use super::tasks::Doer;
 use super::{
     CheckPolicy, Data, Effort, Evidence, FitReport, Matrix, Model, Recipe, TargetTask, Truth,
 };
@@ -73,18 +75,30 @@ impl Recipe {
         earlier: Option<Matrix>,
         run: &Run,
     ) -> Result<Fit> {
+        self.fit_by(catalogue, data, earlier, None, run)
+    }
+
+    /// The same, with somebody who does the members' fits.
+    pub(super) fn fit_by(
+        &self,
+        catalogue: &Catalogue,
+        data: &Data,
+        earlier: Option<Matrix>,
+        doer: Option<Arc<dyn Doer>>,
+        run: &Run,
+    ) -> Result<Fit> {
         let run = &run.seeded(self.seed);
         self.check_alone()?;
         match &data.truth {
-            Truth::None => self.fit_task::<Density>(catalogue, data, &(), earlier, run),
+            Truth::None => self.fit_task::<Density>(catalogue, data, &(), earlier, doer, run),
             Truth::Classes(labels) if self.task == Some(TargetTask::Joint) => {
-                self.fit_task::<Joint>(catalogue, data, labels, earlier, run)
+                self.fit_task::<Joint>(catalogue, data, labels, earlier, doer, run)
             }
             Truth::Classes(labels) => {
-                self.fit_task::<Classification>(catalogue, data, labels, earlier, run)
+                self.fit_task::<Classification>(catalogue, data, labels, earlier, doer, run)
             }
             Truth::Numbers(values) => {
-                self.fit_task::<Regression>(catalogue, data, values, earlier, run)
+                self.fit_task::<Regression>(catalogue, data, values, earlier, doer, run)
             }
         }
     }
@@ -95,6 +109,7 @@ impl Recipe {
         data: &Data,
         target: &T::Target,
         earlier: Option<Matrix>,
+        doer: Option<Arc<dyn Doer>>,
         run: &Run,
     ) -> Result<Fit> {
         let sample = data.sample::<T>(target)?;
@@ -103,8 +118,8 @@ impl Recipe {
             Some(matrix) => self.with_members_of(matrix, catalogue, sample.x())?,
             None => self.clone(),
         };
-        let stacked =
-            with_earlier.stack(catalogue, &sample, data.folds.as_deref(), earlier, run)?;
+        let folds = data.folds.as_deref();
+        let stacked = with_earlier.stack(catalogue, &sample, folds, earlier, doer, run)?;
         with_earlier.finish(catalogue, data, (&sample, sample.rows()), stacked, run)
     }
 
@@ -176,6 +191,7 @@ impl Recipe {
         sample: &Sample<'_, T>,
         folds: Option<&[u32]>,
         earlier: Option<OutOfSample<T>>,
+        doer: Option<Arc<dyn Doer>>,
         run: &Run,
     ) -> Result<Stacked<T>> {
         let begun = Instant::now();
@@ -193,7 +209,10 @@ impl Recipe {
             Some(limited) => vec![Box::new(limited)],
             None => specs.iter().map(|spec| catalogue.combiner(spec)).collect::<Result<_>>()?,
         };
-        let learners = self.learners(catalogue, sample)?;
+        let mut learners = self.learners(catalogue, sample)?;
+        if let Some(doer) = doer {
+            learners = super::tasks::sent(learners, sample.rows(), &doer, catalogue.registry());
+        }
         let members = learners.iter().map(|learner| learner.members().len()).sum();
         super::report::plan_report(sample.rows(), members, run);
         let stack = self.configured(Stack::choosing(combiners), sample.rows(), &plan);
@@ -225,7 +244,7 @@ impl Recipe {
     }
 
     /// The plan asked for, or the usual one; `None` where rows are too few to hold any out.
-    fn plan_for<T: Catalogued>(
+    pub(super) fn plan_for<T: Catalogued>(
         &self,
         sample: &Sample<'_, T>,
         given: Option<&[u32]>,

@@ -55,6 +55,7 @@ mod report;
 mod routing;
 mod score;
 pub mod stream;
+mod tasks;
 mod time_span;
 mod weigh;
 
@@ -76,7 +77,8 @@ pub use report::{
     AloneMember, AloneReport, Combined, FitReport, OtherCombination, OtherMember, StackReport,
 };
 pub use routing::Routing;
-pub use score::{ScoreReport, ScoredMember};
+pub use score::{ScoreReport, ScoreSums, ScoredMember};
+pub use tasks::Doer;
 pub use time_span::TimeSpan;
 pub use weigh::{Apply, WeighRecipe, WeighReport, Weighed};
 

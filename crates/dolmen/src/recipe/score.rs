@@ -10,10 +10,10 @@ use crate::learner::predict;
 use crate::math::first_largest;
 use crate::memory;
 use crate::run::Run;
-use crate::score::Estimate;
 use crate::score::figures::Figures;
+use crate::score::sums::FigureSums;
+use crate::score::{Estimate, Running};
 use crate::table::{Blocks, Features, Rows, Table, Unseen, UnseenSoFar};
-use crate::target::Target;
 use crate::task::{Classification, Density, Joint, Regression, Task};
 
 /// What scoring says.
@@ -47,6 +47,9 @@ pub struct ScoreReport {
     /// Of numbers: how often prediction intervals hold the truth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Vec<Coverage>>,
+    /// Figures that are not there because they rank all rows, whose predictions could not be kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
 }
 
 /// One member's part.
@@ -78,12 +81,21 @@ pub(super) struct Answers<'a, T: Task> {
     pub(super) alone: Vec<Vec<f64>>,
 }
 
+impl<'a, T: Task> Answers<'a, T> {
+    fn of(model: &'a Ensemble<T>, x: Rows<'a>, truth: &'a T::Target, run: &Run) -> Result<Self> {
+        let alone = model.models().map(|member| predict(member, x, run));
+        let alone = alone.collect::<Result<Vec<Vec<f64>>>>()?;
+        let together = model.combine(&alone, x, run)?;
+        Ok(Self { model, x, truth, together, alone })
+    }
+}
+
 impl Model {
     /// Scores the model on rows that hold the truth, too.
     pub fn score(&self, rows: Predicted, run: &Run) -> Result<ScoreReport> {
-        let mut scoring = Scoring::new(self);
-        scoring.add(rows, run)?;
-        scoring.finish()
+        let mut sums = ScoreSums::new(self, true);
+        sums.add(self, rows, run)?;
+        sums.report(self)
     }
 
     /// How good the model is on rows that hold the truth, and how its predictions do row by row; with `explain` also the importance of the
@@ -94,34 +106,28 @@ impl Model {
         explain: bool,
         run: &Run,
     ) -> Result<(ScoreReport, Evidence)> {
-        let (features, table, without_truth) = self.with_truth(rows)?;
-        let mut scoring = Scoring::new(self);
-        let rows = Predicted { features: features.clone(), table, unseen: Vec::new() };
-        scoring.add(rows, run)?;
-        let evidence = scoring.examine(features.rows(), explain, &run.stream("examine"))?;
-        let report = scoring.finish()?;
-        Ok((ScoreReport { without_truth, ..report }, evidence))
+        let mut sums = ScoreSums::new(self, true);
+        let evidence = sums.take(self, rows, Some(explain), run)?.ok_or_else(|| no_truth(self))?;
+        Ok((sums.report(self)?, evidence))
     }
 
-    /// Scores the model on rows that are read block by block, and tells what categories it has not seen. Inputs are not kept;
-    /// predictions and truth are, because figures such as AUC need all of them at once: for each row and member as many
-    /// numbers as there are classes.
+    /// Scores the model on rows that are read block by block, and tells what categories it has not seen. Rows are not kept; of classes
+    /// predictions are, because the AUC ranks all of them: where memory does not hold them, there is no AUC.
     pub fn score_blocks(&self, blocks: &Blocks, run: &Run) -> Result<(ScoreReport, Vec<Unseen>)> {
-        if let Some(rows) = blocks.rows() {
-            let members = with_model!(self.any(), model => model.models().count());
-            let width = self.classes().len().max(1);
-            // Predictions of all, and a few numbers a row beside them while they are summed up.
-            let needed = memory::size(&[rows, (members + 1) * width + 6, size_of::<f64>()]);
-            memory::claim(needed, "the predictions")?;
-        }
-        let (mut scoring, mut unseen) = (Scoring::new(self), UnseenSoFar::default());
+        let members = with_model!(self.any(), model => model.models().count());
+        // Predictions of all, and a few numbers a row beside them while they are ranked.
+        let a_row = (members + 1) * self.classes().len() + 6;
+        let keeps_rows = blocks.rows().is_none_or(|rows| {
+            memory::claim(memory::size(&[rows, a_row, size_of::<f64>()]), "the predictions").is_ok()
+        });
+        let (mut sums, mut unseen) = (ScoreSums::new(self, keeps_rows), UnseenSoFar::default());
         blocks.visit(run, &mut |first, block| {
             let at = |error| blocks.locate(error, first);
             let mut rows = self.rows_of(block).map_err(at)?;
             unseen.add(std::mem::take(&mut rows.unseen));
-            scoring.add(rows, &run.silent()).map_err(at)
+            sums.add(self, rows, &run.silent()).map_err(at)
         })?;
-        let report = scoring.finish().map_err(|error| blocks.locate(error, 0))?;
+        let report = sums.report(self).map_err(|error| blocks.locate(error, 0))?;
         Ok((report, unseen.finish(self.schema())))
     }
 
@@ -142,187 +148,258 @@ impl Model {
     }
 }
 
-/// A model of any task that is scored block by block.
-enum Scoring<'a> {
-    Density(Scores<'a, Density>),
-    Classification(Scores<'a, Classification>),
-    Joint(Scores<'a, Joint>),
-    Regression(Scores<'a, Regression>, Coverages),
+/// What rows with known truth said of a model so far: sums that can be made in several places, travel, and are merged in the order of the
+/// rows.
+#[derive(Debug, Clone)]
+pub struct ScoreSums(OfTask);
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum OfTask {
+    Density(Scores<Density>),
+    Classification(Scores<Classification>),
+    Joint(Scores<Joint>),
+    Regression(Scores<Regression>, Coverages),
 }
 
-impl<'a> Scoring<'a> {
-    fn new(model: &'a Model) -> Self {
-        match model.any() {
-            AnyModel::Density(own) => Self::Density(Scores::new(model, own)),
-            AnyModel::Classification(own) => Self::Classification(Scores::new(model, own)),
-            AnyModel::Joint(own) => Self::Joint(Scores::new(model, own)),
+impl ScoreSums {
+    /// Of no rows yet. With `keeps_rows` the predictions of classes are kept, for the AUC.
+    pub fn new(model: &Model, keeps_rows: bool) -> Self {
+        Self(match model.any() {
+            AnyModel::Density(own) => OfTask::Density(Scores::new(own, keeps_rows)),
+            AnyModel::Classification(own) => OfTask::Classification(Scores::new(own, keeps_rows)),
+            AnyModel::Joint(own) => OfTask::Joint(Scores::new(own, keeps_rows)),
             AnyModel::Regression(own) => {
-                Self::Regression(Scores::new(model, own), Coverages::default())
+                OfTask::Regression(Scores::new(own, keeps_rows), Coverages::default())
             }
+        })
+    }
+
+    /// Predicts further rows and adds how that went.
+    pub fn add(&mut self, model: &Model, rows: Predicted, run: &Run) -> Result<()> {
+        self.take(model, rows, None, run).map(drop)
+    }
+
+    /// Adds what rows after these said of the same model.
+    pub fn merge(&mut self, later: Self) -> Result<()> {
+        match (&mut self.0, later.0) {
+            (OfTask::Density(all), OfTask::Density(later)) => all.merge(later),
+            (OfTask::Classification(all), OfTask::Classification(later)) => all.merge(later),
+            (OfTask::Joint(all), OfTask::Joint(later)) => all.merge(later),
+            (OfTask::Regression(all, own), OfTask::Regression(later, more)) => {
+                own.merge(more);
+                all.merge(later)
+            }
+            _ => Err(of_another_model()),
         }
     }
 
-    /// Predicts further rows.
-    fn add(&mut self, rows: Predicted, run: &Run) -> Result<()> {
-        match self {
-            Self::Density(scores) => scores.add(rows, run, |_, ()| Ok(())),
-            Self::Classification(scores) => scores.add(rows, run, |_, _| Ok(())),
-            Self::Joint(scores) => scores.add(rows, run, |_, _| Ok(())),
-            Self::Regression(scores, coverages) => {
-                let ensemble = scores.ensemble;
-                scores.add(rows, run, |x, truth| coverages.add(ensemble, x, truth, run))
-            }
-        }
+    /// The sums as they are sent.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        rmp_serde::to_vec(&self.0).map_err(|e| Error::param("sums", "ones that can be sent", e))
     }
 
-    /// How the predictions of all rows, which were these, do row by row.
-    fn examine(&self, x: Rows<'_>, explain: bool, run: &Run) -> Result<Evidence> {
-        match self {
-            Self::Density(scores) => scores.examine(x, explain, run),
-            Self::Classification(scores) => scores.examine(x, explain, run),
-            Self::Joint(scores) => scores.examine(x, explain, run),
-            Self::Regression(scores, _) => scores.examine(x, explain, run),
-        }
+    /// The sums as they were sent.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        rmp_serde::from_slice(bytes).map(Self).map_err(|e| Error::param("sums", "readable", e))
     }
 
     /// What all rows say.
-    fn finish(self) -> Result<ScoreReport> {
-        match self {
-            Self::Density(scores) => scores.finish(),
-            Self::Classification(scores) => scores.finish(),
-            Self::Joint(scores) => scores.finish(),
-            Self::Regression(scores, coverages) => {
-                Ok(ScoreReport { intervals: coverages.finish(), ..scores.finish()? })
+    pub fn report(&self, model: &Model) -> Result<ScoreReport> {
+        match (&self.0, model.any()) {
+            (OfTask::Density(scores), AnyModel::Density(own)) => scores.report(model, own),
+            (OfTask::Classification(scores), AnyModel::Classification(own)) => {
+                scores.report(model, own)
             }
+            (OfTask::Joint(scores), AnyModel::Joint(own)) => scores.report(model, own),
+            (OfTask::Regression(scores, coverages), AnyModel::Regression(own)) => {
+                Ok(ScoreReport { intervals: coverages.finish(), ..scores.report(model, own)? })
+            }
+            _ => Err(of_another_model()),
         }
+    }
+
+    /// Predicts further rows and adds how that went; with `examine` also what it was row by row, and `explain`ed if that is asked.
+    fn take(
+        &mut self,
+        model: &Model,
+        rows: Predicted,
+        examine: Option<bool>,
+        run: &Run,
+    ) -> Result<Option<Evidence>> {
+        match (&mut self.0, model.any()) {
+            (OfTask::Density(scores), AnyModel::Density(own)) => {
+                scores.take(model, own, rows, examine, run, |_, ()| Ok(()))
+            }
+            (OfTask::Classification(scores), AnyModel::Classification(own)) => {
+                scores.take(model, own, rows, examine, run, |_, _| Ok(()))
+            }
+            (OfTask::Joint(scores), AnyModel::Joint(own)) => {
+                scores.take(model, own, rows, examine, run, |_, _| Ok(()))
+            }
+            (OfTask::Regression(scores, coverages), AnyModel::Regression(own)) => {
+                let also = |x: Rows<'_>, truth: &Vec<f64>| coverages.add(own, x, truth, run);
+                scores.take(model, own, rows, examine, run, also)
+            }
+            _ => Err(of_another_model()),
+        }
+    }
+}
+
+/// How one predictor did.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(bound = "")]
+struct Own<T: Task> {
+    score: Running,
+    figures: T::Sums,
+}
+
+impl<T: Task> Own<T> {
+    fn new(keeps_rows: bool) -> Self {
+        Self { score: Running::default(), figures: T::Sums::new(keeps_rows) }
+    }
+
+    /// Adds prediction rows; the scores of each.
+    fn add(&mut self, predicted: &[f64], truth: &T::Target) -> Vec<f64> {
+        T::sum_up(&mut self.figures, predicted, truth);
+        let rows = predicted.chunks_exact(T::width(truth)).enumerate();
+        let scores: Vec<f64> = rows.map(|(i, row)| T::score(row, truth, i)).collect();
+        scores.iter().for_each(|&score| self.score.add(score));
+        scores
+    }
+
+    fn merge(&mut self, later: Self) {
+        self.score.merge(&later.score);
+        self.figures.merge(later.figures);
     }
 }
 
 /// What is kept of rows until all have been predicted.
-struct Scores<'a, T: Task> {
-    model: &'a Model,
-    ensemble: &'a Ensemble<T>,
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(bound = "")]
+struct Scores<T: Task> {
     rows: usize,
     without_truth: usize,
-    truth: Option<T::Target>,
-    /// What the ensemble predicts.
-    together: Vec<f64>,
-    /// What each member predicts.
-    alone: Vec<Vec<f64>>,
-    /// Each row's score if members had equal weights.
-    uniform: Vec<f64>,
+    together: Own<T>,
+    /// Each member, and the ensemble's gain over it.
+    alone: Vec<(Own<T>, Running)>,
+    /// The ensemble's gain over equal weights.
+    over_uniform: Running,
 }
 
-impl<'a, T: Task> Scores<'a, T> {
-    fn new(model: &'a Model, ensemble: &'a Ensemble<T>) -> Self {
+impl<T: Task> Scores<T> {
+    fn new(ensemble: &Ensemble<T>, keeps_rows: bool) -> Self {
+        let alone = ensemble.models().map(|_| (Own::new(keeps_rows), Running::default()));
         Self {
-            model,
-            ensemble,
             rows: 0,
             without_truth: 0,
-            truth: None,
-            together: Vec::new(),
-            alone: ensemble.models().map(|_| Vec::new()).collect(),
-            uniform: Vec::new(),
+            together: Own::new(keeps_rows),
+            alone: alone.collect(),
+            over_uniform: Running::default(),
         }
     }
 
-    /// Predicts further rows; `also` sees those whose truth is known.
-    fn add(
+    /// Predicts further rows and adds how that went; `also` sees those whose truth is known.
+    fn take(
         &mut self,
+        model: &Model,
+        ensemble: &Ensemble<T>,
         rows: Predicted,
+        examine: Option<bool>,
         run: &Run,
         also: impl FnOnce(Rows<'_>, &T::Target) -> Result<()>,
-    ) -> Result<()> {
-        self.model.check_classes(&rows.table)?;
-        let (features, mut table, without_truth) = self.model.with_truth(rows)?;
-        let unknown = match self.model.target() {
+    ) -> Result<Option<Evidence>> {
+        model.check_classes(&rows.table)?;
+        let (features, mut table, without_truth) = model.with_truth(rows)?;
+        let unknown = match model.target() {
             Some(name) => table.column(name)?.missing(),
             None => 0,
         };
         if unknown > 0 {
             // None of these rows has a truth.
             self.without_truth += unknown;
-            return Ok(());
+            return Ok(None);
         }
         self.without_truth += without_truth;
-        let truth: T::Target = self.model.truth(&mut table)?;
+        let truth: T::Target = model.truth(&mut table)?;
         let x = features.rows();
         also(x, &truth)?;
-        let alone = self.ensemble.models().map(|member| predict(member, x, run));
-        let alone = alone.collect::<Result<Vec<Vec<f64>>>>()?;
-        self.together.extend(self.ensemble.combine(&alone, x, run)?);
-        let first = self.alone.first().map_or(0, Vec::len);
-        self.alone.iter_mut().zip(alone).for_each(|(all, own)| all.extend(own));
-        let (width, members) = (T::width(&truth), self.alone.len());
-        let equal = vec![1.0 / members as f64; members];
+        let answers = Answers::of(ensemble, x, &truth, run)?;
+        self.add(&answers);
+        let examined = |explain| model.examine(answers, explain, &run.stream("examine"));
+        examine.map(examined).transpose()
+    }
+
+    fn add(&mut self, answers: &Answers<'_, T>) {
+        let Answers { truth, together, alone, .. } = answers;
+        let scores = self.together.add(together, truth);
+        self.rows += scores.len();
+        for ((own, gain), predicted) in self.alone.iter_mut().zip(alone) {
+            let own_scores = own.add(predicted, truth);
+            scores.iter().zip(own_scores).for_each(|(&all, own)| gain.add_difference(all, own));
+        }
+        let width = T::width(truth);
+        let equal = vec![1.0 / alone.len() as f64; alone.len()];
         let mut mixed = vec![0.0; width];
-        for i in 0..x.rows() {
-            let from = first + i * width;
-            T::mix(&equal, |m| &self.alone[m][from..from + width], &mut mixed);
-            self.uniform.push(T::score(&mixed, &truth, i));
+        for (i, &score) in scores.iter().enumerate() {
+            T::mix(&equal, |m| &alone[m][i * width..(i + 1) * width], &mut mixed);
+            self.over_uniform.add_difference(score, T::score(&mixed, truth, i));
         }
-        self.rows += x.rows();
-        match &mut self.truth {
-            Some(all) => all.append(truth),
-            none => *none = Some(truth),
+    }
+
+    fn merge(&mut self, later: Self) -> Result<()> {
+        if self.alone.len() != later.alone.len() {
+            return Err(of_another_model());
         }
+        self.rows += later.rows;
+        self.without_truth += later.without_truth;
+        self.together.merge(later.together);
+        for ((own, gain), (more, more_gain)) in self.alone.iter_mut().zip(later.alone) {
+            own.merge(more);
+            gain.merge(&more_gain);
+        }
+        self.over_uniform.merge(&later.over_uniform);
         Ok(())
     }
 
-    fn examine(&self, x: Rows<'_>, explain: bool, run: &Run) -> Result<Evidence> {
-        let truth = self.truth.as_ref().ok_or_else(|| no_truth(self.model))?;
-        let (together, alone) = (self.together.clone(), self.alone.clone());
-        let answers = Answers { model: self.ensemble, x, truth, together, alone };
-        self.model.examine(answers, explain, run)
-    }
-
-    fn finish(self) -> Result<ScoreReport> {
-        let Self { model, ensemble, rows, without_truth, truth, together, alone, uniform } = self;
-        let truth = truth.ok_or_else(|| no_truth(model))?;
-        let width = T::width(&truth);
-        let shares = vec![1.0 / rows as f64; rows];
-        let scores = |predicted: &[f64]| -> Vec<f64> {
-            let rows = predicted.chunks_exact(width).enumerate();
-            rows.map(|(i, row)| T::score(row, &truth, i)).collect()
+    fn report(&self, model: &Model, ensemble: &Ensemble<T>) -> Result<ScoreReport> {
+        if self.rows == 0 {
+            return Err(no_truth(model));
+        }
+        let figures = |own: &Own<T>| -> Figures {
+            let figures = own.figures.finish().into_iter();
+            figures.map(|(name, figure)| (name.to_string(), figure.mean)).collect()
         };
-        let figures = |predicted: &[f64]| -> Figures {
-            let figures = T::figures(predicted, &truth).into_iter();
-            figures.map(|(name, value)| (name.to_string(), value)).collect()
-        };
-        let own_scores = scores(&together);
-        let gain = |other: &[f64]| Estimate::of_difference(&own_scores, other, &shares);
         let weights = ensemble.combination().weights();
-        // One member after the other: what a row scores is kept of none.
-        let scored = |((m, name), predicted): ((usize, &str), Vec<f64>)| {
-            let alone = scores(&predicted);
-            let mean = Estimate::of(&alone, &shares);
+        let scored = |((m, name), (own, gain)): ((usize, &str), &(Own<T>, Running))| {
+            let score = own.score.estimate();
             ScoredMember {
                 name: name.into(),
                 weight: weights.map(|weights| weights[m]),
-                score: mean.mean,
-                score_se: mean.se,
-                gain: gain(&alone),
-                figures: figures(&predicted),
+                score: score.mean,
+                score_se: score.se,
+                gain: gain.estimate(),
+                figures: figures(own),
             }
         };
         let members: Vec<ScoredMember> =
-            ensemble.names().enumerate().zip(alone).map(scored).collect();
+            ensemble.names().enumerate().zip(&self.alone).map(scored).collect();
         let best = first_largest(&members.iter().map(|own| own.score).collect::<Vec<f64>>());
-        let own = Estimate::of(&own_scores, &shares);
-        let errors = T::estimates(&together, &truth, &shares).into_iter();
+        let (score, together) = (self.together.score.estimate(), self.together.figures.finish());
+        let known = |figure: &str| together.iter().any(|(name, _)| *name == figure);
+        let se = |(name, figure): &(&str, Estimate)| Some(((*name).to_string(), figure.se?));
         Ok(ScoreReport {
             task: T::NAME.into(),
-            rows,
-            without_truth,
-            score: own.mean,
-            score_se: own.se,
-            figures: figures(&together),
-            figure_errors: errors.filter_map(|(name, figure)| Some((name, figure.se?))).collect(),
+            rows: self.rows,
+            without_truth: self.without_truth,
+            score: score.mean,
+            score_se: score.se,
+            figure_errors: together.iter().filter_map(se).collect(),
+            unknown: if T::CLASSES && !known("auc") { vec!["auc".into()] } else { Vec::new() },
+            figures: figures(&self.together),
             best: members[best].name.clone(),
             gain_over_best: members[best].gain,
             members,
-            gain_over_uniform: gain(&uniform),
+            gain_over_uniform: self.over_uniform.estimate(),
             intervals: None,
         })
     }
@@ -332,4 +409,9 @@ impl<'a, T: Task> Scores<'a, T> {
 fn no_truth(model: &Model) -> Error {
     let name = model.target().unwrap_or_default();
     Error::data(Place::cell(0, name), "the target is missing")
+}
+
+/// The error of sums that are of another model.
+fn of_another_model() -> Error {
+    Error::param("sums", "of this model", "those of another")
 }

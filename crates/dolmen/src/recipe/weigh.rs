@@ -261,7 +261,7 @@ fn of_method(error: Error) -> Error {
 }
 
 /// A task whose combined predictions can be written.
-trait Written: Catalogued {
+pub(super) trait Written: Catalogued {
     /// Whether predictions are numbers, which have intervals.
     const NUMBERS: bool = false;
 

@@ -59,6 +59,11 @@ impl Run {
         Self { key, ..Self::with_pool(&Pool::around(), 0) }
     }
 
+    /// The same circumstances with the random numbers of a key.
+    pub(crate) fn with_key(&self, key: u64) -> Self {
+        Self { key, ..self.clone() }
+    }
+
     /// The same circumstances with the random numbers of a seed, whatever drew before.
     #[must_use]
     pub fn seeded(&self, seed: u64) -> Self {

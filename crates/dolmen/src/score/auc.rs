@@ -11,7 +11,6 @@
 //! over classes of that of their mean placements. With several classes a row takes part in several pairs; what it adds to
 //! all of them is added up first.
 
-use super::figures::Figure;
 use crate::score::Estimate;
 use crate::target::{Labels, Target};
 
@@ -33,11 +32,6 @@ pub fn hand_till(predicted: &[f64], labels: &Labels, weights: &[f64]) -> Estimat
     // Each pair of classes is the mean of two areas.
     let se = variance.sqrt() / (2.0 * count);
     Estimate { mean, se: se.is_finite().then_some(se) }
-}
-
-/// The area as a figure, of rows that count alike.
-pub(super) fn figure(predicted: &[f64], labels: &Labels) -> Figure {
-    ("auc", hand_till(predicted, labels, &vec![1.0; labels.codes().len()]).mean)
 }
 
 /// The rows of each class that have weight.

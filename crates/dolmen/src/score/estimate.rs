@@ -23,8 +23,9 @@ impl Estimate {
     pub fn of_difference(a: &[f64], b: &[f64], shares: &[f64]) -> Self {
         let difference = |(a, b): (&f64, &f64)| if a == b { 0.0 } else { a - b };
         let differences: Vec<f64> = a.iter().zip(b).map(difference).collect();
-        let sizes: Vec<f64> = a.iter().zip(b).map(|(a, b)| a.abs().max(b.abs())).collect();
-        Self::of(&differences, shares).free_of_noise(&sizes, shares)
+        let sizes = a.iter().zip(b).map(|(a, b)| a.abs().max(b.abs())).zip(shares);
+        let size = sizes.filter(|(size, _)| size.is_finite()).map(|(size, share)| size * share);
+        Self::of(&differences, shares).free_of_noise(size.sum())
     }
 
     /// The mean of values, over rows with a share; its variance is sum_i share_i^2 (v_i - mean)^2 n / (n - 1).
@@ -37,11 +38,9 @@ impl Estimate {
         Self { mean, se: se.is_finite().then_some(se) }
     }
 
-    /// What rounding leaves of 0 is 0, whatever the unit: beside values of these sizes.
-    fn free_of_noise(self, sizes: &[f64], shares: &[f64]) -> Self {
-        let finite = sizes.iter().zip(shares).filter(|(size, _)| size.is_finite());
-        let noise = NOISE * finite.map(|(size, share)| size * share).sum::<f64>();
-        let clean = |value: f64| if value.abs() <= noise { 0.0 } else { value };
+    /// What rounding leaves of 0 is 0, whatever the unit: of differences of values of this mean size.
+    pub(super) fn free_of_noise(self, size: f64) -> Self {
+        let clean = |value: f64| if value.abs() <= NOISE * size { 0.0 } else { value };
         Self { mean: clean(self.mean), se: self.se.map(clean) }
     }
 }

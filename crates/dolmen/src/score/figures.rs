@@ -22,48 +22,14 @@ pub fn higher_is_better(figure: &str) -> bool {
     matches!(figure, "auc" | "r2" | "log_density")
 }
 
-/// The mean log density; `-inf` if any row has none.
-pub fn of_densities(predicted: &[f64]) -> Vec<Figure> {
-    vec![("log_density", mean(predicted.iter().copied()))]
-}
+/// The losses of [`class_losses`].
+pub(super) const CLASS_LOSSES: [&str; 3] = ["log_loss", "error", "brier"];
 
-/// Of class probabilities, row after row: mean log loss, error rate (ties go to the lower class), Brier score, AUC.
-pub fn of_classes(predicted: &[f64], labels: &Labels) -> Vec<Figure> {
-    let mut figures: Vec<Figure> = class_losses(predicted, labels)
-        .into_iter()
-        .map(|(name, losses)| (name, mean(losses.into_iter())))
-        .collect();
-    figures.push(auc::figure(predicted, labels));
-    figures
-}
-
-/// Of predicted numbers: root mean squared error, mean absolute error, and the share of the variance explained.
-pub fn of_numbers(predicted: &[f64], truth: &[f64]) -> Vec<Figure> {
-    let residuals = || predicted.iter().zip(truth).map(|(p, y)| y - p);
-    let centre = mean(truth.iter().copied());
-    let squared = mean(residuals().map(|r| r * r));
-    let variance = mean(truth.iter().map(|y| (y - centre).powi(2)));
-    vec![
-        ("rmse", squared.sqrt()),
-        ("mae", mean(residuals().map(f64::abs))),
-        ("r2", 1.0 - squared / variance),
-    ]
-}
-
-/// The losses of each row whose means are figures.
-fn class_losses(predicted: &[f64], labels: &Labels) -> [(&'static str, Vec<f64>); 3] {
-    let rows = || predicted.chunks_exact(labels.classes().len()).zip(labels.codes());
-    let distance = |(row, class): (&[f64], &u32)| -> f64 {
-        let truth = |c: usize| if c == *class as usize { 1.0 } else { 0.0 };
-        row.iter().enumerate().map(|(c, p)| (p - truth(c)).powi(2)).sum()
-    };
-    let wrong = |(row, class): (&[f64], &u32)| f64::from(first_largest(row) != *class as usize);
-    let log_loss = |(row, class): (&[f64], &u32)| -row[*class as usize].ln();
-    [
-        ("log_loss", rows().map(log_loss).collect()),
-        ("error", rows().map(wrong).collect()),
-        ("brier", rows().map(distance).collect()),
-    ]
+/// What a row of class probabilities loses, of the class that is the truth: log loss, error, Brier score.
+pub(super) fn class_losses(row: &[f64], class: usize) -> [f64; 3] {
+    let truth = |c: usize| if c == class { 1.0 } else { 0.0 };
+    let distance = row.iter().enumerate().map(|(c, p)| (p - truth(c)).powi(2)).sum();
+    [-row[class].ln(), f64::from(first_largest(row) != class), distance]
 }
 
 /// The mean log density, with its standard error, over rows with a share.
@@ -74,9 +40,14 @@ pub fn estimates_of_densities(predicted: &[f64], shares: &[f64]) -> Estimates {
 /// The figures of class probabilities with their standard errors, over rows with a share: those of means, and
 /// [DeLong's](auc) of the AUC.
 pub fn estimates_of_classes(predicted: &[f64], labels: &Labels, shares: &[f64]) -> Estimates {
-    let losses = class_losses(predicted, labels).into_iter();
-    let mut figures: Estimates =
-        losses.map(|(name, losses)| (name.to_string(), Estimate::of(&losses, shares))).collect();
+    let rows = predicted.chunks_exact(labels.classes().len()).zip(labels.codes());
+    let losses: Vec<[f64; 3]> =
+        rows.map(|(row, &class)| class_losses(row, class as usize)).collect();
+    let estimate = |(k, name): (usize, &str)| {
+        let own: Vec<f64> = losses.iter().map(|row| row[k]).collect();
+        (name.to_string(), Estimate::of(&own, shares))
+    };
+    let mut figures: Estimates = CLASS_LOSSES.into_iter().enumerate().map(estimate).collect();
     figures.insert("auc".into(), auc::hand_till(predicted, labels, shares));
     figures
 }
@@ -103,15 +74,10 @@ pub fn estimates_of_numbers(predicted: &[f64], truth: &[f64], shares: &[f64]) ->
     ])
 }
 
-/// The mean; NaN of nothing.
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), v| (sum + v, count + 1.0));
-    sum / count
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::task::{Classification, Regression, Task};
 
     /// Golden values of the reference implementation, `scores`.
     #[test]
@@ -130,7 +96,7 @@ mod tests {
         ];
         let classes = ["a", "b", "c"].map(String::from);
         let labels = Labels::new(classes, vec![0, 1, 0, 2, 1, 0, 2, 2, 1, 2]).unwrap();
-        let found = of_classes(predicted.as_flattened(), &labels);
+        let found = Classification::figures(predicted.as_flattened(), &labels);
         let expected = [
             ("log_loss", 0.769_829_480_555_073_2),
             ("error", 0.3),
@@ -144,7 +110,7 @@ mod tests {
 
     #[test]
     fn figures_of_numbers() {
-        let found = of_numbers(&[1.0, 2.0, 6.0], &[1.0, 4.0, 4.0]);
+        let found = Regression::figures(&[1.0, 2.0, 6.0], &vec![1.0, 4.0, 4.0]);
         let expected =
             [("rmse", (8.0_f64 / 3.0).sqrt()), ("mae", 4.0 / 3.0), ("r2", 1.0 - 8.0 / 6.0)];
         for ((name, value), (wanted, figure)) in found.iter().zip(expected) {
@@ -163,11 +129,11 @@ mod tests {
         let found = estimates_of_numbers(&predicted, &truth, &vec![1.0 / n as f64; n]);
         let without = |i: usize| -> Vec<Figure> {
             let others = |v: &[f64]| [&v[..i], &v[i + 1..]].concat();
-            of_numbers(&others(&predicted), &others(&truth))
+            Regression::figures(&others(&predicted), &others(&truth))
         };
         let left: Vec<Vec<Figure>> = (0..n).map(without).collect();
-        for (f, (name, value)) in of_numbers(&predicted, &truth).into_iter().enumerate() {
-            let centre = mean(left.iter().map(|figures| figures[f].1));
+        for (f, (name, value)) in Regression::figures(&predicted, &truth).into_iter().enumerate() {
+            let centre = left.iter().map(|figures| figures[f].1).sum::<f64>() / n as f64;
             let spread: f64 = left.iter().map(|figures| (figures[f].1 - centre).powi(2)).sum();
             let jackknife = (spread * (n - 1) as f64 / n as f64).sqrt();
             assert!((found[name].mean - value).abs() < 1e-12, "{name}");

@@ -7,8 +7,11 @@ mod estimate;
 pub mod figures;
 mod measure;
 pub mod residuals;
+mod running;
 mod sketch;
+pub mod sums;
 
 pub use estimate::Estimate;
 pub use measure::Measure;
+pub use running::Running;
 pub use sketch::Histogram;

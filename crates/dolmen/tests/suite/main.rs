@@ -9,6 +9,7 @@ mod citations;
 mod compare;
 mod conformance;
 mod conformance_combiners;
+mod elsewhere;
 mod experts;
 mod forest;
 mod inference;

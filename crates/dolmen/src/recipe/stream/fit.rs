@@ -43,6 +43,14 @@ pub enum Opened {
 /// Bytes that a fit in memory takes for each byte of its table.
 const PER_BYTE: u64 = 4;
 
+/// The memory that is named, or half of what can be had.
+pub(super) fn may_take(memory: Option<&str>) -> Result<u64> {
+    match memory {
+        Some(text) => memory::parse(text),
+        None => Ok(memory::available().unwrap_or(u64::MAX) / 2),
+    }
+}
+
 impl Recipe {
     /// Opens a file, or a folder or pattern of Parquet files: read whole where a fit to it takes no more memory than it may, else
     /// block by block.
@@ -68,10 +76,7 @@ impl Recipe {
 
     /// How much memory a fit may take.
     fn memory_bytes(&self) -> Result<u64> {
-        match &self.memory {
-            Some(text) => memory::parse(text),
-            None => Ok(memory::available().unwrap_or(u64::MAX) / 2),
-        }
+        may_take(self.memory.as_deref())
     }
 
     /// Fits a model to a table that is read block by block, in about the recipe's memory beside the blocks. Learners that have
@@ -225,7 +230,7 @@ fn described<T: Streamable>(look: &Look, fits: &AllFits<T>) -> String {
 }
 
 /// About the bytes of a file's table in memory.
-fn estimate(path: &Path) -> Result<u64> {
+pub(super) fn estimate(path: &Path) -> Result<u64> {
     /// Texts of CSV are about as long as the numbers they become, compressed files some times shorter.
     const PACKED: u64 = 5;
     if path.as_os_str() == "-" {

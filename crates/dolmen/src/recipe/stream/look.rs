@@ -140,7 +140,7 @@ pub(super) struct Threshold {
 
 impl Threshold {
     /// So that about so many of the rows are, or all.
-    fn of(rows: usize, most: usize, key: u64) -> Self {
+    pub(super) fn of(rows: usize, most: usize, key: u64) -> Self {
         let share = most as f64 / rows.max(1) as f64;
         let below = if share >= 1.0 { u64::MAX } else { (share * 2f64.powi(64)) as u64 };
         Self { key, below }

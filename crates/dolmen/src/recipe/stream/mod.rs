@@ -10,6 +10,7 @@
 //! | `predict`, `matrix` | what the members said about rows they had not seen, on disk |
 //! | `weights` | the best weights for that matrix |
 //! | `fit` | the way from blocks to a model |
+//! | `weigh` | the weights of predictions made elsewhere |
 //!
 //! Learners that need all rows at once are fitted to the sample. So are the check and what the report says of errors: their own
 //! errors fall with the root of its rows. The weights of a linear pool are those of all rows.
@@ -23,10 +24,12 @@ mod matrix;
 mod passes;
 mod predict;
 mod source;
+mod weigh;
 mod weights;
 mod work;
 
 pub use fit::Opened;
 pub use layout::Layout;
 pub use source::{Ask, Cut, Elsewhere, Source};
+pub use weigh::OpenedPredictions;
 pub use work::{Outcome, Work, work_on};

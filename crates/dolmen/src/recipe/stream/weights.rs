@@ -11,13 +11,20 @@ use crate::solver::least_squares::LeastSquares;
 use crate::solver::problem::WeightProblem;
 use crate::solver::simplex::{SimplexOptions, solve_streamed};
 use crate::target::Target;
-use crate::task::{Classification, Density, Joint, Regression};
+use crate::task::{Classification, Density, Joint, Regression, Task};
 
 /// A task whose weights can be found block by block.
 pub(in crate::recipe) trait Streamable: Anywhere + Weighable {
     /// What the matrix on disk holds of a prediction row: all that weights need to know.
     fn entry(row: &[f64], target: &Self::Target, i: usize) -> f64 {
         Self::score(row, target, i)
+    }
+
+    /// The score of a row that members of these weights give these entries.
+    fn pool(weights: &[f64], entries: &[f64]) -> f64 {
+        let mut mixed = [0.0];
+        Density::mix(weights, |m| &entries[m..=m], &mut mixed);
+        mixed[0]
     }
 
     /// The weights asked for, from a start; `None` if these need the whole matrix in memory.
@@ -81,6 +88,11 @@ impl Streamable for Regression {
     /// The member's error: because weights sum to 1, that of the pool is the pool of the errors.
     fn entry(row: &[f64], target: &Vec<f64>, i: usize) -> f64 {
         row[0] - target.numbers().map_or(0.0, |numbers| numbers[i])
+    }
+
+    fn pool(weights: &[f64], entries: &[f64]) -> f64 {
+        let error: f64 = weights.iter().zip(entries).map(|(w, e)| w * e).sum();
+        -error * error
     }
 
     /// The errors' products E'WE = R'R are all that decides: R, as many rows as members, poses the same problem.

@@ -122,7 +122,7 @@ impl<'a> Pass<'a> {
         let predicted: Vec<Result<Vec<f64>>> = run.install(|| {
             let fold = |(v, split): (usize, &Split)| {
                 run.check()?;
-                run.child(v as u64).step(&names[0], |run| self.fold(split.test(), run))
+                run.child(self.plan.number(v)).step(&names[0], |run| self.fold(split.test(), run))
             };
             self.plan.splits().par_iter().enumerate().map(fold).collect()
         });
