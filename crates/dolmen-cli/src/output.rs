@@ -44,11 +44,9 @@ pub(crate) type Done = Result<(), Failure>;
 impl Failure {
     /// Writes `error:` and, where the cure is known, `hint:`.
     pub(crate) fn explain(&self, out: &mut dyn Write) {
-        let example;
         let (problem, hint) = match self {
             Self::Work(error) => {
-                example = Example::that_is_missing(error);
-                (error.to_string(), error.hint().or(example.as_deref()))
+                (error.to_string(), error.hint().or_else(|| Example::that_is_missing(error)))
             }
             Self::Output(error) => (format!("the result cannot be written: {error}"), None),
             Self::Negative => return,
