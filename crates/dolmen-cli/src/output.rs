@@ -64,6 +64,18 @@ pub(crate) fn json(result: &impl Serialize, out: &mut dyn Write) -> Done {
     Ok(json::write(result, out)?)
 }
 
+/// Tells machines of a file that was written; people know.
+pub(crate) fn written(path: &Path, format: Format, out: &mut dyn Write) -> Done {
+    #[derive(Serialize)]
+    struct Written<'a> {
+        output: &'a Path,
+    }
+    match format {
+        Format::Json => json(&Written { output: path }, out),
+        Format::Text => Ok(()),
+    }
+}
+
 /// Whether a file's name means standard input or output.
 pub(crate) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
@@ -308,7 +320,10 @@ pub(crate) fn error(se: f64) -> String {
 /// A number with as many digits as people compare: four decimals, or powers of ten outside their reach.
 pub(crate) fn number(value: f64) -> String {
     let size = value.abs();
-    if value == 0.0 || !value.is_finite() {
+    if value == 0.0 {
+        // Not `-0`.
+        "0".into()
+    } else if !value.is_finite() {
         format!("{value}")
     } else if (1e-3..1e7).contains(&size) {
         format!("{value:.4}")
@@ -469,6 +484,7 @@ mod tests {
     #[test]
     fn numbers_of_any_size_are_told_apart() {
         assert_eq!([number(0.0), number(-1.34e-24), number(0.25)], ["0", "-1.34e-24", "0.2500"]);
+        assert_eq!(number(-0.0), "0");
         assert_eq!([error(0.0), error(3e-13), error(0.0123)], ["0", "3e-13", "0.012"]);
     }
 }

@@ -41,7 +41,10 @@ pub(crate) fn run(report: &Report, common: &Common, out: &mut dyn Write) -> Done
     let input = Input::read(&report.subject, &report.about, true, common, &run)?;
     drop(run);
     match output {
-        Some(path) => Ok(write_page(&input.subject(), path)?),
+        Some(path) => {
+            write_page(&input.subject(), path)?;
+            output::written(path, common.format, out)
+        }
         None => Ok(out.write_all(page(&input.subject(), &PageOptions::default())?.as_bytes())?),
     }
 }

@@ -60,6 +60,13 @@ pub(crate) fn available() -> Option<u64> {
     [machine].into_iter().chain(of_process).chain(of_groups).flatten().min()
 }
 
+/// Bytes of address space that a limit of the process leaves; `None` without a limit.
+pub(crate) fn address_space() -> Option<u64> {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let limit = soft_limit(&read("/proc/self/limits"), "Max address space")?;
+    Some(limit.saturating_sub(kibibytes(&read("/proc/self/status"), "VmSize:")?))
+}
+
 /// A line `name   1234 kB` of a file of the system.
 fn kibibytes(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;

@@ -29,6 +29,8 @@ pub trait Task: Copy + Debug + Default + Send + Sync + 'static {
     const LOG_SPACE: bool;
     /// Whether prediction rows hold one value per class.
     const CLASSES: bool;
+    /// Whether scores are logarithms, of probabilities or densities.
+    const LOG_SCORES: bool = true;
     /// Whether there is something to predict beside the rows themselves.
     const HAS_TARGET: bool = true;
 
@@ -194,6 +196,7 @@ impl Task for Regression {
     type Target = Vec<f64>;
     type Sums = NumberSums;
     const NAME: &'static str = "regression";
+    const LOG_SCORES: bool = false;
     const LOG_SPACE: bool = false;
     const CLASSES: bool = false;
 

@@ -87,18 +87,35 @@ fn names<'a>(figures: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     names
 }
 
+/// Each pair of methods in a line, each figure in its column; sets of other tasks have other figures.
+fn pairs<T>(
+    all: &[T],
+    shown: &[&str],
+    about: impl Fn(&T) -> (String, String),
+    cell: impl Fn(&T) -> String,
+) -> Vec<Vec<String>> {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for own in all {
+        let (pair, figure) = about(own);
+        let at = rows.iter().position(|row| row[0] == pair).unwrap_or_else(|| {
+            rows.push(std::iter::once(pair).chain(shown.iter().map(|_| "-".into())).collect());
+            rows.len() - 1
+        });
+        if let Some(column) = shown.iter().position(|name| *name == figure) {
+            rows[at][column + 1] = cell(own);
+        }
+    }
+    rows
+}
+
 /// Each pair of methods in a line.
 fn duels(duels: &[Duel], out: &mut dyn Write) -> Done {
     let shown = names(duels.iter().map(|duel| duel.figure.as_str()));
     let cell = |duel: &Duel| format!("{} ({})", word(duel.outcome), word(duel.corrected_outcome));
-    let pair = |duels: &[Duel]| {
-        let mut row = vec![format!("{} - {}", duels[0].first, duels[0].second)];
-        row.extend(duels.iter().map(cell));
-        row
-    };
+    let about = |duel: &Duel| (format!("{} - {}", duel.first, duel.second), duel.figure.clone());
     let mut header = vec!["pair"];
     header.extend(&shown);
-    columns(&header, duels.chunks(shown.len().max(1)).map(pair), out)?;
+    columns(&header, pairs(duels, &shown, about, cell).into_iter(), out)?;
     writeln!(out, "\nat 95 % by the paired t-test (by the corrected one)\n")?;
     Ok(())
 }
@@ -143,16 +160,12 @@ fn splits(comparison: &Comparison, out: &mut dyn Write) -> Done {
 /// Several sets: wins, draws and losses of each pair.
 pub(super) fn tallies(tallies: &[Tally], sets: usize, out: &mut dyn Write) -> Done {
     let shown = names(tallies.iter().map(|tally| tally.figure.as_str()));
-    let cell = |[wins, draws, losses]: [usize; 3]| format!("{wins}/{draws}/{losses}");
-    let pair = |pair: &[Tally]| {
-        let mut row = vec![format!("{} - {}", pair[0].first, pair[0].second)];
-        let both = |t: &Tally| format!("{} ({})", cell(t.outcomes), cell(t.corrected_outcomes));
-        row.extend(pair.iter().map(both));
-        row
-    };
+    let counts = |[wins, draws, losses]: [usize; 3]| format!("{wins}/{draws}/{losses}");
+    let cell = |t: &Tally| format!("{} ({})", counts(t.outcomes), counts(t.corrected_outcomes));
+    let about = |t: &Tally| (format!("{} - {}", t.first, t.second), t.figure.clone());
     let mut header = vec!["pair"];
     header.extend(&shown);
-    columns(&header, tallies.chunks(shown.len().max(1)).map(pair), out)?;
+    columns(&header, pairs(tallies, &shown, about, cell).into_iter(), out)?;
     writeln!(
         out,
         "\nwins/draws/losses of the first over {sets} sets, at 95 % by the paired t-test (by the corrected one)"

@@ -340,12 +340,8 @@ fn summary(weighing: &Weighing, out: &mut dyn Write) -> Done {
         let steps = weighing.iterations;
         write!(out, ", KKT residual {residual:.1e} after {steps} steps from the best start")?;
     } else if weighing.iterations > 0 {
-        write!(
-            out,
-            ", certified gap {:.1e} after {}",
-            weighing.gap,
-            counted(weighing.iterations, "pass")
-        )?;
+        let gap = if weighing.gap == 0.0 { "0".into() } else { format!("{:.1e}", weighing.gap) };
+        write!(out, ", certified gap {gap} after {}", counted(weighing.iterations, "pass"))?;
     }
     writeln!(out)?;
     let root = if weighing.task == Regression::NAME {

@@ -192,3 +192,36 @@ fn numbers_are_compared_and_mistakes_named() {
     let both = [&usual[..], &["--test-rows", "4", "--outer-folds", "4"]].concat();
     assert_eq!(folder.dolmen(&both).code, 2);
 }
+
+/// Sets of classes and of numbers have other figures: each stands in its own column, and in none where there is none.
+#[test]
+fn sets_of_unlike_tasks_keep_their_figures_apart() {
+    let folder = Folder::with("classes.csv", two_classes(40));
+    let numbers: Vec<String> = (0..40).map(|i| format!("{i},{}", i % 7)).collect();
+    folder.write("numbers.csv", format!("x,y\n{}\n", numbers.join("\n")));
+    let members = ["--model", "tree", "--model", "neighbours(k=3)", "--repeats", "2", "-q"];
+    let compare = ["compare", "classes.csv", "numbers.csv", "--target-last"];
+    let text = folder.succeeds(&[&compare[..], &members].concat());
+    let line = |start: &str| -> Vec<String> {
+        let found: Vec<&str> = text.lines().filter(|line| line.starts_with(start)).collect();
+        assert_eq!(found.len(), 1, "{start}: {text}");
+        found[0].split("  ").map(str::trim).filter(|s| !s.is_empty()).map(String::from).collect()
+    };
+    let header = line("pair");
+    for pair in ["stacking - tree", "stacking - neighbours(k=3)", "stacking - cv"] {
+        let cells = line(pair);
+        assert_eq!(cells.len(), header.len(), "{text}");
+        for (figure, cell) in header.iter().zip(&cells).skip(1) {
+            // One set each: the counts of a cell sum to 1.
+            let counts: usize = cell
+                .split(' ')
+                .next()
+                .unwrap()
+                .split('/')
+                .map(|n| n.parse::<usize>().unwrap())
+                .sum();
+            let sets = if figure == "score" { 2 } else { 1 };
+            assert_eq!(counts, sets, "{pair}, {figure}: {text}");
+        }
+    }
+}

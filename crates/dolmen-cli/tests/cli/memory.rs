@@ -48,3 +48,18 @@ fn small_files_of_large_tables() {
     let said = starved(&folder, "inspect blank.csv");
     assert!(said.contains("no rows"), "{said}");
 }
+
+/// Every thread takes address space: where there is little, fewer are started.
+#[cfg(target_os = "linux")]
+#[test]
+fn many_threads_in_little_memory() {
+    let folder = Folder::new();
+    let program = env!("CARGO_BIN_EXE_dolmen");
+    for (limit, threads) in [(1_000_000, 16), (300_000, 8)] {
+        let fit = format!("fit {IRIS} --target Species -q --model 'forest(trees=20)' --alone");
+        let command = format!("ulimit -v {limit}; exec {program} {fit} --threads {threads}");
+        let mut shell = std::process::Command::new("sh");
+        let output = shell.args(["-c", &command]).current_dir(folder.path("")).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}

@@ -223,3 +223,32 @@ fn tables_too_small_for_the_folds() {
     let fit = ["fit", "g.csv", "--target", "y", "--groups", "g", "--model", "mean"];
     assert!(notes(&folder, &fit).contains("too few rows or groups for folds"));
 }
+
+#[test]
+fn a_text_among_dates_is_named() {
+    let mut text = String::from("d,x,y\n");
+    (1..=60).for_each(|i| {
+        let date = if i == 7 {
+            "2020-02-30".into()
+        } else {
+            format!("2020-{:02}-{:02}", i % 12 + 1, i % 28 + 1)
+        };
+        text.push_str(&format!("{date},{},{}\n", i % 9, i));
+    });
+    let folder = Folder::with("t.csv", text);
+    let fit = ["fit", "t.csv", "--target", "y", "--model", "ridge", "--alone"];
+    let told = folder.dolmen(&fit);
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    assert!(told.stderr.contains("it holds dates, but '2020-02-30' is none"), "{}", told.stderr);
+    let told = folder.dolmen(&[&fit[..], &["--missing", "2020-02-30"]].concat());
+    assert!(!told.stderr.contains("left out"), "{}", told.stderr);
+}
+
+#[test]
+fn weight_on_one_class_only_is_refused() {
+    let rows: Vec<String> =
+        (0..40).map(|i| format!("{i},{},{}", i % 2, ["a", "b"][i % 2])).collect();
+    let folder = Folder::with("t.csv", format!("x,w,c\n{}\n", rows.join("\n")));
+    let fit = ["fit", "t.csv", "--target", "c", "--weights", "w"];
+    folder.refuses_naming(&fit, &["'c'", "only one class", "weight"]);
+}

@@ -24,6 +24,9 @@ use crate::score::figures::Estimates;
 use crate::target::Target;
 use crate::task::Task;
 
+/// Differences of logarithms up to this are rounding.
+const ROUNDING: f64 = 1e-13;
+
 /// What the trials showed. Scores are means per row, higher is better.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Assessment {
@@ -268,12 +271,17 @@ impl<T: Task> Assessor<'_, T> {
         compared: [&Part; 3],
     ) -> (usize, Assessment) {
         let ([stack, best, uniform], shares) = (compared, &held.shares);
+        // Logarithms of probabilities near 1 differ by rounding, however near 0 they are themselves.
+        let clean = |gain: Estimate| match gain.mean.abs() {
+            size if T::LOG_SCORES && size <= ROUNDING => Estimate { mean: 0.0, se: Some(0.0) },
+            _ => gain,
+        };
         let gains = Gains {
             rows: shares.iter().filter(|share| **share > 0.0).count(),
             only_member: trials.matrix.members().len() == 1,
-            stack: stack.gain_over(best, shares),
-            uniform: uniform.gain_over(best, shares),
-            stack_over_uniform: stack.gain_over(uniform, shares),
+            stack: clean(stack.gain_over(best, shares)),
+            uniform: clean(uniform.gain_over(best, shares)),
+            stack_over_uniform: clean(stack.gain_over(uniform, shares)),
         };
         let asked_for = candidates[..self.asked_for].iter();
         let means: Vec<f64> = asked_for.map(|s| weighted_mean(s, shares)).collect();

@@ -108,6 +108,18 @@ impl Recipe {
             _ => Truth::None,
         };
         let weights = weights.map(Weights::new).transpose()?;
+        if let (Truth::Classes(labels), Some(weights)) = (&truth, &weights) {
+            let counts = |i: &usize| weights.values()[*i] > 0.0;
+            let mut weighty = (0..labels.codes().len()).filter(counts).map(|i| labels.codes()[i]);
+            let first = weighty.next();
+            if weighty.all(|code| Some(code) == first) {
+                let problem = "the target has only one class among the rows of positive weight";
+                return Err(Error::data(
+                    self.target.as_deref().map_or_else(Place::default, Place::column),
+                    problem,
+                ));
+            }
+        }
         if times.is_none() && plan.is_some_and(|plan| matches!(plan.spec, PlanSpec::TimeOrdered(_)))
         {
             // Splits inside members must know of the order, too.

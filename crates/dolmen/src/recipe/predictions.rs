@@ -117,6 +117,7 @@ impl WeighRecipe {
             return self.densities(table, weights).map(Matrix::Density);
         };
         let truth = table.take(target)?;
+        check_class_columns(&table)?;
         if table.names().iter().all(|name| name.contains(':')) && !table.names().is_empty() {
             let (members, labels) = classes(target, &truth, table, self.log)?;
             return if self.log {
@@ -199,6 +200,23 @@ fn numbers(name: &str, column: Column) -> Result<Vec<f64>> {
     }
 }
 
+/// Where nearly all columns are called `member:class`, the others are something else, which must be said.
+fn check_class_columns(table: &Table) -> Result<()> {
+    let is_class = |name: &&String| name.contains(':');
+    let others: Vec<&str> =
+        table.names().iter().filter(|n| !is_class(n)).map(String::as_str).collect();
+    match others.first() {
+        Some(first) if others.len() < table.names().iter().filter(is_class).count() => {
+            let problem = "the column is not named member:class, but others are";
+            let hint = format!(
+                "--drop {first} leaves it out; --inputs {first} if it is an input of the rows, for combiners that look at them"
+            );
+            Err(Error::data(Place::column(*first), problem).with_hint(hint))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Members with their columns, row after row.
 type Columns = Vec<(String, Vec<f64>)>;
 
@@ -221,6 +239,16 @@ fn classes(target: &str, truth: &Column, table: Table, log: bool) -> Result<(Col
         Some(i) => Error::data(Place::cell(i, target), "the target is missing"),
         None => unknown_class(target, truth, &names),
     })?;
+    for (member, class) in members.iter().flat_map(|m| names.iter().map(move |c| (m, c))) {
+        let column = format!("{member}:{class}");
+        if !table.names().contains(&column) {
+            let problem = format!("there is no column '{column}', but others of '{member}'");
+            let hint = format!(
+                "every member needs a column for each class; --drop leaves out columns, also all of '{member}'"
+            );
+            return Err(Error::data(Place::default(), problem).with_hint(hint));
+        }
+    }
     let mut table = table;
     let member = |member: String| {
         let column = joined(&mut table, &member, &names, log)?;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// Threads that several runs may share. Results do not depend on their number.
 ///
@@ -37,15 +38,17 @@ impl Pool {
         if threads == 0 {
             return Err(Error::param("threads", "at least 1", threads));
         }
-        let useful = threads.min((4 * cores()).max(16));
-        let pool = start(useful)
-            .map_err(|e| Error::param("threads", "a number the system can start", e))?;
+        let useful = threads.min((4 * cores()).max(16)).min(affordable());
+        let pool = start(useful).map_err(|e| {
+            let expected = format!("fewer: the system does not start them ({e})");
+            Error::param("threads", expected, threads)
+        })?;
         Ok(Self::of(Some(Arc::new(pool))))
     }
 
     /// A thread for each core; the calling thread alone where the system starts no other.
     pub fn of_all_cores() -> Self {
-        Self::of(Some(start_any(cores())))
+        Self::of(Some(start_any(cores().min(affordable()))))
     }
 
     /// No threads of its own: work is done on those of the rayon pool that whoever asks for it stands in, which outside of
@@ -112,6 +115,13 @@ impl std::fmt::Debug for Pool {
 
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// Threads that the address space left to the process has room for, at least 1: each takes its stack, and the system's allocator reserves room
+/// for each, which is not there for anything else.
+fn affordable() -> usize {
+    const EACH: u64 = 160 << 20;
+    memory::address_space().map_or(usize::MAX, |left| (left / EACH).max(1) as usize)
 }
 
 fn start(threads: usize) -> Result<ThreadPool, ThreadPoolBuildError> {

@@ -72,6 +72,25 @@ impl DateColumn {
         Self::of_texts(name, &texts.iter().map(String::as_bytes))
     }
 
+    /// The first text that is no date, where nearly all others are dates of one form.
+    pub(super) fn no_date_among_dates(texts: &[String]) -> Option<&String> {
+        /// Of fewer texts it is not known what they were meant to be.
+        const FEWEST: usize = 10;
+        /// The share of dates among them.
+        const NEARLY_ALL: f64 = 0.9;
+        if texts.len() < FEWEST {
+            return None;
+        }
+        let is_date = |text: &&String, order| moment(text.as_bytes(), order).is_some();
+        let dates = |order: DateOrder| texts.iter().filter(|text| is_date(text, order)).count();
+        let (count, order) = ORDERS
+            .into_iter()
+            .map(|order| (dates(order), order))
+            .max_by_key(|(count, _)| *count)?;
+        let are_dates = count < texts.len() && count as f64 >= NEARLY_ALL * texts.len() as f64;
+        texts.iter().filter(|_| are_dates).find(|text| !is_date(text, order))
+    }
+
     /// Adds what a further text tells, beside one of those that were looked at; false if it is no date of the same form.
     pub(super) fn widen(&mut self, known: &[u8], text: &[u8]) -> bool {
         let both = moment(known, self.order).zip(moment(text, self.order));

@@ -36,6 +36,8 @@ pub enum Look {
     WithUnits(String),
     /// Dates.
     Dates(DateColumn),
+    /// Dates but for a few texts, such as this one.
+    NearlyDates(String),
 }
 
 impl Look {
@@ -68,7 +70,10 @@ impl Look {
         }
         match DateColumn::recognise_texts(name, levels) {
             Some(dates) => Self::Dates(dates),
-            None => text_look(levels, present),
+            None => match DateColumn::no_date_among_dates(levels) {
+                Some(text) => Self::NearlyDates(text.clone()),
+                None => text_look(levels, present),
+            },
         }
     }
 
@@ -80,6 +85,11 @@ impl Look {
             Self::Empty => "it has no values",
             Self::Identifier => "it looks like an identifier: (nearly) all values differ",
             Self::Text => "it looks like free text: most values are long and differ",
+            Self::NearlyDates(text) => {
+                return Some(format!(
+                    "it holds dates, but '{text}' is none: mend it, or write --missing '{text}' if that stands for a missing date"
+                ));
+            }
             Self::WithUnits(example) => {
                 return Some(format!(
                     "its numbers have words beside them, such as '{example}': write the numbers alone"
