@@ -223,8 +223,8 @@ fn comparisons_that_cannot_be() {
 #[test]
 fn an_example_that_is_not_there_can_be_written() {
     let folder = Folder::new();
-    let told = folder.refuses(&["fit", "iris.csv", "--target", "Species"]);
+    let told = folder.dolmen(&["fit", "iris.csv", "--target", "Species"]).stderr;
     assert!(told.contains("dolmen generate example iris -o iris.csv"), "{told}");
-    let told = folder.refuses(&["fit", "irises.csv", "--target", "Species"]);
+    let told = folder.dolmen(&["fit", "irises.csv", "--target", "Species"]).stderr;
     assert!(!told.contains("generate"), "{told}");
 }

@@ -58,13 +58,13 @@ fn recipes() -> Vec<(&'static str, Recipe)> {
         (
             "density",
             recipe(
-                "drop = ['class', 'word', 'z']\nmembers = ['gaussian', 'mixture(components=3)', 'kernel(bandwidth=[0.2, 0.5])']",
+                "reading.drop = ['class', 'word', 'z']\nmembers = ['gaussian', 'mixture(components=3)', 'kernel(bandwidth=[0.2, 0.5])']",
             ),
         ),
         (
             "classes",
             recipe(
-                "target = 'class'\ndrop = ['y']\nmembers = ['logistic', 'forest(trees=20)', 'naive-bayes']\nfolds = 4",
+                "target = 'class'\nreading.drop = ['y']\nmembers = ['logistic', 'forest(trees=20)', 'naive-bayes']\nfolds = 4",
             ),
         ),
         (
@@ -76,7 +76,7 @@ fn recipes() -> Vec<(&'static str, Recipe)> {
         (
             "joint",
             recipe(
-                "target = 'class'\ntask = 'joint'\ndrop = ['y']\nmembers = ['ode', 'naive-bayes']",
+                "target = 'class'\ntask = 'joint'\nreading.drop = ['y']\nmembers = ['ode', 'naive-bayes']",
             ),
         ),
     ]
@@ -104,7 +104,7 @@ fn tasks_done_elsewhere_give_the_model_of_one_place() {
 #[test]
 fn a_member_that_fails_elsewhere_says_what_it_says_here() {
     let recipe = Recipe::from_toml(
-        "drop = ['class', 'word', 'z', 'y']\nmembers = ['gaussian', 'mixture(components=500)']\ndrop_failed = true",
+        "reading.drop = ['class', 'word', 'z', 'y']\nmembers = ['gaussian', 'mixture(components=500)']\ndrop_failed = true",
     )
     .unwrap();
     let run = Run::with_threads(0, 2).unwrap();

@@ -27,50 +27,24 @@ pub(in crate::recipe) trait Streamable: Anywhere + Weighable {
         mixed[0]
     }
 
-    /// The weights asked for, from a start; `None` if these need the whole matrix in memory.
-    fn weigh(
-        matrix: &DiskMatrix,
-        start: &[f64],
-        options: &Weights,
-        run: &Run,
-    ) -> Result<Option<Solution>>;
-}
-
-/// The log score of a linear pool.
-fn log_score(
-    matrix: &DiskMatrix,
-    start: &[f64],
-    options: &Weights,
-    run: &Run,
-) -> Result<Option<Solution>> {
-    if options.method != Method::Simplex || options.prior > 1.0 {
-        return Ok(None);
-    }
-    let limits = SimplexOptions { tolerance: options.tolerance, ..SimplexOptions::default() };
-    solve_streamed(&|show| matrix.show(show), start, &limits, run).map(Some)
-}
-
-impl Streamable for Density {
+    /// The weights asked for, from a start; `None` if these need the whole matrix in memory. Those of a linear pool's log score.
     fn weigh(
         matrix: &DiskMatrix,
         start: &[f64],
         options: &Weights,
         run: &Run,
     ) -> Result<Option<Solution>> {
-        log_score(matrix, start, options, run)
+        if options.method != Method::Simplex || options.prior > 1.0 {
+            return Ok(None);
+        }
+        let limits = SimplexOptions { tolerance: options.tolerance, ..SimplexOptions::default() };
+        solve_streamed(&|show| matrix.show(show), start, &limits, run).map(Some)
     }
 }
 
-impl Streamable for Classification {
-    fn weigh(
-        matrix: &DiskMatrix,
-        start: &[f64],
-        options: &Weights,
-        run: &Run,
-    ) -> Result<Option<Solution>> {
-        log_score(matrix, start, options, run)
-    }
-}
+impl Streamable for Density {}
+
+impl Streamable for Classification {}
 
 /// LMG asks for all joint probabilities of a row, again and again: its weights come from the sample.
 impl Streamable for Joint {

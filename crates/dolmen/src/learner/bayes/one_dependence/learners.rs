@@ -314,11 +314,6 @@ impl OneDependence {
         let model = |mixing| FittedOneDependence::new(counted.clone(), mixing, notes.clone());
         Ok(mixings.into_iter().map(model).collect())
     }
-
-    /// The first pass; none where roots get their weights from rows left out.
-    fn begin(&self, x: Rows<'_>) -> Option<Result<OneDependencePass>> {
-        (!self.leaves_rows_out()).then(|| OneDependencePass::new(self, x))
-    }
 }
 
 impl Counted {
@@ -364,8 +359,8 @@ impl Learner<Classification> for OneDependence {
         self.shared_counts(sample, plan, run)
     }
 
-    fn pass(&self, x: Rows<'_>, _run: &Run) -> Option<Result<Box<dyn AnyPass<Classification>>>> {
-        Some(self.begin(x)?.map(<dyn AnyPass<Classification>>::of))
+    fn pass(&self, x: Rows<'_>, run: &Run) -> Option<Result<Box<dyn AnyPass<Classification>>>> {
+        Some(OneDependencePass::new(self, x, run).map(<dyn AnyPass<Classification>>::of))
     }
 }
 
@@ -385,7 +380,8 @@ impl Learner<Joint> for OneDependence {
         self.shared_counts(sample, plan, run)
     }
 
-    fn pass(&self, x: Rows<'_>, _run: &Run) -> Option<Result<Box<dyn AnyPass<Joint>>>> {
-        Some(self.begin(x)?.map(<dyn AnyPass<Joint>>::of))
+    fn pass(&self, x: Rows<'_>, run: &Run) -> Option<Result<Box<dyn AnyPass<Joint>>>> {
+        let joint = self.check_joint().and_then(|()| OneDependencePass::new(self, x, run));
+        Some(joint.map(<dyn AnyPass<Joint>>::of))
     }
 }

@@ -1,6 +1,10 @@
 //! The family in passes: those in which bins are learned, one that ranks columns if there are too many, and one that counts.
 //!
-//! The weights of LMD and LMG ask for what every root says of every row: these have no passes.
+//! The weights of LMD and LMG ask again and again for what every root says of every row. All rows are counted, and a last pass
+//! draws the rows that the weights are found on: all of them up to 100 000, beyond that so many, which leave the weights a standard error in the
+//! third digit.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,11 +13,12 @@ use super::learners::{Counted, OneDependence};
 use super::model::{Discretiser, FittedOneDependence};
 use super::triples::Triples;
 use crate::error::{Error, Result};
-use crate::learner::pass::{Pass, Piece, Step};
+use crate::learner::pass::{Pass, Piece, RowSample, Step};
 use crate::learner::{Fitted, Sample};
+use crate::run::Run;
 use crate::stats::Accumulator;
-use crate::table::Rows;
 use crate::table::encode::{Learning, LearningStep, LearningSums};
+use crate::table::{Features, Rows};
 use crate::target::{Labels, Target};
 use crate::task::Task;
 
@@ -22,7 +27,12 @@ use crate::task::Task;
 pub(crate) struct OneDependencePass {
     learner: OneDependence,
     stage: Stage,
+    /// What rows are drawn by.
+    key: u64,
 }
+
+/// Rows on which the weights of roots are found.
+const WEIGHED: usize = 100_000;
 
 #[derive(Debug, Serialize, Deserialize)]
 enum Stage {
@@ -30,6 +40,8 @@ enum Stage {
     /// Every column by itself, to choose some.
     Screen(Discretiser, Layout),
     Count(Discretiser, Layout),
+    /// The rows by which roots get their weights.
+    Weigh(Discretiser, Counts),
 }
 
 /// What is summed over the rows.
@@ -41,13 +53,38 @@ enum Sums {
     Bins(LearningSums, usize),
     /// Nothing before the first rows.
     Counts(Option<(Counts, Option<Triples>)>),
+    /// Each row with its class; and whether rows belong together, so that leaving out one by one would tell nothing.
+    Rows(RowSample, bool),
 }
 
 impl OneDependencePass {
-    pub(super) fn new(learner: &OneDependence, x: Rows<'_>) -> Result<Self> {
+    pub(super) fn new(learner: &OneDependence, x: Rows<'_>, run: &Run) -> Result<Self> {
         learner.check_columns(x.schema())?;
         let stage = Stage::Bins(Learning::new(learner.encoder_spec(), x)?);
-        Ok(Self { learner: learner.clone(), stage })
+        Ok(Self { learner: learner.clone(), stage, key: run.key() })
+    }
+
+    /// The model whose roots are weighed on these rows, which are among those counted.
+    fn weighed<T: Task<Target = Labels>>(
+        &self,
+        counted: &Counted,
+        rows: RowSample,
+        bound: bool,
+    ) -> Result<Vec<FittedOneDependence>> {
+        if bound {
+            return self.learner.of_counts(counted);
+        }
+        let schema = counted.discretiser.encoder.input();
+        let (values, weights) = rows.finish_plain();
+        let width = schema.len() + 1;
+        let codes = values.iter().skip(schema.len()).step_by(width).map(|code| *code as u32);
+        let classes = 0..counted.tables.layout().classes();
+        let classes: Vec<String> = classes.map(|class| class.to_string()).collect();
+        let labels = Labels::new(classes, codes.collect())?;
+        let inputs = values.chunks_exact(width).flat_map(|row| row[..schema.len()].iter().copied());
+        let x = Features::new(inputs.collect::<Vec<f64>>(), Arc::clone(schema))?;
+        let sample = Sample::<T>::new(x.rows(), &labels)?.counted(&weights)?;
+        self.learner.finish(counted, &sample, &Run::of_key(self.key))
     }
 
     /// What follows once bins are known.
@@ -85,6 +122,10 @@ where
         OneDependenceSums(match &self.stage {
             Stage::Bins(learning) => Sums::Bins(learning.zero(), 0),
             Stage::Screen(..) | Stage::Count(..) => Sums::Counts(None),
+            Stage::Weigh(discretiser, _) => {
+                let width = discretiser.encoder.input().len() + 1;
+                Sums::Rows(RowSample::new(WEIGHED, width, self.key), false)
+            }
         })
     }
 
@@ -94,6 +135,10 @@ where
             (Stage::Bins(learning), Sums::Bins(sums, classes)) => {
                 learning.add(sums, sample.x(), sample.weights(), |i| piece.number(i));
                 *classes = sample.target().classes().len();
+            }
+            (Stage::Weigh(..), Sums::Rows(rows, bound)) => {
+                rows.add_with(piece, |i| sample.target().class(i) as f64);
+                *bound |= sample.keys().bind();
             }
             (Stage::Screen(discretiser, layout) | Stage::Count(discretiser, layout), _) => {
                 let counted = self.count(discretiser, layout, sample)?;
@@ -111,6 +156,10 @@ where
                 *classes = (*classes).max(of_later);
             }
             (Sums::Counts(sums @ None), Sums::Counts(later)) => *sums = later,
+            (Sums::Rows(rows, bound), Sums::Rows(later, of_later)) => {
+                rows.merge(later);
+                *bound |= of_later;
+            }
             (Sums::Counts(Some((counts, triples))), Sums::Counts(Some((later, more)))) => {
                 counts.add(1.0, &later);
                 if let (Some(triples), Some(more)) = (triples, more) {
@@ -143,8 +192,15 @@ where
             }
             (Stage::Count(discretiser, _), Sums::Counts(counted)) => {
                 let (counts, triples) = counted.ok_or_else(no_rows)?;
-                let counted = Counted::new(discretiser.clone(), counts, triples);
-                return Ok(Step::Done(self.learner.of_counts(&counted)?));
+                if !self.learner.leaves_rows_out() {
+                    let counted = Counted::new(discretiser.clone(), counts, triples);
+                    return Ok(Step::Done(self.learner.of_counts(&counted)?));
+                }
+                Stage::Weigh(discretiser.clone(), counts)
+            }
+            (Stage::Weigh(discretiser, counts), Sums::Rows(rows, bound)) => {
+                let counted = Counted::new(discretiser.clone(), counts.clone(), None);
+                return Ok(Step::Done(self.weighed::<T>(&counted, rows, bound)?));
             }
             _ => return Ok(Step::Again(self)),
         };
