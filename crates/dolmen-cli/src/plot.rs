@@ -120,7 +120,7 @@ pub(crate) fn run(plot: &Plot, common: &Common, out: &mut dyn Write) -> Done {
         other => other,
     })?;
     match plot.output.as_deref().filter(|path| !output::is_standard(path)) {
-        Some(path) => Ok(write_picture(&svg, path, plot.scale)?),
+        Some(path) => Ok(write_picture(&svg, path, plot.scale, common)?),
         None => Ok(out.write_all(svg.as_bytes())?),
     }
 }

@@ -149,7 +149,8 @@ pub(crate) fn run(weigh: &Weigh, common: &Common, out: &mut dyn Write) -> Done {
         output::rows(table, output, common.format, out)?;
     }
     let report = &weighed.report;
-    weigh.shows.write(&Subject::Weighing(report, Some(&Evidence::of_matrix(&matrix))))?;
+    let evidence = Evidence::of_matrix(&matrix);
+    weigh.shows.write(&Subject::Weighing(report, Some(&evidence)), common)?;
     if !output.is_some_and(output::is_standard) {
         match common.format {
             Format::Json => output::json(&Shown { report, output }, out)?,
