@@ -120,7 +120,7 @@ pub(crate) fn run(demo: &Demo, common: &Common, out: &mut dyn Write) -> Done {
     let run = common.run()?;
     let (report, model) = demo.subject.stacked(common, demo.shows.report.is_some(), &run)?;
     drop(run);
-    demo.shows.write(&dolmen_report::Subject::of(&model))?;
+    demo.shows.write(&dolmen_report::Subject::of(&model), common)?;
     if common.format == Format::Json {
         return output::json(&report, out);
     }

@@ -7,6 +7,7 @@ use dolmen::error::{Error, Result};
 use dolmen::store::write_file;
 use dolmen_report::{Kind, Options, PageOptions, Subject, draw, kinds, page};
 
+use crate::args::Common;
 use crate::output;
 
 /// What else comes of a result.
@@ -33,10 +34,10 @@ impl Shows {
     }
 
     /// Draws and writes what was asked for.
-    pub(crate) fn write(&self, subject: &Subject<'_>) -> Result<()> {
+    pub(crate) fn write(&self, subject: &Subject<'_>, common: &Common) -> Result<()> {
         if let Some(path) = &self.plot {
             let kind = kinds(subject).first().copied().unwrap_or(Kind::Weights);
-            write_picture(&draw(subject, kind, &Options::default())?, path, SCALE)?;
+            write_picture(&draw(subject, kind, &Options::default())?, path, SCALE, common)?;
         }
         match &self.report {
             Some(path) => write_page(subject, path),
@@ -68,21 +69,40 @@ impl Form {
 }
 
 /// Writes a picture in the form of the file's name.
-pub(crate) fn write_picture(svg: &str, path: &Path, scale: f64) -> Result<()> {
+pub(crate) fn write_picture(svg: &str, path: &Path, scale: f64, common: &Common) -> Result<()> {
     let bytes = match Form::of(path)? {
         Form::Svg => svg.as_bytes().to_vec(),
-        Form::Png => to_png(svg, scale)?,
+        Form::Png => to_png(svg, scale, common)?,
     };
     write_file(path, |out| out.write_all(&bytes))
 }
 
 #[cfg(feature = "png")]
-fn to_png(svg: &str, scale: f64) -> Result<Vec<u8>> {
+fn to_png(svg: &str, scale: f64, common: &Common) -> Result<Vec<u8>> {
+    let unknown = dolmen_report::signs_without_font(svg);
+    if !unknown.is_empty() {
+        output::note(common, &replaced(&unknown));
+    }
     dolmen_report::png(svg, scale)
 }
 
+/// What the user should know of signs that no font has, the first of very many.
+#[cfg(feature = "png")]
+fn replaced(unknown: &[char]) -> String {
+    const MOST: usize = 20;
+    let named: Vec<String> = unknown.iter().take(MOST).map(char::to_string).collect();
+    let more = match unknown.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "no font has {}{more}: there is a question mark in the place of each; .svg leaves the fonts to the reader's program",
+        named.join(" ")
+    )
+}
+
 #[cfg(not(feature = "png"))]
-fn to_png(_svg: &str, _scale: f64) -> Result<Vec<u8>> {
+fn to_png(_svg: &str, _scale: f64, _common: &Common) -> Result<Vec<u8>> {
     Err(Error::param("picture", "an .svg file: this program was built without PNG", ".png"))
 }
 

@@ -125,7 +125,7 @@ pub(crate) fn run(plot: &Plot, common: &Common, out: &mut dyn Write) -> Done {
     })?;
     match plot.output.as_deref().filter(|path| !output::is_standard(path)) {
         Some(path) => {
-            write_picture(&svg, path, plot.scale)?;
+            write_picture(&svg, path, plot.scale, common)?;
             output::written(path, common.format, out)
         }
         None => Ok(out.write_all(svg.as_bytes())?),

@@ -37,7 +37,7 @@ mod subject;
 pub use kind::Kind;
 pub use page::{PageOptions, page, summary_html};
 #[cfg(feature = "png")]
-pub use png::png;
+pub use png::{png, signs_without_font};
 pub use subject::{ModelView, Subject};
 
 use dolmen::error::{Error, Result};

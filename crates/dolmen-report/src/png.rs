@@ -1,11 +1,13 @@
 //! PNG from the same SVG, by resvg. Letters come from a subset of DejaVu Sans that is built in, so that a picture looks alike
-//! on every machine; texts with other signs take them from the fonts of the system.
+//! on every machine; texts with other signs take them from the fonts of the system. What none of these has would vanish from the
+//! picture, and "模型3" become "3": a stand-in is drawn in its place.
 
 use std::sync::{Arc, OnceLock};
 
 use dolmen::error::{Error, Result};
 use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::{Options, Tree, fontdb::Database};
+use resvg::usvg::fontdb::{Database, Family, Query};
+use resvg::usvg::{FontResolver, Options, Tree};
 
 use crate::draw::STYLE;
 
@@ -15,12 +17,18 @@ const FONTS: [&[u8]; 2] = [
 ];
 /// Pixels that a picture may have: 64 million.
 const MOST_PIXELS: f64 = 64e6;
+/// What is drawn in the place of a sign that no font has.
+const STAND_IN: &str = "?";
 
-/// A picture made by [`draw`](crate::draw) as PNG; `scale` is the pixels for each unit of the SVG: 2 is sharp on most screens.
+/// A picture made by [`draw`](crate::draw) as PNG; `scale` is the pixels for each unit of the SVG: 2 is sharp on most screens. Signs
+/// that [no font has](signs_without_font) are drawn as question marks.
 pub fn png(svg: &str, scale: f64) -> Result<Vec<u8>> {
     let unusable = |e: &dyn std::fmt::Display| Error::param("picture", "an SVG of this program", e);
     // Variables and queries of media are for browsers; the plain attributes say the same.
-    let plain = without_style(svg);
+    let mut plain = without_style(svg);
+    for sign in signs_without_font(&plain) {
+        plain = plain.replace(sign, STAND_IN);
+    }
     let options = Options {
         font_family: "DejaVu Sans".into(),
         fontdb: fonts(!plain.chars().all(is_built_in)),
@@ -36,6 +44,33 @@ pub fn png(svg: &str, scale: f64) -> Result<Vec<u8>> {
         .ok_or_else(|| Error::param("scale", "one that gives 1 to 64 million pixels", scale))?;
     resvg::render(&tree, Transform::from_scale(scale as f32, scale as f32), &mut pixels.as_mut());
     pixels.encode_png().map_err(|e| unusable(&e))
+}
+
+/// The signs in the texts of a picture that neither the built-in font nor one of the system's has, each once: [`png`] draws a
+/// stand-in for them.
+pub fn signs_without_font(svg: &str) -> Vec<char> {
+    let mut unknown: Vec<char> = svg.chars().filter(|sign| !is_built_in(*sign)).collect();
+    unknown.sort_unstable();
+    unknown.dedup();
+    // Signs that are never seen are nothing to be missed.
+    unknown.retain(|sign| !is_unseen(*sign));
+    if unknown.is_empty() {
+        return unknown;
+    }
+    let mut database = fonts(true);
+    let families = [Family::Name("DejaVu Sans")];
+    let Some(base) = database.query(&Query { families: &families, ..Query::default() }) else {
+        return unknown;
+    };
+    // The same choice as when the text is drawn.
+    let font_with = FontResolver::default_fallback_selector();
+    unknown.retain(|sign| font_with(*sign, &[base], &mut database).is_none());
+    unknown
+}
+
+/// Whether a sign only steers how its neighbours are written: joiners, directions, variants, marks of byte order.
+fn is_unseen(sign: char) -> bool {
+    matches!(sign, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}')
 }
 
 fn without_style(svg: &str) -> String {
@@ -84,6 +119,35 @@ mod tests {
         assert_eq!((pixels.width(), pixels.height()), (120, 60));
         let dark = pixels.pixels().iter().filter(|pixel| pixel.red() < 100).count();
         assert!((100..3000).contains(&dark), "{dark} dark pixels");
+        assert!(signs_without_font(svg).is_empty());
         assert!(png("<svg", 1.0).is_err() && png(svg, 1e9).is_err() && png(svg, f64::NAN).is_err());
+    }
+    #[test]
+    fn signs_that_no_font_has_are_told_and_leave_a_mark() {
+        let picture = |text: &str| {
+            format!(
+                r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 60 30" width="60" height="30"><rect width="60" height="30" fill="#ffffff"/><text x="2" y="20" font-size="14" fill="#000000" font-family="'DejaVu Sans'">{text}</text></svg>"##
+            )
+        };
+        // Signs for private use, which mean nothing to anybody, and one that joins what stands beside it.
+        let unknown = picture("\u{10FFFA}3\u{10FFF0}\u{200D}\u{10FFFA}");
+        assert_eq!(signs_without_font(&unknown), ['\u{10FFF0}', '\u{10FFFA}']);
+        let pixels = |svg: &str| Pixmap::decode_png(&png(svg, 2.0).unwrap()).unwrap();
+        let ink = |svg: &str| pixels(svg).pixels().iter().filter(|p| p.red() < 100).count();
+        assert!(ink(&unknown) > 2 * ink(&picture("3")), "{} dark pixels", ink(&unknown));
+    }
+
+    #[test]
+    fn the_built_in_font_has_what_is_said_of_it() {
+        let mut database = fonts(false);
+        let regular = database.faces().next().unwrap().id;
+        let bold = database.faces().nth(1).unwrap().id;
+        let font_with = FontResolver::default_fallback_selector();
+        for sign in "aZ09~é÷ŽΩжЯ−∞…≤●".chars() {
+            assert!(is_built_in(sign), "{sign}");
+            // One of both has it: what the bold letters lack is taken from the others.
+            let mut is_there = |without| font_with(sign, &[without], &mut database).is_some();
+            assert!(is_there(regular) || is_there(bold), "{sign}");
+        }
     }
 }

@@ -132,7 +132,7 @@ pub(crate) fn run(arguments: &Compare, common: &Common, out: &mut dyn Write) -> 
     drop(run);
     if comparisons.len() == 1 {
         let comparison = comparisons.remove(0);
-        arguments.shows.write(&Subject::Comparison(&comparison))?;
+        arguments.shows.write(&Subject::Comparison(&comparison), common)?;
         return match common.format {
             Format::Json => output::json(&comparison, out),
             Format::Text => show::comparison(&comparison, out),
@@ -141,7 +141,7 @@ pub(crate) fn run(arguments: &Compare, common: &Common, out: &mut dyn Write) -> 
     let files = arguments.data.iter().map(|file| file.display().to_string());
     let set = |(file, comparison)| SetComparison { file, comparison };
     let sets = SetsComparison::new(files.zip(comparisons).map(set).collect());
-    arguments.shows.write(&Subject::Sets(&sets))?;
+    arguments.shows.write(&Subject::Sets(&sets), common)?;
     if common.format == Format::Json {
         return output::json(&sets, out);
     }
@@ -163,7 +163,7 @@ impl Compare {
         let (recipe, data) = self.prepared(file, common, run)?;
         let curve =
             recipe.learning_curve(&data, &self.sizes, run).map_err(|error| error.in_file(file))?;
-        self.shows.write(&Subject::Learning(&curve))?;
+        self.shows.write(&Subject::Learning(&curve), common)?;
         match common.format {
             Format::Json => output::json(&curve, out),
             Format::Text => show::learning(&curve, out),

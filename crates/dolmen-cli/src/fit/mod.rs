@@ -212,7 +212,7 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
     if let (Some(path), Some(matrix)) = (&fit.oos, &fitted.matrix) {
         written = written.and(matrix.write(path));
     }
-    written = written.and_then(|()| fit.shows.write(&Subject::of(&fitted.model)));
+    written = written.and_then(|()| fit.shows.write(&Subject::of(&fitted.model), common));
     match common.format {
         Format::Json => output::json(&Shown { report, model }, out)?,
         Format::Text => output::report(out, |out| show::report(report, model, out))?,

@@ -164,7 +164,8 @@ pub(crate) fn run(weigh: &Weigh, common: &Common, out: &mut dyn Write) -> Done {
         output::rows(table, output, common.format, out)?;
     }
     let report = &weighed.report;
-    weigh.shows.write(&Subject::Weighing(report, Some(&Evidence::of_matrix(&matrix))))?;
+    let evidence = Evidence::of_matrix(&matrix);
+    weigh.shows.write(&Subject::Weighing(report, Some(&evidence)), common)?;
     weigh.tell(report, common, out)
 }
 
@@ -236,7 +237,7 @@ impl Weigh {
         };
         drop(run);
         notes.iter().for_each(|text| note(common, text));
-        self.shows.write(&Subject::Weighing(&report, None))?;
+        self.shows.write(&Subject::Weighing(&report, None), common)?;
         self.tell(&report, common, out)
     }
 

@@ -2,7 +2,7 @@
 
 use super::canvas::{Canvas, Letters, Pen, place};
 use super::colour::Colour;
-use super::scale::Scale;
+use super::scale::{Scale, Ticks};
 use super::text::{fitted, width, wrapped};
 use crate::Options;
 
@@ -145,7 +145,7 @@ impl<'a> Frame<'a> {
             Some(levels) => {
                 levels.iter().cloned().enumerate().map(|(k, n)| (k as f64, n)).collect()
             }
-            None => x.ticks(((right - left) / 80.0).max(2.0) as usize),
+            None => ticks_across(x, 80.0, SMALL, label_edges(canvas)),
         };
         for (value, label) in &ticks {
             let at = x.at(*value);
@@ -156,11 +156,44 @@ impl<'a> Frame<'a> {
                 let text = fitted(label, SMALL, room);
                 canvas.slanted_text((at + 4.0, bottom + 14.0), &text, letters.end(), label);
             } else {
-                canvas.text((at, bottom + 18.0), label, letters);
+                tick_text(canvas, (at, bottom + 18.0), label);
             }
         }
         name_below(canvas, self.x_name, (left, right), bottom + 40.0 + below);
     }
+}
+
+/// The ticks of an axis from left to right, about so far apart, in letters of this size: fewer where their labels, which stay within
+/// these edges, would lie on one another.
+pub(crate) fn ticks_across(x: &Scale, apart: f64, letters: f64, edges: (f64, f64)) -> Ticks {
+    let (left, right) = x.range();
+    let middle = |(value, label): &(f64, String)| label_place(x.at(*value), label, letters, edges);
+    let overlap = |ticks: &Ticks| {
+        ticks.windows(2).any(|pair| {
+            let labels = pair.iter().map(|(_, label)| width(label, letters)).sum::<f64>() / 2.0;
+            middle(&pair[1]) - middle(&pair[0]) < labels + 6.0
+        })
+    };
+    let most = ((right - left) / apart).max(2.0) as usize;
+    let fitting = (1..=most).rev().map(|about| x.ticks(about)).find(|ticks| !overlap(ticks));
+    fitting.unwrap_or_else(|| x.ticks(1))
+}
+
+/// The middle of a label: below its place, but within the edges.
+pub(crate) fn label_place(at: f64, label: &str, letters: f64, (low, high): (f64, f64)) -> f64 {
+    let half = width(label, letters) / 2.0;
+    at.min(high - half).max(low + half)
+}
+
+/// How far to the sides of a picture the labels of its ticks may reach.
+pub(crate) fn label_edges(canvas: &Canvas) -> (f64, f64) {
+    (2.0, canvas.width() - 2.0)
+}
+
+/// Writes the label of a tick.
+pub(crate) fn tick_text(canvas: &mut Canvas, (x, y): (f64, f64), label: &str) {
+    let x = label_place(x, label, SMALL, label_edges(canvas));
+    canvas.text((x, y), label, Letters::new(SMALL, Colour::Muted).middle());
 }
 
 /// Writes the name of an axis below its middle; a long one where there is room for it.

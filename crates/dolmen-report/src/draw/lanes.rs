@@ -2,7 +2,7 @@
 
 use super::canvas::{Canvas, Fill, Letters, Pen};
 use super::colour::Colour;
-use super::frame::{Heading, MARGIN, SMALL, name_below};
+use super::frame::{Heading, MARGIN, SMALL, label_edges, name_below, tick_text, ticks_across};
 use super::scale::Scale;
 use super::text::{fitted, told_apart, width};
 use crate::Options;
@@ -108,10 +108,10 @@ impl Lanes<'_> {
 
     fn grid(&self, canvas: &mut Canvas, x: &Scale, (top, bottom): (f64, f64)) {
         let (left, right) = x.range();
-        for (value, label) in x.ticks(((right - left) / 75.0).max(2.0) as usize) {
+        for (value, label) in ticks_across(x, 75.0, SMALL, label_edges(canvas)) {
             let at = x.at(value);
             canvas.line((at, top), (at, bottom), Pen::new(Colour::Faint, 1.0));
-            canvas.text((at, bottom + 18.0), &label, Letters::new(SMALL, Colour::Muted).middle());
+            tick_text(canvas, (at, bottom + 18.0), &label);
         }
         if let Some(value) = self.line {
             let at = x.at(value);

@@ -2,7 +2,8 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `scale` | from values to places; round values for axes; numbers as they are written |
+//! | `number` | numbers as they are written |
+//! | `scale` | from values to places; round values for axes |
 //! | `text` | how wide texts are, and how they are cut |
 //! | `colour` | colours by their part in a picture, light and dark |
 //! | `canvas` | SVG elements |
@@ -17,13 +18,15 @@ pub(crate) mod contour;
 mod frame;
 mod grid;
 mod lanes;
+mod number;
 mod scale;
 mod text;
 
 pub(crate) use canvas::{Canvas, Fill, Letters, Pen, STYLE};
 pub(crate) use colour::{Colour, class_rules, variables};
-pub(crate) use frame::{Frame, Heading, MARGIN, Plot, SMALL, apart};
+pub(crate) use frame::{Frame, Heading, MARGIN, Plot, SMALL, apart, label_place, ticks_across};
 pub(crate) use grid::{Grid, Shade};
 pub(crate) use lanes::{Lane, Lanes, Mark};
-pub(crate) use scale::{Scale, extent, padded, short, signed};
+pub(crate) use number::{counted, fixed, plus_minus, short, signed};
+pub(crate) use scale::{Scale, extent, padded};
 pub(crate) use text::{escaped, fitted, told_apart, width};

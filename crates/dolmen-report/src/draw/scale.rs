@@ -1,5 +1,7 @@
 //! Scales: from values of the data to places on the canvas, and the round values that axes name.
 
+use super::number::{fixed, minus, short};
+
 /// How values become places.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scale {
@@ -47,21 +49,26 @@ impl Scale {
         self.range
     }
 
-    /// About so many round values within the domain, as they are written.
+    /// About so many round values within the domain, as they are written; never fewer than two, as one alone has no scale.
     pub(crate) fn ticks(&self, about: usize) -> Ticks {
         if self.is_log { self.log_ticks(about) } else { self.linear_ticks(about) }
     }
 
     fn linear_ticks(&self, about: usize) -> Ticks {
         let (low, high) = self.domain;
-        let step = round_step((high - low) / about.max(1) as f64);
-        let (first, last) =
-            ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
-        let written = |value: f64| tick_label(value, step);
-        (first..=last).map(|k| k as f64 * step).map(|value| (value, written(value))).collect()
+        let with_step = |step: f64| -> Ticks {
+            let (first, last) =
+                ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
+            let values = (first..=last).map(|k| k as f64 * step);
+            values.map(|value| (value, tick_label(value, step))).collect()
+        };
+        // Round steps are up to 2.5 times wider than asked for: in a short domain too wide for two of them.
+        let counts = about.max(1)..about.max(1) + 20;
+        let steps = counts.map(|count| round_step((high - low) / count as f64));
+        steps.map(with_step).find(|ticks| ticks.len() > 1).unwrap_or_default()
     }
 
-    /// Powers of ten, with 2 and 5 of each where these are few.
+    /// Powers of ten, with 2 and 5 of each where these are few; in less than a decade even steps.
     fn log_ticks(&self, about: usize) -> Ticks {
         let (low, high) = self.domain;
         let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
@@ -71,6 +78,9 @@ impl Scale {
         };
         let plain = with(&[1.0]);
         let values = if plain.len() * 2 < about { with(&[1.0, 2.0, 5.0]) } else { plain };
+        if values.len() < 2 {
+            return self.linear_ticks(about);
+        }
         values.into_iter().map(|value| (value, short(value))).collect()
     }
 }
@@ -117,47 +127,14 @@ fn tick_label(value: f64, step: f64) -> String {
     let size = value.abs().max(step);
     // Digits from the first that counts to the last that the step moves.
     let digits = (size.log10().floor() - step.log10().floor()).max(0.0) as usize;
-    if value != 0.0 && !(1e-4..1e6).contains(&size) {
-        return minus(&format!("{value:.digits$e}"));
-    }
     let decimals = (-step.log10().floor()).max(0.0) as usize;
-    minus(&format!("{value:.*}", if value == 0.0 && decimals > 4 { 0 } else { decimals }))
-}
-
-/// A number in about four digits, of those below 1 in three, with a true minus.
-pub(crate) fn short(value: f64) -> String {
-    let size = value.abs();
-    if value.is_nan() {
-        return "unknown".into();
+    let plain = fixed(value, if value == 0.0 && decimals > 4 { 0 } else { decimals });
+    if value == 0.0 || (1e-4..1e6).contains(&size) {
+        return plain;
     }
-    if value.is_infinite() {
-        return if value > 0.0 { "∞".into() } else { "−∞".into() };
-    }
-    if size != 0.0 && !(1e-4..1e6).contains(&size) {
-        let text = format!("{value:.2e}");
-        let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
-        let digits = digits.trim_end_matches('0').trim_end_matches('.');
-        return minus(&format!("{digits}e{power}"));
-    }
-    let whole_digits = if size < 1.0 { 1 } else { size.log10().floor() as usize + 1 };
-    let decimals = if size < 1.0 && size > 0.0 {
-        (2.0 - size.log10().floor()) as usize
-    } else {
-        4usize.saturating_sub(whole_digits)
-    };
-    let text = format!("{value:.decimals$}");
-    let text =
-        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    minus(if text == "-0" { "0" } else { text })
-}
-
-/// A number with its sign, as differences are written.
-pub(crate) fn signed(value: f64) -> String {
-    if value > 0.0 { format!("+{}", short(value)) } else { short(value) }
-}
-
-fn minus(text: &str) -> String {
-    text.replace('-', "−")
+    // What differs in its last digits only is not made shorter by a power of ten.
+    let power = minus(&format!("{value:.digits$e}"));
+    if power.chars().count() < plain.chars().count() { power } else { plain }
 }
 
 #[cfg(test)]
@@ -174,9 +151,12 @@ mod tests {
         assert_eq!(labels(&scale, 5), ["0.0", "0.5", "1.0"]);
         assert_eq!(labels(&scale, 8), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         let dear = Scale::linear((31_000.0, 890_000.0), (0.0, 1.0));
-        assert_eq!(labels(&dear, 4), ["500000"]);
+        assert_eq!(labels(&dear, 4), ["200000", "400000", "600000", "800000"]);
         assert_eq!(labels(&Scale::linear((-3.2, -1.1), (0.0, 1.0)), 4), ["−3", "−2"]);
-        assert_eq!(labels(&Scale::linear((2e-9, 9e-9), (0.0, 1.0)), 3), ["5e−9"]);
+        assert_eq!(
+            labels(&Scale::linear((2e-9, 9e-9), (0.0, 1.0)), 3),
+            ["2e−9", "4e−9", "6e−9", "8e−9"]
+        );
         let huge = Scale::linear((-5.2e9, -4.9e9), (0.0, 1.0));
         assert_eq!(labels(&huge, 3), ["−5.2e9", "−5.1e9", "−5.0e9", "−4.9e9"]);
         assert_eq!(
@@ -184,6 +164,19 @@ mod tests {
             ["50", "100", "200", "500", "1000", "2000"]
         );
         assert_eq!(labels(&Scale::log((1.0, 1e6), (0.0, 1.0)), 6).len(), 7);
+        let million = Scale::linear((1e6, 1e6 + 2.0), (0.0, 1.0));
+        assert_eq!(labels(&million, 2), ["1000000", "1000001", "1000002"]);
+    }
+
+    #[test]
+    fn no_axis_has_a_single_tick() {
+        let ends = [(0.9, 2.1), (31.0, 89.0), (0.21, 0.49), (3.0, 4.0), (7.0, 7.0), (2e-9, 9e-9)];
+        for (domain, about) in ends.into_iter().flat_map(|ends| [(ends, 1), (ends, 2), (ends, 5)]) {
+            for scale in [Scale::linear(domain, (0.0, 1.0)), Scale::log(domain, (0.0, 1.0))] {
+                let count = labels(&scale, about).len();
+                assert!((2..=10).contains(&count), "{domain:?}, about {about}: {count}");
+            }
+        }
     }
 
     #[test]
@@ -221,26 +214,5 @@ mod tests {
         assert_eq!(Scale::linear((f64::NAN, 3.0), (0.0, 1.0)).domain(), (0.0, 1.0));
         assert_eq!(extent([f64::NEG_INFINITY, 3.0, f64::NAN, -1.0]), Some((-1.0, 3.0)));
         assert_eq!(extent([f64::INFINITY]), None);
-    }
-
-    #[test]
-    fn numbers_are_short() {
-        let written = [
-            0.0,
-            0.123_456,
-            -1.5709,
-            1234.5,
-            123_456.7,
-            0.000_012,
-            5e7,
-            f64::NEG_INFINITY,
-            -0.00001,
-        ];
-        let written = written.map(short);
-        assert_eq!(
-            written,
-            ["0", "0.123", "−1.571", "1234", "123457", "1.2e−5", "5e7", "−∞", "−1e−5"]
-        );
-        assert_eq!([signed(0.5), signed(-0.5), signed(0.0)], ["+0.5", "−0.5", "0"]);
     }
 }

@@ -36,7 +36,8 @@ pub(crate) fn fitted(text: &str, size: f64, room: f64) -> String {
     (1..characters.len()).rev().find(fits).map_or_else(|| "…".into(), cut)
 }
 
-/// Names that do not fit, without the parameters that all names of their kind share: what is left tells them apart.
+/// Names that do not fit, without the parameters that all names of their kind share: what is left tells them apart. Names that differ
+/// stay different.
 pub(crate) fn told_apart(names: &[&str], size: f64, room: f64) -> Vec<String> {
     let taken: Vec<Option<(&str, Vec<&str>)>> =
         names.iter().map(|name| taken_apart(name)).collect();
@@ -55,7 +56,55 @@ pub(crate) fn told_apart(names: &[&str], size: f64, room: f64) -> Vec<String> {
     let chosen = |(name, own): (&&str, &Option<(&str, Vec<&str>)>)| {
         fitted(&shorter(name, own).unwrap_or_else(|| (*name).into()), size, room)
     };
-    names.iter().zip(&taken).map(chosen).collect()
+    let mut cut: Vec<String> = names.iter().zip(&taken).map(chosen).collect();
+    for k in 0..cut.len() {
+        let alike: Vec<usize> = (k..cut.len()).filter(|&j| cut[j] == cut[k]).collect();
+        if alike.iter().any(|&j| names[j] != names[k]) {
+            let own: Vec<&str> = alike.iter().map(|&j| names[j]).collect();
+            alike.iter().zip(parted(&own, size, room)).for_each(|(&j, text)| cut[j] = text);
+        }
+    }
+    cut
+}
+
+/// Names that are cut to the same text, cut anew from where they begin to differ; where that is not enough they are numbered.
+fn parted(names: &[&str], size: f64, room: f64) -> Vec<String> {
+    let letters: Vec<Vec<char>> = names.iter().map(|name| name.chars().collect()).collect();
+    let is_shared =
+        |at: &usize| letters.iter().all(|own| own.get(*at).is_some_and(|c| *c == letters[0][*at]));
+    let shared = (0..letters[0].len()).take_while(is_shared).count();
+    // From the beginning of the word that differs, if that is near.
+    let near = shared.saturating_sub(12);
+    let is_end = |at: &usize| matches!(letters[0][*at], ' ' | '(' | ',' | '_' | '-');
+    let from = (near..shared).rev().find(is_end).map_or(near, |at| at + 1);
+    let with_head = |own: &[char], head: usize| -> String {
+        let start: String = own[..head].iter().collect();
+        let rest: String = own[from..].iter().collect();
+        start_of(&format!("{}…{rest}", start.trim_end()), size, room)
+    };
+    // As much of the beginning as leaves half of the room to what differs.
+    let fits =
+        |head: &usize| width(&letters[0][..*head].iter().collect::<String>(), size) < 0.4 * room;
+    let head = (0..from).rev().find(fits).unwrap_or(0);
+    let cut: Vec<String> = letters.iter().map(|own| with_head(own, head)).collect();
+    let numbered = |(k, text): (usize, &String)| {
+        let is_first = cut.iter().position(|other| other == text) == Some(k);
+        let number = format!(" #{}", k + 1);
+        let room = room - width(&number, size);
+        if is_first { text.clone() } else { start_of(text, size, room) + &number }
+    };
+    cut.iter().enumerate().map(numbered).collect()
+}
+
+/// The text, or as much of its beginning as fits, with an ellipsis behind.
+fn start_of(text: &str, size: f64, room: f64) -> String {
+    if width(text, size) <= room {
+        return text.into();
+    }
+    let characters: Vec<char> = text.chars().collect();
+    let cut = |kept: usize| characters[..kept].iter().collect::<String>() + "…";
+    let fits = |kept: &usize| width(&cut(*kept), size) <= room;
+    (1..characters.len()).rev().find(fits).map_or_else(|| "…".into(), cut)
 }
 
 /// The kind and the parameters of a name such as `kernel(shape=box, bandwidth=2)`.
@@ -143,6 +192,35 @@ mod tests {
         );
         assert_eq!(told_apart(&[&first, &second], 12.0, 2000.0), [first.clone(), second]);
         assert!(told_apart(&[&first], 12.0, 100.0)[0].contains('…'));
+    }
+
+    #[test]
+    fn names_that_differ_stay_different() {
+        let mixture = |rest: &str| format!("mixture(components={rest}, covariance=diagonal)");
+        let long = |rest: &str| format!("a_column_with_a_very_long_name_{rest}_and_a_long_end_too");
+        let groups = [
+            vec![mixture("4"), mixture("5"), "mixture(components=3)".into(), mixture("12")],
+            vec![long("first"), long("second"), long("secondary")],
+            vec![
+                "模型".repeat(9) + "甲" + &"模型".repeat(9),
+                "模型".repeat(9) + "乙" + &"模型".repeat(9),
+            ],
+        ];
+        for (names, room) in groups.iter().flat_map(|names| [(names, 150.0), (names, 60.0)]) {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let cut = told_apart(&names, 12.0, room);
+            let mut sorted = cut.clone();
+            sorted.sort();
+            sorted.dedup();
+            assert_eq!(sorted.len(), names.len(), "{cut:?}");
+            assert!(cut.iter().all(|text| width(text, 12.0) <= room), "{cut:?}");
+        }
+        // What differs is seen where there is room for it.
+        let (four, five, three) = (mixture("4"), mixture("5"), "mixture(components=3)");
+        let cut = told_apart(&[&four, &five, three], 12.0, 170.0);
+        assert!(cut[0].contains("components=4") && cut[1].contains("components=5"), "{cut:?}");
+        // The same name twice is the same text twice.
+        assert_eq!(told_apart(&[&four, &four], 12.0, 100.0)[0], fitted(&four, 12.0, 100.0));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::draw::escaped;
+use crate::draw::{escaped, plus_minus, short};
 
 /// A page in the making.
 #[derive(Debug, Default)]
@@ -93,7 +93,7 @@ pub(super) struct Cell {
 
 impl Cell {
     pub(super) fn number(value: f64) -> Self {
-        Self { text: crate::draw::short(value), value: Some(value) }
+        Self { text: short(value), value: Some(value) }
     }
 
     pub(super) fn maybe(value: Option<f64>) -> Self {
@@ -102,11 +102,7 @@ impl Cell {
 
     /// A mean with its standard error.
     pub(super) fn estimate(estimate: &dolmen::score::Estimate) -> Self {
-        let se =
-            estimate.se.map_or_else(String::new, |se| format!(" ± {}", crate::draw::short(se)));
-        Self {
-            text: format!("{}{se}", crate::draw::short(estimate.mean)),
-            value: Some(estimate.mean),
-        }
+        let text = format!("{}{}", short(estimate.mean), plus_minus(estimate.se));
+        Self { text, value: Some(estimate.mean) }
     }
 }

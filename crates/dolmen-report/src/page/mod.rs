@@ -80,7 +80,7 @@ fn drawings(subject: &Subject<'_>) -> Result<Vec<Drawing>> {
         for input in inputs(subject, kind) {
             let wide = Options { standalone: false, input, ..Options::default() };
             let Some(svg) = pictures::draw(subject, kind, &wide)? else { continue };
-            let narrow = match narrow_width(kind) {
+            let narrow = match narrow_width(subject, kind) {
                 Some(width) => pictures::draw(subject, kind, &Options { width, ..wide })?,
                 None => None,
             };
@@ -90,11 +90,20 @@ fn drawings(subject: &Subject<'_>) -> Result<Vec<Drawing>> {
     Ok(drawn)
 }
 
+/// Members or classes up to which each two are drawn once more for phones. Of more the cells are so small that they are not read on
+/// the one picture better than on the other, and these cells are most of a page.
+const MOST_CELLS: usize = 20;
+
 /// The width at which a picture is drawn for phones, so that its letters can still be read; `None` where it takes so much
 /// room that it can only be made smaller.
-fn narrow_width(kind: Kind) -> Option<f64> {
+fn narrow_width(subject: &Subject<'_>, kind: Kind) -> Option<f64> {
+    let evidence = subject.evidence();
+    let members = || evidence?.correlation.as_ref().map(|own| own.members.len());
+    let classes = || Some(evidence?.classes.as_ref()?.confusion.as_ref()?.classes.len());
     match kind {
         Kind::Pairs | Kind::Ranks | Kind::Regions | Kind::Tree => None,
+        Kind::Correlation if members() > Some(MOST_CELLS) => None,
+        Kind::Confusion if classes() > Some(MOST_CELLS) => None,
         // These have names beside the curves.
         Kind::Density
         | Kind::Kernel

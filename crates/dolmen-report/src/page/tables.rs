@@ -7,6 +7,7 @@ use dolmen::score::figures::Estimates;
 
 use super::html::{Cell, Html};
 use crate::Subject;
+use crate::draw::{counted, fixed};
 use crate::pictures::spoken;
 use crate::subject::CHOSEN;
 
@@ -33,7 +34,7 @@ pub(super) fn tables(subject: &Subject<'_>, html: &mut Html) {
         }
         Subject::Learning(curve) => html.section("sizes", "Sizes", |html| {
             for point in &curve.sizes {
-                html.element("h3", "", &format!("{} rows learned from", point.size));
+                html.element("h3", "", &format!("{} learned from", counted(point.size, "row")));
                 compared(&point.comparison, html);
             }
         }),
@@ -51,7 +52,8 @@ fn members(subject: &Subject<'_>, html: &mut Html) {
     if let Some(weighing) = subject.weighing() {
         let interval = |ends: Option<[f64; 2]>| match ends {
             Some([low, high]) => {
-                Cell { text: format!("{low:.3} – {high:.3}"), value: Some(high - low) }
+                let text = format!("{} – {}", fixed(low, 3), fixed(high, 3));
+                Cell { text, value: Some(high - low) }
             }
             None => Cell::maybe(None),
         };
@@ -119,7 +121,11 @@ fn check(subject: &Subject<'_>, html: &mut Html) {
     ];
     let held_out = if check.nested { "members and weights alike" } else { "the weights" };
     html.table(
-        &format!("{} rows held out from {held_out}, {} folds", check.checked_rows, check.folds),
+        &format!(
+            "{} held out from {held_out}, {}",
+            counted(check.checked_rows, "row"),
+            counted(check.folds, "fold")
+        ),
         &["on rows held out", "score", "se"],
         &rows,
     );
@@ -177,7 +183,7 @@ fn scored(report: &ScoreReport, html: &mut Html) {
         .into_iter()
         .chain(spoken.iter().map(String::as_str))
         .collect();
-    let caption = format!("{} rows; after ± stands one standard error", report.rows);
+    let caption = format!("{}; after ± stands one standard error", counted(report.rows, "row"));
     html.table(&caption, &header, &rows);
 }
 

@@ -1,10 +1,13 @@
 //! What a careful reader should look at before trusting a model. All of it follows from the report and the evidence.
 
+use dolmen::ensemble::Ensemble;
+use dolmen::learner::{Diagnostics, Fitted};
 use dolmen::oos::CheckKind;
-use dolmen::recipe::{Evidence, FitReport, MemberCorrelation, StackReport};
+use dolmen::recipe::{AnyModel, Evidence, FitReport, MemberCorrelation, Model, StackReport};
+use dolmen::task::Task;
 
 use crate::Subject;
-use crate::draw::short;
+use crate::draw::{counted, short};
 
 /// Rows below which everything is uncertain, and rows of a class.
 const FEW_ROWS: usize = 100;
@@ -31,6 +34,7 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
         if let Some(report) = view.model.report() {
             warnings.extend(report.data_notes().iter().cloned());
         }
+        of_members(view.model, &mut warnings);
     }
     if let Some(weighing) = subject.weighing() {
         if !weighing.converged {
@@ -40,9 +44,11 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
             ));
         }
         if weighing.uninformative_rows > 0 {
+            let (get, say) =
+                if weighing.uninformative_rows == 1 { ("gets", "says") } else { ("get", "say") };
             warnings.push(format!(
-                "{} rows get zero probability from every member and say nothing about the weights.",
-                weighing.uninformative_rows
+                "{} {get} zero probability from every member and {say} nothing about the weights.",
+                counted(weighing.uninformative_rows, "row")
             ));
         }
         for group in &weighing.interchangeable {
@@ -68,6 +74,37 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
         of_evidence(evidence, &mut warnings);
     }
     warnings
+}
+
+/// Members that have a say and whose own search missed its tolerance.
+fn of_members(model: &Model, warnings: &mut Vec<String>) {
+    let missed = match model.any() {
+        AnyModel::Density(model) => unconverged(model),
+        AnyModel::Classification(model) => unconverged(model),
+        AnyModel::Joint(model) => unconverged(model),
+        AnyModel::Regression(model) => unconverged(model),
+    };
+    if !missed.is_empty() {
+        warnings.push(format!(
+            "Not converged: {} missed {} tolerance; more iterations may fit better.",
+            listed(&missed),
+            if missed.len() == 1 { "its" } else { "their" }
+        ));
+    }
+}
+
+/// Their names, with the iterations they took.
+fn unconverged<T: Task>(model: &Ensemble<T>) -> Vec<String> {
+    let weights = model.combination().weights();
+    let has_say = |m: usize| weights.is_none_or(|weights| weights[m] != 0.0);
+    let members = model.names().zip(model.models()).enumerate();
+    let told = |(m, (name, model)): (usize, (&str, &dyn Fitted<T>))| {
+        let Diagnostics { converged, iterations, .. } = model.diagnostics();
+        let after = iterations
+            .map_or_else(String::new, |count| format!(" ({})", counted(count, "iteration")));
+        (has_say(m) && converged == Some(false)).then(|| format!("'{name}'{after}"))
+    };
+    members.filter_map(told).collect()
 }
 
 /// Names in a sentence, the first of very many.
@@ -109,11 +146,15 @@ fn of_stack(stack: &StackReport, warnings: &mut Vec<String>) {
         ));
     }
     if let Some(check) = &stack.check {
+        if check.stack.mean == f64::NEG_INFINITY {
+            warnings.push("On rows held out the combination gave some row no probability at all: its score is −∞.".into());
+        }
         let never = stack.table_rows.saturating_sub(check.covered_rows);
         if stack.table_rows > 0 && never > 0 {
             warnings.push(format!(
-                "{never} of {} rows were never held out: nothing is known of predictions there.",
-                stack.table_rows
+                "{never} of {} {} never held out: nothing is known of predictions there.",
+                counted(stack.table_rows, "row"),
+                if never == 1 { "was" } else { "were" }
             ));
         }
         if check.kind == CheckKind::Forward {

@@ -2,14 +2,14 @@
 //! next.
 
 use dolmen::combine::weigh::Weighing;
-use dolmen::ensemble::Surety;
+use dolmen::ensemble::{Assessment, Surety};
 use dolmen::evaluate::compare::{Comparison, MethodResult};
 use dolmen::recipe::{FitReport, Model, StackReport};
 use dolmen::score::Estimate;
 
-use super::worth::{worth, worth_weighing};
+use super::worth::{self, worth, worth_weighing};
 use crate::Subject;
-use crate::draw::{short, signed};
+use crate::draw::{counted, plus_minus, short, signed};
 use crate::pictures::spoken;
 
 type Lines = Vec<(&'static str, String)>;
@@ -43,7 +43,7 @@ pub(super) fn subtitle(subject: &Subject<'_>) -> String {
         Subject::Score(report) => Some(report.rows),
         Subject::Sets(sets) => return format!("{} · {} sets", subject.task(), sets.sets.len()),
     };
-    let rows = rows.map_or_else(String::new, |rows| format!(" · {rows} rows"));
+    let rows = rows.map_or_else(String::new, |rows| format!(" · {}", counted(rows, "row")));
     let columns = subject.model().map_or_else(String::new, |view| {
         format!(" · {}", counted(view.model.schema().len(), "input"))
     });
@@ -52,11 +52,6 @@ pub(super) fn subtitle(subject: &Subject<'_>) -> String {
 
 fn covered(stack: &StackReport) -> usize {
     stack.check.as_ref().map_or(0, |check| check.covered_rows)
-}
-
-/// So many of something.
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 pub(super) fn summary(subject: &Subject<'_>) -> Lines {
@@ -72,9 +67,9 @@ pub(super) fn summary(subject: &Subject<'_>) -> Lines {
                     (
                         "What was fitted.",
                         format!(
-                            "{} on all {} rows, as it is: no row was held out.",
+                            "{} on all {}, as it is: no row was held out.",
                             names.join(", "),
-                            alone.rows
+                            counted(alone.rows, "row")
                         ),
                     ),
                     ("How good it is.", on_new_rows(subject).unwrap_or_else(unknown)),
@@ -129,19 +124,18 @@ pub(super) fn summary(subject: &Subject<'_>) -> Lines {
         Subject::Score(report) => vec![(
             "How good it is.",
             format!(
-                "On {} rows the stack scores {}; over the best member, '{}', it gains {}, over equal weights {}.",
-                report.rows,
+                "On {} the stack scores {}. {}",
+                counted(report.rows, "row"),
                 short(report.score),
-                report.best,
-                with_error(&report.gain_over_best),
-                with_error(&report.gain_over_uniform)
+                worth::on_new_rows(report)
             ),
         )],
     }
 }
 
 pub(super) fn with_error(estimate: &Estimate) -> String {
-    let se = estimate.se.map_or_else(String::new, |se| format!(" (standard error {})", short(se)));
+    let se = estimate.se.filter(|se| *se != 0.0);
+    let se = se.map_or_else(String::new, |se| format!(" (standard error {})", short(se)));
     format!("{}{se}", signed(estimate.mean))
 }
 
@@ -239,8 +233,7 @@ fn goodness(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String
 
 /// A figure with its standard error.
 fn said(name: &str, value: &Estimate) -> String {
-    let se = value.se.map_or_else(String::new, |se| format!(" ± {}", short(se)));
-    format!("{} {}{se}", spoken_figure(name), short(value.mean))
+    format!("{} {}{}", spoken_figure(name), short(value.mean), plus_minus(value.se))
 }
 
 /// The figures of rows that were given for it, if there are any.
@@ -251,8 +244,9 @@ fn on_new_rows(subject: &Subject<'_>) -> Option<String> {
     };
     let figures: Vec<String> = score.figures.iter().map(figure).collect();
     Some(format!(
-        "On {} rows that were given for it: {}. After ± stands one standard error.",
-        score.rows,
+        "On {} that {} given for it: {}. After ± stands one standard error.",
+        counted(score.rows, "row"),
+        if score.rows == 1 { "was" } else { "were" },
         figures.join(", ")
     ))
 }
@@ -270,10 +264,15 @@ fn spoken_figure(figure: &str) -> String {
 
 fn next(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
     let mut advice: Vec<String> = Vec::new();
-    let unsure = stack.check.as_ref().is_some_and(|check| {
-        matches!(check.verdict.surety, Surety::Unsure | Surety::Not) && !check.verdict.only_member
-    });
-    if unsure {
+    let check = stack.check.as_ref().filter(|check| !check.verdict.only_member);
+    let is_lost = |check: &Assessment| {
+        Surety::of_loss(&check.verdict.gain, check.checked_rows) == Surety::Clear
+    };
+    let is_unsure =
+        |check: &Assessment| matches!(check.verdict.surety, Surety::Unsure | Surety::Not);
+    if check.is_some_and(is_lost) {
+        advice.push("As the best member alone is clearly better, fit without --keep-stack, which keeps that one".into());
+    } else if check.is_some_and(is_unsure) {
         advice.push("To know whether the stack is better, compare on repeated splits (dolmen compare), or gather more rows".into());
     }
     if !model.classes().is_empty() && stack.calibration.is_none() {
@@ -297,11 +296,11 @@ fn of_weighing(subject: &Subject<'_>) -> Lines {
     let mut lines = Vec::new();
     if let Some(weighing) = subject.weighing() {
         let used = weighing.members.iter().filter(|m| m.weight > 0.0).count();
+        let have = if used == 1 { "has" } else { "have" };
         lines.push(("What was combined.", format!(
-            "{} by {}: {used} of them have weight. No weights of the same kind score better by more than {}.",
+            "{} by {}: {used} of them {have} weight. No weights of the same kind score better by more than {}.",
             capital(&counted(weighing.members.len(), "member")), weighing.method.name(), short(weighing.gap)
         )));
-        lines.push(("Is it worth it?", worth_weighing(subject, weighing)));
     } else if let Some(other) = subject.other() {
         lines.push((
             "What was combined.",
@@ -312,6 +311,7 @@ fn of_weighing(subject: &Subject<'_>) -> Lines {
             ),
         ));
     }
+    lines.extend(worth_weighing(subject).map(|told| ("Is it worth it?", told)));
     lines
 }
 
@@ -320,9 +320,10 @@ fn of_comparison(comparison: &Comparison) -> Lines {
     let mut lines = vec![(
         "What was compared.",
         format!(
-            "{} on {splits} splits of {} rows: each time everything was fitted on one part and scored on the other.",
+            "{} on {} of {}: each time everything was fitted on one part and scored on the other.",
             capital(&counted(comparison.methods.len(), "method")),
-            comparison.rows
+            counted(splits, "split"),
+            counted(comparison.rows, "row")
         ),
     )];
     let find = |name: &str| comparison.methods.iter().find(|method| method.name == name);

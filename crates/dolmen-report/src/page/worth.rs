@@ -3,56 +3,117 @@
 //! The best member of a check is not the one that is best on all rows: every fold chooses it by the rows of the others, as somebody
 //! would who had no other rows.
 
-use dolmen::combine::weigh::Weighing;
 use dolmen::ensemble::{Assessment, Kept, Surety, Verdict};
+use dolmen::recipe::ScoreReport;
+use dolmen::score::Estimate;
 
 use super::words::with_error;
 use crate::Subject;
+use crate::draw::{counted, short};
 use crate::subject::{CHOSEN, INFINITE};
 
-/// Whether the stack is worth it, by its check.
+/// What a score of minus infinity means.
+pub(super) const NO_PROBABILITY: &str =
+    "it gives some row no probability at all, and its score is −∞";
+
+/// Whether the stack is worth it, by its check and by new rows, where there are any.
 pub(super) fn worth(subject: &Subject<'_>, check: &Assessment, kept: &str) -> String {
-    let Verdict { kept: what, gain, surety, chance, only_member, by_check } = &check.verdict;
-    if *only_member {
+    if check.verdict.only_member {
         return "There is only one member: there is nothing to combine.".into();
     }
-    let sure = match surety {
-        Surety::Clear => "clear",
-        Surety::Likely => "likely, but not sure",
-        Surety::Unsure => "within what chance brings",
-        Surety::Not => "not above zero",
-    };
-    let often = chance.filter(|_| matches!(surety, Surety::Likely | Surety::Unsure)).map_or_else(
-        String::new,
-        |chance| {
-            format!(
-                " Without a true difference, so much or more comes up in {:.0} of 100 checks.",
-                100.0 * chance
-            )
-        },
-    );
-    let asked = if *by_check { "" } else { " It is kept because it was asked for." };
-    let told = |whose: &str| {
-        if gain.mean == f64::INFINITY {
-            return format!("On rows held out {whose} gain is {}", infinite(subject, *what));
-        }
-        let gain = with_error(gain);
-        format!("On rows held out {whose} gain over {CHOSEN}, {gain}, is {sure}.{often}")
-    };
-    match what {
-        Kept::Stack => format!("{}{asked}", told("its")),
+    let own = match check.verdict.kept {
+        Kept::Stack => of_stack(subject, check),
         Kept::Uniform => format!(
             "Combining is, learning weights is not: equal weights did better than learned ones. {}",
-            told("their")
+            of_gain(subject, check, "their")
         ),
-        Kept::BestMember if gain.mean.is_infinite() => format!(
-            "No: choosing the best member did best on rows held out, as the combination gives some row no probability at all; '{kept}' is kept."
-        ),
-        Kept::BestMember => format!(
-            "No: choosing the best member did best on rows held out, and '{kept}' is kept. The lead of {CHOSEN}, {}, is {sure}.{often}",
-            with_error(gain)
-        ),
+        Kept::BestMember => of_member(check, kept),
+    };
+    let new = subject.model().and_then(|view| view.score);
+    let new = new.map_or_else(String::new, |score| format!(" {}", on_new_rows(score)));
+    format!("{own}{new}")
+}
+
+/// A stack that is kept.
+fn of_stack(subject: &Subject<'_>, check: &Assessment) -> String {
+    let verdict = &check.verdict;
+    let told = if check.stack.mean == f64::NEG_INFINITY {
+        format!("No: on rows held out {NO_PROBABILITY}.")
+    } else {
+        of_gain(subject, check, "its")
+    };
+    let is_better = verdict.gain.mean > 0.0;
+    let asked = match (is_better, check.gain_over_uniform.mean < 0.0) {
+        _ if verdict.by_check => String::new(),
+        // The check would have kept it as well.
+        (true, false) => String::new(),
+        (true, true) => {
+            let lead = Estimate { mean: -check.gain_over_uniform.mean, ..check.gain_over_uniform };
+            format!(
+                " Equal weights did better than learned ones, by {}: these are kept because they were asked for.",
+                with_error(&lead)
+            )
+        }
+        (false, _) => " It is kept because it was asked for.".into(),
+    };
+    let alone = only_member(subject).filter(|_| is_better).map_or_else(String::new, |only| {
+        format!(
+            " As all weight is on '{only}', nothing is combined in the end: the gain is that of weights found without the rows of a fold over the member chosen without them, and in some fold these were not the same."
+        )
+    });
+    format!("{told}{asked}{alone}")
+}
+
+/// The member that has all the weight, if one has.
+fn only_member<'a>(subject: &Subject<'a>) -> Option<&'a str> {
+    let members = &subject.weighing()?.members;
+    let mut used = members.iter().filter(|member| member.weight != 0.0);
+    let only = used.next().filter(|_| members.len() > 1)?;
+    used.next().is_none().then_some(only.name.as_str())
+}
+
+/// The gain over the member that other rows chose, and how sure it is.
+fn of_gain(subject: &Subject<'_>, check: &Assessment, whose: &str) -> String {
+    let Verdict { kept, gain, .. } = &check.verdict;
+    if gain.mean == f64::INFINITY {
+        return format!("On rows held out {whose} gain is {}", infinite(subject, *kept));
     }
+    let (gain, sure) = (with_error(gain), sure(check));
+    format!("On rows held out {whose} gain over {CHOSEN}, {gain}, is {sure}")
+}
+
+/// How sure the gain of a check is, to the end of the sentence.
+fn sure(check: &Assessment) -> String {
+    let Verdict { gain, surety, chance, .. } = &check.verdict;
+    let often = chance.map_or_else(String::new, |chance| {
+        format!(
+            " Without a true difference, so much or more comes up in {:.0} of 100 checks.",
+            100.0 * chance
+        )
+    });
+    match (surety, Surety::of_loss(gain, check.checked_rows)) {
+        (Surety::Clear, _) => "clear.".into(),
+        (Surety::Likely, _) => format!("likely, but not sure.{often}"),
+        (Surety::Unsure, _) => format!("within what chance brings.{often}"),
+        (Surety::Not, Surety::Clear) => "a clear loss: that member alone is better.".into(),
+        (Surety::Not, Surety::Likely) => "likely a loss, but not surely.".into(),
+        (Surety::Not, _) => "not above zero.".into(),
+    }
+}
+
+/// A member that is kept alone.
+fn of_member(check: &Assessment, kept: &str) -> String {
+    let gain = &check.verdict.gain;
+    if gain.mean.is_infinite() {
+        return format!(
+            "No: choosing the best member did best on rows held out, as the combination gives some row no probability at all; '{kept}' is kept."
+        );
+    }
+    format!(
+        "No: choosing the best member did best on rows held out, and '{kept}' is kept. The lead of {CHOSEN}, {}, is {}",
+        with_error(gain),
+        sure(check)
+    )
 }
 
 /// What an infinite gain over the best member is about, and the gain that says more, where that is known.
@@ -67,25 +128,135 @@ fn infinite(subject: &Subject<'_>, kept: Kept) -> String {
     format!("infinite, which says little: {INFINITE}.{finite}")
 }
 
-/// Whether weights of predictions from anywhere are.
-pub(super) fn worth_weighing(subject: &Subject<'_>, weighing: &Weighing) -> String {
-    let Some(honest) = &weighing.cross_validated else {
-        return format!(
-            "Over the best member, '{}', the combination gains {}, over equal weights {} (on the rows the weights were found on).",
-            weighing.best,
-            with_error(&weighing.gain_over_best),
-            with_error(&weighing.gain_over_uniform)
-        );
+/// What rows that were given say of it. Their best member is known in hindsight only, so that a small loss is no reproach.
+pub(super) fn on_new_rows(score: &ScoreReport) -> String {
+    let rows = counted(score.rows, "new row");
+    if score.score == f64::NEG_INFINITY {
+        return format!("On the {rows} {NO_PROBABILITY}.");
+    }
+    let gain = &score.gain_over_best;
+    if score.members.len() < 2 {
+        return format!("On the {rows} it scores {}.", short(score.score));
+    }
+    let lead = match (Surety::of(gain, score.rows), Surety::of_loss(gain, score.rows)) {
+        (Surety::Clear, _) => "it is clearly better than",
+        (Surety::Likely, _) => "it is likely better than",
+        (_, Surety::Clear) => "it is clearly worse than",
+        (_, Surety::Likely) => "it is likely worse than",
+        _ => "it cannot be told from",
     };
-    let uniform = with_error(&honest.gain_over_uniform);
-    if honest.gain_over_best.mean == f64::INFINITY {
+    format!(
+        "On the {rows} {lead} '{}', the member that is best on these very rows: it gains {} over it, and {} over equal weights.",
+        score.best,
+        with_error(gain),
+        with_error(&score.gain_over_uniform)
+    )
+}
+
+/// Whether a combination of predictions from anywhere is; `None` where no gain is known.
+pub(super) fn worth_weighing(subject: &Subject<'_>) -> Option<String> {
+    if let Some(check) = subject.check() {
+        let gains = (&check.gain_over_best, &check.gain_over_uniform);
+        let rows = check.checked_rows;
+        return Some(worth_combining(subject, "on rows held out", (check.stack.mean, rows), gains));
+    }
+    let weighing = subject.weighing()?;
+    if weighing.members.len() < 2 {
+        return Some("There is only one member: there is nothing to combine.".into());
+    }
+    if let Some(honest) = &weighing.cross_validated {
+        let gains = (&honest.gain_over_best, &honest.gain_over_uniform);
+        let found = (honest.score, weighing.rows);
+        return Some(worth_combining(subject, "with weights from other rows", found, gains));
+    }
+    Some(format!(
+        "{}, on the rows the weights were found on, which flatters: over the best member, '{}', the combination gains {}, over equal weights {}.",
+        answer(&weighing.gain_over_best, weighing.rows),
+        weighing.best,
+        with_error(&weighing.gain_over_best),
+        with_error(&weighing.gain_over_uniform)
+    ))
+}
+
+/// The same of a score on so many rows that the weights had not seen, and its gains over the best member and over equal weights.
+fn worth_combining(
+    subject: &Subject<'_>,
+    how: &str,
+    (score, rows): (f64, usize),
+    (over_best, over_uniform): (&Estimate, &Estimate),
+) -> String {
+    let uniform = with_error(over_uniform);
+    if score == f64::NEG_INFINITY {
+        return format!("No: {how} {NO_PROBABILITY}.");
+    }
+    if over_best.mean == f64::INFINITY {
         return format!(
-            "With weights from other rows the combination gains {uniform} over equal weights; its gain over {CHOSEN} is {}",
+            "Likely: {how} the combination gains {uniform} over equal weights; its gain over {CHOSEN} is {}",
             infinite(subject, Kept::Stack)
         );
     }
     format!(
-        "With weights from other rows the combination gains {} over {CHOSEN}, and {uniform} over equal weights.",
-        with_error(&honest.gain_over_best)
+        "{}: {how} the combination gains {} over {CHOSEN}, and {uniform} over equal weights.",
+        answer(over_best, rows),
+        with_error(over_best)
     )
+}
+
+/// Whether a combination is worth it, by its gain over the best member.
+fn answer(gain: &Estimate, rows: usize) -> &'static str {
+    match (Surety::of(gain, rows), Surety::of_loss(gain, rows)) {
+        (Surety::Clear, _) => "Yes, clearly",
+        (Surety::Likely, _) => "Likely, but not surely",
+        (Surety::Unsure, _) => "Not to be told: the gain is within what chance brings",
+        (Surety::Not, Surety::Clear) => "No, the best member alone is clearly better",
+        (Surety::Not, _) => "No, nothing is gained",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dolmen::recipe::{Combined, FitReport, Recipe, StackReport, WeighReport};
+    use dolmen::run::Run;
+    use dolmen::table::{Column, Table};
+
+    use super::*;
+
+    /// The weights of a small stack, all of them given to the first member, and its check.
+    fn checked() -> (WeighReport, Assessment) {
+        let x: Vec<f64> = (0..60).map(|i| f64::from(i % 20)).collect();
+        let y: Vec<f64> = (0..60).map(|i| 3.0 * x[i] + (i * 7 % 5) as f64).collect();
+        let columns = [("x", x), ("y", y)].map(|(n, v)| (n.to_string(), Column::Numeric(v)));
+        let recipe =
+            "target = 'y'\nmembers = ['ridge', 'mean']\ncombiners = ['simplex']\nkeep_stack = true";
+        let recipe = Recipe::from_toml(recipe).unwrap();
+        let fit = recipe.fit(&Table::new(columns.into()).unwrap(), &Run::new(0)).unwrap();
+        let FitReport::Stack(stack) = fit.report else { panic!("a stack has a report") };
+        let StackReport { mut combined, check, .. } = *stack;
+        if let Combined::Weighed(weighing) = &mut combined {
+            (weighing.members[0].weight, weighing.members[1].weight) = (1.0, 0.0);
+        }
+        let (other_method, calibration) = (None, None);
+        (WeighReport { combined, other_method, check: None, calibration }, check.unwrap())
+    }
+
+    #[test]
+    fn a_gain_with_all_weight_on_one_member_is_explained() {
+        let (report, mut check) = checked();
+        let subject = Subject::Weighing(&report, None);
+        let explained = "As all weight is on 'ridge', nothing is combined in the end";
+        check.verdict.gain = Estimate { mean: 0.1, se: Some(0.02) };
+        assert!(worth(&subject, &check, "stack").contains(explained));
+        check.verdict.gain = Estimate { mean: 0.0, se: Some(0.0) };
+        assert!(!worth(&subject, &check, "stack").contains(explained));
+    }
+
+    #[test]
+    fn an_infinitely_bad_stack_is_told_in_words() {
+        let (report, mut check) = checked();
+        let none = Estimate { mean: f64::NEG_INFINITY, se: None };
+        (check.stack, check.verdict.gain) = (none, none);
+        let told = worth(&Subject::Weighing(&report, None), &check, "stack");
+        let start = "No: on rows held out it gives some row no probability at all";
+        assert!(told.starts_with(start), "{told}");
+    }
 }

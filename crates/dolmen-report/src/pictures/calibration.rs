@@ -9,16 +9,20 @@ use dolmen::score::curves::{ClassCurve, ReliabilityBin};
 
 use super::Picture;
 use super::classes::{key, shown, which};
-use crate::draw::{Colour, Fill, Frame, Heading, Pen, Plot, short};
+use super::members::NINETY;
+use crate::draw::{Colour, Fill, Frame, Heading, Letters, Pen, Plot, SMALL, counted, short, width};
 use crate::{Options, Subject};
 
 /// What the rows were, in words.
 pub(super) fn rows_words(evidence: &Evidence) -> String {
-    let rows = evidence.rows;
-    match evidence.basis {
-        Basis::HeldOut => format!("{rows} rows held out"),
-        Basis::LearnedFrom => format!("{rows} rows that members had not seen, but the weights had"),
-        Basis::NewRows => format!("{rows} rows that were given for it"),
+    let rows = counted(evidence.rows, "row");
+    match (evidence.basis, evidence.rows) {
+        (Basis::HeldOut, _) => format!("{rows} held out"),
+        (Basis::LearnedFrom, _) => {
+            format!("{rows} that members had not seen, but the weights had")
+        }
+        (Basis::NewRows, 1) => "1 row that was given for it".into(),
+        (Basis::NewRows, _) => format!("{rows} that were given for it"),
     }
 }
 
@@ -101,7 +105,7 @@ fn draw_bars(plot: &mut Plot, histogram: &Histogram) {
         let from = k as f64 * width;
         let ((left, top), (right, bottom)) =
             (plot.at((from, count as f64)), plot.at((from + width, 0.0)));
-        let title = format!("{from:.2} to {:.2}: {count} rows", from + width);
+        let title = format!("{from:.2} to {:.2}: {}", from + width, counted(count, "row"));
         plot.canvas.rect(
             (left + 0.5, top),
             (right - left - 1.0, bottom - top),
@@ -124,18 +128,26 @@ pub(super) fn reliability(subject: &Subject<'_>, options: &Options) -> Picture {
         _ => ", before calibration",
     };
     let words = format!(
-        "{}{before}, in bins of as many each. {}; whiskers are 90 % intervals, larger dots have more rows. On the line a probability means what it says; below it, it promises too much.",
+        "{}{before}, in bins of like probabilities. {}; whiskers are 90 % intervals, {}. On the line a probability means what it says; below it, it promises too much.",
         rows_words(evidence),
-        which(subject, evidence, &curves)
+        which(subject, evidence, &curves),
+        if curves.len() == 1 {
+            "beside a dot stands how many rows it has"
+        } else {
+            "larger dots have more rows"
+        }
     );
     let class = if let [only] = &curves[..] {
         format!("probability of {}", only.class)
     } else {
         "probability of the class".into()
     };
+    let end = reliability_end(&curves);
     let frame = Frame {
+        x: (0.0, end),
+        y: (0.0, end),
         height: 420.0,
-        right: if curves.len() > 1 { 150.0 } else { 40.0 },
+        right: if curves.len() > 1 { 150.0 } else { 60.0 },
         ..Frame::new(
             Heading::new("Do probabilities mean what they say?", &words, options),
             &class,
@@ -144,7 +156,7 @@ pub(super) fn reliability(subject: &Subject<'_>, options: &Options) -> Picture {
     };
     let mut plot = frame.open(options);
     plot.curve(
-        [(0.0, 0.0), (1.0, 1.0)],
+        [(0.0, 0.0), (end, end)],
         Pen::new(Colour::Muted, 1.0).dashed(),
         "predicted = observed",
     );
@@ -153,6 +165,9 @@ pub(super) fn reliability(subject: &Subject<'_>, options: &Options) -> Picture {
     for (k, curve) in curves.iter().enumerate() {
         draw_reliability(&mut plot, curve, Pen::series(k, 1.6), most);
     }
+    if let [only] = &curves[..] {
+        count_rows(&mut plot, only);
+    }
     if curves.len() > 1 {
         let names: Vec<&str> = curves.iter().map(|curve| curve.class.as_str()).collect();
         key(&mut plot, &names, options, 150.0);
@@ -160,21 +175,42 @@ pub(super) fn reliability(subject: &Subject<'_>, options: &Options) -> Picture {
     Ok(Some(plot.finish()))
 }
 
+/// Where the axes end: of a class that is never likely all would lie in a corner of the whole.
+fn reliability_end(curves: &[&ClassCurve]) -> f64 {
+    let bins = curves.iter().flat_map(|curve| &curve.reliability);
+    let most = bins.map(|bin| bin.predicted.max(bin.interval(NINETY)[1])).fold(0.0, f64::max);
+    if most > 0.0 && most < 0.5 { 1.05 * most } else { 1.0 }
+}
+
+/// Writes the rows of each bin beside its dot, below the curve; where two would lie on one another, only the first.
+fn count_rows(plot: &mut Plot, curve: &ClassCurve) {
+    let (bottom, letters) = (plot.y.range().0, Letters::new(SMALL, Colour::Muted));
+    let mut taken = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+    for bin in &curve.reliability {
+        let (x, y) = plot.at((bin.predicted, bin.observed.mean));
+        let (x, y, text) = (x + 9.0, (y + 15.0).min(bottom - 4.0), bin.rows.to_string());
+        if x < taken.0 && (y - taken.1).abs() < SMALL {
+            continue;
+        }
+        plot.canvas.text((x, y), &text, letters);
+        taken = (x + width(&text, SMALL), y);
+    }
+}
+
 fn draw_reliability(plot: &mut Plot, curve: &ClassCurve, pen: Pen, most: f64) {
     let colour = pen.colour;
     let points = curve.reliability.iter().map(|bin| (bin.predicted, bin.observed.mean));
     plot.curve(points, pen, &curve.class);
-    for ReliabilityBin { predicted, observed, rows } in &curve.reliability {
+    for bin @ ReliabilityBin { predicted, observed, rows } in &curve.reliability {
         let (x, y) = plot.at((*predicted, observed.mean));
-        if let Some(se) = observed.se {
-            let ends = [-1.645, 1.645].map(|z| plot.y.at(observed.mean + z * se));
-            plot.canvas.line((x, ends[0]), (x, ends[1]), Pen::new(colour, 1.2).faded(0.7));
-        }
+        let ends = bin.interval(NINETY).map(|share| plot.y.at(share));
+        plot.canvas.line((x, ends[0]), (x, ends[1]), Pen::new(colour, 1.2).faded(0.7));
         let title = format!(
-            "{}: predicted {}, observed {} in {rows} rows",
+            "{}: predicted {}, observed {} in {}",
             curve.class,
             short(*predicted),
-            short(observed.mean)
+            short(observed.mean),
+            counted(*rows, "row")
         );
         let radius = 2.5 + 4.0 * (*rows as f64 / most).sqrt();
         plot.canvas.dot((x, y), radius, Fill::new(colour), &title);
@@ -212,7 +248,7 @@ pub(super) fn coverage(subject: &Subject<'_>, options: &Options) -> Option<Strin
     for Coverage { level, measured, width } in coverage {
         let (x, y) = plot.at((*level, measured.mean));
         if let Some(se) = measured.se {
-            let ends = [-1.645, 1.645].map(|z| plot.y.at(measured.mean + z * se));
+            let ends = [-NINETY, NINETY].map(|z| plot.y.at(measured.mean + z * se));
             plot.canvas.line((x, ends[0]), (x, ends[1]), Pen::new(Colour::First, 1.4));
         }
         let held = 100.0 * measured.mean;
@@ -223,11 +259,7 @@ pub(super) fn coverage(subject: &Subject<'_>, options: &Options) -> Option<Strin
         );
         plot.canvas.dot((x, y), 5.0, Fill::new(Colour::First), &title);
         let label = format!("{held:.0} %");
-        plot.canvas.text(
-            (x + 9.0, y + 15.0),
-            &label,
-            crate::draw::Letters::new(crate::draw::SMALL, Colour::Ink),
-        );
+        plot.canvas.text((x + 9.0, y + 15.0), &label, Letters::new(SMALL, Colour::Ink));
     }
     Some(plot.finish())
 }

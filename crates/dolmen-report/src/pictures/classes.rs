@@ -6,7 +6,9 @@ use dolmen::score::curves::{ClassCurve, ClassCurves, Confusion};
 
 use super::Picture;
 use super::calibration::rows_words;
-use crate::draw::{Colour, Frame, Grid, Heading, Letters, Pen, Plot, SMALL, Shade, fitted};
+use crate::draw::{
+    Colour, Frame, Grid, Heading, Letters, Pen, Plot, SMALL, Shade, counted, told_apart,
+};
 use crate::{Options, Subject};
 
 /// Room for names at the right.
@@ -18,10 +20,9 @@ const MOST_ZEROS: usize = 10;
 /// Names with their colours at the right of a plot.
 pub(super) fn key(plot: &mut Plot, names: &[&str], options: &Options, room: f64) {
     let (left, top) = (options.width - room + 14.0, plot.y.range().1 + 10.0);
-    for (k, name) in names.iter().enumerate() {
+    for (k, (name, text)) in names.iter().zip(told_apart(names, SMALL, room - 56.0)).enumerate() {
         let y = top + 19.0 * k as f64;
         plot.canvas.line((left - 4.0, y - 4.0), (left + 14.0, y - 4.0), Pen::series(k, 3.0));
-        let text = fitted(name, SMALL, room - 56.0);
         plot.canvas.titled_text((left + 20.0, y), &text, Letters::new(SMALL, Colour::Ink), name);
     }
 }
@@ -39,11 +40,16 @@ pub(super) fn shown<'a>(
     Ok(vec![found?])
 }
 
+/// How many classes there are; 0 where that is not known.
+pub(super) fn count(subject: &Subject<'_>, evidence: &Evidence) -> usize {
+    let confused = || Some(evidence.classes.as_ref()?.confusion.as_ref()?.classes.len());
+    let known = subject.model().map(|view| view.model.classes().len());
+    known.or_else(confused).unwrap_or(0)
+}
+
 /// Which classes have curves, in words: of very many only the most frequent.
 pub(super) fn which(subject: &Subject<'_>, evidence: &Evidence, shown: &[&ClassCurve]) -> String {
-    let confused = || Some(evidence.classes.as_ref()?.confusion.as_ref()?.classes.len());
-    let known = subject.model().map(|view| view.model.classes().len()).or_else(confused);
-    let total = known.unwrap_or(0).max(shown.len());
+    let total = count(subject, evidence).max(shown.len());
     match (shown, total) {
         ([only], 2) => format!("The class {} against the other", only.class),
         ([only], _) => format!("The class {} against all others", only.class),
@@ -146,7 +152,8 @@ pub(super) fn confusion(subject: &Subject<'_>, options: &Options) -> Option<Stri
         let of_class = counts[i * width..(i + 1) * width].iter().sum::<usize>().max(1);
         let share = count as f64 / of_class as f64;
         let title = format!(
-            "{count} rows of {} taken for {} ({:.1} %)",
+            "{} of {} taken for {} ({:.1} %)",
+            counted(count, "row"),
             classes[i],
             classes[j],
             100.0 * share

@@ -8,7 +8,7 @@ use dolmen::table::Kind as ColumnKind;
 use super::Picture;
 use crate::draw::{
     Canvas, Colour, Fill, Frame, Heading, Letters, MARGIN, Pen, Plot, SMALL, Scale, contour,
-    fitted, short, told_apart, width,
+    counted, fitted, label_place, short, ticks_across, told_apart, width,
 };
 use crate::{ModelView, Options, Subject};
 
@@ -129,7 +129,8 @@ fn draw_histogram(plot: &mut Plot, histogram: &Histogram) {
         let from = low + width * k as f64;
         let ((left, top), (right, bottom)) =
             (plot.at((from, height)), plot.at((from + width, 0.0)));
-        let title = format!("{} to {}: {count} rows", short(from), short(from + width));
+        let title =
+            format!("{} to {}: {}", short(from), short(from + width), counted(*count, "row"));
         let size = (right - left - 0.6, bottom - top);
         plot.canvas.rect((left, top), size, Fill::new(Colour::Muted).faded(0.22), &title);
     }
@@ -271,7 +272,11 @@ pub(super) fn pairs(subject: &Subject<'_>, options: &Options) -> Picture {
     let top = heading.height();
     let ranges = (0..count).map(|j| view.model.column_range(j));
     let Some(ranges) = if_possible(ranges.collect::<Result<Vec<_>>>())? else { return Ok(None) };
-    let ticks = |j: usize| Scale::linear(ranges[j].into(), (0.0, 1.0)).ticks(4);
+    let room = (options.width - 6.0 * MARGIN) / count as f64;
+    let ticks = |j: usize| {
+        let x = Scale::linear(ranges[j].into(), (0.0, room));
+        ticks_across(&x, room / 4.0, TINY, (0.0, room))
+    };
     let labels = (1..count).flat_map(|j| ticks(j).into_iter().map(|(_, label)| label));
     let widest = labels.map(|label| width(&label, TINY)).fold(0.0, f64::max);
     let (left, gap) = (MARGIN + 26.0 + widest, 8.0);
@@ -300,8 +305,8 @@ pub(super) fn pairs(subject: &Subject<'_>, options: &Options) -> Picture {
         );
         let tiny = Letters::new(TINY, Colour::Muted);
         for (value, label) in ticks(row) {
-            let at = (across.at(value), top + cell * count as f64 + 6.0);
-            canvas.text(at, &label, tiny.middle());
+            let at = label_place(across.at(value), &label, TINY, across.range());
+            canvas.text((at, top + cell * count as f64 + 6.0), &label, tiny.middle());
             if row > 0 {
                 let up = Scale::linear(ranges[row].into(), (to, from));
                 canvas.text((left - 4.0, up.at(value) + 3.5), &label, tiny.end());

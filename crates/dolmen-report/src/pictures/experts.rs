@@ -4,7 +4,7 @@ use dolmen::error::{Error, Result};
 use dolmen::recipe::Routing;
 
 use super::{Picture, check_member, classes, density};
-use crate::draw::{Colour, Frame, Heading, Letters, Pen, Plot, SMALL, contour, fitted, short};
+use crate::draw::{Colour, Frame, Heading, Letters, Pen, Plot, SMALL, contour, short, told_apart};
 use crate::{ModelView, Options, Subject};
 
 /// Points along one input, and along each of two.
@@ -119,6 +119,8 @@ pub(super) fn regions(subject: &Subject<'_>, options: &Options) -> Picture {
     };
     let mut plot = frame.open(options);
     let parts = routing.parts.len();
+    let named: Vec<&str> = routing.parts.iter().map(String::as_str).collect();
+    let cut = told_apart(&named, SMALL, 120.0);
     for (k, name) in routing.parts.iter().enumerate() {
         // Positive where its share is the largest: the line between two parts is where both have as much.
         let lead = |shares: &[f64]| {
@@ -142,10 +144,9 @@ pub(super) fn regions(subject: &Subject<'_>, options: &Options) -> Picture {
         if let Some(largest) = loops.iter().max_by_key(|points| points.len()) {
             let count = largest.len() as f64;
             let (sum_x, sum_y) = largest.iter().fold((0.0, 0.0), |(a, b), (x, y)| (a + x, b + y));
-            let text = fitted(name, SMALL, 120.0);
             plot.canvas.text(
                 (sum_x / count, sum_y / count),
-                &text,
+                &cut[k],
                 Letters::new(SMALL, Colour::Ink).middle(),
             );
         }

@@ -3,7 +3,9 @@
 use dolmen::score::Estimate;
 
 use super::members::{NINETY, around, new_rows, score_ends};
-use crate::draw::{Colour, Heading, Lane, Lanes, Mark, extent, padded, short, signed};
+use crate::draw::{
+    Colour, Heading, Lane, Lanes, Mark, counted, extent, padded, plus_minus, short, signed,
+};
 use crate::subject::INFINITE;
 use crate::{Options, Subject};
 
@@ -12,7 +14,7 @@ pub(super) fn gain(subject: &Subject<'_>, options: &Options) -> Option<String> {
     let Gains { over_best, over_uniform, is_chosen, mut words } = gains(subject)?;
     let lane = |name: &str, estimate: &Estimate| {
         let title = format!("{name}: {} {}", signed(estimate.mean), se_words(estimate));
-        let words = format!("{}{}", signed(estimate.mean), se_short(estimate));
+        let words = format!("{}{}", signed(estimate.mean), plus_minus(estimate.se));
         let colour = if estimate.mean < 0.0 { Colour::Worse } else { Colour::First };
         Lane {
             interval: around(estimate, NINETY),
@@ -55,10 +57,6 @@ fn se_words(estimate: &Estimate) -> String {
     )
 }
 
-fn se_short(estimate: &Estimate) -> String {
-    estimate.se.map_or_else(String::new, |se| format!(" ± {}", short(se)))
-}
-
 /// What the stack gains, and how that was measured.
 struct Gains {
     over_best: Estimate,
@@ -83,7 +81,8 @@ fn gains(subject: &Subject<'_>) -> Option<Gains> {
         return with(&report.gain_over_best, &report.gain_over_uniform, false, &words);
     }
     if let Some(check) = subject.check() {
-        let words = format!("Paired differences on {} rows held out.", check.checked_rows);
+        let words =
+            format!("Paired differences on {} held out.", counted(check.checked_rows, "row"));
         return with(&check.gain_over_best, &check.gain_over_uniform, true, &words);
     }
     let weighing = subject.weighing()?;

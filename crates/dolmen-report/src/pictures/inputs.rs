@@ -5,8 +5,10 @@ use dolmen::evaluate::explain::{Dependence, InputImportance, OutputCurve};
 use dolmen::recipe::Evidence;
 
 use super::Picture;
+use super::members::{NINETY, around};
 use crate::draw::{
-    Colour, Fill, Frame, Heading, Lane, Lanes, Mark, Pen, Plot, extent, padded, short, signed,
+    Colour, Fill, Frame, Heading, Lane, Lanes, Mark, Pen, Plot, counted, extent, padded, short,
+    signed,
 };
 use crate::{Options, Subject};
 
@@ -16,7 +18,7 @@ pub(super) fn importance(subject: &Subject<'_>, options: &Options) -> Option<Str
         subject.evidence()?.importance.as_ref().filter(|found| !found.inputs.is_empty())?;
     let lane = |input: &InputImportance| {
         let loss = input.loss;
-        let interval = loss.se.map(|se| [loss.mean - 1.645 * se, loss.mean + 1.645 * se]);
+        let interval = around(&loss, NINETY);
         let columns = if input.columns.len() > 1 {
             format!(" (columns {})", input.columns.join(", "))
         } else {
@@ -36,8 +38,9 @@ pub(super) fn importance(subject: &Subject<'_>, options: &Options) -> Option<Str
         .flat_map(|lane| [lane.value].into_iter().chain(lane.interval.into_iter().flatten()));
     let (low, high) = extent(ends.chain([0.0]))?;
     let words = format!(
-        "What the mean score loses when an input is shuffled among {} rows that the fits had not seen, {} times; whiskers are 90 % intervals.",
-        importance.rows, importance.repeats
+        "What the mean score loses when an input is shuffled among {} that the fits had not seen, {}; whiskers are 90 % intervals.",
+        counted(importance.rows, "row"),
+        counted(importance.repeats, "time")
     );
     let picture = Lanes {
         heading: Heading::new("How much each input matters", &words, options),
@@ -84,27 +87,7 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
         (_, [only]) => format!("probability of {}", only.name),
         _ => "probability".into(),
     };
-    let band = if found.levels.is_some() { "Whiskers hold" } else { "The band holds" };
-    let behind = match (with_rows, is_single) {
-        (true, true) => format!(" {band} the middle 80 % of them; thin lines are single rows."),
-        (true, false) => " Thin lines are single rows.".into(),
-        (false, true) => format!(" {band} the middle 80 % of them."),
-        (false, false) => String::new(),
-    };
-    let left_out = match (&found.levels, found.levels_left_out) {
-        (Some(levels), more @ 1..) => {
-            format!(
-                " Shown are the {} most frequent of {} levels.",
-                levels.len(),
-                levels.len() + more
-            )
-        }
-        _ => String::new(),
-    };
-    let words = format!(
-        "The mean prediction of {} rows if this input had another value and all others stayed as they are.{behind}{left_out}",
-        found.rows
-    );
+    let words = dependence_words(found, with_rows, super::classes::count(subject, evidence));
     let domain = match &found.levels {
         Some(levels) => (-0.5, levels.len() as f64 - 0.5),
         None => extent(found.values.iter().copied()).unwrap_or((0.0, 1.0)),
@@ -137,6 +120,29 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
         super::classes::key(&mut plot, &names, options, 170.0);
     }
     Ok(Some(plot.finish()))
+}
+
+/// What is to be seen of how predictions move, where there are so many classes.
+fn dependence_words(found: &Dependence, with_rows: bool, classes: usize) -> String {
+    let (is_single, rows) = (found.outputs.len() == 1, counted(found.rows, "row"));
+    let mut words = format!(
+        "The mean prediction of {rows} if this input had another value and all others stayed as they are."
+    );
+    let band = if found.levels.is_some() { "Whiskers hold" } else { "The band holds" };
+    words += &match (with_rows, is_single) {
+        (true, true) => format!(" {band} the middle 80 % of them; thin lines are single rows."),
+        (true, false) => " Thin lines are single rows.".into(),
+        (false, true) => format!(" {band} the middle 80 % of them."),
+        (false, false) => String::new(),
+    };
+    if let (Some(levels), more @ 1..) = (&found.levels, found.levels_left_out) {
+        let (shown, all) = (levels.len(), levels.len() + more);
+        words += &format!(" Shown are the {shown} most frequent of {all} levels.");
+    }
+    if !is_single && found.outputs.len() < classes {
+        words += &format!(" Shown are the first {} of {classes} classes.", found.outputs.len());
+    }
+    words
 }
 
 /// Between which predictions most rows lie: a band, or of levels, between which there is nothing, a whisker for each.

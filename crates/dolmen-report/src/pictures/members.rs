@@ -3,7 +3,10 @@
 use dolmen::combine::weigh::{WeighedMember, Weighing};
 use dolmen::score::Estimate;
 
-use crate::draw::{Colour, Grid, Heading, Lane, Lanes, Mark, Shade, extent, padded, short};
+use crate::draw::{
+    Colour, Grid, Heading, Lane, Lanes, Mark, Shade, counted, extent, fixed, padded, plus_minus,
+    short,
+};
 use crate::{Options, Subject};
 
 /// Weights as bars with their intervals.
@@ -12,14 +15,14 @@ pub(super) fn weights(subject: &Subject<'_>, options: &Options) -> Option<String
         (Some(weighing), ..) => (weighed(weighing), weight_words(weighing)),
         (None, Some(other), _) => {
             let lane = |m: &dolmen::recipe::OtherMember| {
-                m.weight.map(|weight| Lane::new(&m.name, weight, format!("{weight:.3}")))
+                m.weight.map(|weight| Lane::new(&m.name, weight, fixed(weight, 3)))
             };
             let lanes = other.members.iter().filter_map(lane).collect();
             (lanes, "How much each member counts. The combination is more than weights.".into())
         }
         (None, None, Subject::Comparison(comparison)) => {
             let lane = |m: &dolmen::evaluate::compare::MeanWeight| {
-                Lane::new(&m.name, m.weight, format!("{:.3}", m.weight))
+                Lane::new(&m.name, m.weight, fixed(m.weight, 3))
             };
             let lanes: Vec<Lane> = comparison.mean_weights.iter().map(lane).collect();
             (lanes, "The members' weights in the stack, averaged over the splits.".into())
@@ -61,7 +64,7 @@ fn weighed(weighing: &Weighing) -> Vec<Lane> {
         if let Some(loss) = member.loo_loss {
             title += &format!(", lost without it {}", short(loss));
         }
-        let words = if member.weight == 0.0 { "0".into() } else { format!("{:.3}", member.weight) };
+        let words = if member.weight == 0.0 { "0".into() } else { fixed(member.weight, 3) };
         Lane {
             interval: member.interval,
             title,
@@ -98,8 +101,7 @@ pub(super) fn around(estimate: &Estimate, errors: f64) -> Option<[f64; 2]> {
 pub(super) const NINETY: f64 = 1.645;
 
 pub(super) fn with_error(estimate: &Estimate) -> String {
-    let se = estimate.se.map_or_else(String::new, |se| format!(" ± {}", short(se)));
-    format!("{}{se}", short(estimate.mean))
+    format!("{}{}", short(estimate.mean), plus_minus(estimate.se))
 }
 
 /// Scores of members, stack and equal weights.
@@ -213,8 +215,8 @@ fn score_lanes(subject: &Subject<'_>) -> Option<(Vec<Lane>, String)> {
     lanes.push(equal);
     let held_out = if check.nested { "members and weights" } else { "the weights" };
     let words = format!(
-        "The stack and equal weights on rows held out from {held_out} ({} rows); members on the rows that each had not seen.",
-        check.checked_rows
+        "The stack and equal weights on rows held out from {held_out} ({}); members on the rows that each had not seen.",
+        counted(check.checked_rows, "row")
     );
     Some((lanes, words))
 }
@@ -228,7 +230,8 @@ fn estimated(name: &str, estimate: &Estimate) -> Lane {
 }
 
 pub(super) fn new_rows(rows: usize) -> String {
-    format!("On {rows} rows that were given for it.")
+    let were = if rows == 1 { "was" } else { "were" };
+    format!("On {} that {were} given for it.", counted(rows, "row"))
 }
 
 fn scored_lanes(report: &dolmen::recipe::ScoreReport) -> Vec<Lane> {
@@ -302,7 +305,6 @@ pub(super) fn correlation(subject: &Subject<'_>, options: &Options) -> Option<St
 fn correlated(value: f64) -> Shade {
     let colour = if value < 0.0 { Colour::Series(5) } else { Colour::First };
     let strength = if value.is_nan() { 0.0 } else { value.abs() };
-    let words =
-        if value.is_nan() { "–".into() } else { format!("{value:.2}").replace('-', "−") };
+    let words = if value.is_nan() { "–".into() } else { fixed(value, 2) };
     Shade { colour, strength, words, title: String::new() }
 }

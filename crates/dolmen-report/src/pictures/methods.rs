@@ -4,9 +4,10 @@ use dolmen::error::Error;
 use dolmen::evaluate::compare::{Comparison, LearningCurve, MethodResult, Outcome, Ranks, Tally};
 
 use super::Picture;
+use super::members::NINETY;
 use crate::draw::{
     Canvas, Colour, Fill, Frame, Grid, Heading, Lane, Lanes, Letters, MARGIN, Mark, Pen, SMALL,
-    Scale, Shade, apart, extent, fitted, padded, short,
+    Scale, Shade, apart, extent, fitted, padded, plus_minus, short, told_apart,
 };
 use crate::{Options, Subject};
 
@@ -36,14 +37,14 @@ pub(super) fn methods(subject: &Subject<'_>, options: &Options) -> Option<String
     let Subject::Comparison(comparison) = subject else { return None };
     let is_shown = |method: &&MethodResult| comparison.zero_line.as_deref() != Some(&method.name);
     let lane = |method: &MethodResult| {
-        let half = 1.645 * method.se;
+        let half = NINETY * method.se;
         let finite = method.split_scores.iter().filter(|v| v.is_finite()).count();
         let lost = method.split_scores.len() - finite;
         let mut title = format!(
-            "{}: {} ± {} over {finite} splits",
+            "{}: {}{} over {finite} splits",
             method.name,
             short(method.mean),
-            short(method.se)
+            plus_minus(Some(method.se))
         );
         if lost > 0 {
             title += &format!("; {lost} splits without a finite score");
@@ -317,6 +318,8 @@ pub(super) fn learning(subject: &Subject<'_>, options: &Options) -> Option<Strin
         .map(|points| points.last().map_or(bottom, |(_, mean, _)| plot.y.at(*mean)))
         .collect();
     let places = apart(&ends, 17.0, (top, bottom));
+    let said: Vec<&str> = names.iter().map(|name| spoken(name)).collect();
+    let cut = told_apart(&said, SMALL * 1.08, room - MARGIN - 20.0);
     for (k, (name, points)) in names.iter().zip(&all).enumerate().rev() {
         let colour = Colour::Series(k);
         let side = |sign: f64| {
@@ -336,7 +339,8 @@ pub(super) fn learning(subject: &Subject<'_>, options: &Options) -> Option<Strin
             spoken(name),
         );
         for (size, mean, se) in points {
-            let title = format!("{}, {size} rows: {} ± {}", spoken(name), short(*mean), short(*se));
+            let title =
+                format!("{}, {size} rows: {}{}", spoken(name), short(*mean), plus_minus(Some(*se)));
             let at = plot.at((*size, *mean));
             plot.canvas.dot(at, 3.4, Fill::new(colour), &title);
         }
@@ -348,8 +352,7 @@ pub(super) fn learning(subject: &Subject<'_>, options: &Options) -> Option<Strin
         );
         let letters = Letters::new(SMALL, Colour::Ink);
         let letters = if *name == "stacking" { letters.bold() } else { letters };
-        let text = fitted(spoken(name), SMALL * 1.08, room - MARGIN - 20.0);
-        plot.canvas.titled_text((right + 17.0, places[k] + 4.0), &text, letters, name);
+        plot.canvas.titled_text((right + 17.0, places[k] + 4.0), &cut[k], letters, name);
     }
     Some(plot.finish())
 }

@@ -3,7 +3,7 @@
 use dolmen::score::residuals::{PredictedTrue, ResidualBand};
 
 use super::calibration::rows_words;
-use crate::draw::{Colour, Fill, Frame, Heading, Pen, extent, padded, short};
+use crate::draw::{Colour, Fill, Frame, Heading, Pen, counted, extent, padded, short};
 use crate::{Options, Subject};
 
 /// What the target is called.
@@ -36,7 +36,8 @@ pub(super) fn predicted(subject: &Subject<'_>, options: &Options) -> Option<Stri
         let (left, bottom) = plot.at((edge(i), edge(j)));
         let (right, top) = plot.at((edge(i + 1), edge(j + 1)));
         let title = format!(
-            "{count} rows: predicted {} to {}, true {} to {}",
+            "{}: predicted {} to {}, true {} to {}",
+            counted(count, "row"),
             short(edge(i)),
             short(edge(i + 1)),
             short(edge(j)),
@@ -95,7 +96,8 @@ pub(super) fn residuals(subject: &Subject<'_>, options: &Options) -> Option<Stri
     for ResidualBand { predicted, rows, quantiles } in bands {
         let at = plot.at((*predicted, quantiles[2]));
         let title = format!(
-            "{rows} rows, predicted about {}: half of the residuals lie between {} and {}",
+            "{}, predicted about {}: half of the residuals lie between {} and {}",
+            counted(*rows, "row"),
             short(*predicted),
             short(quantiles[1]),
             short(quantiles[3])

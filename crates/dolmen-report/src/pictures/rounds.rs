@@ -5,7 +5,9 @@ use dolmen::learner::{HELD_OUT_LOSS, Series};
 use dolmen::error::Result;
 
 use super::{Picture, check_member};
-use crate::draw::{Colour, Fill, Frame, Heading, Letters, Pen, SMALL, extent, padded, short};
+use crate::draw::{
+    Colour, Fill, Frame, Heading, Letters, Pen, SMALL, extent, padded, short, told_apart,
+};
 use crate::{Options, Subject};
 
 /// Members with what they found round by round.
@@ -132,10 +134,10 @@ fn draw_training(curves: &[Losses], is_relative: bool, options: &Options) -> Opt
         plot.canvas.ring(at, 5.0, Pen::new(colour, 2.0), &title);
     }
     let top = plot.y.range().1;
-    for (k, Losses { name, .. }) in curves.iter().enumerate() {
+    let names: Vec<&str> = curves.iter().map(|own| own.name.as_str()).collect();
+    for (k, (name, text)) in names.iter().zip(told_apart(&names, SMALL, 320.0)).enumerate() {
         let letters = Letters::new(SMALL, Colour::Series(k)).end();
         let right = plot.x.range().1;
-        let text = crate::draw::fitted(name, SMALL, 320.0);
         plot.canvas.titled_text((right, top + 14.0 + 18.0 * k as f64), &text, letters, name);
     }
     Some(plot.finish())

@@ -73,9 +73,11 @@ fn the_page_works_in_a_browser() {
     browser.chrome("Emulation.setDeviceMetricsOverride", &phone);
     let wide = "return document.documentElement.scrollWidth";
     assert_eq!(browser.script(wide), 400, "the page is wider than a phone");
+    names_break(&mut browser);
     browser.screenshot(&kept.join("phone.png"));
     browser.chrome("Emulation.clearDeviceMetricsOverride", &json!({}));
 
+    tables_fit_the_paper(&mut browser);
     let pdf = browser.print();
     assert!(pdf.starts_with(b"%PDF") && pdf.len() > 20_000, "{} bytes", pdf.len());
     std::fs::write(kept.join("page.pdf"), pdf).unwrap();
@@ -107,6 +109,32 @@ fn sorts(browser: &mut Browser) {
     let named =
         "return document.querySelectorAll('#members thead th')[1].getAttribute('aria-sort')";
     assert_eq!(browser.script(named), "ascending");
+}
+
+/// A long name without blanks breaks: it would lie over the numbers beside it.
+fn names_break(browser: &mut Browser) {
+    let over = "const name = document.querySelector('#members tbody th'), text = name.textContent;
+        name.textContent = 'a_member_with_a_very_long_name_that_goes_on_and_on'.repeat(3);
+        const wide = [name.scrollWidth, name.clientWidth]; name.textContent = text; return wide";
+    let [text, cell]: [f64; 2] = serde_json::from_value(browser.script(over)).unwrap();
+    assert!(text <= cell, "{text} in {cell}");
+}
+
+/// A table of nine columns, as many as those of new rows have, is no wider than a sheet of paper.
+fn tables_fit_the_paper(browser: &mut Browser) {
+    let sheet = json!({"width": 700, "height": 1000, "deviceScaleFactor": 1, "mobile": false});
+    browser.chrome("Emulation.setDeviceMetricsOverride", &sheet);
+    browser.chrome("Emulation.setEmulatedMedia", &json!({"media": "print"}));
+    let widths =
+        "const row = document.querySelectorAll('#members tr'), table = row[0].closest('table');
+        const before = table.innerHTML;
+        for (const own of row) for (let k = 0; k < 3; k++) own.append(own.cells[4].cloneNode(true));
+        const wide = [table.getBoundingClientRect().width, document.body.clientWidth];
+        table.innerHTML = before; return wide";
+    let [table, paper]: [f64; 2] = serde_json::from_value(browser.script(widths)).unwrap();
+    assert!(table <= paper, "{table} on {paper}");
+    browser.chrome("Emulation.setEmulatedMedia", &json!({"media": ""}));
+    browser.chrome("Emulation.clearDeviceMetricsOverride", &json!({}));
 }
 
 /// Where the pointer rests on a mark its value is shown.

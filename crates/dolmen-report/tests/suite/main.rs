@@ -7,3 +7,4 @@ mod pages;
 mod snapshots;
 mod ugly;
 mod well_formed;
+mod words;

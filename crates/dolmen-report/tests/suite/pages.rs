@@ -8,7 +8,7 @@ use dolmen_report::{Kind, Options, PageOptions, Subject, draw, kinds, page, summ
 use crate::made::noise;
 use crate::well_formed::elements;
 
-fn table(rows: usize) -> Table {
+pub(crate) fn table(rows: usize) -> Table {
     let number = |stream: usize| (0..rows).map(|i| noise(i, stream)).collect::<Vec<f64>>();
     let (a, b) = (number(1), number(2));
     let y: Vec<f64> = (0..rows).map(|i| 3.0 * a[i] + b[i] * b[i] + 0.1 * noise(i, 3)).collect();
@@ -29,7 +29,7 @@ fn table(rows: usize) -> Table {
 }
 
 /// A fit to the table without some of its columns.
-fn fit(recipe: &str, without: &[&str]) -> Fit {
+pub(crate) fn fit(recipe: &str, without: &[&str]) -> Fit {
     let mut table = table(240);
     without.iter().for_each(|name| drop(table.take(name).unwrap()));
     Recipe::from_toml(recipe).unwrap().fit(&table, &Run::new(0)).unwrap()
@@ -133,6 +133,11 @@ fn experts_gates_and_stages_are_drawn() {
         assert!(all.contains(&kind), "{kind} in {all:?}");
         elements(&draw(&subject, kind, &Options::default()).unwrap());
     }
+    // One alone has them as well.
+    let alone = self::fit("target = 'class'\nmembers = ['experts(count=2)']\nalone = true", &["y"]);
+    let all = kinds(&Subject::of(&alone.model));
+    assert!(all.contains(&Kind::Regions) && all.contains(&Kind::Gate), "{all:?}");
+    check(&page(&Subject::of(&alone.model), &PageOptions::default()).unwrap());
     let wrong = Options { input: Some("colour".into()), ..Options::default() };
     assert!(draw(&subject, Kind::Gate, &wrong).unwrap_err().to_string().contains("a, b"));
     let of = |member: &str| Options { member: Some(member.into()), ..Options::default() };

@@ -89,6 +89,10 @@ fn what_is_said_of_many_is_said_once() {
     assert_eq!(html.matches("Few rows are of the classes").count(), 1);
     let roc = draw(&subject, Kind::Roc, &Options::default()).unwrap();
     assert!(roc.contains("The 3 most frequent of 30 classes"), "{roc}");
+    // So many cells are drawn once, not again for phones.
+    assert!(html.contains("<figure id=\"picture-correlation\">"));
+    let moves = draw(&subject, Kind::Dependence, &Options::default()).unwrap();
+    assert!(moves.contains("the first 3 of 30 classes"), "{moves}");
     // Every column has a name, and there is a key to the shades.
     let heat = draw(&subject, Kind::Correlation, &Options::default()).unwrap();
     assert!(heat.matches("rotate(-90)").count() == 38 && heat.contains(">−0.50<"));

@@ -49,6 +49,37 @@ pub enum Surety {
     Not,
 }
 
+impl Surety {
+    /// How sure a mean of so many rows' gains is.
+    pub fn of(gain: &Estimate, rows: usize) -> Self {
+        match chance(gain, rows) {
+            _ if gain.mean <= 0.0 => Self::Not,
+            // The other gave a row no probability at all.
+            _ if gain.mean.is_infinite() => Self::Clear,
+            Some(chance) if chance < CLEAR => Self::Clear,
+            Some(chance) if chance < LIKELY => Self::Likely,
+            // Every row gains the same.
+            None if gain.se == Some(0.0) => Self::Clear,
+            _ => Self::Unsure,
+        }
+    }
+
+    /// How sure it is that such a gain is a loss.
+    pub fn of_loss(gain: &Estimate, rows: usize) -> Self {
+        Self::of(&Estimate { mean: 0.0 - gain.mean, se: gain.se }, rows)
+    }
+}
+
+/// The probability of a gain at least this large if there were none in truth; `None` without a standard error.
+fn chance(gain: &Estimate, rows: usize) -> Option<f64> {
+    let freedom = rows.saturating_sub(1).max(1) as f64;
+    let errors = gain.se.filter(|se| *se > 0.0).map(|se| gain.mean / se);
+    errors.map(|t| {
+        let beyond = 0.5 * student_two_sided(t, freedom);
+        if t > 0.0 { beyond } else { 1.0 - beyond }
+    })
+}
+
 /// The normal distribution's tail beyond two standard errors.
 const CLEAR: f64 = 0.022_750_131_948_179;
 /// And beyond one.
@@ -98,22 +129,7 @@ impl Gains {
     }
 
     fn decide(&self, kept: Kept, by_check: bool, gain: Estimate) -> Verdict {
-        let freedom = self.rows.saturating_sub(1).max(1) as f64;
-        let errors = gain.se.filter(|se| *se > 0.0).map(|se| gain.mean / se);
-        let chance = errors.map(|t| {
-            let beyond = 0.5 * student_two_sided(t, freedom);
-            if t > 0.0 { beyond } else { 1.0 - beyond }
-        });
-        let surety = match chance {
-            _ if gain.mean <= 0.0 => Surety::Not,
-            // The other gave a row no probability at all.
-            _ if gain.mean.is_infinite() => Surety::Clear,
-            Some(chance) if chance < CLEAR => Surety::Clear,
-            Some(chance) if chance < LIKELY => Surety::Likely,
-            // Every row gains the same.
-            None if gain.se == Some(0.0) => Surety::Clear,
-            _ => Surety::Unsure,
-        };
+        let (chance, surety) = (chance(&gain, self.rows), Surety::of(&gain, self.rows));
         Verdict { kept, by_check, only_member: self.only_member, gain, chance, surety }
     }
 }
@@ -170,5 +186,9 @@ mod tests {
         assert_eq!(verdict(0.1, None).surety, Surety::Unsure);
         assert_eq!(verdict(-0.1, Some(0.1)).surety, Surety::Not);
         assert_eq!(verdict(-0.1, None).chance, None);
+        let loss = |mean, se| Surety::of_loss(&Estimate { mean, se }, 1000);
+        assert_eq!(loss(-0.25, Some(0.1)), Surety::Clear);
+        assert_eq!(loss(f64::NEG_INFINITY, None), Surety::Clear);
+        assert_eq!([loss(0.0, Some(0.0)), loss(0.25, Some(0.1))], [Surety::Not; 2]);
     }
 }

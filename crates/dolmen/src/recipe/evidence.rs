@@ -143,13 +143,17 @@ impl Evidence {
         }
     }
 
-    /// Of a stack that was just fitted; `None` without an out-of-sample matrix.
+    /// Of a stack that was just fitted; without an out-of-sample matrix nothing but its columns is known, which pictures of who
+    /// has a say where need.
     pub(super) fn of_fit<T: Task>(
         ensemble: &Ensemble<T>,
         sample: &Sample<'_, T>,
         run: &Run,
-    ) -> Result<Option<Self>> {
-        let Some(matrix) = ensemble.matrix() else { return Ok(None) };
+    ) -> Result<Self> {
+        let columns = sketches(sample.x());
+        let Some(matrix) = ensemble.matrix() else {
+            return Ok(Self { columns, ..Self::new(0, Basis::LearnedFrom) });
+        };
         let (rows, predicted, basis) = if let Some(held) = ensemble.held_out() {
             (held.rows.clone(), held.predicted.clone(), Basis::HeldOut)
         } else {
@@ -171,9 +175,9 @@ impl Evidence {
                 evidence.take_levels(&levels, sample.x(), &table_rows, &predicted);
             }
         }
-        evidence.columns = sketches(sample.x());
+        evidence.columns = columns;
         evidence.correlation = MemberCorrelation::of(matrix);
-        Ok(Some(evidence))
+        Ok(evidence)
     }
 
     /// Of a matrix alone: how alike its members go wrong.

@@ -135,11 +135,11 @@ impl Recipe {
         let mut report = FitReport::new(&stacked, rows, run)?;
         report.add_notes(data.notes.iter().chain(&stacked.notes));
         let mut evidence = Evidence::of_fit(&stacked.ensemble, sample, run)?;
-        if let (Some(evidence), Some(plan), true) = (&mut evidence, &stacked.plan, self.explain) {
+        if let (Some(plan), true) = (&stacked.plan, self.explain) {
             let learners = self.learners(catalogue, sample)?;
             let conventions = &data.conventions;
             let explained = Explained { ensemble: &stacked.ensemble, sample: *sample, conventions };
-            explained.add_to(evidence, &learners, plan, run)?;
+            explained.add_to(&mut evidence, &learners, plan, run)?;
         }
         let matrix = stacked.ensemble.take_matrix().map(T::into_matrix);
         let model = Model::new(
@@ -147,7 +147,7 @@ impl Recipe {
             data,
             sample.target().classes().to_vec(),
             T::into_model(stacked.ensemble),
-            (report.clone(), evidence),
+            (report.clone(), Some(evidence)),
             if self.keep_matrix { matrix.clone() } else { None },
         );
         Ok(Fit { model, report, matrix })

@@ -42,7 +42,7 @@ pub struct ClassCurve {
     pub average_precision: f64,
     /// Recall and precision, with falling thresholds.
     pub precision_recall: Vec<[f64; 2]>,
-    /// Predicted against observed, in bins of about as many rows each.
+    /// Predicted against observed, in bins of equal width; in older model files of about as many rows each.
     pub reliability: Vec<ReliabilityBin>,
 }
 
@@ -55,6 +55,25 @@ pub struct ReliabilityBin {
     pub observed: Estimate,
     /// How many there are.
     pub rows: usize,
+}
+
+impl ReliabilityBin {
+    /// The interval of the share that was of the class, of so many standard errors on either side [Wilson1927]. It has a width where
+    /// the share is 0 or 1, too: that no row of a few was of the class says little. Rows with weights count as the rows without any
+    /// that would have the same standard error.
+    pub fn interval(&self, errors: f64) -> [f64; 2] {
+        let share = self.observed.mean;
+        let rows = match self.observed.se {
+            Some(se) if se > 0.0 => 1.0 + share * (1.0 - share) / (se * se),
+            _ => f64::INFINITY,
+        };
+        let rows = rows.min(self.rows as f64);
+        let square = errors * errors;
+        let middle = (share + square / (2.0 * rows)) / (1.0 + square / rows);
+        let spread = (share * (1.0 - share) / rows + square / (4.0 * rows * rows)).sqrt();
+        let half = errors * spread / (1.0 + square / rows);
+        [(middle - half).max(0.0), (middle + half).min(1.0)]
+    }
 }
 
 /// How often which class was taken for which.
@@ -169,17 +188,22 @@ fn thinned(points: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     kept
 }
 
-/// Cases in the order of their probabilities, in bins of about as many each; ties stay together.
+/// Cases in the order of their probabilities, in bins of equal width; empty ones are left out. Bins of equal counts would say nothing
+/// of a rare class, which nearly all rows give next to no probability. Where all cases fall into one bin, what they span is divided.
 fn reliability(cases: &[Case]) -> Vec<ReliabilityBin> {
-    let per_bin = cases.len().div_ceil(BINS).max(1);
-    let mut bins: Vec<Vec<Case>> = vec![Vec::new()];
-    for tied in cases.chunk_by(|a, b| a.probability == b.probability) {
-        match bins.last_mut() {
-            Some(bin) if bin.len() < per_bin => bin.extend_from_slice(tied),
-            _ => bins.push(tied.to_vec()),
-        }
-    }
-    let summed = |bin: &Vec<Case>| {
+    let (Some(most), Some(least)) = (cases.first(), cases.last()) else { return Vec::new() };
+    let bin_within = |[low, high]: [f64; 2], case: &Case| {
+        let share = (case.probability - low) / (high - low);
+        ((share * BINS as f64) as usize).min(BINS - 1)
+    };
+    let all = [0.0, 1.0];
+    let range = if bin_within(all, most) == bin_within(all, least) {
+        [least.probability, most.probability]
+    } else {
+        all
+    };
+    let bins = cases.chunk_by(|a, b| bin_within(range, a) == bin_within(range, b));
+    let summed = |bin: &[Case]| {
         let total: f64 = bin.iter().map(|case| case.weight).sum();
         let shares: Vec<f64> = bin.iter().map(|case| case.weight / total).collect();
         let own: Vec<f64> = bin.iter().map(|case| f64::from(u8::from(case.is_own))).collect();
@@ -190,7 +214,9 @@ fn reliability(cases: &[Case]) -> Vec<ReliabilityBin> {
             rows: bin.len(),
         }
     };
-    bins.iter().rev().filter(|bin| !bin.is_empty()).map(summed).collect()
+    let mut summed: Vec<ReliabilityBin> = bins.map(summed).collect();
+    summed.reverse();
+    summed
 }
 
 #[cfg(test)]
@@ -254,6 +280,50 @@ mod tests {
             let off = (bin.predicted - bin.observed.mean).abs();
             assert!(off < 4.0 * bin.observed.se.unwrap() + 0.02, "{bin:?}");
         }
+    }
+
+    #[test]
+    fn bins_are_as_wide_as_one_another_whatever_the_counts() {
+        // A rare class: next to no probability for nearly all rows, much for a few.
+        let p =
+            |i: usize| if i.is_multiple_of(100) { 0.45 + 0.001 * i as f64 / 10.0 } else { 0.001 };
+        let predicted: Vec<f64> = (0..1000).flat_map(|i| [1.0 - p(i), p(i)]).collect();
+        let codes = (0..1000).map(|i| u32::from(i % 200 == 0)).collect();
+        let found = ClassCurves::of(&predicted, &labels(2, codes), &[1.0; 1000]);
+        let rows: Vec<usize> = found.curves[0].reliability.iter().map(|bin| bin.rows).collect();
+        assert_eq!(rows, [990, 6, 4]);
+        // All within one bin: what they span is divided.
+        let small: Vec<f64> = (0..100).map(|i| 0.0005 * f64::from(i)).collect();
+        let predicted: Vec<f64> = small.iter().flat_map(|p| [1.0 - p, *p]).collect();
+        let codes = (0..100).map(|i| u32::from(i % 50 == 49)).collect();
+        let found = ClassCurves::of(&predicted, &labels(2, codes), &[1.0; 100]);
+        let bins = &found.curves[0].reliability;
+        assert_eq!(bins.len(), 10);
+        assert!(bins.windows(2).all(|pair| pair[0].predicted < pair[1].predicted), "{bins:?}");
+    }
+
+    /// Against the roots of (share - q)^2 = errors^2 q (1 - q) / rows, whose ends the interval is made of.
+    #[test]
+    fn shares_of_none_and_of_all_have_intervals() {
+        let errors = 1.644_853_626_951_472_2;
+        let bin = |own: usize, rows: usize| {
+            let values: Vec<f64> = (0..rows).map(|i| f64::from(u8::from(i < own))).collect();
+            let observed = Estimate::of(&values, &vec![1.0 / rows as f64; rows]);
+            ReliabilityBin { predicted: 0.5, observed, rows }.interval(errors)
+        };
+        let known = [
+            (0, 12, [0.000_000_000_000, 0.183_981_194_747]),
+            (12, 12, [0.816_018_805_253, 1.000_000_000_000]),
+            (3, 40, [0.030_370_252_612, 0.173_480_178_737]),
+            (7, 9, [0.503_642_782_377, 0.923_505_262_446]),
+        ];
+        for (own, rows, [low, high]) in known {
+            let found = bin(own, rows);
+            assert!((found[0] - low).abs() < 1e-9 && (found[1] - high).abs() < 1e-9, "{found:?}");
+        }
+        // A single row says next to nothing.
+        let [low, high] = bin(1, 1);
+        assert!(low < 0.3 && high == 1.0, "{low} to {high}");
     }
 
     #[test]

@@ -56,6 +56,7 @@ fn bands(predicted: &[f64], truth: &[f64]) -> Vec<ResidualBand> {
     let mut order: Vec<usize> = (0..predicted.len()).collect();
     order.sort_by(|&a, &b| predicted[a].total_cmp(&predicted[b]));
     let size = predicted.len().div_ceil(BANDS).max(1);
+    let count = predicted.len().div_ceil(size);
     let band = |rows: &[usize]| {
         let mut residuals: Vec<f64> = rows.iter().map(|&i| truth[i] - predicted[i]).collect();
         residuals.sort_by(f64::total_cmp);
@@ -65,7 +66,9 @@ fn bands(predicted: &[f64], truth: &[f64]) -> Vec<ResidualBand> {
             quantiles: SHARES.map(|share| quantile(&residuals, share)),
         }
     };
-    order.chunks(size).map(band).collect()
+    // Bands of this size would leave a few rows to the last one: all have as many, or one more.
+    let start = |k: usize| k * order.len() / count;
+    (0..count).map(|k| band(&order[start(k)..start(k + 1)])).collect()
 }
 
 /// The value below which a share of sorted values lies, between neighbours by the share.
@@ -93,6 +96,12 @@ mod tests {
             assert_eq!(band.rows, 50);
             assert_eq!(band.quantiles[2], 0.0, "{band:?}");
             assert_eq!(band.quantiles[4], -band.quantiles[0], "{band:?}");
+        }
+        for rows in [0, 1, 13, 133, 145] {
+            let found = PredictedTrue::of(&predicted[..rows], &truth[..rows]);
+            let sizes: Vec<usize> = found.bands.iter().map(|band| band.rows).collect();
+            assert_eq!(sizes.iter().sum::<usize>(), rows);
+            assert!(sizes.iter().all(|size| size + 1 >= rows.div_ceil(12)), "{rows}: {sizes:?}");
         }
         assert_eq!(quantile(&[1.0, 2.0, 4.0], 0.75), 3.0);
         assert_eq!(PredictedTrue::of(&[2.0], &[2.0]).counts.iter().sum::<usize>(), 1);

@@ -1,0 +1,91 @@
+//! Numbers as they are written.
+
+/// A number in about four digits, of those below 1 in three, with a true minus.
+pub(crate) fn short(value: f64) -> String {
+    let size = value.abs();
+    if value.is_nan() {
+        return "unknown".into();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "∞".into() } else { "−∞".into() };
+    }
+    if size != 0.0 && !(1e-4..1e6).contains(&size) {
+        let text = format!("{value:.2e}");
+        let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+        let digits = digits.trim_end_matches('0').trim_end_matches('.');
+        return minus(&format!("{digits}e{power}"));
+    }
+    let whole_digits = if size < 1.0 { 1 } else { size.log10().floor() as usize + 1 };
+    let decimals = if size < 1.0 && size > 0.0 {
+        (2.0 - size.log10().floor()) as usize
+    } else {
+        4usize.saturating_sub(whole_digits)
+    };
+    let text = format!("{value:.decimals$}");
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    minus(if text == "-0" { "0" } else { text })
+}
+
+/// A number with its sign, as differences are written.
+pub(crate) fn signed(value: f64) -> String {
+    if value > 0.0 { format!("+{}", short(value)) } else { short(value) }
+}
+
+/// A number with so many decimals; what is rounded to zero has no sign.
+pub(crate) fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let is_zero = text.chars().all(|sign| matches!(sign, '-' | '0' | '.'));
+    if is_zero { text.trim_start_matches('-').into() } else { minus(&text) }
+}
+
+/// What stands behind a mean: its standard error. One of 0 is none: values that are all alike, such as the errors of rows that are
+/// all right, do not make the next row sure.
+pub(crate) fn plus_minus(se: Option<f64>) -> String {
+    se.filter(|se| *se != 0.0).map_or_else(String::new, |se| format!(" ± {}", short(se)))
+}
+
+/// So many of something.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+pub(super) fn minus(text: &str) -> String {
+    text.replace('-', "−")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let written = [
+            0.0,
+            0.123_456,
+            -1.5709,
+            1234.5,
+            123_456.7,
+            0.000_012,
+            5e7,
+            f64::NEG_INFINITY,
+            -0.00001,
+        ];
+        let written = written.map(short);
+        assert_eq!(
+            written,
+            ["0", "0.123", "−1.571", "1234", "123457", "1.2e−5", "5e7", "−∞", "−1e−5"]
+        );
+        assert_eq!([signed(0.5), signed(-0.5), signed(0.0)], ["+0.5", "−0.5", "0"]);
+    }
+
+    #[test]
+    fn nothing_has_no_sign_and_no_error() {
+        assert_eq!(
+            [-0.001, 0.001, -0.0, -0.25].map(|v| fixed(v, 2)),
+            ["0.00", "0.00", "0.00", "−0.25"]
+        );
+        assert_eq!([Some(0.0), None, Some(0.02)].map(plus_minus), ["", "", " ± 0.02"]);
+        assert_eq!([0, 1, 2].map(|rows| counted(rows, "row")), ["0 rows", "1 row", "2 rows"]);
+    }
+}
