@@ -123,12 +123,7 @@ pub(super) fn summary(subject: &Subject<'_>) -> Lines {
         }
         Subject::Score(report) => vec![(
             "How good it is.",
-            format!(
-                "On {} the stack scores {}. {}",
-                counted(report.rows, "row"),
-                short(report.score),
-                worth::on_new_rows(report)
-            ),
+            format!("{} The stack scores {}.", worth::on_new_rows(report), short(report.score)),
         )],
     }
 }

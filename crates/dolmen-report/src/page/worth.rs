@@ -9,7 +9,7 @@ use dolmen::score::Estimate;
 
 use super::words::with_error;
 use crate::Subject;
-use crate::draw::{counted, short};
+use crate::draw::counted;
 use crate::subject::{CHOSEN, INFINITE};
 
 /// What a score of minus infinity means.
@@ -136,7 +136,7 @@ pub(super) fn on_new_rows(score: &ScoreReport) -> String {
     }
     let gain = &score.gain_over_best;
     if score.members.len() < 2 {
-        return format!("On the {rows} it scores {}.", short(score.score));
+        return format!("The {rows} cannot tell: only one member is stored with the model.");
     }
     let lead = match (Surety::of(gain, score.rows), Surety::of_loss(gain, score.rows)) {
         (Surety::Clear, _) => "it is clearly better than",
