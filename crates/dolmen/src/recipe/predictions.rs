@@ -211,7 +211,7 @@ fn check_class_columns(table: &Table) -> Result<()> {
             let hint = format!(
                 "--drop {first} leaves it out; --inputs {first} if it is an input of the rows, for combiners that look at them"
             );
-            Err(Error::data(Place::column(*first), problem).with_hint(hint))
+            Err(Error::data(Place::column(first), problem).with_hint(hint))
         }
         _ => Ok(()),
     }

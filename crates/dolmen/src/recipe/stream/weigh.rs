@@ -222,11 +222,10 @@ impl Judged {
                 return None;
             }
             let own = pool(weights, &entries);
-            let alone = (0..members).map(|m| pool(&[1.0], &entries[m..=m]));
-            let mut all: Vec<f64> = std::iter::once(own).chain(alone).collect();
-            let others = all[1..].to_vec().into_iter().chain([pool(&equal, &entries)]);
-            all.extend(others.map(|other| if own == other { 0.0 } else { own - other }));
-            Some(all)
+            let alone: Vec<f64> = (0..members).map(|m| pool(&[1.0], &entries[m..=m])).collect();
+            let others = alone.iter().copied().chain([pool(&equal, &entries)]);
+            let gains = others.map(|other| if own == other { 0.0 } else { own - other });
+            Some(std::iter::once(own).chain(alone.iter().copied()).chain(gains).collect())
         };
         let mut sums = vec![0.0; 2 * members + 2];
         let (mut rows, mut total, mut counted) = (0, 0.0, 0.0);
