@@ -115,7 +115,7 @@ fn duels(duels: &[Duel], out: &mut dyn Write) -> Done {
     let about = |duel: &Duel| (format!("{} - {}", duel.first, duel.second), duel.figure.clone());
     let mut header = vec!["pair"];
     header.extend(&shown);
-    columns(&header, pairs(duels, &shown, about, cell).into_iter(), out)?;
+    columns(&header, pairs(duels, &shown, about, cell), out)?;
     writeln!(out, "\nat 95 % by the paired t-test (by the corrected one)\n")?;
     Ok(())
 }
@@ -165,7 +165,7 @@ pub(super) fn tallies(tallies: &[Tally], sets: usize, out: &mut dyn Write) -> Do
     let about = |t: &Tally| (format!("{} - {}", t.first, t.second), t.figure.clone());
     let mut header = vec!["pair"];
     header.extend(&shown);
-    columns(&header, pairs(tallies, &shown, about, cell).into_iter(), out)?;
+    columns(&header, pairs(tallies, &shown, about, cell), out)?;
     writeln!(
         out,
         "\nwins/draws/losses of the first over {sets} sets, at 95 % by the paired t-test (by the corrected one)"

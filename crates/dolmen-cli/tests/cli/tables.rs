@@ -233,7 +233,8 @@ fn a_text_among_dates_is_named() {
         } else {
             format!("2020-{:02}-{:02}", i % 12 + 1, i % 28 + 1)
         };
-        text.push_str(&format!("{date},{},{}\n", i % 9, i));
+        text.push_str(&[date, (i % 9).to_string(), i.to_string()].join(","));
+        text.push('\n');
     });
     let folder = Folder::with("t.csv", text);
     let fit = ["fit", "t.csv", "--target", "y", "--model", "ridge", "--alone"];

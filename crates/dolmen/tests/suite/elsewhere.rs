@@ -36,9 +36,9 @@ impl Doer for Backwards {
 /// Two clouds, a number, a word and a gap.
 fn table(rows: usize) -> Table {
     let noise = |i: usize, k: usize| ((i * k) % 1009) as f64 / 1009.0 - 0.5;
-    let class = |i: usize| (i * 7) % 3 == 0;
+    let class = |i: usize| (i * 7).is_multiple_of(3);
     let x = |i: usize| f64::from(class(i)) * 1.5 + noise(i, 7919) * 2.0;
-    let z = |i: usize| if i % 11 == 0 { f64::NAN } else { noise(i, 104_729) * 3.0 };
+    let z = |i: usize| if i.is_multiple_of(11) { f64::NAN } else { noise(i, 104_729) * 3.0 };
     let word = |i: usize| Some(["red", "green", "blue"][(i * 5) % 3]);
     let spelled = |i: usize| Some(if class(i) { "yes" } else { "no" });
     let named = |name: &str, column: Column| (name.to_string(), column);
