@@ -58,7 +58,7 @@ pub struct ReliabilityBin {
 }
 
 impl ReliabilityBin {
-    /// The interval of the share that was of the class, of so many standard errors on either side [Wilson1927]. It has a width where
+    /// The interval of the share that was of the class, of so many standard errors on either side (Wilson1927). It has a width where
     /// the share is 0 or 1, too: that no row of a few was of the class says little. Rows with weights count as the rows without any
     /// that would have the same standard error.
     pub fn interval(&self, errors: f64) -> [f64; 2] {
