@@ -33,11 +33,12 @@ pub(super) fn show_check(check: &Assessment, out: &mut dyn Write) -> Done {
     writeln!(out, "               {} over equal weights", difference(&check.gain_over_uniform))?;
     if check.candidates.len() > 1 {
         writeln!(out)?;
-        let row = |candidate: &Candidate| {
+        let row = |(at, candidate): (usize, &Candidate)| {
             let Candidate { name, score } = candidate;
-            vec![name.clone(), number(score.mean), maybe(score.se), mark(check, name).into()]
+            vec![name.clone(), number(score.mean), maybe(score.se), mark(check, at).into()]
         };
-        columns(&["combiner", "score", "se", ""], check.candidates.iter().map(row), out)?;
+        let rows = check.candidates.iter().enumerate().map(row);
+        columns(&["combiner", "score", "se", ""], rows, out)?;
     }
     Ok(writeln!(out)?)
 }
@@ -52,9 +53,9 @@ fn choice(check: &Assessment) -> String {
 }
 
 /// What is noted beside a candidate: that it is used, or would be if a stack were kept, and why.
-fn mark(check: &Assessment, name: &str) -> &'static str {
+fn mark(check: &Assessment, candidate: usize) -> &'static str {
     let kept = check.verdict.kept;
-    if name != check.chosen {
+    if candidate != check.chosen_index {
         return "";
     }
     match kept {

@@ -5,6 +5,7 @@ mod model;
 use std::io::Write;
 
 use clap::Args;
+use dolmen::error::Error;
 use dolmen::table::{Column, Look, Roles, Table, possible_classes};
 use serde::Serialize;
 
@@ -62,6 +63,9 @@ pub(crate) fn run(arguments: &Inspect, common: &Common, out: &mut dyn Write) -> 
         return model::run(&arguments.data, arguments.recipe, common, out);
     }
     let run = common.run()?;
+    if arguments.recipe {
+        return Err(Error::param("recipe", "asked of a model: a table has none", "--recipe").into());
+    }
     let table = arguments.reading.recipe()?.read(&arguments.data, &[], None, &run)?;
     drop(run);
     let report = describe(&table, &arguments.reading.recipe()?.roles());

@@ -280,12 +280,12 @@ fn show_check(check: &Assessment, out: &mut dyn Write) -> Done {
     writeln!(out, "               {} over equal weights", difference(&check.gain_over_uniform))?;
     if check.candidates.len() > 1 {
         writeln!(out)?;
-        let row = |candidate: &Candidate| {
-            let mark = if candidate.name == check.chosen { "used" } else { "" };
+        let row = |(at, candidate): (usize, &Candidate)| {
+            let mark = if at == check.chosen_index { "used" } else { "" };
             let Candidate { name, score } = candidate;
             vec![name.clone(), number(score.mean), maybe(score.se), mark.into()]
         };
-        columns(&["method", "score", "se", ""], check.candidates.iter().map(row), out)?;
+        columns(&["method", "score", "se", ""], check.candidates.iter().enumerate().map(row), out)?;
         writeln!(out)?;
     }
     Ok(())

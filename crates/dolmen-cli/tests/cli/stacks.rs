@@ -258,3 +258,35 @@ fn what_cannot_be_is_refused() {
     folder.succeeds(&classes);
     folder.refuses_naming(&["predict", "c.dolmen", IRIS, "--interval", "0.9"], &["numbers"]);
 }
+
+/// Members without a say may be stored beside the one that is kept; it is named all the same.
+#[test]
+fn the_member_that_is_kept_is_named_whoever_stands_first() {
+    let folder = Folder::new();
+    let fit = ["fit", IRIS, "-q", "--target", "Species", "--model", "tree", "--model", "logistic"];
+    let [kept, all] =
+        [&[][..], &["--keep-all"]].map(|more| folder.json(&[&fit[..], more].concat()));
+    assert_eq!((&kept["kept"], &all["kept"]), (&"logistic".into(), &"logistic".into()));
+}
+
+#[test]
+fn of_candidates_with_one_name_one_is_marked() {
+    let folder = Folder::new();
+    let fit =
+        ["fit", IRIS, "-q", "--target", "Species", "--model", "tree", "--model", "naive-bayes"];
+    let twice = ["--combiner", "simplex", "--combiner", "simplex", "--keep-stack"];
+    let text = folder.succeeds(&[&fit[..], &twice].concat());
+    assert_eq!(text.matches("used: the best combiner").count(), 1, "{text}");
+}
+
+#[test]
+fn a_row_without_its_fold_is_named() {
+    let rows: Vec<String> = (0..20)
+        .map(|i| {
+            format!("{i},{},{}", i % 5, if i == 7 { String::new() } else { (i % 2).to_string() })
+        })
+        .collect();
+    let folder = Folder::with("t.csv", format!("x,y,fold\n{}\n", rows.join("\n")));
+    let fit = ["fit", "t.csv", "--target", "y", "--plan", "given(column=fold)", "--model", "mean"];
+    folder.refuses_naming(&fit, &["row 8", "'fold'", "the fold is missing"]);
+}

@@ -199,7 +199,7 @@ impl StackReport {
         };
         let combiner = check.as_ref().map_or(&stacked.combiner, |check| &check.chosen).clone();
         let kept = match check.as_ref().map(|check| check.verdict.kept) {
-            _ if ensemble.is_replaced() => ensemble.names().next().unwrap_or_default().into(),
+            _ if ensemble.is_replaced() => only_member(ensemble).into(),
             Some(Kept::Uniform) => Method::Uniform.name().into(),
             _ => "stack".into(),
         };
@@ -315,4 +315,10 @@ impl AloneReport {
             data_notes: Vec::new(),
         }
     }
+}
+
+/// The member that has all the weight; others may be stored beside it.
+fn only_member<T: Task>(ensemble: &Ensemble<T>) -> &str {
+    let place = ensemble.combination().weights().map_or(0, first_largest);
+    ensemble.names().nth(place).unwrap_or_default()
 }

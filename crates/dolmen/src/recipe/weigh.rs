@@ -219,6 +219,8 @@ impl WeighRecipe {
                 ("measure", self.measure.and_then(|m| serde_json::to_value(m).ok())),
             ];
             for (name, value) in options {
+                let is_named = spec.parameters.iter().any(|(own, _)| own == name);
+                let value = value.filter(|_| !is_named);
                 spec.parameters.extend(value.map(|value| (name.to_string(), value)));
             }
         }

@@ -67,6 +67,13 @@ impl Roles {
         let times =
             self.time.as_ref().map(|name| times_of(name, &table.take(name)?)).transpose()?;
         let folds = self.folds.as_ref().map(|name| table.take(name)).transpose()?;
+        if let (Some(name), Some(row)) =
+            (&self.folds, folds.as_ref().and_then(Column::first_missing))
+        {
+            let hint =
+                "every row needs the fold that holds it out: fill the cell, or remove the row";
+            return Err(Error::data(Place::cell(row, name), "the fold is missing").with_hint(hint));
+        }
         let folds = folds.as_ref().map(groups_of);
         let target = self.target.as_ref().map(|name| table.take(name)).transpose()?;
         let target = target.map(Column::with_plain_truths);

@@ -75,7 +75,8 @@ pub struct Boost {
     /// Bins of a column at most.
     #[schemars(range(min = 2, max = MOST_BINS))]
     pub bins: usize,
-    /// Stop after so many rounds without a better loss on held-out rows. Given with `rounds` too, or by itself.
+    /// Stop after so many rounds without a better loss on held-out rows. Given with `rounds` too, or by itself. Where fewer than 50 rows
+    /// would be held out, or rows that belong together cannot be, all rounds are made.
     pub patience: Option<usize>,
     /// The share of rows held out for that.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 0.9))]
