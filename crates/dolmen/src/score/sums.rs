@@ -110,7 +110,8 @@ impl NumberSums {
         let d2 = u4 - 4.0 * u * u3 + 6.0 * u * u * u2 - 3.0 * u.powi(4);
         let dr = ru2 - 2.0 * u * ru + u * u * s;
         let variance = (s * s * d2 / (v * v) - 2.0 * s * dr / v + r2) / (v * v);
-        let se = (variance.max(0.0) / (n - 1.0)).sqrt();
+        // What rounding leaves of 0 may be below it.
+        let se = if variance < 0.0 { 0.0 } else { (variance / (n - 1.0)).sqrt() };
         Estimate { mean: 1.0 - s / v, se: se.is_finite().then_some(se) }
     }
 }
@@ -121,6 +122,9 @@ impl FigureSums for NumberSums {
     }
 
     fn merge(&mut self, later: Self) {
+        if later.squared.rows() == 0 {
+            return;
+        }
         if self.squared.rows() == 0 {
             *self = later;
             return;

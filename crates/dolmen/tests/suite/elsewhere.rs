@@ -34,7 +34,7 @@ impl Doer for Backwards {
 }
 
 /// Two clouds, a number, a word and a gap.
-fn table(rows: usize) -> Table {
+fn table(rows: usize, dropped: &[&str]) -> Table {
     let noise = |i: usize, k: usize| ((i * k) % 1009) as f64 / 1009.0 - 0.5;
     let class = |i: usize| (i * 7).is_multiple_of(3);
     let x = |i: usize| f64::from(class(i)) * 1.5 + noise(i, 7919) * 2.0;
@@ -42,53 +42,57 @@ fn table(rows: usize) -> Table {
     let word = |i: usize| Some(["red", "green", "blue"][(i * 5) % 3]);
     let spelled = |i: usize| Some(if class(i) { "yes" } else { "no" });
     let named = |name: &str, column: Column| (name.to_string(), column);
-    Table::new(vec![
+    let columns = vec![
         named("x", Column::Numeric((0..rows).map(x).collect())),
         named("z", Column::Numeric((0..rows).map(z).collect())),
         named("word", Column::Categorical(Categories::new((0..rows).map(word)))),
         named("class", Column::Categorical(Categories::new((0..rows).map(spelled)))),
         named("y", Column::Numeric((0..rows).map(|i| x(i) * 2.0 + noise(i, 31)).collect())),
-    ])
-    .unwrap()
+    ];
+    let kept = columns.into_iter().filter(|(name, _)| !dropped.contains(&name.as_str()));
+    Table::new(kept.collect()).unwrap()
 }
 
-fn recipes() -> Vec<(&'static str, Recipe)> {
+/// Recipes of every task, with the columns that they leave out.
+fn recipes() -> Vec<(&'static str, Recipe, &'static [&'static str])> {
     let recipe = |text: &str| Recipe::from_toml(text).unwrap();
     vec![
         (
             "density",
             recipe(
-                "reading.drop = ['class', 'word', 'z']\nmembers = ['gaussian', 'mixture(components=3)', 'kernel(bandwidth=[0.2, 0.5])']",
+                "members = ['gaussian', 'mixture(components=3)', 'kernel(bandwidth=[0.2, 0.5])']",
             ),
+            &["class", "word", "z"],
         ),
         (
             "classes",
             recipe(
-                "target = 'class'\nreading.drop = ['y']\nmembers = ['logistic', 'forest(trees=20)', 'naive-bayes']\nfolds = 4",
+                "target = 'class'\nmembers = ['logistic', 'forest(trees=20)', 'naive-bayes']\nfolds = 4",
             ),
+            &["y"],
         ),
         (
             "numbers",
             recipe(
                 "target = 'y'\nmembers = ['ridge', 'extra-trees(trees=10)', 'neighbours']\nfolds = 4",
             ),
+            &[],
         ),
         (
             "joint",
-            recipe(
-                "target = 'class'\ntask = 'joint'\nreading.drop = ['y']\nmembers = ['ode', 'naive-bayes']",
-            ),
+            recipe("target = 'class'\ntask = 'joint'\nmembers = ['ode', 'naive-bayes']"),
+            &["y"],
         ),
     ]
 }
 
 #[test]
 fn tasks_done_elsewhere_give_the_model_of_one_place() {
-    for (name, recipe) in recipes() {
+    for (name, recipe, dropped) in recipes() {
         let run = Run::with_threads(0, 2).unwrap();
-        let data = recipe.data(table(240)).unwrap();
+        let data = recipe.data(table(240, dropped)).unwrap();
         let here = recipe.fit_data(&data, &run).unwrap();
-        let there = recipe.data(table(240)).unwrap();
+        let there = recipe.data(table(240, dropped)).unwrap();
         let doer =
             Arc::new(Backwards { recipe: recipe.clone(), data: there, seen: Mutex::default() });
         let given = Arc::clone(&doer) as Arc<dyn Doer>;
@@ -103,14 +107,13 @@ fn tasks_done_elsewhere_give_the_model_of_one_place() {
 
 #[test]
 fn a_member_that_fails_elsewhere_says_what_it_says_here() {
-    let recipe = Recipe::from_toml(
-        "reading.drop = ['class', 'word', 'z', 'y']\nmembers = ['gaussian', 'mixture(components=500)']\ndrop_failed = true",
-    )
-    .unwrap();
+    let recipe =
+        Recipe::from_toml("members = ['gaussian', 'mixture(components=500)']\ndrop_failed = true")
+            .unwrap();
     let run = Run::with_threads(0, 2).unwrap();
-    let data = recipe.data(table(60)).unwrap();
+    let data = recipe.data(table(60, &["class", "word", "z", "y"])).unwrap();
     let here = recipe.fit_data(&data, &run).unwrap();
-    let there = recipe.data(table(60)).unwrap();
+    let there = recipe.data(table(60, &["class", "word", "z", "y"])).unwrap();
     let doer = Backwards { recipe: recipe.clone(), data: there, seen: Mutex::default() };
     let away = recipe.fit_elsewhere(Catalogue::standard(), &data, Arc::new(doer), &run).unwrap();
     let report = |report: &dolmen::recipe::FitReport| serde_json::to_string(report).unwrap();
@@ -120,8 +123,8 @@ fn a_member_that_fails_elsewhere_says_what_it_says_here() {
 
 #[test]
 fn tasks_of_another_fit_are_refused() {
-    let (_, recipe) = recipes().remove(2);
-    let data = recipe.data(table(60)).unwrap();
+    let (_, recipe, _) = recipes().remove(2);
+    let data = recipe.data(table(60, &[])).unwrap();
     let run = Run::with_threads(0, 1).unwrap();
     for task in [&b""[..], b"nonsense", &[0xff; 40]] {
         assert!(recipe.do_task(Catalogue::standard(), &data, task, &run).is_err());
@@ -132,10 +135,10 @@ fn tasks_of_another_fit_are_refused() {
 #[test]
 fn scores_of_parts_are_those_of_all_rows() {
     let run = Run::with_threads(0, 2).unwrap();
-    for (name, recipe) in recipes() {
-        let model = recipe.fit(&table(200), &run).unwrap().model;
-        let whole = model.score(model.rows_of(table(300)).unwrap(), &run).unwrap();
-        let all = table(300);
+    for (name, recipe, dropped) in recipes() {
+        let model = recipe.fit(&table(200, dropped), &run).unwrap().model;
+        let whole = model.score(model.rows_of(table(300, dropped)).unwrap(), &run).unwrap();
+        let all = table(300, dropped);
         let mut sums = ScoreSums::new(&model, false);
         for rows in [0..1, 1..120, 120..300] {
             let part = all.select(&rows.collect::<Vec<_>>());
