@@ -824,7 +824,8 @@ class GradientBoostingClassifier(Importances, ClassificationLearner):
     bins : int, default=255
         Bins of a column at most. (whole number, 2 to 255)
     patience : int | None, default=None
-        Stop after so many rounds without a better loss on held-out rows. Given with rounds too, or by itself. (whole number, at least 0)
+        Stop after so many rounds without a better loss on held-out rows. Given with rounds too, or by itself. Where fewer than 50 rows would
+        be held out, or rows that belong together cannot be, all rounds are made. (whole number, at least 0)
     held_out : float, default=0.1
         The share of rows held out for that. (number, above 0 and at most 0.9)
     increasing : Sequence[str], default=()
@@ -1890,7 +1891,8 @@ class GradientBoostingRegressor(Importances, RegressionLearner):
     bins : int, default=255
         Bins of a column at most. (whole number, 2 to 255)
     patience : int | None, default=None
-        Stop after so many rounds without a better loss on held-out rows. Given with rounds too, or by itself. (whole number, at least 0)
+        Stop after so many rounds without a better loss on held-out rows. Given with rounds too, or by itself. Where fewer than 50 rows would
+        be held out, or rows that belong together cannot be, all rounds are made. (whole number, at least 0)
     held_out : float, default=0.1
         The share of rows held out for that. (number, above 0 and at most 0.9)
     increasing : Sequence[str], default=()
