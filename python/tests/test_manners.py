@@ -28,9 +28,12 @@ def test_ctrl_c_stops_a_fit_and_leaves_everything_usable():
         asked.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
+    # Programs that were started in the background may have it ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(0.7, interrupt).start()
     with pytest.raises(KeyboardInterrupt):
         dolmen.RandomForestClassifier(trees=20_000).fit(x, y)
+    signal.signal(signal.SIGINT, before)
     assert time.monotonic() - asked[0] < 1.0, "a busy machine has its second; 0.2 s is measured by bench/python.py"
     assert dolmen.GaussianDensity().fit(x[:100]).score(x[:100]) < 0
 
