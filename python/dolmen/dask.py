@@ -21,6 +21,7 @@ import functools
 import glob
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -35,6 +36,8 @@ __all__ = ["fit", "predict", "score", "workers"]
 
 # How often a task is tried again when its worker is lost.
 RETRIES = 3
+# Seconds after which sending rows is tried again.
+PAUSE = 0.5
 # Memory for the sample and the check, if nothing is said: the client's own.
 MEMORY = "1G"
 
@@ -128,13 +131,22 @@ class _Workers:
 
     def doer(self, *fit: Any) -> Callable[[list[bytes]], list[bytes]]:
         """Sends the rows to all workers; what is called with the tasks."""
-        # On every worker, so that it is not lost with one of them.
-        (sent,) = self.client.scatter([_Fit(*fit)], broadcast=True, hash=False)
+        sent = self._sent(_Fit(*fit))
 
         def do(tasks: list[bytes]) -> list[bytes]:
             return self.client.gather(self.client.map(_task, tasks, fit=sent, pure=False, retries=RETRIES))
 
         return do
+
+    def _sent(self, fit: _Fit) -> Any:
+        """The fit on every worker, so that it is not lost with one of them; a worker that is lost meanwhile costs another try."""
+        for left in reversed(range(RETRIES + 1)):
+            try:
+                return self.client.scatter([fit], broadcast=True, hash=False)[0]
+            except OSError:
+                if left == 0:
+                    raise
+                time.sleep(PAUSE)
 
 
 class _Fit:
