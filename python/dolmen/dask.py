@@ -21,7 +21,6 @@ import functools
 import glob
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -36,8 +35,6 @@ __all__ = ["fit", "predict", "score", "workers"]
 
 # How often a task is tried again when its worker is lost.
 RETRIES = 3
-# Seconds after which sending rows is tried again.
-PAUSE = 0.5
 # Memory for the sample and the check, if nothing is said: the client's own.
 MEMORY = "1G"
 
@@ -111,7 +108,7 @@ def score(estimator: Any, data: Any, target: str | None = None, *, client: Any =
 def workers(client: Any = None) -> Iterator[Any]:
     """Within it the workers of a cluster fit the members of every stack: each member on each fold is a task of its own, Python objects included.
 
-    The rows are sent to each worker once. The model is the one that this process would fit, bit for bit; a worker that is lost costs its tasks only.
+    The rows go to each worker once. The model is the one that this process would fit, bit for bit; a worker that is lost costs its tasks only.
     """
     token = ELSEWHERE.set(_Workers(_client(client)))
     try:
@@ -130,23 +127,13 @@ class _Workers:
         self.client = client
 
     def doer(self, *fit: Any) -> Callable[[list[bytes]], list[bytes]]:
-        """Sends the rows to all workers; what is called with the tasks."""
-        sent = self._sent(_Fit(*fit))
+        """Sends the rows to the cluster; what is called with the tasks."""
+        sent = _shared(self.client, _Fit(*fit))
 
         def do(tasks: list[bytes]) -> list[bytes]:
             return self.client.gather(self.client.map(_task, tasks, fit=sent, pure=False, retries=RETRIES))
 
         return do
-
-    def _sent(self, fit: _Fit) -> Any:
-        """The fit on every worker, so that it is not lost with one of them; a worker that is lost meanwhile costs another try."""
-        for left in reversed(range(RETRIES + 1)):
-            try:
-                return self.client.scatter([fit], broadcast=True, hash=False)[0]
-            except OSError:
-                if left == 0:
-                    raise
-                time.sleep(PAUSE)
 
 
 class _Fit:
@@ -227,11 +214,29 @@ def _files(path: str) -> list[str]:
 
 
 def _map(client: Any, function: Callable[..., Any], *of_blocks: list[Any], **shared: Any) -> list[Any]:
-    # What is shared goes with the function: scattered, it would be lost with the worker that holds it.
-    return client.map(functools.partial(function, **shared), *of_blocks, pure=False, retries=RETRIES)
+    return client.map(_with, *of_blocks, function=function, shared=_shared(client, shared), pure=False, retries=RETRIES)
+
+
+def _shared(client: Any, value: Any) -> Any:
+    """A value that many tasks need, as the result of a task: it goes to the cluster once, then from worker to worker as they ask for it. Scattered, it would be
+    lost with the worker that holds it; the result of a task is made again.
+    """
+    import dask
+
+    # Dask warns of large arguments of tasks, which is right where they go with each.
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+        return client.submit(functools.partial(_itself, value), pure=False, retries=RETRIES)
 
 
 # What workers do. They need nothing but this package.
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _with(*of_block: Any, function: Callable[..., Any], shared: dict[str, Any]) -> Any:
+    return function(*of_block, **shared)
 
 
 def _table(block: Any) -> _dolmen.Table:
