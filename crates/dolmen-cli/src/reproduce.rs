@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::Args;
 use dolmen::error::{Error, Result};
-use dolmen_papers::{Context, Effort, Experiment, Page, experiments, find};
+use dolmen_papers::{Context, Effort, Experiment, Page, experiments, named};
 use serde::Serialize;
 
 use crate::args::{Common, Format};
@@ -22,7 +22,7 @@ use crate::output::{self, Done, columns, left_columns};
   dolmen reproduce sw99-section2 --quick
   dolmen reproduce sw99-section2 --quick -o results")]
 pub(crate) struct Reproduce {
-    /// The experiments; `--list` names them.
+    /// The experiments, or a paper for all of its: `--list` names them.
     #[arg(value_name = "NAME", required_unless_present_any = ["list", "all"])]
     names: Vec<String>,
     /// List the experiments.
@@ -65,7 +65,8 @@ pub(crate) fn run(arguments: &Reproduce, common: &Common, out: &mut dyn Write) -
     let wanted: Vec<&Experiment> = if arguments.all {
         experiments().iter().collect()
     } else {
-        arguments.names.iter().map(|name| find(name)).collect::<Result<_>>()?
+        let of_names = arguments.names.iter().map(|name| named(name));
+        of_names.collect::<Result<Vec<_>>>()?.concat()
     };
     if let Some(folder) = arguments.data.as_deref().filter(|folder| !folder.is_dir()) {
         return Err(Error::file(folder, "is not a folder with data sets").into());

@@ -127,7 +127,7 @@ pub(crate) fn difference(first: &[f64], second: &[f64]) -> Estimate {
 }
 
 /// A mean and its standard error, as words.
-pub(crate) fn told(estimate: &Estimate, digits: usize) -> String {
+pub(crate) fn with_error(estimate: &Estimate, digits: usize) -> String {
     let Estimate { mean, se } = *estimate;
     match se {
         Some(se) => format!("{mean:.digits$} (se {se:.digits$})"),

@@ -52,6 +52,11 @@ pub struct Experiment {
 }
 
 impl Experiment {
+    /// The short name of the paper, such as `sw99`.
+    pub fn paper(&self) -> &'static str {
+        self.name.split('-').next().unwrap_or(self.name)
+    }
+
     /// Runs it and signs the page with its name.
     pub fn page(&self, context: &Context<'_>) -> Result<Page> {
         let own = Context { run: &context.run.stream(self.name).named(self.name), ..*context };
@@ -86,4 +91,11 @@ pub fn find(name: &str) -> Result<&'static Experiment> {
         Error::param("experiment", "one of those that `dolmen reproduce --list` names", name)
             .suggesting(name, all.iter().map(|experiment| experiment.name))
     })
+}
+
+/// The experiments that a name stands for: one, or all of a paper's (`sw99`).
+pub fn named(name: &str) -> Result<Vec<&'static Experiment>> {
+    let of_paper: Vec<&Experiment> =
+        experiments().iter().filter(|experiment| experiment.paper() == name).collect();
+    if of_paper.is_empty() { Ok(vec![find(name)?]) } else { Ok(of_paper) }
 }

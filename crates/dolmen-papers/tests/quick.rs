@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use dolmen::Run;
-use dolmen_papers::{Context, Effort, Page, Verdict, experiments, find};
+use dolmen_papers::{Context, Effort, Page, Verdict, experiments, find, named};
 
 /// A quick run without data of the reader's.
 fn page(name: &str) -> Page {
@@ -124,6 +124,8 @@ fn names_are_unlike_and_misspelt_ones_are_mended() {
     assert_eq!(names.len(), all);
     let error = find("sw99-tabel1").unwrap_err();
     assert_eq!(error.hint().as_deref(), Some("did you mean 'sw99-table1'?"));
+    assert_eq!((named("him19").unwrap().len(), named("sw99-fig1").unwrap().len()), (4, 1));
+    assert!(named("sw9").is_err());
 }
 
 /// With the papers' own data, where somebody has them.

@@ -141,7 +141,7 @@ pub(crate) fn work<R: Send + 'static>(
     let wait = |time| {
         py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time))
     };
-    let mut told = Instant::now();
+    let mut reported = Instant::now();
     loop {
         match wait(GLANCE) {
             Ok(done) => {
@@ -156,8 +156,8 @@ pub(crate) fn work<R: Send + 'static>(
             Err(RecvTimeoutError::Timeout) => {}
         }
         let stop = py.check_signals().and_then(|()| match (&watch, &manner.progress) {
-            (Some(watch), Some(listener)) if told.elapsed() >= TELLING => {
-                told = Instant::now();
+            (Some(watch), Some(listener)) if reported.elapsed() >= TELLING => {
+                reported = Instant::now();
                 watch.tell(py, listener)
             }
             _ => Ok(()),

@@ -337,9 +337,9 @@ mod tests {
 
     #[test]
     fn numbers_of_many_digits_are_told_in_few() {
-        let said = |value: f64| Error::param("rate", "small", value).to_string();
-        assert_eq!(said(1e300), "rate must be small, but is 1e300");
-        assert_eq!(said(-0.25), "rate must be small, but is -0.25");
+        let message = |value: f64| Error::param("rate", "small", value).to_string();
+        assert_eq!(message(1e300), "rate must be small, but is 1e300");
+        assert_eq!(message(-0.25), "rate must be small, but is -0.25");
     }
 
     #[test]

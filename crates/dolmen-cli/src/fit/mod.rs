@@ -177,11 +177,11 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
     fit.check_outputs()?;
     let recipe = fit.recipe(common)?;
     let run = if recipe.budget.is_some() { common.patient_run()? } else { common.run()? };
-    let (mut kept, mut told) = (None, 0);
+    let (mut kept, mut shown) = (None, 0);
     let fitted = match recipe.open(&fit.data, &run)? {
         Opened::Whole(data) => {
             data.notes.iter().for_each(|text| note(common, text));
-            told = data.notes.len();
+            shown = data.notes.len();
             let earlier = fit.earlier_matrix(&run)?;
             kept = earlier.as_ref().map(|matrix| matrix.members().len());
             recipe.fit_with(Catalogue::standard(), &data, earlier, &run)
@@ -201,7 +201,7 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
         );
     }
     let report = &fitted.report;
-    for text in &report.data_notes()[told..] {
+    for text in &report.data_notes()[shown..] {
         note(common, text);
     }
     let mut written = Ok(());

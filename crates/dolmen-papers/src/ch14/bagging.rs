@@ -10,7 +10,7 @@ use dolmen::table::Features;
 use dolmen::task::Regression;
 use dolmen_report::chart::{Chart, Series, Tone};
 
-use crate::drawn::{fit, mean_square, noisy_sine, reach, sine, told};
+use crate::drawn::{fit, mean_square, noisy_sine, reach, sine, with_error};
 use crate::page::{Claim, Figure, Table, estimate};
 use crate::{Context, Page};
 
@@ -111,8 +111,8 @@ fn claims(tree: &Spread, bagged: &[Spread]) -> Vec<Claim> {
             bagged.windows(2).all(|two| two[1].error.mean < two[0].error.mean),
             format!(
                 "squared error {} with one fit, {} with {}",
-                told(&bagged[0].error, 4),
-                told(&most.error, 4),
+                with_error(&bagged[0].error, 4),
+                with_error(&most.error, 4),
                 FITS[FITS.len() - 1]
             ),
         ),

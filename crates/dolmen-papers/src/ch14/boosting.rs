@@ -40,9 +40,13 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
     let mut stages = Vec::new();
     for rounds in ROUNDS {
         let ada = Ada::fit(rounds, &train, run)?;
-        let said = [ada.scores(train.x(), run)?, ada.scores(new.x(), run)?];
+        let predicted = [ada.scores(train.x(), run)?, ada.scores(new.x(), run)?];
         let product = ada.errors.iter().map(|e| 2.0 * (e * (1.0 - e)).sqrt()).product();
-        stages.push(Stage { rounds, product, ..Stage::of(&said, [train.target(), new.target()]) });
+        stages.push(Stage {
+            rounds,
+            product,
+            ..Stage::of(&predicted, [train.target(), new.target()])
+        });
     }
     let steps = Steps::of(&train, run)?;
     page.claims = claims(&stages, &steps);

@@ -11,7 +11,7 @@ use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
 use crate::contest::{Entrant, contest};
-use crate::drawn::{Numbers, friedman, mean_score, reach, rings, told};
+use crate::drawn::{Numbers, friedman, mean_score, reach, rings, with_error};
 use crate::page::{Claim, Table};
 use crate::{Context, Page};
 
@@ -171,14 +171,15 @@ fn networks(context: &Context<'_>) -> Result<Claim> {
     let entrants =
         [Entrant::single("one", one, &columns)?, Entrant::single("five", several, &columns)?];
     let draw = |run: &Run| Ok((rings(400, 0.0, &run.child(0))?, rings(1000, 0.0, &run.child(1))?));
-    let loss =
-        |said: &[f64], truth: &dolmen::target::Labels| -mean_score::<Classification>(said, truth);
+    let loss = |predicted: &[f64], truth: &dolmen::target::Labels| {
+        -mean_score::<Classification>(predicted, truth)
+    };
     let results = contest(&entrants, ("networks", context.either(6, 30)), &draw, loss, context)?;
     let gain = results[0].above(&results[1]);
     Ok(Claim::new(
         "Networks of different seeds, averaged, are better than one",
         gain.mean > reach(&gain),
-        format!("log loss of one network is {} larger than that of five", told(&gain, 3)),
+        format!("log loss of one network is {} larger than that of five", with_error(&gain, 3)),
     ))
 }
 

@@ -11,7 +11,7 @@ use dolmen::task::Regression;
 use dolmen_report::chart::{Chart, Series, Tone};
 use rand_distr::{Distribution, StandardNormal};
 
-use crate::drawn::{fit_predict, friedman, mean_square, reach, told};
+use crate::drawn::{fit_predict, friedman, mean_square, reach, with_error};
 use crate::page::{Claim, Comparison, Figure, Table, estimate};
 use crate::{Context, Page, Printed};
 
@@ -134,13 +134,13 @@ fn seen(spec: &str, run: &Run) -> Result<[f64; 3]> {
     let train = friedman(ROWS, false, &run.stream("rows"))?;
     let new = friedman(NEW, false, &run.stream("new rows"))?;
     let (train, new) = (train.borrow(), new.borrow());
-    let said = (0..COUNT)
+    let predicted = (0..COUNT)
         .map(|k| fit_predict::<Regression>(spec, &train, &new, &run.child(k as u64)))
         .collect::<Result<Vec<_>>>()?;
-    let mean = |i: usize| said.iter().map(|own| own[i]).sum::<f64>() / COUNT as f64;
+    let mean = |i: usize| predicted.iter().map(|own| own[i]).sum::<f64>() / COUNT as f64;
     let mean: Vec<f64> = (0..NEW).map(mean).collect();
     let together = mean_square(&mean, new.target());
-    let squares: Vec<f64> = said.iter().map(|own| mean_square(own, new.target())).collect();
+    let squares: Vec<f64> = predicted.iter().map(|own| mean_square(own, new.target())).collect();
     let sum: f64 = squares.iter().sum();
     let roots: f64 = squares.iter().map(|square| square.sqrt()).sum();
     // Sums over pairs of different members: of E[e_j e_k], over those of the roots of E[e_j^2] E[e_k^2].
@@ -227,8 +227,8 @@ fn claims(points: &[(f64, Estimate)], committees: &[Committee]) -> Vec<Claim> {
             forest.correlation.mean + reach(&forest.correlation) < trees.correlation.mean,
             format!(
                 "correlation {} against {}",
-                told(&forest.correlation, 3),
-                told(&trees.correlation, 3)
+                with_error(&forest.correlation, 3),
+                with_error(&trees.correlation, 3)
             ),
         ),
     ]

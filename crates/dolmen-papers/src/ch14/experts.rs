@@ -13,7 +13,7 @@ use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
 use crate::contest::rmse;
-use crate::drawn::{Numbers, fit_predict, reach, told};
+use crate::drawn::{Numbers, fit_predict, reach, with_error};
 use crate::page::{Claim, Comparison, Figure, estimate};
 use crate::{Context, Page, Printed};
 
@@ -134,7 +134,7 @@ fn claims(means: &[Estimate], coefficients: &Comparison) -> Vec<Claim> {
         Claim::new(
             "The gate recovers the experts' regions",
             right.mean > 0.95,
-            format!("{} of new rows go to the expert that made them", told(&right, 3)),
+            format!("{} of new rows go to the expert that made them", with_error(&right, 3)),
         ),
         Claim::new(
             "EM recovers the experts",
@@ -144,12 +144,21 @@ fn claims(means: &[Estimate], coefficients: &Comparison) -> Vec<Claim> {
         Claim::new(
             "A mixture of experts predicts better than one expert for all rows, and than a tree",
             soft.mean + reach(&soft) < ridge.mean && soft.mean + reach(&soft) < tree.mean,
-            format!("RMSE {}, ridge {}, tree {}", told(&soft, 3), told(&ridge, 3), told(&tree, 3)),
+            format!(
+                "RMSE {}, ridge {}, tree {}",
+                with_error(&soft, 3),
+                with_error(&ridge, 3),
+                with_error(&tree, 3)
+            ),
         ),
         Claim::new(
             "Asking only the first expert costs little",
             hard.mean < 1.1 * soft.mean,
-            format!("RMSE {} with one expert a row, {} with both", told(&hard, 3), told(&soft, 3)),
+            format!(
+                "RMSE {} with one expert a row, {} with both",
+                with_error(&hard, 3),
+                with_error(&soft, 3)
+            ),
         ),
     ]
 }

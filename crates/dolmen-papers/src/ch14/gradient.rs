@@ -47,11 +47,11 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
         };
         let models = Learner::<Classification>::fit(&boost, &train, &run.stream("boost").silent())?;
         let model = models.first().ok_or_else(|| Error::shape("models", 1, 0))?;
-        let said =
+        let predicted =
             |x| -> Result<Vec<f64>> { Ok(half_logits(&predict(model.as_ref(), x, run)?, 1.0)) };
         let (one, other) = (
             [ada.scores(train.x(), run)?, ada.scores(new.x(), run)?],
-            [said(train.x())?, said(new.x())?],
+            [predicted(train.x())?, predicted(new.x())?],
         );
         let truth = [train.target(), new.target()];
         let stage = |scores| Stage { rounds, ..Stage::of(scores, truth) };

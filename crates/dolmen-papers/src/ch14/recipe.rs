@@ -12,7 +12,7 @@ use dolmen::target::Target;
 use dolmen_report::chart::{Chart, Series, Tone};
 
 use crate::data::Carried;
-use crate::drawn::{difference, friedman, reach, rings, told};
+use crate::drawn::{difference, friedman, reach, rings, with_error};
 use crate::page::{Claim, Figure, Table, estimate};
 use crate::{Context, Page};
 
@@ -116,7 +116,7 @@ fn judge(page: &mut Page, set: &Set, comparison: &Comparison) -> [Estimate; 2] {
     page.claims.push(Claim::new(
         format!("{title}: the stack is ahead of the chosen member and of equal weights, or level with them"),
         gains.iter().all(|own| own.mean > -reach(own)),
-        format!("{unit}: {} over the chosen, {} over equal weights", told(&gains[0], 3), told(&gains[1], 3)),
+        format!("{unit}: {} over the chosen, {} over equal weights", with_error(&gains[0], 3), with_error(&gains[1], 3)),
     ));
     let honest = comparison.methods.iter().filter(|own| own.name != "cheating");
     let methods: Vec<(&str, Estimate)> =

@@ -13,7 +13,7 @@ use dolmen_report::chart::{Chart, Series, Tone};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
-use crate::drawn::{reach, told};
+use crate::drawn::{reach, with_error};
 use crate::page::{Claim, Figure, Table, estimate};
 use crate::{Context, Page};
 
@@ -142,25 +142,25 @@ fn claims(one: &World, mixed: &World) -> Vec<Claim> {
             own.largest[0].mean > 0.99 && other.largest[0].mean > 0.99,
             format!(
                 "largest weight {} and {} with {} rows",
-                told(&own.largest[0], 3),
-                told(&other.largest[0], 3),
+                with_error(&own.largest[0], 3),
+                with_error(&other.largest[0], 3),
                 own.rows
             ),
         ),
         Claim::new(
             "The components of a mixture remain",
             off <= reach(&own.first[1]).max(0.01),
-            format!("weight of the first {}, true {}", told(&own.first[1], 3), mixed.share),
+            format!("weight of the first {}, true {}", with_error(&own.first[1], 3), mixed.share),
         ),
         Claim::new(
             "Where rows are mixed, averaging costs: it is no different from picking one",
             own.gain.mean > reach(&own.gain),
-            format!("the mixture gains {} of log density per row", told(&own.gain, 3)),
+            format!("the mixture gains {} of log density per row", with_error(&own.gain, 3)),
         ),
         Claim::new(
             "Where one model is right both end on it",
             other.gain.mean.abs() < 0.01,
-            format!("the mixture gains {} of log density per row", told(&other.gain, 4)),
+            format!("the mixture gains {} of log density per row", with_error(&other.gain, 4)),
         ),
     ]
 }

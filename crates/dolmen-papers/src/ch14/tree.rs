@@ -11,7 +11,7 @@ use dolmen_report::chart::{Chart, Series, Tone};
 use dolmen_report::{Kind, Options, Subject, draw};
 
 use crate::data::Carried;
-use crate::drawn::{fit, reach, told};
+use crate::drawn::{fit, reach, with_error};
 use crate::page::{Claim, Figure, Table, estimate};
 use crate::{Context, Page};
 
@@ -70,8 +70,8 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
         trees.mean > averages.mean + reach(&averages),
         format!(
             "two bootstrapped trees differ on {} % of the plane, two averages of 25 on {} %; there were {first} different first splits",
-            told(&trees, 1),
-            told(&averages, 1)
+            with_error(&trees, 1),
+            with_error(&averages, 1)
         ),
     ));
     let svg = draw(&Subject::of(&model), Kind::Tree, &Options::default())?;
@@ -193,15 +193,15 @@ fn jumps(data: &Data, labels: &Labels, plane: &Plane, context: &Context<'_>) -> 
     let pairs = context.either(10, 100);
     let of = |name: &str, spec: &str| {
         context.repeat(name, pairs, |_, run| {
-            let mut said = Vec::new();
+            let mut predicted = Vec::new();
             let mut splits = Vec::new();
             for k in 0..2 {
                 let model = fit::<Classification>(spec, &sample, &run.child(k))?;
-                said.push(likeliest(&predict(model.as_ref(), grid.rows(), run)?, 3));
+                predicted.push(likeliest(&predict(model.as_ref(), grid.rows(), run)?, 3));
                 splits.push(first_split(&model.parameters()));
             }
-            let differ = said[0].iter().zip(&said[1]).filter(|(a, b)| a != b).count();
-            Ok((100.0 * differ as f64 / said[0].len() as f64, splits))
+            let differ = predicted[0].iter().zip(&predicted[1]).filter(|(a, b)| a != b).count();
+            Ok((100.0 * differ as f64 / predicted[0].len() as f64, splits))
         })
     };
     // One fit to a bootstrap sample, and the average of 25.

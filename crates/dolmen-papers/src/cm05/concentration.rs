@@ -15,7 +15,7 @@ use dolmen::target::Labels;
 use dolmen::task::Classification;
 use dolmen_report::chart::{Chart, Series, Tone};
 
-use crate::drawn::{Classes, difference, fit, mean_score, reach, told};
+use crate::drawn::{Classes, difference, fit, mean_score, reach, with_error};
 use crate::page::{Claim, Figure, Table, estimate};
 use crate::{Context, Page};
 
@@ -55,31 +55,31 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
         Claim::new(
             "With few observations already, most of the weight of Bayesian averaging lies on one model",
             of(4, 0, 0).mean > 0.9,
-            format!("largest weight {} with {} rows", told(&of(4, 0, 0), 3), SIZES[4]),
+            format!("largest weight {} with {} rows", with_error(&of(4, 0, 0), 3), SIZES[4]),
         ),
         Claim::new(
             "With more it is no different from choosing one",
             of(last, 0, 0).mean > 0.99,
-            format!("{} with {} rows", told(&of(last, 0, 0), 4), SIZES[last]),
+            format!("{} with {} rows", with_error(&of(last, 0, 0), 4), SIZES[last]),
         ),
         Claim::new(
             "Weights of a mixture do not concentrate",
             of(last, 1, 1).mean > 2.0,
             format!(
                 "MAPLMG still weighs {} roots with {} rows",
-                told(&of(last, 1, 1), 2),
+                with_error(&of(last, 1, 1), 2),
                 SIZES[last]
             ),
         ),
         Claim::new(
             "Where rows are many, Bayesian averaging is behind the mixture",
             behind.mean > reach(&behind),
-            format!("log p of the true class: MAPLMG is {} ahead of it", told(&behind, 3)),
+            format!("log p of the true class: MAPLMG is {} ahead of it", with_error(&behind, 3)),
         ),
         Claim::new(
             BEHIND_UNIFORM,
             uniform.mean > reach(&uniform),
-            format!("log p of the true class: AODE0 is {} ahead of it", told(&uniform, 3)),
+            format!("log p of the true class: AODE0 is {} ahead of it", with_error(&uniform, 3)),
         ),
     ];
     page.tables.push(table(&of));
@@ -101,8 +101,8 @@ fn on_network(run: &Run) -> Result<Vec<Vec<Seen>>> {
         let train = rows_of(&network, rows, &run.child(rows as u64))?;
         let seen = |(_, spec): (&str, &str)| -> Result<Seen> {
             let model = fit::<Classification>(spec, &train.borrow(), run)?;
-            let said = predict(model.as_ref(), test.borrow().x(), run)?;
-            let score = mean_score::<Classification>(&said, test.borrow().target());
+            let predicted = predict(model.as_ref(), test.borrow().x(), run)?;
+            let score = mean_score::<Classification>(&predicted, test.borrow().target());
             let series = model.diagnostics().series;
             let equal = vec![1.0 / KIND.attributes as f64; KIND.attributes];
             let weights = series.into_iter().find(|own| own.name == "weight of root");

@@ -16,7 +16,7 @@ use dolmen::table::Features;
 use dolmen::task::Regression;
 use dolmen_report::chart::{Chart, Series, Tone};
 
-use crate::drawn::{friedman, mean_square, reach, told};
+use crate::drawn::{friedman, mean_square, reach, with_error};
 use crate::page::{Claim, Figure, Table, estimate};
 use crate::{Context, Page};
 
@@ -163,7 +163,7 @@ fn claims(pairs: &Pairs) -> Vec<Claim> {
                 "Lambda {}: {:.3} on new rows, the best of the grid {best:.3}; {} on held-out folds",
                 chosen.lambda,
                 chosen.new,
-                told(&chosen.held_out, 3)
+                with_error(&chosen.held_out, 3)
             ),
         ),
         Claim::new(
@@ -203,8 +203,10 @@ fn study(run: &Run) -> Result<Pairs> {
     for (name, fits) in &fits {
         let mut mean = vec![0.0; test.rows()];
         for fit in fits {
-            let said = predict(fit.as_ref(), test.x(), run)?;
-            mean.iter_mut().zip(said).for_each(|(mean, said)| *mean += said / fits.len() as f64);
+            let predicted = predict(fit.as_ref(), test.x(), run)?;
+            mean.iter_mut()
+                .zip(predicted)
+                .for_each(|(mean, predicted)| *mean += predicted / fits.len() as f64);
         }
         new.push((name.clone(), mean));
     }

@@ -12,7 +12,7 @@ use dolmen_report::chart::{Chart, Series};
 
 use crate::contest::{Entrant, Losses, contest, numbers, rmse, split_of};
 use crate::data::{Brought, Carried};
-use crate::drawn::{friedman, reach, told};
+use crate::drawn::{friedman, reach, with_error};
 use crate::page::{Claim, Figure, Table};
 use crate::{Context, Page};
 
@@ -96,12 +96,12 @@ pub(super) fn endings(context: &Context<'_>) -> Result<Page> {
         Claim::new(
             "Of stable members the average and the refit predict alike",
             linear.mean.abs() < 0.05 * gains[0].2[0].mean().mean,
-            format!("the refit's RMSE is {} larger", told(&linear, 4)),
+            format!("the refit's RMSE is {} larger", with_error(&linear, 4)),
         ),
         Claim::new(
             "Of unstable members the average predicts better: it is a committee",
             trees.mean > reach(&trees),
-            format!("the refit's RMSE is {} larger", told(&trees, 3)),
+            format!("the refit's RMSE is {} larger", with_error(&trees, 3)),
         ),
     ];
     page.notes.push("The note prints no figures, and gives no reason for averaging; the second claim is ours, from section 14.2 of the chapter.".into());
@@ -151,14 +151,14 @@ pub(super) fn trainable(context: &Context<'_>) -> Result<Page> {
     page.claims.push(Claim::new(
         "Tuning the members inside each training part generalises better",
         gain.mean > reach(&gain),
-        format!("the RMSE of the stack of fixed members is {} larger", told(&gain, 3)),
+        format!("the RMSE of the stack of fixed members is {} larger", with_error(&gain, 3)),
     ));
     let singles = results[2..2 + kinds.len()].iter().map(|own| own.mean().mean);
     let best = singles.fold(f64::INFINITY, f64::min);
     page.claims.push(Claim::new(
         "The stack of trainable members predicts better than each of them",
         results[0].mean().mean < best,
-        format!("{}, the best of them {best:.3}", told(&results[0].mean(), 3)),
+        format!("{}, the best of them {best:.3}", with_error(&results[0].mean(), 3)),
     ));
     // Stack and members alone stand in both halves in the same order.
     let series = |name: &str, of: &[&Losses]| {
@@ -280,9 +280,9 @@ fn judge(page: &mut Page, name: &str, title: &str, results: &[Losses]) {
     let (over_equal, over_chosen) = (equal.above(first), chosen.above(first));
     let seen = format!(
         "RMSE {}; the chosen member {} more, equal weights {} more",
-        told(&first.mean(), 3),
-        told(&over_chosen, 3),
-        told(&over_equal, 3)
+        with_error(&first.mean(), 3),
+        with_error(&over_chosen, 3),
+        with_error(&over_equal, 3)
     );
     page.claims.push(Claim::new(
         format!("{title}: the ridge stacker is ahead of the member that cross-validation chooses and of equal weights, or level with them"),

@@ -138,7 +138,7 @@ pub(super) fn averaging(context: &Context<'_>) -> Result<Page> {
 fn claims(name: &str, mean: &dyn Fn(usize, usize) -> f64) -> Vec<Claim> {
     let density = |m: usize| mean(m, 0);
     let averages = [2, 3, 4];
-    let told = |measure: usize| {
+    let evidence = |measure: usize| {
         let one = |m: usize| format!("{} {:.3}", METHODS[m], mean(m, measure));
         (0..5).map(one).collect::<Vec<_>>().join(", ")
     };
@@ -146,27 +146,27 @@ fn claims(name: &str, mean: &dyn Fn(usize, usize) -> f64) -> Vec<Claim> {
         Claim::new(
             format!("{name}: as a density, a prior is ahead of none"),
             density(PRIOR) > density(0),
-            told(0),
+            evidence(0),
         ),
         Claim::new(
             format!("{name}: as a density, every average is ahead of a single mixture"),
             averages.iter().all(|&m| density(m) > density(0)),
-            told(0),
+            evidence(0),
         ),
         Claim::new(
             format!("{name}: resampling makes averages better than starts alone"),
             density(3).max(density(4)) > density(2),
-            told(0),
+            evidence(0),
         ),
         Claim::new(
             format!("{name}: as a classifier, prior and bagging err no more than a single mixture"),
             mean(PRIOR, 1) <= mean(0, 1) && mean(4, 1) <= mean(0, 1),
-            told(1),
+            evidence(1),
         ),
         Claim::new(
             format!("{name}: as a classifier, prior and bagging give the class more probability"),
             mean(PRIOR, 2) > mean(0, 2) && mean(4, 2) > mean(0, 2),
-            told(2),
+            evidence(2),
         ),
     ]
 }

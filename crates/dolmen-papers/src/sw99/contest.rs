@@ -98,22 +98,22 @@ impl Contest {
     }
 
     /// What every member says of rows.
-    pub(super) fn predict(&self, rows: Rows<'_>, run: &Run) -> Result<Said> {
+    pub(super) fn predict(&self, rows: Rows<'_>, run: &Run) -> Result<Predicted> {
         let members =
             self.ensemble.models().map(|model| predict(model, rows, run)).collect::<Result<_>>()?;
-        Ok(Said { members, gaussian: predict(self.gaussian.as_ref(), rows, run)? })
+        Ok(Predicted { members, gaussian: predict(self.gaussian.as_ref(), rows, run)? })
     }
 }
 
 /// Log densities of rows.
-pub(super) struct Said {
+pub(super) struct Predicted {
     /// Of each member.
     pub(super) members: Vec<Vec<f64>>,
     /// Of the single Gaussian.
     pub(super) gaussian: Vec<f64>,
 }
 
-impl Said {
+impl Predicted {
     /// The linear combination with these weights, of as many members as there are weights.
     pub(super) fn pool(&self, weights: &[f64], rows: Rows<'_>) -> Result<Vec<f64>> {
         let members: Vec<&[f64]> =

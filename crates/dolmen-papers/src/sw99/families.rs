@@ -66,17 +66,17 @@ fn one_run(set: &Set, ks: &[usize], run: &Run) -> Result<Vec<[f64; 5]>> {
     let [train, test] = sets::split(&set.rows, set.train, set.test, run)?;
     let family = stack().member(Gaussian::default()).member(mixtures(ks));
     let contest = Contest::fit(&family, train.rows(), run)?;
-    let said = contest.predict(test.rows(), run)?;
-    let alone: Vec<f64> = said.members.iter().map(|log| said.gain(log)).collect();
+    let predicted = contest.predict(test.rows(), run)?;
+    let alone: Vec<f64> = predicted.members.iter().map(|log| predicted.gain(log)).collect();
     let of_family = |largest: usize| {
         let members = largest + 2;
-        let stacked = said.pool(&contest.weights_of(members, run)?, test.rows())?;
-        let uniform = said.pool(&equal(members), test.rows())?;
+        let stacked = predicted.pool(&contest.weights_of(members, run)?, test.rows())?;
+        let uniform = predicted.pool(&equal(members), test.rows())?;
         Ok([
-            said.gain(&stacked),
+            predicted.gain(&stacked),
             alone[first_largest(&alone[..members])],
             alone[contest.chosen(members)?],
-            said.gain(&uniform),
+            predicted.gain(&uniform),
             alone[members - 1],
         ])
     };
@@ -158,7 +158,7 @@ fn claims(set: &Set, ks: &[usize], found: &[Vec<[f64; 5]>]) -> Vec<Claim> {
         };
         estimate(&found.iter().map(mean).collect::<Vec<_>>())
     };
-    let told = |a: usize, b: usize| {
+    let evidence = |a: usize, b: usize| {
         let own = ahead(a, b);
         format!("by {:.2} (se {:.2}) on average over K", own.mean, own.se.unwrap_or(0.0))
     };
@@ -174,7 +174,7 @@ fn claims(set: &Set, ks: &[usize], found: &[Vec<[f64; 5]>]) -> Vec<Claim> {
     if set.overfits {
         claims.extend([2, 3, 4].map(|m| {
             let text = format!("stacking is ahead of {}", METHODS[m]);
-            Claim::new(text, ahead(0, m).mean > 0.0, told(0, m))
+            Claim::new(text, ahead(0, m).mean > 0.0, evidence(0, m))
         }));
         claims.push(Claim::new(
             "MaxK overfits, and stacking does not: as K grows it loses far less",
@@ -190,12 +190,12 @@ fn claims(set: &Set, ks: &[usize], found: &[Vec<[f64; 5]>]) -> Vec<Claim> {
     } else {
         claims.extend([2, 3, 4].map(|m| {
             let text = format!("stacking is as good as {} or better", METHODS[m]);
-            Claim::new(text, about_as_good(m), told(0, m))
+            Claim::new(text, about_as_good(m), evidence(0, m))
         }));
         claims.push(Claim::new(
             "cheating is ahead of stacking",
             ahead(1, 0).mean > 0.0,
-            told(1, 0),
+            evidence(1, 0),
         ));
     }
     claims

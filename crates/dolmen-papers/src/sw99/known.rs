@@ -5,7 +5,7 @@ use dolmen::math::first_largest;
 use dolmen::run::Run;
 use dolmen_report::chart::{Chart, Series, Tone};
 
-use super::contest::{Contest, FOUR_COMPONENTS, SIX, Said, equal, stack_of_six};
+use super::contest::{Contest, FOUR_COMPONENTS, Predicted, SIX, equal, stack_of_six};
 use crate::page::{Claim, Figure, Page, Table, Value, estimate};
 use crate::truth::{Truth, grid, steps};
 use crate::{Context, Effort};
@@ -88,12 +88,16 @@ impl Surface<'_> {
 }
 
 /// The methods' densities: stacking, CV, uniform, `TrueK`.
-fn honest(contest: &Contest, said: &Said, rows: dolmen::table::Rows<'_>) -> Result<[Vec<f64>; 4]> {
+fn honest(
+    contest: &Contest,
+    predicted: &Predicted,
+    rows: dolmen::table::Rows<'_>,
+) -> Result<[Vec<f64>; 4]> {
     Ok([
-        said.pool(contest.weights(), rows)?,
-        said.members[contest.chosen(SIX.len())?].clone(),
-        said.pool(&equal(SIX.len()), rows)?,
-        said.members[FOUR_COMPONENTS].clone(),
+        predicted.pool(contest.weights(), rows)?,
+        predicted.members[contest.chosen(SIX.len())?].clone(),
+        predicted.pool(&equal(SIX.len()), rows)?,
+        predicted.members[FOUR_COMPONENTS].clone(),
     ])
 }
 
@@ -101,17 +105,17 @@ fn one_run(rows: usize, with_errors: bool, run: &Run) -> Result<Outcome> {
     let train = RIPLEY.draw(rows, &run.stream("train"))?;
     let test = RIPLEY.draw(TEST_ROWS, &run.stream("test"))?;
     let contest = Contest::fit(&stack_of_six(), train.rows(), run)?;
-    let said = contest.predict(test.rows(), run)?;
+    let predicted = contest.predict(test.rows(), run)?;
     let [stacked, chosen, uniform, true_k] =
-        honest(&contest, &said, test.rows())?.map(|log| said.gain(&log));
-    let alone: Vec<f64> = said.members.iter().map(|log| said.gain(log)).collect();
+        honest(&contest, &predicted, test.rows())?.map(|log| predicted.gain(&log));
+    let alone: Vec<f64> = predicted.members.iter().map(|log| predicted.gain(log)).collect();
     let likelihood = [stacked, alone[first_largest(&alone)], chosen, uniform, true_k];
     let (l1, l2) = if with_errors { surface_errors(&contest, run)? } else { ([0.0; 5], [0.0; 5]) };
     Ok(Outcome {
         likelihood,
         l1,
         l2,
-        truth: said.gain(&RIPLEY.log_densities(test.rows())),
+        truth: predicted.gain(&RIPLEY.log_densities(test.rows())),
         weights: contest.weights().to_vec(),
         chosen: contest.chosen(SIX.len())?,
     })
@@ -123,10 +127,10 @@ fn surface_errors(contest: &Contest, run: &Run) -> Result<([f64; 5], [f64; 5])> 
     let cells = grid(&xs, &ys)?;
     let truth: Vec<f64> = RIPLEY.log_densities(cells.rows()).iter().map(|l| l.exp()).collect();
     let surface = Surface { truth: &truth, cell: (xs[1] - xs[0]) * (ys[1] - ys[0]) };
-    let said = contest.predict(cells.rows(), run)?;
+    let predicted = contest.predict(cells.rows(), run)?;
     let [stacked, chosen, uniform, true_k] =
-        honest(contest, &said, cells.rows())?.map(|log| surface.errors(&log));
-    let alone: Vec<(f64, f64)> = said.members.iter().map(|log| surface.errors(log)).collect();
+        honest(contest, &predicted, cells.rows())?.map(|log| surface.errors(&log));
+    let alone: Vec<(f64, f64)> = predicted.members.iter().map(|log| surface.errors(log)).collect();
     let least = |of: fn(&(f64, f64)) -> f64| alone.iter().map(of).fold(f64::MAX, f64::min);
     let (l1, l2) = (least(|e| e.0), least(|e| e.1));
     Ok((
@@ -257,12 +261,12 @@ fn claims(
         (estimate(&finite), differences.len() - finite.len())
     };
     // Where one of the two gave rows no density at all, the difference is no number.
-    let told = |m: usize| {
+    let evidence = |m: usize| {
         let (own, infinite) = ahead(m);
-        let said = format!("by {:.3} (se {:.3})", own.mean, own.se.unwrap_or(0.0));
+        let predicted = format!("by {:.3} (se {:.3})", own.mean, own.se.unwrap_or(0.0));
         match infinite {
-            0 => said,
-            runs => format!("{said}; in {runs} more runs by infinitely much"),
+            0 => predicted,
+            runs => format!("{predicted}; in {runs} more runs by infinitely much"),
         }
     };
     let everywhere = |m: usize| {
@@ -278,14 +282,14 @@ fn claims(
         claims.push(Claim::new(
             format!("{shown}: stacking is ahead of {}", METHODS[m]),
             ahead(m).0.mean > 0.0 && 2 * wins > all,
-            format!("{}; ahead at {wins} of {all} numbers of rows", told(m)),
+            format!("{}; ahead at {wins} of {all} numbers of rows", evidence(m)),
         ));
     }
     let (cheating, _) = ahead(1);
     claims.push(Claim::new(
         format!("{shown}: stacking does about as well as cheating, or better"),
         cheating.mean > -2.0 * cheating.se.unwrap_or(0.0),
-        told(1),
+        evidence(1),
     ));
     claims
 }

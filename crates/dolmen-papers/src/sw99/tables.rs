@@ -185,7 +185,7 @@ fn claims(row: &Row, found: &Compared, context: &Context<'_>) -> Vec<Claim> {
         let other = mean(name);
         other.is_nan() || stacking > other
     };
-    let told = |names: &[&str]| {
+    let evidence = |names: &[&str]| {
         let one = |name: &&str| format!("{name} {:.1}", mean(name));
         std::iter::once(&"stacking").chain(names).map(one).collect::<Vec<_>>().join(", ")
     };
@@ -194,12 +194,12 @@ fn claims(row: &Row, found: &Compared, context: &Context<'_>) -> Vec<Claim> {
         Claim::new(
             format!("{name}: stacking is first among the honest methods"),
             honest.iter().all(beaten),
-            told(&honest),
+            evidence(&honest),
         ),
         Claim::new(
             format!("{name}: stacking is ahead of cheating"),
             stacking > mean("cheating"),
-            told(&["cheating"]),
+            evidence(&["cheating"]),
         ),
     ];
     if context.effort == Effort::Full && row.brought.is_none_or(|own| own.file != sets::STARS.file)

@@ -45,7 +45,7 @@ pub(super) fn section() -> Section<Classification> {
     learners.extend(generative::entries());
     let about = "MAP mixture of one-dependence posteriors";
     learners.push(generative::one_dependence::<_, LmdOde>("lmd-ode", about));
-    learners.extend(supervised::entries());
+    learners.extend(supervised::entries(&["logistic", "exponential", "multinomial"]));
     learners.extend(wrappers::entries(["logistic", "forest"]));
     Section { learners, combiners: combiners::entries("logistic") }
 }

@@ -14,7 +14,8 @@ use crate::task::Density;
 /// The learners and combiners of densities.
 pub(super) fn section() -> Section<Density> {
     let mut learners = vec![
-        plain::<_, Gaussian>("gaussian", "one Gaussian"),
+        plain::<_, Gaussian>("gaussian", "one Gaussian")
+            .only("covariance", &["full", "diagonal", "spherical"]),
         plain::<_, KernelDensity>(
             "kernel",
             "product-kernel density; a list of bandwidths is a ladder",

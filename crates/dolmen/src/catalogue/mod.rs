@@ -33,7 +33,7 @@ use crate::error::{Error, Result};
 use crate::learner::averaged::Averageable;
 use crate::learner::encoded::Encoded;
 use crate::learner::{Ladder, Learner, Stored};
-use crate::spec::Spec;
+use crate::spec::{self, Spec};
 use crate::store::Registry;
 use crate::table::{self, Rows, Schema};
 use crate::task::{Classification, Density, Joint, Regression, Task};
@@ -47,7 +47,7 @@ pub struct Entry<W: ?Sized> {
     about: &'static str,
     parameters: Vec<Parameter>,
     example: String,
-    build: Arc<Build<W>>,
+    make: Arc<Build<W>>,
 }
 
 /// A learner that can be named.
@@ -73,7 +73,7 @@ impl<W: ?Sized> Entry<W> {
         parameters: Vec<Parameter>,
         build: impl Fn(&Spec, &Catalogue) -> Result<Box<W>> + Send + Sync + 'static,
     ) -> Self {
-        Self { kind, about, parameters, example: kind.into(), build: Arc::new(build) }
+        Self { kind, about, parameters, example: kind.into(), make: Arc::new(build) }
     }
 
     /// With one more parameter, before the others: the models that a wrapper is made of.
@@ -88,6 +88,35 @@ impl<W: ?Sized> Entry<W> {
     pub fn with_example(mut self, example: &str) -> Self {
         self.example = example.into();
         self
+    }
+
+    /// Of the words that a parameter can be, these only: a learner that serves several tasks need not know all of them in each.
+    #[must_use]
+    pub fn only(mut self, parameter: &str, words: &[&str]) -> Self {
+        let own = self.parameters.iter_mut().filter(|own| own.name == parameter);
+        own.for_each(|own| own.kind.keep(words));
+        self
+    }
+
+    /// Without parameters that mean nothing for the task.
+    #[must_use]
+    pub fn without(mut self, parameters: &[&str]) -> Self {
+        self.parameters.retain(|own| !parameters.contains(&own.name.as_str()));
+        self
+    }
+
+    /// What a spec makes. Names of parameters, and words that they can be, are checked here for every entry.
+    fn build(&self, spec: &Spec, catalogue: &Catalogue) -> Result<Box<W>> {
+        for (name, value) in &spec.parameters {
+            match self.parameters.iter().find(|own| own.name == *name) {
+                Some(own) => own.check(value, self.kind)?,
+                None => {
+                    let known = self.parameters.iter().map(|own| own.name.as_str()).collect();
+                    return Err(spec::unknown_parameter(self.kind, name, known));
+                }
+            }
+        }
+        (self.make)(spec, catalogue)
     }
 
     /// The name in specs.
@@ -114,7 +143,7 @@ impl<W: ?Sized> Entry<W> {
 impl<W: ?Sized> Clone for Entry<W> {
     fn clone(&self) -> Self {
         let (parameters, example) = (self.parameters.clone(), self.example.clone());
-        Self { parameters, example, build: Arc::clone(&self.build), ..*self }
+        Self { parameters, example, make: Arc::clone(&self.make), ..*self }
     }
 }
 
@@ -235,7 +264,7 @@ impl Catalogue {
     /// The learner that the entry of a spec makes.
     fn built<T: Catalogued>(&self, spec: &Spec) -> Result<Box<dyn Learner<T>>> {
         let what = format!("a learner of {}", T::NAME);
-        (find(self.learners::<T>(), spec, "model", &what)?.build)(spec, self)
+        find(self.learners::<T>(), spec, "model", &what)?.build(spec, self)
     }
 
     /// The learner of a spec for rows of these columns: `ode` without roots has one member per column.
@@ -249,7 +278,7 @@ impl Catalogue {
 
     /// The combiner of a spec.
     pub fn combiner<T: Catalogued>(&self, spec: &Spec) -> Result<Box<dyn Combiner<T>>> {
-        (find(self.combiners::<T>(), spec, "combiner", "one of")?.build)(spec, self)
+        find(self.combiners::<T>(), spec, "combiner", "one of")?.build(spec, self)
     }
 }
 

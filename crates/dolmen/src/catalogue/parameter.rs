@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::schema;
+use crate::error::{Error, Result};
 use crate::spec;
 
 /// A parameter of a learner or a combiner.
@@ -126,6 +127,18 @@ impl Parameter {
     pub fn choices(&self) -> &[Choice] {
         self.kind.choices()
     }
+
+    /// Refuses a word that it cannot be; other values are checked by whoever reads them.
+    pub(super) fn check(&self, value: &Value, owner: &str) -> Result<()> {
+        let names = || self.choices().iter().map(|choice| choice.name.as_str());
+        match value.as_str() {
+            Some(word) if self.kind.is_words_or_numbers() && !names().any(|name| name == word) => {
+                let what = format!("{} in {owner}", self.name);
+                Err(Error::param(&what, self.allowed(), word).suggesting(word, names()))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Kind {
@@ -139,6 +152,27 @@ impl Kind {
                 .find(|choices| !choices.is_empty())
                 .unwrap_or_default(),
             _ => &[],
+        }
+    }
+
+    /// Of the words, those that are named.
+    pub(super) fn keep(&mut self, words: &[&str]) {
+        match self {
+            Self::OneOf(choices) => choices.retain(|choice| words.contains(&choice.name.as_str())),
+            Self::Either(kinds) => kinds.iter_mut().for_each(|kind| kind.keep(words)),
+            _ => {}
+        }
+    }
+
+    /// Whether words are among what it can be, and other texts are not.
+    fn is_words_or_numbers(&self) -> bool {
+        match self {
+            Self::OneOf(_) => true,
+            Self::Either(kinds) => {
+                let has_texts = |kind: &Self| matches!(kind, Self::Text | Self::Model);
+                !self.choices().is_empty() && !kinds.iter().any(has_texts)
+            }
+            _ => false,
         }
     }
 

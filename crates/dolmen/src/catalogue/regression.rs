@@ -25,7 +25,7 @@ pub(super) fn section() -> Section<Regression> {
         )
         .with_example("ridge(lambda=[0.1, 1, 10])"),
     ];
-    learners.extend(supervised::entries());
+    learners.extend(supervised::entries(&["squared", "absolute", "huber", "quantile", "poisson"]));
     learners.extend(wrappers::entries(["ridge", "forest"]));
     Section { learners, combiners: combiners::entries("ridge") }
 }

@@ -9,8 +9,8 @@ use crate::learner::svm::Svm;
 use crate::learner::tree::{Boost, DecisionTree, ExtraTrees, Forest};
 use crate::task::Task;
 
-/// The learners, in the order they are shown.
-pub(super) fn entries<T: Task>() -> Vec<LearnerEntry<T>>
+/// The learners, in the order they are shown; `losses` are those that boosting has for the task.
+pub(super) fn entries<T: Task>(losses: &[&str]) -> Vec<LearnerEntry<T>>
 where
     Neighbours: Learner<T>,
     Svm: Learner<T>,
@@ -41,6 +41,7 @@ where
         plain::<_, ExtraTrees>("extra-trees", "extremely randomised trees, averaged")
             .with_example("extra-trees(trees=500)"),
         plain::<_, Boost>("boost", "gradient boosted trees")
+            .only("loss", losses)
             .with_example("boost(rounds=500, rate=0.05)"),
         on_numbers::<_, Experts>(
             "experts",

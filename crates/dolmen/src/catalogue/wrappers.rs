@@ -35,15 +35,17 @@ fn averaged<T: Catalogued>(of: &str) -> LearnerEntry<T> {
 
 /// `encoded(of=SPEC, standardise=true, ..)`: inputs through an encoder that is fitted in the fold.
 fn encoded<T: Catalogued>(first: &str) -> LearnerEntry<T> {
-    let about = "another learner behind an encoder (standardise, one-hot, impute, bins): of=SPEC";
+    let about = "another learner behind an encoder of its inputs: of=SPEC";
     // Standardising would change the units of a density.
     let how = if T::LOG_SPACE { "impute={numbers=mean}" } else { "standardise=true" };
-    LearnerEntry::new::<EncoderSpec>("encoded", about, |spec, catalogue| {
+    let entry = LearnerEntry::new::<EncoderSpec>("encoded", about, |spec, catalogue| {
         let (of, rest) = nested(spec, "of")?;
         Ok(Box::new(Encoded::new(rest.read()?, catalogue.learner::<T>(&of)?)))
-    })
-    .of(Parameter::model("of", "The learner that sees the encoded inputs."))
-    .with_example(&format!("encoded(of={first}, {how})"))
+    });
+    let entry = if T::LOG_SPACE { entry.without(&["standardise", "bins"]) } else { entry };
+    entry
+        .of(Parameter::model("of", "The learner that sees the encoded inputs."))
+        .with_example(&format!("encoded(of={first}, {how})"))
 }
 
 /// The parameters of a stack inside a stack, beside its members and its combiner.

@@ -89,7 +89,7 @@ fn combined<T: Task>(
 }
 
 fn bits<T: Task>(made: &Combinations<T>, evidence: &Evidence<'_, T>) -> Result<Vec<Vec<u64>>> {
-    let bits = |said: Vec<f64>| said.iter().map(|value| value.to_bits()).collect();
+    let bits = |predicted: Vec<f64>| predicted.iter().map(|value| value.to_bits()).collect();
     made.iter().map(|one| Ok(bits(combined(one.as_ref(), evidence)?))).collect()
 }
 
@@ -108,19 +108,20 @@ fn combination_complaints<T: Task>(
             complaints.push(format!("has the weight {bad}"));
         }
     }
-    let Ok(said) = combined(combination, evidence) else {
+    let Ok(predicted) = combined(combination, evidence) else {
         complaints.push("cannot combine the rows it was learned from".into());
         return complaints;
     };
-    if let Some(row) = said.chunks(evidence.oos.width()).find(|row| !is_sound::<T>(row)) {
+    if let Some(row) = predicted.chunks(evidence.oos.width()).find(|row| !is_sound::<T>(row)) {
         complaints.push(format!("combines to the row {row:?}"));
     }
     match combination.record().and_then(|record| registry.combination::<T>(&record)) {
         Err(error) => complaints.push(format!("cannot be stored and read back: {error}")),
         Ok(restored) => {
             let again = combined(restored.as_ref(), evidence).unwrap_or_default();
-            let bits = |said: &[f64]| said.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-            if bits(&again) != bits(&said) {
+            let bits =
+                |predicted: &[f64]| predicted.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+            if bits(&again) != bits(&predicted) {
                 complaints.push("combines otherwise after being stored and read back".into());
             }
         }
@@ -185,9 +186,9 @@ fn copies<T: Task>(
         combination.weights().is_some_and(|w| (w.iter().sum::<f64>() - 1.0).abs() < 1e-9)
     };
     let other = made.iter().map(AsRef::as_ref).filter(is_share).any(|combination| {
-        let said = combined(combination, &same).unwrap_or_default();
-        said.len() != oos.column(0).len()
-            || !said.iter().zip(oos.column(0)).all(|(a, b)| alike(*b, *a))
+        let predicted = combined(combination, &same).unwrap_or_default();
+        predicted.len() != oos.column(0).len()
+            || !predicted.iter().zip(oos.column(0)).all(|(a, b)| alike(*b, *a))
     });
     other.then(|| "copies of a member are combined to something else".into())
 }

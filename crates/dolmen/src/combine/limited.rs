@@ -44,7 +44,7 @@ pub struct LimitReport {
 
 impl LimitReport {
     /// The same in words.
-    fn told(&self) -> String {
+    fn summary(&self) -> String {
         let Self { members, of, loss, .. } = self;
         let error = loss.se.map_or(String::new(), |se| format!(" (standard error {se:.2e})"));
         let seconds = self.seconds.map_or(String::new(), |seconds| {
@@ -108,7 +108,7 @@ impl<T: Weighable> Combiner<T> for Limited {
             gap: Some(gap).filter(|_| !T::SEVERAL_MAXIMA),
             searches,
         };
-        let pool = LinearPool::new(weights).noting(&report.told());
+        let pool = LinearPool::new(weights).noting(&report.summary());
         Ok(vec![Box::new(pool.limited_by(report))])
     }
 }

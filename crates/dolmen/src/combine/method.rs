@@ -82,7 +82,7 @@ impl Method {
             Self::Best => "all weight on the member with the best score",
             Self::Greedy => "greedy selection with replacement, for any measure",
             Self::PseudoBma => "weights proportional to exp(total log score)",
-            Self::PseudoBmaPlus => "the same, averaged over Bayesian bootstraps of the rows",
+            Self::PseudoBmaPlus => "pseudo-bma, averaged over Bayesian bootstraps of the rows",
         }
     }
 

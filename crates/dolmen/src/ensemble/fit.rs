@@ -246,7 +246,8 @@ impl<T: Task> Stack<T> {
                 Err(Error::Cancelled) => return Err(Error::Cancelled),
                 Err(error) if self.on_failure == OnFailure::Stop => return Err(error),
                 Err(error) => {
-                    failures.push((name, Failure { member: 0, split: 0, message: said(&error) }));
+                    failures
+                        .push((name, Failure { member: 0, split: 0, message: message_of(&error) }));
                 }
             }
         }
@@ -498,7 +499,7 @@ fn drop_failed<T: Task>(
     trials: &mut Trials<T>,
 ) -> Result<()> {
     for (member, (name, error)) in failed.into_iter().enumerate() {
-        let message = format!("on all rows: {}", said(&error));
+        let message = format!("on all rows: {}", message_of(&error));
         trials.drop_member(&name, &Failure { member, split: plan.splits().len(), message });
     }
     if trials.matrix.members().is_empty() {
@@ -508,7 +509,7 @@ fn drop_failed<T: Task>(
 }
 
 /// What a member said when it failed.
-fn said(error: &Error) -> String {
+fn message_of(error: &Error) -> String {
     match error {
         Error::Member { source, .. } => source.to_string(),
         other => other.to_string(),

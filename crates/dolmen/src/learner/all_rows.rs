@@ -30,10 +30,10 @@ pub(crate) fn fit_members<T: Task>(
         Err(Error::Cancelled) => vec![(String::new(), Err(Error::Cancelled))],
         Err(error) if learner.rungs().is_empty() => {
             // All of them fail alike; an error cannot be copied, but what it says can.
-            let said = error.to_string();
+            let message = error.to_string();
             let mut first = Some(error);
             let failed = |name: String| {
-                let again = || Error::data(Place::default(), said.clone());
+                let again = || Error::data(Place::default(), message.clone());
                 let error = of_member(&name, first.take().unwrap_or_else(again));
                 (name, Err(error))
             };

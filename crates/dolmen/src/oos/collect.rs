@@ -105,15 +105,15 @@ pub(super) fn tolerated(
 
 /// The error of a list of members none of which could be used: each with the first thing it said.
 pub(crate) fn none_left(failures: &[(String, Failure)]) -> Error {
-    let mut said: Vec<(&str, &str)> = Vec::new();
+    let mut named: Vec<(&str, &str)> = Vec::new();
     for (name, failure) in failures {
-        if !said.iter().any(|(other, _)| other == name) {
-            said.push((name, &failure.message));
+        if !named.iter().any(|(other, _)| other == name) {
+            named.push((name, &failure.message));
         }
     }
-    let said: Vec<String> =
-        said.iter().map(|(name, message)| format!("'{name}': {message}")).collect();
-    let problem = format!("no member can be fitted to these rows ({})", said.join("; "));
+    let named: Vec<String> =
+        named.iter().map(|(name, message)| format!("'{name}': {message}")).collect();
+    let problem = format!("no member can be fitted to these rows ({})", named.join("; "));
     Error::data(crate::error::Place::default(), problem)
 }
 

@@ -76,11 +76,19 @@ impl Progress for Named {
 /// The share of the whole from which the time left is told, whatever is not known yet.
 const ENOUGH: f64 = 0.2;
 
+/// The time left is told after so long: the first steps of a short run say little about the others.
+const FIRST: Duration = Duration::from_secs(2);
+
+/// What was told holds until the time left turns out so much longer: by this share, and this time.
+const SLACK: (f64, Duration) = (0.25, Duration::from_secs(1));
+
 /// What share of the work is done, each kind of it weighed by what its steps were measured to cost.
 #[derive(Debug, Clone, Default)]
 pub struct Forecast {
     kinds: Vec<Kind>,
     reached: f64,
+    /// When the work was last said to be done, from its start.
+    end: Option<Duration>,
 }
 
 #[derive(Debug, Clone)]
@@ -127,13 +135,24 @@ impl Forecast {
         self.reached
     }
 
-    /// The time left, after so much time, at the speed seen so far; `None` as long as that would be a guess: until every kind
-    /// of work has been seen, or a fifth of the whole is done.
+    /// The time left, after so much time, at the speed seen so far; `None` as long as that would be a guess: in the first
+    /// seconds, and until every kind of work has been seen or a fifth of the whole is done. It does not waver: an end that was
+    /// told holds until a sooner one is seen, or one that is clearly later.
     pub fn left(&mut self, elapsed: Duration) -> Option<Duration> {
         let share = self.share();
         let is_seen = |kind: &Kind| kind.done > 0 || kind.planned == 0;
         let is_known = share >= ENOUGH || self.kinds.iter().all(is_seen);
-        (share > 0.0 && is_known).then(|| elapsed.mul_f64(((1.0 - share) / share).clamp(0.0, 1e6)))
+        if share <= 0.0 || !is_known || elapsed < FIRST {
+            return None;
+        }
+        let left = elapsed.mul_f64(((1.0 - share) / share).clamp(0.0, 1e6));
+        let announced = self.end.map(|end| end.saturating_sub(elapsed));
+        let (times, more) = SLACK;
+        let left = announced
+            .filter(|announced| left > *announced && left <= announced.mul_f64(1.0 + times) + more)
+            .unwrap_or(left);
+        self.end = Some(elapsed + left);
+        Some(left)
     }
 
     fn kind(&mut self, what: &str, guess: f64) -> &mut Kind {
@@ -170,10 +189,35 @@ mod tests {
         }
         let second = Duration::from_secs(1);
         forecast.finish("quick", 1, Some(second));
-        assert_eq!(forecast.left(second), None);
+        assert_eq!(forecast.left(10 * second), None);
         forecast.finish("slow", 1, Some(Duration::from_secs(9)));
+        assert_eq!(forecast.left(second), None, "too early to tell");
         let left = forecast.left(Duration::from_secs(10)).unwrap();
         assert!((left.as_secs_f64() - 90.0).abs() < 1e-6, "{left:?}");
+    }
+
+    /// A thousand steps that take now a little more, now a little less, and then twice as long.
+    #[test]
+    fn the_time_left_grows_only_where_the_work_does() {
+        let mut forecast = Forecast::default();
+        forecast.plan(&Work { what: "step", steps: 1000, guess: 1.0 });
+        let (mut elapsed, mut announced, mut grew) = (Duration::ZERO, Vec::new(), Vec::new());
+        for step in 0..1000 {
+            let wavers = 1.0 + 0.3 * f64::from(step).sin();
+            let spent = Duration::from_secs_f64(0.1 * wavers * if step < 500 { 1.0 } else { 2.0 });
+            elapsed += spent;
+            forecast.finish("step", 1, Some(spent));
+            if let Some(left) = forecast.left(elapsed) {
+                if announced.last().is_some_and(|last| left > *last) {
+                    grew.push(step);
+                }
+                announced.push(left);
+            }
+        }
+        assert!(
+            announced.len() > 900 && !grew.is_empty() && grew.iter().all(|step| *step > 500),
+            "{grew:?}"
+        );
     }
 
     #[test]

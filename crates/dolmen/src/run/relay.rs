@@ -251,8 +251,8 @@ mod tests {
         let worked = started.elapsed();
         assert!(worked < Duration::from_secs(5), "the work took {worked:?}");
         drop(run);
-        let told = started.elapsed();
-        assert!(told < Duration::from_secs(10), "all was heard after {told:?}");
+        let waited = started.elapsed();
+        assert!(waited < Duration::from_secs(10), "all was heard after {waited:?}");
         let heard = |count: &AtomicU64| count.load(Ordering::Relaxed);
         assert_eq!((heard(&slow.planned), heard(&slow.done)), (2000, 2000));
         assert_eq!(heard(&slow.spent), 1000);

@@ -32,9 +32,14 @@ impl Estimate {
     pub fn of(values: &[f64], shares: &[f64]) -> Self {
         let mean = weighted_mean(values, shares);
         let rows = shares.iter().filter(|s| **s > 0.0).count() as f64;
-        let square = |(v, s): (&f64, &f64)| if *s > 0.0 { (s * (v - mean)).powi(2) } else { 0.0 };
-        let variance = values.iter().zip(shares).map(square).sum::<f64>() * rows / (rows - 1.0);
-        let se = variance.sqrt();
+        let away = |(v, s): (&f64, &f64)| if *s > 0.0 { s * (v - mean) } else { 0.0 };
+        let largest =
+            values.iter().zip(shares).map(away).fold(0.0, |most: f64, d| most.max(d.abs()));
+        // Squares of what is far from 1 would overflow or vanish; a power of two as the unit changes no other bit.
+        let unit = if largest > 0.0 { largest.log2().round().exp2() } else { 1.0 };
+        let squares = values.iter().zip(shares).map(|row| (away(row) / unit).powi(2));
+        let variance = squares.sum::<f64>() * rows / (rows - 1.0);
+        let se = variance.sqrt() * unit;
         Self { mean, se: se.is_finite().then_some(se) }
     }
 
@@ -48,6 +53,18 @@ impl Estimate {
 #[cfg(test)]
 mod tests {
     use super::Estimate;
+
+    #[test]
+    fn errors_follow_the_unit_as_far_as_numbers_go() {
+        let of = |unit: f64| Estimate::of(&[1.0, 2.0, 4.0].map(|v| v * unit), &[1.0 / 3.0; 3]);
+        for exponent in [-1000, -600, 0, 600, 1000] {
+            let unit = 2f64.powi(exponent);
+            let (found, plain) = (of(unit), of(1.0));
+            assert_eq!(found.se, plain.se.map(|se| se * unit), "2^{exponent}");
+        }
+        let infinite = Estimate::of(&[1.0, f64::NEG_INFINITY], &[0.5; 2]);
+        assert_eq!(infinite, Estimate { mean: f64::NEG_INFINITY, se: None });
+    }
 
     #[test]
     fn what_rounding_leaves_of_zero_is_zero_in_any_unit() {

@@ -92,14 +92,17 @@ impl Spec {
     /// A parameter that there is not, from what serde says of it.
     fn unknown(&self, message: &str) -> Option<Error> {
         let (name, rest) = message.strip_prefix("unknown field `")?.split_once('`')?;
-        let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
-        let what = format!("a parameter of {}", self.kind);
-        if known.is_empty() {
-            return Some(Error::param(&what, "left out: it has none", name));
-        }
-        let expected = format!("one of {}", known.join(", "));
-        Some(Error::param(&what, expected, name).suggesting(name, known))
+        Some(unknown_parameter(&self.kind, name, rest.split('`').skip(1).step_by(2).collect()))
     }
+}
+
+/// The error of a parameter that whatever has this name does not know.
+pub(crate) fn unknown_parameter(kind: &str, name: &str, known: Vec<&str>) -> Error {
+    let what = format!("a parameter of {kind}");
+    if known.is_empty() {
+        return Error::param(&what, "left out: it has none", name);
+    }
+    Error::param(&what, format!("one of {}", known.join(", ")), name).suggesting(name, known)
 }
 
 #[cfg(test)]

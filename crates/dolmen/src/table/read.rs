@@ -60,7 +60,8 @@ impl FromStr for ColumnKind {
             "numeric" | "number" => Ok(Self::Numeric),
             "categorical" | "nominal" => Ok(Self::Categorical),
             "ignore" => Ok(Self::Ignore),
-            _ => Err(Error::param("a column's type", "numeric, categorical or ignore", word)),
+            _ => Err(Error::param("a column's type", "numeric, categorical or ignore", word)
+                .suggesting(word, ["numeric", "categorical", "ignore", "number", "nominal"])),
         }
     }
 }

@@ -436,9 +436,9 @@ mod tests {
             read(&texts.iter().map(String::as_str).collect::<Vec<_>>(), b';').unwrap_err()
         };
         for every in [2, 3] {
-            let said = found(&both(every, 40));
-            assert!(said.contains("in two ways: '1,07' here, '0.00' in row 1"), "{said}");
-            assert!(said.contains("row 2, column 'x'"), "{said}");
+            let message = found(&both(every, 40));
+            assert!(message.contains("in two ways: '1,07' here, '0.00' in row 1"), "{message}");
+            assert!(message.contains("row 2, column 'x'"), "{message}");
         }
         // Few different ones may be categories, and texts that are no numbers in any form are none.
         assert_eq!(found(&both(2, 10)), "texts");

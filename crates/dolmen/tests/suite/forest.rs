@@ -332,3 +332,26 @@ fn wrong_parameters_are_refused() {
         assert!(forest.fit(&sample, &run).is_err(), "{forest:?}");
     }
 }
+
+/// Two copies of each row: one that was drawn would give the other away.
+#[test]
+fn out_of_bag_rows_are_of_groups_that_were_not_drawn() {
+    let run = Run::with_threads(3, 2).unwrap();
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    let noise: Vec<f64> = (0..600).map(|_| rng.random::<f64>()).collect();
+    let twice: Vec<f64> = noise.iter().chain(&noise).copied().collect();
+    let y: Vec<f64> = (0..200).map(|_| rng.random::<f64>()).collect();
+    let y: Vec<f64> = y.iter().chain(&y).copied().collect();
+    let x = Features::numeric(twice, 3).unwrap();
+    let groups: Vec<u32> = (0..400).map(|row| 7 * (row % 200)).collect();
+    let explained = |sample: &Sample<'_, Regression>| {
+        let (_, own) = Forest::default().fit_with_out_of_bag(sample, &run).unwrap();
+        let mean = y.iter().sum::<f64>() / 400.0;
+        let errors = own.predictions.iter().zip(&y).map(|(said, y)| (said - y).powi(2));
+        1.0 - errors.sum::<f64>() / y.iter().map(|y| (y - mean).powi(2)).sum::<f64>()
+    };
+    let alone = Sample::new(x.rows(), &y).unwrap();
+    let together = alone.clone().grouped(&groups).unwrap();
+    let (alone, together) = (explained(&alone), explained(&together));
+    assert!(alone > 0.5 && together < 0.1, "{alone} {together}");
+}

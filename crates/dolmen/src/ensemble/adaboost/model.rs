@@ -139,11 +139,13 @@ impl Fitted<Classification> for FittedAdaBoost {
                 }
             }
             Members::Models(models) => {
-                let mut said = vec![0.0; out.len()];
+                let mut predicted = vec![0.0; out.len()];
                 for (model, alpha) in models.iter().zip(alphas) {
-                    model.predict_into(x, &mut said)?;
-                    for (votes, said) in out.chunks_exact_mut(width).zip(said.chunks_exact(width)) {
-                        votes[best(said)] += alpha;
+                    model.predict_into(x, &mut predicted)?;
+                    for (votes, predicted) in
+                        out.chunks_exact_mut(width).zip(predicted.chunks_exact(width))
+                    {
+                        votes[best(predicted)] += alpha;
                     }
                 }
             }

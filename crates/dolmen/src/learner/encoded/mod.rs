@@ -18,7 +18,7 @@ use crate::spec::Spec;
 use crate::store::{Parameters, Record, Registry};
 use crate::table::encode::{Encoder, EncoderSpec};
 use crate::table::{Rows, Schema};
-use crate::task::{Density, Joint, Task};
+use crate::task::Task;
 
 /// A learner whose inputs go through an encoder that is fitted on the rows it learns from, and stored with its models.
 ///
@@ -45,9 +45,7 @@ impl<T: Task> Encoded<T> {
 
     /// Densities are of the columns as they are.
     fn check_units(&self) -> Result<()> {
-        if [Density::NAME, Joint::NAME].contains(&T::NAME)
-            && (self.spec.standardise || self.spec.bins.is_some())
-        {
+        if T::LOG_SPACE && (self.spec.standardise || self.spec.bins.is_some()) {
             let expected = "left out for densities: they would change the units of p(x)";
             return Err(Error::param("standardise and bins of an encoder", expected, "given"));
         }

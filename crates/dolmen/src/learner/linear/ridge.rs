@@ -214,8 +214,8 @@ impl Ridge {
                 for i in held_out() {
                     let row = sample.x().row(i);
                     let terms = row.iter().zip(solutions.centres()).zip(&slopes);
-                    let said = at_centres + terms.map(|((x, c), b)| (x - c) * b).sum::<f64>();
-                    let off = sample.target()[i] - said;
+                    let predicted = at_centres + terms.map(|((x, c), b)| (x - c) * b).sum::<f64>();
+                    let off = sample.target()[i] - predicted;
                     *error += sample.weight(i) * off * off;
                 }
             }

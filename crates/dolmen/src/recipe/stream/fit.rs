@@ -7,7 +7,7 @@ use super::context::Context;
 use super::lockstep::{AllFits, LearnerFits, Lockstep};
 use super::look::Look;
 use super::matrix::DiskMatrix;
-use super::predict::{Column, PredictWork, Said};
+use super::predict::{BlockPredictions, Column, PredictWork};
 use super::weights::Streamable;
 use super::work::taken;
 use crate::catalogue::Catalogue;
@@ -265,13 +265,13 @@ impl Predicted {
         let mut of_sample: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
         source.work(
             &PredictWork::new(context, learners),
-            &mut |said| {
-                let said: Said = taken(said)?;
-                for (own, Column(sampled)) in of_sample.iter_mut().zip(said.sampled) {
+            &mut |predicted| {
+                let predicted: BlockPredictions = taken(predicted)?;
+                for (own, Column(sampled)) in of_sample.iter_mut().zip(predicted.sampled) {
                     own.extend(sampled);
                 }
-                let columns = said.entries.into_iter().map(|Column(entries)| entries);
-                all.push(&said.weights, &columns.collect::<Vec<_>>())
+                let columns = predicted.entries.into_iter().map(|Column(entries)| entries);
+                all.push(&predicted.weights, &columns.collect::<Vec<_>>())
             },
             run,
         )?;

@@ -44,7 +44,7 @@ impl<T: Streamable> Held<'_, T> {
 
 /// What the members said.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Said {
+pub(super) struct BlockPredictions {
     /// The weights of the rows that have a target.
     #[serde(with = "crate::store::floats")]
     pub(super) weights: Vec<f64>,
@@ -117,7 +117,7 @@ impl<T: Streamable> Work for PredictWork<'_, T> {
         let sampled = |column: &Vec<f64>| {
             Column(chosen.iter().flat_map(|i| &column[i * width..][..width]).copied().collect())
         };
-        Ok(Box::new(Said {
+        Ok(Box::new(BlockPredictions {
             weights: rows.present.iter().map(|&i| rows.weight(i)).collect(),
             entries: columns.iter().map(entry).collect(),
             sampled: columns.iter().map(sampled).collect(),
@@ -134,10 +134,10 @@ impl<T: Streamable> Work for PredictWork<'_, T> {
     }
 
     fn write_outcome(&self, outcome: &Outcome) -> Result<Vec<u8>> {
-        to_bytes(known::<Said>(outcome)?)
+        to_bytes(known::<BlockPredictions>(outcome)?)
     }
 
     fn read_outcome(&self, bytes: &[u8]) -> Result<Outcome> {
-        Ok(Box::new(from_bytes::<Said>(bytes)?))
+        Ok(Box::new(from_bytes::<BlockPredictions>(bytes)?))
     }
 }

@@ -71,6 +71,14 @@ impl Times {
         Self(times)
     }
 
+    /// As many draws as there are groups, of whole groups: rows that were not drawn then have nothing in common with those that
+    /// were. Groups are numbered from 0 on ([`numbered`]).
+    pub(super) fn drawn_together(groups: &[u32], rng: &mut ChaCha8Rng) -> Self {
+        let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
+        let Self(times) = Self::drawn(count, rng);
+        Self(groups.iter().map(|group| times[*group as usize]).collect())
+    }
+
     /// How often a row was drawn.
     #[inline]
     pub(super) fn of(&self, row: usize) -> u16 {
@@ -81,4 +89,13 @@ impl Times {
     pub(super) fn values(&self) -> &[u8] {
         &self.0
     }
+}
+
+/// The groups of rows by numbers without a gap.
+pub(super) fn numbered(groups: &[u32]) -> Vec<u32> {
+    let mut all = groups.to_vec();
+    all.sort_unstable();
+    all.dedup();
+    let number = |group: &u32| all.partition_point(|other| other < group) as u32;
+    groups.iter().map(number).collect()
 }

@@ -139,7 +139,7 @@ impl<'a, T: Tally> Sprout<'a, T> {
                 }
             }
             let Some(found) = may_split.then(|| self.best(items, &sums)).flatten() else {
-                tree.leaf(place, |values| self.tally.speak(&sums, values));
+                tree.leaf(place, |values| self.tally.write_leaf(&sums, values));
                 continue;
             };
             let left = self.partition(items, &found, &mut scratch);

@@ -85,7 +85,7 @@ pub struct Forest {
     pub smoothing: f64,
     /// How much the classes count.
     pub class_weights: ClassWeights,
-    /// Whether each tree has rows of its own, drawn with replacement; without it forests do, extra-trees do not.
+    /// Whether each tree has rows of its own, drawn with replacement (groups as a whole); without it forests do, extra-trees do not.
     pub bootstrap: Option<bool>,
     /// Bins of a column at most, 2 to 255.
     #[schemars(range(min = 2, max = MOST_BINS))]

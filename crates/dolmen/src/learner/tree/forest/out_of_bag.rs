@@ -50,28 +50,28 @@ impl RowSet {
 }
 
 /// Sums over the trees to which a row is fresh.
-pub(super) struct Hearing<'a> {
+pub(super) struct FreshSums<'a> {
     plot: &'a Plot<'a>,
     /// Row after row: what the trees say, and how many there are.
-    said: Vec<f64>,
+    sums: Vec<f64>,
     trees: Vec<u32>,
 }
 
-impl<'a> Hearing<'a> {
+impl<'a> FreshSums<'a> {
     pub(super) fn new(plot: &'a Plot<'a>) -> Self {
         let rows = plot.weights.rows();
         let stride = match plot.truth {
             Truth::Classes(_, count) if count > 2 => count,
             _ => 1,
         };
-        Self { plot, said: vec![0.0; rows * stride], trees: vec![0; rows] }
+        Self { plot, sums: vec![0.0; rows * stride], trees: vec![0; rows] }
     }
 
     /// Adds the predictions of some trees, for every row in the order of the trees, whatever the number of threads.
     pub(super) fn add(&mut self, batch: &[Planted]) {
-        let stride = self.said.len() / self.trees.len();
-        let blocks = self.said.par_chunks_mut(BLOCK * stride).zip(self.trees.par_chunks_mut(BLOCK));
-        blocks.enumerate().for_each(|(block, (said, trees))| {
+        let stride = self.sums.len() / self.trees.len();
+        let blocks = self.sums.par_chunks_mut(BLOCK * stride).zip(self.trees.par_chunks_mut(BLOCK));
+        blocks.enumerate().for_each(|(block, (sums, trees))| {
             let first = block * BLOCK;
             let rows: Vec<u32> = (first as u32..).take(trees.len()).collect();
             let x = PackedRows::gather(self.plot.bins, self.plot.codes, &rows);
@@ -82,10 +82,10 @@ impl<'a> Hearing<'a> {
                 walker.walk(&planted.tree, &x, fresh.iter().copied(), |k, values| {
                     let row = fresh[k];
                     trees[row] += 1;
-                    let said = &mut said[row * stride..(row + 1) * stride];
-                    said.iter_mut()
+                    let sums = &mut sums[row * stride..(row + 1) * stride];
+                    sums.iter_mut()
                         .zip(values)
-                        .for_each(|(said, value)| *said += f64::from(*value));
+                        .for_each(|(sums, value)| *sums += f64::from(*value));
                 });
             }
         });
@@ -100,11 +100,11 @@ impl<'a> Hearing<'a> {
 
     /// Calls with the averages of every row that was fresh to a tree.
     fn for_rows(&self, mut call: impl FnMut(usize, &[f64])) {
-        let stride = self.said.len() / self.trees.len();
+        let stride = self.sums.len() / self.trees.len();
         let mut out = vec![0.0; self.width()];
-        let rows = self.said.chunks_exact(stride).zip(&self.trees).enumerate();
-        for (row, (said, &trees)) in rows.filter(|(_, (_, trees))| **trees > 0) {
-            average(said, f64::from(trees), &mut out);
+        let rows = self.sums.chunks_exact(stride).zip(&self.trees).enumerate();
+        for (row, (sums, &trees)) in rows.filter(|(_, (_, trees))| **trees > 0) {
+            average(sums, f64::from(trees), &mut out);
             call(row, &out);
         }
     }
@@ -113,10 +113,10 @@ impl<'a> Hearing<'a> {
     pub(super) fn out_of_bag(self, unit: Unit) -> OutOfBag {
         let width = self.width();
         let mut predictions = vec![f64::NAN; self.trees.len() * width];
-        self.for_rows(|row, said| {
+        self.for_rows(|row, sums| {
             let out = &mut predictions[row * width..(row + 1) * width];
-            for (out, said) in out.iter_mut().zip(said) {
-                *out = if unit == Unit::default() { *said } else { unit.restore(*said) };
+            for (out, sums) in out.iter_mut().zip(sums) {
+                *out = if unit == Unit::default() { *sums } else { unit.restore(*sums) };
             }
         });
         OutOfBag { predictions, trees: self.trees }
@@ -126,18 +126,18 @@ impl<'a> Hearing<'a> {
     pub(super) fn series(&self, unit: Unit) -> Option<Series> {
         let plot = self.plot;
         let (mut first, mut second, mut total) = (0.0, 0.0, 0.0);
-        self.for_rows(|row, said| {
+        self.for_rows(|row, sums| {
             let weight = plot.weights.of(row);
             total += weight;
             match plot.truth {
                 Truth::Classes(classes, count) => {
                     let own = classes[row] as usize;
-                    first += weight * said[own].ln();
-                    let is_best = (0..count).all(|other| other == own || said[other] < said[own]);
+                    first += weight * sums[own].ln();
+                    let is_best = (0..count).all(|other| other == own || sums[other] < sums[own]);
                     second += weight * f64::from(u8::from(is_best));
                 }
                 Truth::Numbers(y) => {
-                    first += weight * (y[row] - said[0]).powi(2);
+                    first += weight * (y[row] - sums[0]).powi(2);
                     second += weight * (y[row] - plot.average[0]).powi(2);
                 }
             }

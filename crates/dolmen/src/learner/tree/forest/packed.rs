@@ -77,14 +77,14 @@ impl Packed {
     }
 
     /// Makes a node a leaf; `speak` is to fill in its values.
-    pub(super) fn leaf(&mut self, place: usize, speak: impl FnOnce(&mut [f32])) {
+    pub(super) fn leaf(&mut self, place: usize, write: impl FnOnce(&mut [f32])) {
         if self.stride == 1 {
-            return speak(&mut self.values[place..=place]);
+            return write(&mut self.values[place..=place]);
         }
         let start = self.values.len();
         self.leaves[place] = (start / self.stride) as u32;
         self.values.resize(start + self.stride, 0.0);
-        speak(&mut self.values[start..]);
+        write(&mut self.values[start..]);
     }
 
     /// Makes a node a split, and returns the place of its left child; the right one follows.

@@ -90,7 +90,7 @@ pub(super) trait Tally: Sync {
     /// A category's place in such an order.
     fn place(&self, order: usize, bin: &[Self::Cell]) -> f64;
     /// The prediction of a leaf with these sums; as many values as cells.
-    fn speak(&self, sums: &[Self::Cell], values: &mut [f32]);
+    fn write_leaf(&self, sums: &[Self::Cell], values: &mut [f32]);
 }
 
 /// Two classes whose rows count 1 each: rows and rows of the second class in one word, added in one go.
@@ -171,7 +171,7 @@ impl Tally for Ones {
         let (count, ones) = unpack(bin[0]);
         ones / count
     }
-    fn speak(&self, sums: &[u64], values: &mut [f32]) {
+    fn write_leaf(&self, sums: &[u64], values: &mut [f32]) {
         let (count, ones) = unpack(sums[0]);
         values[0] = ((ones + self.smoothing * self.average) / (count + self.smoothing)) as f32;
     }
@@ -258,7 +258,7 @@ impl Tally for Numbers {
     fn place(&self, _order: usize, bin: &[(f64, f64)]) -> f64 {
         bin[0].1 / bin[0].0
     }
-    fn speak(&self, sums: &[(f64, f64)], values: &mut [f32]) {
+    fn write_leaf(&self, sums: &[(f64, f64)], values: &mut [f32]) {
         let (weight, sum) = sums[0];
         values[0] = (self.centre + sum / (weight + self.smoothing)) as f32;
     }
@@ -354,7 +354,7 @@ impl Tally for Classes {
     fn place(&self, order: usize, bin: &[f64]) -> f64 {
         bin[order] / bin.iter().sum::<f64>()
     }
-    fn speak(&self, sums: &[f64], values: &mut [f32]) {
+    fn write_leaf(&self, sums: &[f64], values: &mut [f32]) {
         let total = sums.iter().sum::<f64>() + self.smoothing;
         for ((value, sum), average) in values.iter_mut().zip(sums).zip(&self.average) {
             *value = ((sum + self.smoothing * average) / total) as f32;

@@ -5,10 +5,10 @@ use rayon::prelude::*;
 
 use super::super::Bins;
 use super::super::codes::ColumnCodes;
-use super::counted::{Times, Weights};
+use super::counted::{Times, Weights, numbered};
 use super::grow::{Habit, Sprout};
 use super::model::FittedForest;
-use super::out_of_bag::{Hearing, OutOfBag, RowSet, permutation_loss};
+use super::out_of_bag::{FreshSums, OutOfBag, RowSet, permutation_loss};
 use super::packed::{MOST_COLUMNS, Packed};
 use super::tally::{Classes, ClassesItem, Numbers, NumbersItem, Ones, OnesItem, Tally};
 use super::{Forest, ForestTask, Importance, Truth};
@@ -34,8 +34,9 @@ pub(super) struct Plot<'a> {
     pub(super) weights: Weights,
     /// The classes' shares; for numbers the mean.
     pub(super) average: Vec<f64>,
-    /// Whether each tree has rows of its own.
+    /// Whether each tree has rows of its own, and which rows it draws together.
     draws_rows: bool,
+    groups: Option<&'a [u32]>,
     habit: Habit,
 }
 
@@ -82,7 +83,9 @@ pub(super) fn fit<T: ForestTask>(
         };
         let weights = Weights::new(forest.class_weights, truth, sample.rows(), rounded);
         let plot = Plot::new(forest, random_cuts, weights, truth, &bins, &codes);
-        let (trees, importance, hearing) = plot.grow_all(run)?;
+        let groups = sample.groups().map(numbered);
+        let plot = Plot { groups: groups.as_deref(), ..plot };
+        let (trees, importance, fresh_sums) = plot.grow_all(run)?;
         let fields = x.schema().fields().iter();
         let mut series = vec![Series {
             name: "importance".into(),
@@ -90,8 +93,9 @@ pub(super) fn fit<T: ForestTask>(
             values: importance,
             is_numbered: false,
         }];
-        series.extend(hearing.as_ref().and_then(|hearing| hearing.series(unit)));
-        let out_of_bag = hearing.filter(|_| is_asked).map(|hearing| hearing.out_of_bag(unit));
+        series.extend(fresh_sums.as_ref().and_then(|fresh_sums| fresh_sums.series(unit)));
+        let out_of_bag =
+            fresh_sums.filter(|_| is_asked).map(|fresh_sums| fresh_sums.out_of_bag(unit));
         let forest = FittedForest::new(T::width(sample.target()), unit, bins, trees, series);
         Ok((forest, out_of_bag))
     })
@@ -121,6 +125,7 @@ impl<'a> Plot<'a> {
             average: average(truth, &weights),
             weights,
             draws_rows: forest.draws_rows(random_cuts),
+            groups: None,
             habit: Habit {
                 columns: forest.columns.unwrap_or(usual_columns).clamp(1, width),
                 depth: forest.depth.unwrap_or(usize::MAX),
@@ -131,8 +136,8 @@ impl<'a> Plot<'a> {
     }
 
     /// All trees, how much each column matters, and what trees say of rows they had not drawn.
-    fn grow_all(&self, run: &Run) -> Result<(Vec<Packed>, Vec<f64>, Option<Hearing<'_>>)> {
-        let mut hearing = self.draws_rows.then(|| Hearing::new(self));
+    fn grow_all(&self, run: &Run) -> Result<(Vec<Packed>, Vec<f64>, Option<FreshSums<'_>>)> {
+        let mut fresh_sums = self.draws_rows.then(|| FreshSums::new(self));
         let mut importance = vec![0.0; self.bins.columns().len()];
         let mut trees = Vec::with_capacity(self.forest.trees);
         while trees.len() < self.forest.trees {
@@ -142,8 +147,8 @@ impl<'a> Plot<'a> {
                 .into_par_iter()
                 .map(|number| self.plant(number, run))
                 .collect::<Result<_>>()?;
-            if let Some(hearing) = &mut hearing {
-                hearing.add(&batch);
+            if let Some(fresh_sums) = &mut fresh_sums {
+                fresh_sums.add(&batch);
             }
             match self.forest.importance {
                 Importance::Impurity => {
@@ -161,7 +166,7 @@ impl<'a> Plot<'a> {
             }
             trees.extend(batch.into_iter().map(|planted| planted.tree));
         }
-        Ok((trees, shares(importance), hearing))
+        Ok((trees, shares(importance), fresh_sums))
     }
 
     /// One tree.
@@ -169,7 +174,11 @@ impl<'a> Plot<'a> {
         run.check()?;
         let mut rng = run.child(number as u64).rng();
         let rows = self.weights.rows();
-        let times = if self.draws_rows { Times::drawn(rows, &mut rng) } else { Times::once() };
+        let times = match self.groups {
+            _ if !self.draws_rows => Times::once(),
+            Some(groups) => Times::drawn_together(groups, &mut rng),
+            None => Times::drawn(rows, &mut rng),
+        };
         let (tree, gains) = self.grow(&times, rng);
         run.progress().advance(1, "tree");
         Ok(Planted { tree, gains, fresh: RowSet::fresh(times.values()) })

@@ -233,9 +233,9 @@ mod tests {
             categories: bool,
         ) -> Self {
             if depth == 0 || rng.random_range(0..9) == 0 {
-                let said: Vec<f32> = (0..packed.stride()).map(|_| rng.random()).collect();
-                packed.leaf(place, |values| values.copy_from_slice(&said));
-                return Self::Leaf(said);
+                let leaf: Vec<f32> = (0..packed.stride()).map(|_| rng.random()).collect();
+                packed.leaf(place, |values| values.copy_from_slice(&leaf));
+                return Self::Leaf(leaf);
             }
             let (column, missing_left) = (rng.random_range(0..WIDTH), rng.random());
             let (rule, lefts) = if categories && rng.random() {
@@ -258,7 +258,7 @@ mod tests {
 
         fn predict(&self, row: &[usize]) -> &[f32] {
             match self {
-                Self::Leaf(said) => said,
+                Self::Leaf(leaf) => leaf,
                 Self::Split { column, lefts, missing_left, children } => {
                     let code = row[*column];
                     let left = match code {
@@ -297,9 +297,9 @@ mod tests {
                 (0..rows.len()).collect::<Vec<_>>(),
             ] {
                 let mut visits = vec![0; chosen.len()];
-                Walker::new().walk(&packed, &x, chosen.iter().copied(), |k, said| {
+                Walker::new().walk(&packed, &x, chosen.iter().copied(), |k, leaf| {
                     visits[k] += 1;
-                    assert_eq!(said, drawn.predict(&rows[chosen[k]]));
+                    assert_eq!(leaf, drawn.predict(&rows[chosen[k]]));
                 });
                 assert!(visits.iter().all(|times| *times == 1), "{visits:?}");
             }

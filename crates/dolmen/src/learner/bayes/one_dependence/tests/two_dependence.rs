@@ -83,9 +83,9 @@ fn a2de_falls_back_to_aode_and_then_to_naive_bayes() {
 fn an_extended_a2de_is_that_of_all_rows_and_is_stored_whole() {
     let (grown, whole) = extended_and_whole(&OneDependence::from(A2de::default()));
     let (query, run) = (features(&golden(), "query"), Run::with_threads(0, 1).unwrap());
-    let said =
+    let predicted =
         |model: &FittedOneDependence| predict::<Classification>(model, query.rows(), &run).unwrap();
-    assert_eq!(said(&grown), said(&whole));
+    assert_eq!(predicted(&grown), predicted(&whole));
     let record = Fitted::<Joint>::record(&whole).unwrap();
     let registry = crate::store::Registry::default().with_model::<Joint, FittedOneDependence>();
     let restored = registry.model::<Joint>(&record).unwrap();
