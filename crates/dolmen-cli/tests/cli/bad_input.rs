@@ -228,3 +228,21 @@ fn an_example_that_is_not_there_can_be_written() {
     let told = folder.dolmen(&["fit", "irises.csv", "--target", "Species"]).stderr;
     assert!(!told.contains("generate"), "{told}");
 }
+
+/// One check for every learner and combiner: all parameters are named, those that hold models too.
+#[test]
+fn parameters_that_there_are_not() {
+    let folder = Folder::new();
+    let refuse = |option: &str, spec: &str, words: &[&str]| {
+        folder.refuses_naming(&["fit", IRIS, "--target", "Species", option, spec], words);
+    };
+    refuse("--model", "deep-ensemble(copie=3)", &["copies, hidden", "did you mean 'copies'?"]);
+    refuse("--model", "averaged(fts=3)", &["of, fits", "did you mean 'fits'?"]);
+    refuse("--model", "tuned(fold=3)", &["of, folds"]);
+    refuse("--model", "boost(loss=huber)", &["logistic, exponential, multinomial"]);
+    refuse("--model", "bayes(density=gaussian(covariance=tied))", &["full, diagonal, spherical"]);
+    refuse("--model", "forest(importance=permutaton)", &["did you mean 'permutation'?"]);
+    refuse("--combiner", "greedy(round=3)", &["rounds, measure", "did you mean 'rounds'?"]);
+    let typo = ["fit", IRIS, "--schema", "Species=categorial"];
+    folder.refuses_naming(&typo, &["did you mean 'categorical'?"]);
+}
