@@ -1,0 +1,73 @@
+"""What a Dask cluster costs: `python bench/cluster.py [ROWS [FILES]]`, in an environment with the wheel and its extra `dask`.
+
+Two worker processes of one thread each, beside one process of two threads: a stack of a Gaussian and two mixtures fitted in passes over a folder of Parquet
+files, and a stack of classes whose fits are tasks of their own. Both ways must give the same bytes. Seconds are those of the wall, the cluster being up.
+"""
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import distributed
+import dolmen
+import numpy as np
+from dolmen import dask as on_dask
+
+import scale
+
+Timed = tuple[float, bytes]
+
+
+def timed(fit: Callable[[], Any]) -> Timed:
+    """Seconds, and the bytes of the model."""
+    start = time.monotonic()
+    model = fit()
+    return time.monotonic() - start, model.model_.to_bytes()
+
+
+def cluster(workers: int, threads: int, processes: bool) -> distributed.LocalCluster:
+    """Workers on this machine."""
+    return distributed.LocalCluster(n_workers=workers, threads_per_worker=threads, processes=processes, dashboard_address=None)
+
+
+def passes(folder: Path, client: distributed.Client, threads: int) -> Timed:
+    """A stack fitted in passes over the files."""
+    return timed(lambda: on_dask.fit(folder, members=scale.MEMBERS, folds=3, check="matrix", keep_stack=True, client=client, n_jobs=threads))
+
+
+def tasks(rows: int) -> Callable[[], Any]:
+    """A stack of classes."""
+    draw = np.random.default_rng(2)
+    x = draw.standard_normal((rows, 20))
+    y = np.where(x[:, 0] * x[:, 1] + x[:, 2] + draw.standard_normal(rows) > 0, "yes", "no")
+    members = ["forest", "extra-trees", "boost(rounds=200)", "network", "logistic"]
+    return lambda: dolmen.StackedClassifier(members, folds=5, check="matrix", n_jobs=2).fit(x, y)
+
+
+def main() -> None:
+    """Measures both, one process first."""
+    rows, files = (int(word) for word in (sys.argv[1:] + ["6000000", "24"][len(sys.argv) - 1 :])[:2])
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file in range(files):
+            scale.write(folder / f"{file:04}.parquet", rows // files)
+        with cluster(1, 2, False) as alone, distributed.Client(alone, set_as_default=False) as client:
+            one = passes(folder, client, 1)
+        with cluster(2, 1, True) as two, distributed.Client(two, set_as_default=False) as client:
+            client.run(lambda: __import__("dolmen.dask"))
+            pair = passes(folder, client, 1)
+            fit = tasks(rows // 600)
+            here = timed(fit)
+            with on_dask.workers(client):
+                there = timed(fit)
+    print("| work | one process, s | two workers, s | ratio | same bytes |")
+    print("| --- | --- | --- | --- | --- |")
+    for what, (own, model), (others, other) in [("passes", one, pair), ("tasks", here, there)]:
+        print(f"| {what} | {own:.1f} | {others:.1f} | {others / own:.2f} | {model == other} |")
+
+
+if __name__ == "__main__":
+    main()
