@@ -19,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import glob
+import importlib.util
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -178,6 +179,17 @@ def _shape_of(call: _Call, rows: Any) -> Any:
 
 
 def _client(client: Any) -> Any:
+    """The client that is given, or the one at hand; its workers have this package."""
+    client = _found(client)
+    # A worker that cannot read a task dies of it, and the fit would wait for ever. It is asked with what every Python has.
+    found = client.run(importlib.util.find_spec, __package__, on_error="return")
+    without = [worker for worker, spec in found.items() if spec is None]
+    if without:
+        raise ImportError(f"workers without this package: {', '.join(without)}; install the same version of dolmen there")
+    return client
+
+
+def _found(client: Any) -> Any:
     if client is not None:
         return client
     try:

@@ -112,6 +112,20 @@ def test_blocks_that_do_not_belong_together_are_refused(client, frame):
         on_dask.fit([frame], members=MEMBERS, client=client, memory="1K")
 
 
+class WithoutPackage:
+    """A client of two workers, the second of which knows no package."""
+
+    def run(self, function, name, **_options):
+        return {"tcp://first:1": function(name), "tcp://second:1": function(name + "-of-another-name")}
+
+
+def test_a_worker_without_the_package_is_named(frame):
+    with pytest.raises(ImportError, match="tcp://second:1; install"):
+        on_dask.fit([frame], members=MEMBERS, client=WithoutPackage())
+    with pytest.raises(ImportError, match="tcp://second:1; install"), on_dask.workers(WithoutPackage()):
+        pass
+
+
 @pytest.fixture(scope="module")
 def mixed():
     rng = np.random.default_rng(1)

@@ -215,26 +215,26 @@ impl Judged {
     fn new(disk: &DiskMatrix, weights: &[f64], pool: Pool) -> Result<Self> {
         let members = weights.len();
         let equal = vec![1.0 / members as f64; members];
-        // Of each row: the pool's score, those alone, and the gains.
-        let values = |columns: &[Vec<f64>], i: usize| -> Option<Vec<f64>> {
-            let entries: Vec<f64> = columns.iter().map(|column| column[i]).collect();
-            if entries.iter().all(|entry| *entry == f64::NEG_INFINITY) {
-                return None;
-            }
-            let own = pool(weights, &entries);
-            let alone: Vec<f64> = (0..members).map(|m| pool(&[1.0], &entries[m..=m])).collect();
-            let others = alone.iter().copied().chain([pool(&equal, &entries)]);
-            let gains = others.map(|other| if own == other { 0.0 } else { own - other });
-            Some(std::iter::once(own).chain(alone.iter().copied()).chain(gains).collect())
-        };
         let mut sums = vec![0.0; 2 * members + 2];
         let (mut rows, mut total, mut counted) = (0, 0.0, 0.0);
+        // Of each row: the pool's score, those alone, and the gains.
         let pass = |each: &mut dyn FnMut(f64, &[f64])| {
+            let (mut entries, mut values) = (vec![0.0; members], vec![0.0; 2 * members + 2]);
             disk.show(&mut |columns, row_weights| {
                 for (i, &weight) in row_weights.iter().enumerate().filter(|(_, w)| **w > 0.0) {
-                    if let Some(values) = values(&columns, i) {
-                        each(weight, &values);
+                    entries.iter_mut().zip(&columns).for_each(|(own, column)| *own = column[i]);
+                    if entries.iter().all(|entry| *entry == f64::NEG_INFINITY) {
+                        continue;
                     }
+                    let own = pool(weights, &entries);
+                    let gain = |other: f64| if own == other { 0.0 } else { own - other };
+                    values[0] = own;
+                    for m in 0..members {
+                        values[1 + m] = pool(&[1.0], &entries[m..=m]);
+                        values[1 + members + m] = gain(values[1 + m]);
+                    }
+                    values[2 * members + 1] = gain(pool(&equal, &entries));
+                    each(weight, &values);
                 }
                 Ok(())
             })
