@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Advise, common: &Common, out: &mut dyn Write) -> D
     data.notes.iter().for_each(|text| note(common, text));
     let advice = recipe.advise(&data, &run).map_err(|error| error.in_file(&arguments.data))?;
     drop(run);
-    let report = Report { command: arguments.command(&advice), advice };
+    let report = Report { command: arguments.command(&advice, common.seed), advice };
     match common.format {
         Format::Json => output::json(&report, out),
         Format::Text => {
@@ -64,7 +64,7 @@ impl Advise {
     }
 
     /// The same reading of the data, with the models advised.
-    fn command(&self, advice: &Advice) -> String {
+    fn command(&self, advice: &Advice, seed: Option<u64>) -> String {
         let mut words = vec!["dolmen".into(), "fit".into(), quoted(&self.data.to_string_lossy())];
         let mut option = |name: &str, value: &str| words.extend([name.into(), quoted(value)]);
         let Columns { target, task, weights, groups, time } = &self.columns;
@@ -77,13 +77,18 @@ impl Advise {
         ]) {
             value.iter().for_each(|value| option(name, value));
         }
-        let Reading { drop, keep, cells: Cells { missing, delimiter }, .. } = &self.reading;
+        seed.iter().for_each(|seed| option("--seed", &seed.to_string()));
+        let Reading { schema: _, drop, keep, all_columns, cells: Cells { missing, delimiter } } =
+            &self.reading;
         for (name, values) in [("--drop", drop), ("--keep", keep), ("--model", &advice.models)] {
             values.iter().for_each(|value| option(name, value));
         }
         delimiter.iter().for_each(|delimiter| option("--delimiter", delimiter));
         missing.iter().for_each(|word| option("--missing", word));
         option("-o", "model.dolmen");
+        if *all_columns {
+            words.push("--all-columns".into());
+        }
         words.join(" ")
     }
 }

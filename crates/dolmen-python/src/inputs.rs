@@ -163,6 +163,7 @@ pub(crate) fn data(
     if let Some(times) = &keys.times {
         data.times = Some(borrow::copied(times)?);
     }
+    data.gap = recipe.gap().map_err(|error| raised(py, error))?;
     Ok(data)
 }
 
@@ -186,6 +187,7 @@ fn of_array(array: &Bound<'_, PyArray2<f64>>, truth: Option<Column>) -> Result<D
         weights: None,
         groups: None,
         times: None,
+        gap: 0,
         folds: None,
         conventions: Conventions::default(),
         notes: Vec::new(),

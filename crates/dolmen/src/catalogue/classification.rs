@@ -1,5 +1,6 @@
 //! The learners of classes.
 
+use super::supervised::Measures;
 use super::wrappers::{self, nested};
 use super::{
     BEST, BEST_IN_FEW_ROWS, Catalogue, Catalogued, FEW_ROWS, LearnerEntry, Parameter, Section,
@@ -20,6 +21,11 @@ use crate::task::Classification;
 const ENOUGH_FOR_POOLS: usize = 1000;
 /// Rows beyond which logistic regression is worth it: with one or two thousand it, and the choice of its penalty, lost.
 const ENOUGH_FOR_LOGISTIC: usize = 5000;
+
+const MEASURES: Measures = Measures {
+    losses: &["logistic", "exponential", "multinomial"],
+    criteria: &["gini", "entropy"],
+};
 
 /// The learners and combiners of classes.
 pub(super) fn section() -> Section<Classification> {
@@ -45,7 +51,7 @@ pub(super) fn section() -> Section<Classification> {
     learners.extend(generative::entries());
     let about = "MAP mixture of one-dependence posteriors";
     learners.push(generative::one_dependence::<_, LmdOde>("lmd-ode", about));
-    learners.extend(supervised::entries(&["logistic", "exponential", "multinomial"]));
+    learners.extend(supervised::entries(&MEASURES));
     learners.extend(wrappers::entries(["logistic", "forest"]));
     Section { learners, combiners: combiners::entries("logistic") }
 }

@@ -1,5 +1,6 @@
 //! The learners of numbers.
 
+use super::supervised::Measures;
 use super::{
     BEST, BEST_IN_FEW_ROWS, Catalogue, Catalogued, FEW_ROWS, LearnerEntry, Section, VERY_WIDE,
     combiners, on_numbers, section_of, specs, supervised, wrappers,
@@ -11,6 +12,11 @@ use crate::spec::Spec;
 use crate::table::Rows;
 use crate::task::Regression;
 
+const MEASURES: Measures = Measures {
+    losses: &["squared", "absolute", "huber", "quantile", "poisson"],
+    criteria: &["variance"],
+};
+
 /// The learners and combiners of numbers.
 pub(super) fn section() -> Section<Regression> {
     let mut learners = vec![
@@ -21,11 +27,11 @@ pub(super) fn section() -> Section<Regression> {
         ),
         on_numbers::<_, Ridge>(
             "ridge",
-            "ridge regression; a list of lambdas is a ladder, auto the least leave-one-out error",
+            "ridge regression; a list of lambdas is a ladder, auto the least error of rows left out",
         )
         .with_example("ridge(lambda=[0.1, 1, 10])"),
     ];
-    learners.extend(supervised::entries(&["squared", "absolute", "huber", "quantile", "poisson"]));
+    learners.extend(supervised::entries(&MEASURES));
     learners.extend(wrappers::entries(["ridge", "forest"]));
     Section { learners, combiners: combiners::entries("ridge") }
 }

@@ -9,8 +9,14 @@ use crate::learner::svm::Svm;
 use crate::learner::tree::{Boost, DecisionTree, ExtraTrees, Forest};
 use crate::task::Task;
 
-/// The learners, in the order they are shown; `losses` are those that boosting has for the task.
-pub(super) fn entries<T: Task>(losses: &[&str]) -> Vec<LearnerEntry<T>>
+/// What trees look at, by task: the losses of boosting and the criteria of a single tree.
+pub(super) struct Measures {
+    pub(super) losses: &'static [&'static str],
+    pub(super) criteria: &'static [&'static str],
+}
+
+/// The learners, in the order they are shown.
+pub(super) fn entries<T: Task>(measures: &Measures) -> Vec<LearnerEntry<T>>
 where
     Neighbours: Learner<T>,
     Svm: Learner<T>,
@@ -35,13 +41,14 @@ where
         on_numbers::<_, DeepEnsemble>("deep-ensemble", "several networks, averaged")
             .with_example("deep-ensemble(copies=10)"),
         plain::<_, DecisionTree>("tree", "a decision tree, pruned")
+            .only("criterion", measures.criteria)
             .with_example("tree(depth=4, alpha=0)"),
         plain::<_, Forest>("forest", "random forest: trees on bootstrap samples, averaged")
             .with_example("forest(trees=500, importance=permutation)"),
         plain::<_, ExtraTrees>("extra-trees", "extremely randomised trees, averaged")
             .with_example("extra-trees(trees=500)"),
         plain::<_, Boost>("boost", "gradient boosted trees")
-            .only("loss", losses)
+            .only("loss", measures.losses)
             .with_example("boost(rounds=500, rate=0.05)"),
         on_numbers::<_, Experts>(
             "experts",

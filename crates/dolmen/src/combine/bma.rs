@@ -11,7 +11,6 @@ use crate::error::{Error, Result};
 use crate::learner::{Fitted, Sample, predict};
 use crate::math::log_sum_exp;
 use crate::run::Run;
-use crate::target::Target;
 use crate::task::Task;
 
 /// What every report of it says.
@@ -64,13 +63,12 @@ pub fn log_evidence<T: Task>(
     let scores = predicted.chunks_exact(width).enumerate();
     let scores = scores.map(|(i, row)| sample.weight(i) * T::score(row, sample.target(), i));
     let (total, rows) = (scores.sum::<f64>(), sample.total_weight());
-    let (likelihood, parameters) = match sample.target().numbers() {
-        Some(_) => {
-            let variance = (-total / rows).max(f64::MIN_POSITIVE);
-            let normal = -0.5 * rows * ((std::f64::consts::TAU * variance).ln() + 1.0);
-            (normal, parameters + 1)
-        }
-        None => (total, parameters),
+    let (likelihood, parameters) = if T::LOG_SCORES {
+        (total, parameters)
+    } else {
+        let variance = (-total / rows).max(f64::MIN_POSITIVE);
+        let normal = -0.5 * rows * ((std::f64::consts::TAU * variance).ln() + 1.0);
+        (normal, parameters + 1)
     };
     Ok(likelihood - 0.5 * parameters as f64 * rows.ln())
 }

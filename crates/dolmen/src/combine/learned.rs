@@ -123,7 +123,7 @@ impl<T: Task> Combiner<T> for Learned<T> {
             sample = sample.grouped(groups)?;
         }
         if let Some(times) = oos.times() {
-            sample = sample.timed(times)?;
+            sample = sample.timed(times)?.spaced(oos.gap());
         }
         let models = self.learner.fit(&sample, run)?.into_iter();
         Ok(models

@@ -22,8 +22,10 @@ pub(super) fn bootstrapped(
     let mut mean = vec![0.0; row_scores.len()];
     for draw in 0..draws {
         let weights = plain(row_scores, &bootstrap_shares(shares, &run.child(draw as u64)), rows);
-        mean.iter_mut().zip(&weights).for_each(|(mean, w)| *mean += w / draws as f64);
+        mean.iter_mut().zip(&weights).for_each(|(mean, w)| *mean += w);
     }
+    let total: f64 = mean.iter().sum();
+    mean.iter_mut().for_each(|mean| *mean /= total);
     mean
 }
 

@@ -14,7 +14,6 @@ use crate::plan::Plan;
 use crate::run::{Run, Work};
 use crate::solver::Solution;
 use crate::solver::problem::unit;
-use crate::target::Target;
 use crate::task::Task;
 
 /// Members that could not be fitted, with what they said.
@@ -36,11 +35,12 @@ impl<T: Task> Stack<T> {
     /// rows are split as their keys ask ([`Sample::folds`]).
     pub fn fit_ensemble(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Ensemble<T>> {
         let stream = run.stream("plan");
-        let plan = match &self.plan {
-            Some(spec) => spec.build(sample.rows(), &sample.keys(), &stream)?,
-            None => sample.folds(self.folds, &stream)?,
+        let Some(spec) = &self.plan else {
+            return self.fit_on(sample, &sample.folds(self.folds, &stream)?, run);
         };
-        self.fit_on(sample, &plan, run)
+        let plan = spec.build(sample.rows(), &sample.keys(), &stream)?;
+        // Splits inside members keep the distance that the plan keeps.
+        self.fit_on(&sample.spaced(spec.gap()), &plan, run)
     }
 
     /// Fits the stack on a plan made elsewhere (folds given by the user, any other scheme).
@@ -172,7 +172,7 @@ impl<T: Task> Stack<T> {
         matrix: &OutOfSample<T>,
     ) -> Reduced {
         let all_weights = decision.combination.weights().map(<[f64]>::to_vec);
-        let asks_folds = self.ending == Ending::Average && matrix.target().numbers().is_some();
+        let asks_folds = self.ending == Ending::Average && !T::LOG_SCORES;
         if let Some(assessed) = decision.assessed.as_mut().filter(|_| !asks_folds) {
             assessed.combinations.clear();
         }

@@ -67,6 +67,7 @@ pub struct Sample<'a, T: Task> {
     weights: Option<&'a [f64]>,
     groups: Option<&'a [u32]>,
     times: Option<&'a [f64]>,
+    gap: usize,
 }
 
 #[expect(clippy::expl_impl_clone_on_copy, reason = "a derive would ask for a target that is Copy")]
@@ -87,7 +88,7 @@ impl<'a, T: Task> Sample<'a, T> {
             }
             _ => {
                 target.check()?;
-                Ok(Self { x, target, weights: None, groups: None, times: None })
+                Ok(Self { x, target, weights: None, groups: None, times: None, gap: 0 })
             }
         }
     }
@@ -129,6 +130,13 @@ impl<'a, T: Task> Sample<'a, T> {
         Ok(Self { times: Some(times), ..self })
     }
 
+    /// The same sample whose splits in order of time leave out so many moments before what they hold out: those are not yet
+    /// settled when it is predicted ([`TimeOrdered::gap`](crate::plan::TimeOrdered)).
+    #[must_use]
+    pub fn spaced(self, gap: usize) -> Self {
+        Self { gap, ..self }
+    }
+
     /// The same rows with other inputs, such as encoded ones.
     pub fn with_inputs<'b>(&self, x: Rows<'b>) -> Result<Sample<'b, T>>
     where
@@ -137,14 +145,14 @@ impl<'a, T: Task> Sample<'a, T> {
         if x.rows() != self.rows() {
             return Err(Error::shape("rows of the inputs", self.rows(), x.rows()));
         }
-        let Self { target, weights, groups, times, .. } = *self;
-        Ok(Sample { x, target, weights, groups, times })
+        let Self { target, weights, groups, times, gap, .. } = *self;
+        Ok(Sample { x, target, weights, groups, times, gap })
     }
 
     /// The same rows, weights and keys with the target of another task.
     pub fn with_target<U: Task>(&self, target: &'a U::Target) -> Result<Sample<'a, U>> {
-        let Self { x, weights, groups, times, .. } = *self;
-        Ok(Sample { weights, groups, times, ..Sample::new(x, target)? })
+        let Self { x, weights, groups, times, gap, .. } = *self;
+        Ok(Sample { weights, groups, times, gap, ..Sample::new(x, target)? })
     }
 
     /// The inputs.
@@ -175,7 +183,8 @@ impl<'a, T: Task> Sample<'a, T> {
     /// What a plan may ask about the rows: their classes, groups and times.
     pub fn keys(&self) -> RowKeys<'a> {
         let classes = self.target.strata();
-        RowKeys { classes, groups: self.groups, times: self.times, ..RowKeys::default() }
+        let (groups, times, gap) = (self.groups, self.times, self.gap);
+        RowKeys { classes, groups, times, gap, ..RowKeys::default() }
     }
 
     /// As many of the wanted folds as rows, groups and times allow: the one way to split rows inside a learner or a stack.
@@ -246,6 +255,7 @@ impl<'a, T: Task> Sample<'a, T> {
                 weights: self.weights.map(|weights| &weights[range]),
                 groups: None,
                 times: None,
+                gap: 0,
             };
             // Chosen rows know where they stand.
             let first = if self.x.are_chosen() { 0 } else { start as u64 };
@@ -254,7 +264,8 @@ impl<'a, T: Task> Sample<'a, T> {
         Ok(())
     }
 
-    /// Chosen rows, in that order; a row may be chosen more than once. Their inputs are a view, the rest is copied.
+    /// Chosen rows, in that order; a row may be chosen more than once, and its copies then are a group, if rows have no other keys: a split that
+    /// tore them apart would predict what it has learned from. Their inputs are a view, the rest is copied.
     pub fn select<'b>(&self, rows: impl Into<Cow<'b, [usize]>>) -> SelectedSample<'b, T>
     where
         'a: 'b,
@@ -263,11 +274,27 @@ impl<'a, T: Task> Sample<'a, T> {
         SelectedSample {
             target: self.target.select(&rows),
             weights: self.weights.map(|all| chosen(all, &rows)),
-            groups: self.groups.map(|all| chosen(all, &rows)),
+            groups: match self.groups {
+                Some(all) => Some(chosen(all, &rows)),
+                None if self.times.is_none() => copies(&rows),
+                None => None,
+            },
             times: self.times.map(|all| chosen(all, &rows)),
+            gap: self.gap,
             x: self.x.view(rows),
         }
     }
+}
+
+/// Rows chosen more than once as groups; `None` if there are none.
+fn copies(rows: &[usize]) -> Option<Vec<u32>> {
+    if rows.is_sorted_by(|a, b| a < b) {
+        return None;
+    }
+    let mut sorted = rows.to_vec();
+    sorted.sort_unstable();
+    let are_some = sorted.windows(2).any(|two| two[0] == two[1]);
+    are_some.then(|| rows.iter().map(|&row| row as u32).collect())
 }
 
 /// The values of chosen rows.
@@ -283,6 +310,7 @@ pub struct SelectedSample<'a, T: Task> {
     weights: Option<Vec<f64>>,
     groups: Option<Vec<u32>>,
     times: Option<Vec<f64>>,
+    gap: usize,
 }
 
 impl<T: Task> SelectedSample<'_, T> {
@@ -294,6 +322,7 @@ impl<T: Task> SelectedSample<'_, T> {
             weights: self.weights.as_deref(),
             groups: self.groups.as_deref(),
             times: self.times.as_deref(),
+            gap: self.gap,
         }
     }
 }
@@ -341,6 +370,7 @@ impl<T: Task> OwnedSample<T> {
             weights: self.weights.as_deref(),
             groups: self.groups.as_deref(),
             times: self.times.as_deref(),
+            gap: 0,
         }
     }
 }

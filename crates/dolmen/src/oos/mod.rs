@@ -36,6 +36,8 @@ pub struct OutOfSample<T: Task> {
     weights: Option<Vec<f64>>,
     groups: Option<Vec<u32>>,
     times: Option<Vec<f64>>,
+    /// Moments that splits of these rows leave out before what they hold out.
+    gap: usize,
     /// For each row here, its position in the table; rows never held out are not here.
     rows: Vec<usize>,
     fingerprint: Option<String>,
@@ -85,6 +87,7 @@ impl<T: Task> OutOfSample<T> {
             weights,
             groups: None,
             times: None,
+            gap: 0,
             rows: (0..rows).collect(),
             fingerprint: None,
             data: None,
@@ -147,6 +150,11 @@ impl<T: Task> OutOfSample<T> {
     /// Each row's group, if rows belong together.
     pub fn groups(&self) -> Option<&[u32]> {
         self.groups.as_deref()
+    }
+
+    /// Moments that splits of these rows leave out before what they hold out.
+    pub(crate) fn gap(&self) -> usize {
+        self.gap
     }
 
     /// Each row's time, if the rows have any.
@@ -219,6 +227,7 @@ impl<T: Task> OutOfSample<T> {
             weights: chosen(self.weights.as_ref(), rows),
             groups: chosen(self.groups.as_ref(), rows),
             times: chosen(self.times.as_ref(), rows),
+            gap: self.gap,
             rows: rows.iter().map(|&i| self.rows[i]).collect(),
             fingerprint: self.fingerprint.clone(),
             data: self.data.clone(),

@@ -112,6 +112,7 @@ impl<T: Task> Collector<'_, T> {
         let mut oos = OutOfSample::from_columns(members, target, weights)?;
         oos.groups = keys.groups().map(<[u32]>::to_vec);
         oos.times = keys.times().map(<[f64]>::to_vec);
+        oos.gap = keys.keys().gap;
         oos.rows = covered;
         oos.fingerprint = Some(self.plan.fingerprint());
         oos.data = Some(data_fingerprint(&self.sample));

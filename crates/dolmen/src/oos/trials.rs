@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::learner::{Block, Failure, is_unusable};
 use crate::learner::{Learner, Sample};
 use crate::memory;
-use crate::plan::{Plan, Split, TimeOrdered};
+use crate::plan::{Plan, PlanSpec, RowKeys, Split, TimeOrdered};
 use crate::run::Run;
 use crate::task::Task;
 
@@ -70,7 +70,9 @@ impl<T: Task> OutOfSample<T> {
     pub(crate) fn dealt(&self, folds: usize) -> (Vec<Fold>, CheckKind) {
         let rows = self.rows();
         let (plan, kind) = match (self.times(), self.groups()) {
-            (Some(times), groups) => (in_blocks(times, groups, folds), CheckKind::Forward),
+            (Some(times), groups) => {
+                (in_blocks(times, self.gap, groups, folds), CheckKind::Forward)
+            }
             (None, Some(groups)) => (Some(Plan::groups_in_turn(groups, folds)), CheckKind::Matrix),
             (None, None) => (Some(Plan::in_turn(rows, folds.min(rows))), CheckKind::Matrix),
         };
@@ -135,22 +137,25 @@ impl<T: Task> Trials<T> {
     /// Trials of a matrix alone, which cost no further fits.
     ///
     /// Where each split of the plan learned only from what no later split predicts (time-ordered plans), the combiner learns
-    /// from the earlier splits, without the groups of the next one, and is tried on that. Otherwise the folds are those of the plan, which keep groups
-    /// together, and the members that said what the combiner learns from did see the rows it is tried on. Of a plan that
-    /// predicts rows several times they are [dealt](Trials::dealt).
+    /// from the earlier splits, without the groups of the next one and the moments before it that its members did not see, and is tried on that. Otherwise the
+    /// folds are those of the plan: the combiner learns from the rows that the split's members learn from, so that it keeps groups together and the plan's gaps, and
+    /// the members that said what it learns from did see the rows it is tried on. Of a plan that predicts rows several times they are [dealt](Trials::dealt).
     pub fn of_matrix(matrix: OutOfSample<T>, plan: &Plan) -> Self {
         if plan.splits().len() < 2 || !plan.predicts_once() {
             return Self::dealt(matrix, DEALT);
         }
         if !plan.is_forward() {
-            let folds = all_other_folds(&matrix, plan);
-            return Self { folds, matrix, kind: CheckKind::Matrix, by_plan: true };
+            let mut folds = all_other_folds(&matrix, plan);
+            folds.retain(|fold| !fold.learned_from.is_empty());
+            let by_plan = folds.len() == plan.splits().len();
+            return Self { folds, matrix, kind: CheckKind::Matrix, by_plan };
         }
         let mut earlier: Vec<usize> = Vec::new();
         let mut folds = Vec::new();
         for split in plan.splits() {
             let held_out = places(&matrix, split.test());
-            let learned_from = of_other_groups(&matrix, &earlier, &held_out);
+            let settled = not_later(&matrix, &earlier, split, plan.rows());
+            let learned_from = of_other_groups(&matrix, &settled, &held_out);
             if !learned_from.is_empty() {
                 folds.push(Fold { learned_from, held_out: held_out.clone() });
             }
@@ -231,25 +236,38 @@ fn of_other_groups<T: Task>(
     rows.iter().copied().filter(|&i| !tried.contains(&groups[i])).collect()
 }
 
-/// For each split the rows that it holds out, and those that others do.
+/// Those rows that are no later than the last of them that a split's members were fitted to: between that and what the split
+/// holds out lies the plan's gap. Rows without times stand in order of time.
+fn not_later<T: Task>(
+    matrix: &OutOfSample<T>,
+    rows: &[usize],
+    split: &Split,
+    table_rows: usize,
+) -> Vec<usize> {
+    let time = |i: usize| matrix.times().map_or(matrix.rows[i] as f64, |times| times[i]);
+    let seen: HashSet<usize> = split.iter_train(table_rows).collect();
+    let is_seen = |i: &usize| seen.contains(&matrix.rows[*i]);
+    let last = rows.iter().copied().filter(is_seen).map(time).fold(f64::NEG_INFINITY, f64::max);
+    rows.iter().copied().filter(|&i| time(i) <= last).collect()
+}
+
+/// For each split the rows that it holds out, and those that others do and it learns from.
 fn all_other_folds<T: Task>(matrix: &OutOfSample<T>, plan: &Plan) -> Vec<Fold> {
     let fold = |split: &Split| {
-        let held_out = places(matrix, split.test());
-        let mut is_other = vec![true; matrix.rows()];
-        held_out.iter().for_each(|&i| is_other[i] = false);
-        let learned_from = (0..matrix.rows()).filter(|&i| is_other[i]).collect();
-        Fold { learned_from, held_out }
+        let mut is_seen = vec![false; plan.rows()];
+        split.iter_train(plan.rows()).for_each(|row| is_seen[row] = true);
+        let learned_from = (0..matrix.rows()).filter(|&i| is_seen[matrix.rows[i]]).collect();
+        Fold { learned_from, held_out: places(matrix, split.test()) }
     };
     plan.splits().iter().map(fold).collect()
 }
 
 /// Blocks of time; `None` if there is nothing before the first.
-fn in_blocks(times: &[f64], groups: Option<&[u32]>, folds: usize) -> Option<Plan> {
-    let mut moments = times.to_vec();
-    moments.sort_by(f64::total_cmp);
-    moments.dedup();
-    let splits = folds.min(moments.len().saturating_sub(1));
-    let plan = Plan::time_ordered(times, TimeOrdered { splits, ..TimeOrdered::default() }).ok()?;
+fn in_blocks(times: &[f64], gap: usize, groups: Option<&[u32]>, folds: usize) -> Option<Plan> {
+    let keys = RowKeys { times: Some(times), groups, gap, ..RowKeys::default() };
+    let splits = PlanSpec::possible_folds(folds, times.len(), &keys);
+    let scheme = TimeOrdered { splits, gap, ..TimeOrdered::default() };
+    let plan = Plan::time_ordered(times, scheme).ok()?;
     match groups {
         Some(groups) => plan.without_shared_groups(groups).ok(),
         None => Some(plan),

@@ -16,6 +16,8 @@ pub struct RowKeys<'a> {
     pub groups: Option<&'a [u32]>,
     /// Each row's time; only the order counts.
     pub times: Option<&'a [f64]>,
+    /// Moments left out before what is held out, in splits that follow from the times.
+    pub gap: usize,
     /// The fold in which each row is held out, for a plan that is given: 0, 1, 2, .. without gaps.
     pub folds: Option<&'a [u32]>,
 }
@@ -26,6 +28,7 @@ pub struct OwnedKeys {
     classes: Option<Vec<u32>>,
     groups: Option<Vec<u32>>,
     times: Option<Vec<f64>>,
+    gap: usize,
     folds: Option<Vec<u32>>,
 }
 
@@ -39,6 +42,7 @@ impl OwnedKeys {
             classes: chosen(keys.classes, rows),
             groups: chosen(keys.groups, rows),
             times: chosen(keys.times, rows),
+            gap: keys.gap,
             folds: chosen(keys.folds, rows),
         }
     }
@@ -49,6 +53,7 @@ impl OwnedKeys {
             classes: self.classes.as_deref(),
             groups: self.groups.as_deref(),
             times: self.times.as_deref(),
+            gap: self.gap,
             folds: self.folds.as_deref(),
         }
     }
@@ -66,10 +71,14 @@ impl RowKeys<'_> {
         PlanSpec::suited(folds, self).build(rows, self, run)
     }
 
-    /// The most folds that there can be: one less than the distinct times, else as many as groups or rows.
+    /// The most folds that there can be: one less than the distinct times (than the times that a block and the gap before it
+    /// take, if there is a gap), else as many as groups or rows.
     pub(super) fn most_folds(&self, rows: usize) -> usize {
         match (self.times, self.groups) {
-            (Some(times), _) => moments(times).map_or(0, |(_, moments)| moments.saturating_sub(1)),
+            (Some(times), _) => {
+                let blocks = |moments: usize| (moments / (self.gap + 1)).saturating_sub(1);
+                moments(times).map_or(0, |(_, moments)| blocks(moments))
+            }
             (None, Some(groups)) => groups.iter().collect::<HashSet<_>>().len(),
             (None, None) => rows,
         }
@@ -88,7 +97,7 @@ impl RowKeys<'_> {
         let test = Portion::Rows(((share * rows as f64).round() as usize).clamp(1, rows - 1));
         let plan = match (self.times, self.groups) {
             (Some(times), groups) => {
-                let plan = Plan::hold_out_last(times, test)?;
+                let plan = Plan::hold_out_last(times, test)?.spaced(times, self.gap)?;
                 groups.map_or(Ok(plan.clone()), |groups| plan.without_shared_groups(groups))?
             }
             (None, Some(groups)) => Plan::hold_out_groups(groups, test, 1, run)?,

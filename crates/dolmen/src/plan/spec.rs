@@ -81,12 +81,22 @@ impl PlanSpec {
     pub fn suited(folds: usize, keys: &RowKeys<'_>) -> Self {
         match (keys.times, keys.groups, keys.classes) {
             (Some(_), _, _) => {
-                Self::TimeOrdered(TimeOrdered { splits: folds, ..TimeOrdered::default() })
+                let gap = keys.gap;
+                Self::TimeOrdered(TimeOrdered { splits: folds, gap, ..TimeOrdered::default() })
             }
             (None, Some(_), Some(_)) => Self::StratifiedGrouped(StratifiedGrouped { folds }),
             (None, Some(_), None) => Self::Grouped(Grouped { folds }),
             (None, None, Some(_)) => Self::Stratified(Stratified { folds }),
             (None, None, None) => Self::KFold(KFold { folds, ..KFold::default() }),
+        }
+    }
+
+    /// Moments that it leaves out before what it holds out.
+    pub fn gap(&self) -> usize {
+        match self {
+            Self::TimeOrdered(scheme) => scheme.gap,
+            Self::Repeated(scheme) => scheme.of.gap(),
+            _ => 0,
         }
     }
 
@@ -102,8 +112,7 @@ impl PlanSpec {
         if keys.groups.is_some() && !self.keeps_groups() {
             let kind = self.kind();
             let problem = format!("the plan '{kind}' would put a group on both sides of a split");
-            let cure =
-                "use the plan 'grouped', 'stratified-grouped' or 'time-ordered', or give no groups";
+            let cure = "use the plan 'grouped', 'stratified-grouped', 'hashed' or 'time', or give no groups";
             return Err(Error::data(Place::default(), problem).with_hint(cure));
         }
         match self {

@@ -73,6 +73,26 @@ impl Plan {
         let (moment_of_row, moments) = moments(times)?;
         scheme.plan(&moment_of_row, moments)
     }
+
+    /// Without so many moments before what each split holds out.
+    pub(super) fn spaced(self, times: &[f64], gap: usize) -> Result<Self> {
+        if gap == 0 {
+            return Ok(self);
+        }
+        let (moment_of_row, _) = moments(times)?;
+        let rows = self.rows;
+        let apart = |split: Split| {
+            let first = split.test.iter().map(|&row| moment_of_row[row]).min().unwrap_or_default();
+            let is_settled = |row: &usize| moment_of_row[*row] + gap < first;
+            let train: Vec<usize> = split.iter_train(rows).filter(is_settled).collect();
+            if train.is_empty() {
+                let expected = "so few moments that some before them are learned from";
+                return Err(Error::param("gap", expected, gap));
+            }
+            Ok(Split::explicit(rows, train, split.test))
+        };
+        Ok(Self::of(rows, self.splits.into_iter().map(apart).collect::<Result<_>>()?))
+    }
 }
 
 impl TimeOrdered {

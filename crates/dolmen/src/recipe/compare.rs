@@ -71,6 +71,16 @@ impl<T: Catalogued> Contender<T> for OfRecipe<'_, T> {
 impl CompareRecipe {
     /// Compares on data that were taken apart by the recipe.
     pub fn compare(&self, data: &Data, run: &Run) -> Result<Comparison> {
+        self.compare_with(Catalogue::standard(), data, run)
+    }
+
+    /// The same with a program's own learners and combiners.
+    pub fn compare_with(
+        &self,
+        catalogue: &Catalogue,
+        data: &Data,
+        run: &Run,
+    ) -> Result<Comparison> {
         let run = &run.seeded(self.recipe.seed);
         match &data.truth {
             Truth::None => {
@@ -83,16 +93,16 @@ impl CompareRecipe {
                     rival("cv-bandwidth", cv, false)?,
                     rival("single-gaussian", "gaussian", true)?,
                 ];
-                self.against(data, &(), &rivals, Methods::Combined, run)
+                self.against(catalogue, data, &(), &rivals, Methods::Combined, run)
             }
             Truth::Classes(labels) if self.recipe.task == Some(TargetTask::Joint) => {
-                self.against::<Joint>(data, labels, &[], Methods::All, run)
+                self.against::<Joint>(catalogue, data, labels, &[], Methods::All, run)
             }
             Truth::Classes(labels) => {
-                self.against::<Classification>(data, labels, &[], Methods::All, run)
+                self.against::<Classification>(catalogue, data, labels, &[], Methods::All, run)
             }
             Truth::Numbers(values) => {
-                self.against::<Regression>(data, values, &[], Methods::All, run)
+                self.against::<Regression>(catalogue, data, values, &[], Methods::All, run)
             }
         }
     }
@@ -115,6 +125,7 @@ impl CompareRecipe {
 
     fn against<T: Catalogued>(
         &self,
+        catalogue: &Catalogue,
         data: &Data,
         target: &T::Target,
         rivals: &[Rival<T>],
@@ -122,7 +133,6 @@ impl CompareRecipe {
         run: &Run,
     ) -> Result<Comparison> {
         let sample = data.sample::<T>(target)?;
-        let catalogue = Catalogue::standard();
         let learners = self.recipe.learners(catalogue, &sample)?;
         // Every member is scored beside the stack; whether those without weight are there does not change it.
         let recipe = Recipe { keep_all: true, ..self.recipe.clone() };

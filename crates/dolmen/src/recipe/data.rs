@@ -39,6 +39,8 @@ pub struct Data {
     pub groups: Option<Vec<u32>>,
     /// Each row's time.
     pub times: Option<Vec<f64>>,
+    /// Moments that splits in order of time leave out before what they hold out.
+    pub gap: usize,
     /// The fold in which each row is held out, where a column gives it.
     pub folds: Option<Vec<u32>>,
     /// How the table was read, for new rows.
@@ -130,7 +132,13 @@ impl Recipe {
             );
         }
         let conventions = Conventions { dates, numbers, ..self.reading.conventions()? };
-        Ok(Data { features, truth, weights, groups, times, folds, conventions, notes })
+        let gap = self.gap()?;
+        Ok(Data { features, truth, weights, groups, times, gap, folds, conventions, notes })
+    }
+
+    /// Moments that splits in order of time leave out before what they hold out.
+    pub fn gap(&self) -> Result<usize> {
+        Ok(self.plan_request()?.map_or(0, |plan| plan.spec.gap()))
     }
 
     /// The plan asked for, if one is.
@@ -174,7 +182,7 @@ impl Data {
         if let Some(times) = &self.times {
             sample = sample.timed(times)?;
         }
-        Ok(sample)
+        Ok(sample.spaced(self.gap))
     }
 
     /// The input columns.

@@ -189,7 +189,7 @@ fn numbers(name: &str, column: Column) -> Result<Vec<f64>> {
         && categories.levels.iter().all(|level| level.parse::<f64>().is_err())
     {
         let problem = "the column holds texts, not a member's predictions";
-        let hint = format!("--target {name} if it is the truth; --drop {name} leaves it out");
+        let hint = format!("--target '{name}' if it is the truth; --drop '{name}' leaves it out");
         return Err(Error::data(Place::column(name), problem).with_hint(hint));
     }
     let values = column.into_numbers(name)?;
@@ -209,7 +209,7 @@ fn check_class_columns(table: &Table) -> Result<()> {
         Some(first) if others.len() < table.names().iter().filter(is_class).count() => {
             let problem = "the column is not named member:class, but others are";
             let hint = format!(
-                "--drop {first} leaves it out; --inputs {first} if it is an input of the rows, for combiners that look at them"
+                "--drop '{first}' leaves it out; --inputs '{first}' if it is an input of the rows, for combiners that look at them"
             );
             Err(Error::data(Place::column(first), problem).with_hint(hint))
         }

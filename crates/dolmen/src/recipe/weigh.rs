@@ -130,12 +130,25 @@ impl WeighRecipe {
         apply: Apply,
         run: &Run,
     ) -> Result<Weighed> {
+        self.weigh_with(Catalogue::standard(), matrix, x, apply, run)
+    }
+
+    /// The same with a program's own combiners.
+    pub fn weigh_with(
+        &self,
+        catalogue: &Catalogue,
+        matrix: &Matrix,
+        x: Option<&Features>,
+        apply: Apply,
+        run: &Run,
+    ) -> Result<Weighed> {
         let run = &run.seeded(self.seed);
-        with_matrix!(matrix, matrix => self.combine(matrix, x, apply, run))
+        with_matrix!(matrix, matrix => self.combine(catalogue, matrix, x, apply, run))
     }
 
     fn combine<T: Written>(
         &self,
+        catalogue: &Catalogue,
         matrix: &OutOfSample<T>,
         x: Option<&Features>,
         apply: Apply,
@@ -144,7 +157,6 @@ impl WeighRecipe {
         if let (Some(level), false) = (self.interval, T::NUMBERS) {
             return Err(Error::param("interval", "left out: it is for numbers", level));
         }
-        let catalogue = Catalogue::standard();
         let usual = [Spec::parse("simplex")?];
         let methods = if self.methods.is_empty() { &usual[..] } else { &self.methods };
         let combiner = |spec: &Spec| catalogue.combiner(&self.completed(spec)?).map_err(of_method);

@@ -82,6 +82,16 @@ impl Recipe {
     /// Fits a model to a table that is read block by block, in about the recipe's memory beside the blocks. Learners that have
     /// [passes](crate::learner::pass) are fitted to all rows, the others to a sample drawn by the seed.
     pub fn fit_blocks(&self, source: &dyn Source, run: &Run) -> Result<Fit> {
+        self.fit_blocks_with(Catalogue::standard(), source, run)
+    }
+
+    /// The same with a program's own learners and combiners.
+    pub fn fit_blocks_with(
+        &self,
+        catalogue: &Catalogue,
+        source: &dyn Source,
+        run: &Run,
+    ) -> Result<Fit> {
         self.check_alone()?;
         self.check_streamed()?;
         let run = &run.seeded(self.seed);
@@ -95,14 +105,16 @@ impl Recipe {
         }
         let look = Look::new(self, source, affordable.min(MOST_SAMPLED), run)?;
         match &look.data.truth {
-            Truth::None => self.fit_streamed::<Density>(source, &look, &(), run),
+            Truth::None => self.fit_streamed::<Density>(catalogue, source, &look, &(), run),
             Truth::Classes(labels) if self.task == Some(TargetTask::Joint) => {
-                self.fit_streamed::<Joint>(source, &look, labels, run)
+                self.fit_streamed::<Joint>(catalogue, source, &look, labels, run)
             }
             Truth::Classes(labels) => {
-                self.fit_streamed::<Classification>(source, &look, labels, run)
+                self.fit_streamed::<Classification>(catalogue, source, &look, labels, run)
             }
-            Truth::Numbers(values) => self.fit_streamed::<Regression>(source, &look, values, run),
+            Truth::Numbers(values) => {
+                self.fit_streamed::<Regression>(catalogue, source, &look, values, run)
+            }
         }
     }
 
@@ -143,12 +155,12 @@ impl Recipe {
 
     fn fit_streamed<T: Streamable>(
         &self,
+        catalogue: &Catalogue,
         source: &dyn Source,
         look: &Look,
         target: &T::Target,
         run: &Run,
     ) -> Result<Fit> {
-        let catalogue = Catalogue::standard();
         let sample = look.data.sample::<T>(target)?;
         let learners = self.learners(catalogue, &sample)?;
         let folds = self.streamed_folds::<T>()?;

@@ -5,7 +5,7 @@ use dolmen::combine::Learned;
 use dolmen::ensemble::{Check, Ending, Ensemble, IntervalKind, Stack, Tuned};
 use dolmen::learner::{Learner, Sample, predict};
 use dolmen::oos::CheckKind;
-use dolmen::plan::{PlanSpec, TimeOrdered};
+use dolmen::plan::{Plan, PlanSpec, TimeOrdered, Window};
 use dolmen::spec::Spec;
 use dolmen::table::Features;
 use dolmen::target::Labels;
@@ -92,6 +92,58 @@ fn times_and_groups_together_are_honoured() {
     let sample = Sample::<Regression>::new(x.rows(), &made.y).unwrap();
     let sample = sample.grouped(&groups).unwrap().timed(&made.times).unwrap();
     each_way(&sample, |seen, _| assert_eq!((seen.torn, seen.from_later), (0, 0), "{seen:?}"));
+}
+
+/// What is not settled when a row is predicted is not learned from: by members, within them, nor by the combiner in its check.
+#[test]
+fn the_gap_of_a_plan_holds_inside_members_and_in_the_check() {
+    let made = made(240);
+    let fits = |gap: usize| {
+        let log = Log::default();
+        let scheme = TimeOrdered { splits: 4, gap, ..TimeOrdered::default() };
+        let stack = nest(&log, Check::Matrix, Ending::Average).plan(PlanSpec::TimeOrdered(scheme));
+        stack.fit_ensemble(&made.timed(), &run()).unwrap();
+        log.seen()
+    };
+    let seen = fits(10);
+    assert!(seen.fits > 50 && seen.predicted > 500, "{seen:?}");
+    assert_eq!((seen.from_later, seen.too_near), (0, 0), "{seen:?}");
+    assert!(fits(0).too_near > 0);
+}
+
+/// Blocks of time predicted from both sides tear groups that lie in several, unless these are left out: of the combiner's
+/// rows, too.
+#[test]
+fn groups_are_not_torn_by_blocks_of_time_that_are_predicted_from_both_sides() {
+    let made = made(120);
+    let scheme = TimeOrdered { splits: 4, window: Window::Around, ..TimeOrdered::default() };
+    let log = Log::default();
+    let stack = Stack::choosing(vec![Box::new(
+        Learned::new(Box::new(spy("e", 0.1, &log)) as Box<dyn Learner<Regression>>)
+            .with_inputs(true),
+    )]);
+    let stack = stack.plan(PlanSpec::TimeOrdered(scheme)).check(Check::Matrix);
+    let stack = stack.member(spy("a", 0.0, &log)).member(spy("b", 1.0, &log));
+    let sample = made.timed().grouped(&made.groups).unwrap();
+    let ensemble = stack.fit_ensemble(&sample, &run()).unwrap();
+    assert_eq!(log.seen().torn, 0, "{:?}", log.seen());
+    assert!(ensemble.assessment().unwrap().checked_rows > 0);
+}
+
+/// Copies of a row that a bootstrap has drawn twice would tell a nearest neighbour the noise of the other.
+#[test]
+fn copies_of_a_row_are_never_on_both_sides_of_an_inner_split() {
+    let mut rng = run().child(3).rng();
+    let noise: Vec<f64> = (0..600).map(|_| rng.random_range(-1.0..1.0)).collect();
+    let y: Vec<f64> = (0..200).map(|_| rng.random_range(-1.0..1.0)).collect();
+    let x = Features::numeric(noise, 3).unwrap();
+    let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
+    let learner = |m: &str| Regression::learner(&Spec::parse(m).unwrap()).unwrap();
+    let tuned = learner("tuned(of=[neighbours(k=1), mean])");
+    let plan = Plan::bootstrap(200, 10, &run()).unwrap();
+    let block = tuned.out_of_sample(&sample, &plan, &run()).unwrap();
+    let mean = learner("mean").out_of_sample(&sample, &plan, &run()).unwrap();
+    assert_eq!(block, mean, "the mean is chosen, and not the nearest neighbour");
 }
 
 /// Uncovered rows go through calibration and intervals of both kinds.

@@ -14,14 +14,15 @@ pub(crate) fn run() -> Run {
     Run::with_threads(0, 2).unwrap()
 }
 
-/// What was seen: how many rows were predicted, and how many of them by a model that had seen a later row, or one of their
-/// group.
+/// What was seen: how many rows were predicted, and how many of them by a model that had seen a later row, one of their
+/// group, or one of the ten moments before.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) fits: usize,
     pub(crate) predicted: usize,
     pub(crate) from_later: usize,
     pub(crate) torn: usize,
+    pub(crate) too_near: usize,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -45,6 +46,7 @@ pub(crate) struct Spy {
 struct FittedSpy {
     mean: f64,
     latest: f64,
+    times: Vec<f64>,
     groups: Vec<f64>,
     log: Log,
 }
@@ -69,6 +71,7 @@ impl Learner<Regression> for Spy {
         Ok(vec![Box::new(FittedSpy {
             mean: y.iter().sum::<f64>() / y.len() as f64 + self.shift,
             latest: sample.x().iter().map(|row| row[time]).fold(f64::NEG_INFINITY, f64::max),
+            times: sample.x().iter().map(|row| row[time]).collect(),
             groups: sample.x().iter().map(|row| row[group]).collect(),
             log: self.log.clone(),
         })])
@@ -86,6 +89,9 @@ impl Fitted<Regression> for FittedSpy {
         for (row, out) in x.iter().zip(out) {
             seen.predicted += 1;
             seen.from_later += usize::from(self.latest >= row[time]);
+            let is_near = |time: f64| (0.0..=10.0).contains(&time);
+            let too_near = self.times.iter().any(|own| is_near(row[time] - own));
+            seen.too_near += usize::from(too_near);
             seen.torn += usize::from(self.groups.contains(&row[group]));
             *out = self.mean;
         }
