@@ -323,7 +323,9 @@ pub(crate) fn number(value: f64) -> String {
     if value == 0.0 {
         // Not `-0`.
         "0".into()
-    } else if !value.is_finite() {
+    } else if value.is_nan() {
+        "-".into()
+    } else if value.is_infinite() {
         format!("{value}")
     } else if (1e-3..1e7).contains(&size) {
         format!("{value:.4}")

@@ -204,7 +204,7 @@ impl Task for Regression {
         1
     }
     fn score(row: &[f64], target: &Vec<f64>, i: usize) -> f64 {
-        let residual = target[i] - row[0];
+        let residual = figures::residual(target[i], row[0]);
         -residual * residual
     }
     fn measure(measure: Measure, row: &[f64], target: &Vec<f64>, i: usize) -> Option<f64> {

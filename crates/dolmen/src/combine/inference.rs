@@ -146,19 +146,26 @@ pub(super) fn without<T: Weighable>(
     Absence { loss, weights: found.weights }
 }
 
+/// Rows from which on a standard error says something.
+const FEWEST_ROWS: usize = 5;
+
 /// Groups of members that can stand in for one another.
 ///
 /// Two can if each, with the other gone, makes up for it: the loss is within its standard error, and at least half of the
 /// absent one's weight goes to the one that stays (else a third is what makes up for it). It is tested both ways, and a
-/// group is formed only of members each pair of which passes. Members that say the same of every row always can. `unit` is
-/// what losses are small against.
+/// group is formed only of members each pair of which passes. Members that say the same of every row always can; others not on
+/// the word of a few rows. `unit` is what losses are small against.
 pub(super) fn interchangeable(
     weights: &[f64],
     absences: &[Option<Absence>],
     copies: &Copies,
+    rows: usize,
     unit: f64,
 ) -> Vec<Vec<usize>> {
     let replaces = |stays: usize, leaves: usize| {
+        if rows < FEWEST_ROWS {
+            return false;
+        }
         let Some(Absence { loss, weights: then }) = &absences[leaves] else { return false };
         let gained = then[stays] - weights[stays];
         let painless = loss.mean <= loss.se.unwrap_or(0.0) + ROUNDING * unit;

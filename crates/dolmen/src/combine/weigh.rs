@@ -207,8 +207,13 @@ fn explain<T: Weighable>(
     let is_lmg = T::SEVERAL_MAXIMA && method == Method::Simplex;
     // Log scores are compared in nats, squared errors with what they are themselves.
     let unit = if T::HAS_TARGET && !T::CLASSES { solution.score.abs() } else { 1.0 };
-    let alike =
-        inference::interchangeable(&solution.weights, &inferred.absences, &weigher.copies, unit);
+    let alike = inference::interchangeable(
+        &solution.weights,
+        &inferred.absences,
+        &weigher.copies,
+        oos.rows(),
+        unit,
+    );
     let names = |group: Vec<usize>| group.into_iter().map(|m| oos.members()[m].clone()).collect();
     Ok(Weighing {
         task: T::NAME.into(),

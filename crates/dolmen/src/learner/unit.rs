@@ -1,7 +1,7 @@
 //! The unit of a numeric target: where it lies and how far it reaches.
 //!
 //! Sums of squares of numbers around 1e10 lose what the numbers differ by, and those of numbers around 1e200 are infinite.
-//! Learners that need sums see deviations from the mean in units of about the largest of them.
+//! Learners that need sums see deviations from the median in units of about the largest of them.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,22 +22,26 @@ impl Default for Unit {
 }
 
 impl Unit {
-    /// The weighted mean, and the power of two below the largest deviation from it; rows of no weight do not count.
+    /// The weighted median, so that one value far from all others costs these no digits, and the power of two below the largest deviation from it; rows of no
+    /// weight do not count.
     pub(crate) fn of(y: &[f64], weight: impl Fn(usize) -> f64) -> Result<Self> {
         if let Some(row) = y.iter().position(|y| !y.is_finite()) {
             return Err(Error::data(Place::row(row), "the target is not a finite number"));
         }
+        let mut order: Vec<usize> = (0..y.len()).filter(|&row| weight(row) > 0.0).collect();
+        order.sort_unstable_by(|&a, &b| y[a].total_cmp(&y[b]));
+        let total: f64 = order.iter().map(|&row| weight(row)).sum();
+        let mut up_to = 0.0;
+        let middle = order.iter().copied().find(|&row| {
+            up_to += weight(row);
+            // A hair before the half, so that how sums are rounded does not decide between the two in the middle.
+            up_to >= 0.499_999_999 * total
+        });
+        middle.map_or(Ok(Self::default()), |row| Self::around(y[row], y, weight))
+    }
+
+    fn around(centre: f64, y: &[f64], weight: impl Fn(usize) -> f64) -> Result<Self> {
         let counted = || y.iter().enumerate().filter(|(row, _)| weight(*row) > 0.0);
-        let largest = counted().map(|(_, y)| y.abs()).fold(0.0, f64::max);
-        if largest == 0.0 {
-            return Ok(Self::default());
-        }
-        let (mut sum, mut total) = (0.0, 0.0);
-        for (row, y) in counted() {
-            sum += weight(row) * (y / largest);
-            total += weight(row);
-        }
-        let centre = largest * (sum / total);
         let reach = counted().map(|(_, y)| (y - centre).abs()).fold(0.0, f64::max);
         if !reach.is_finite() {
             let problem = "the target's values are too far apart to be told from one another";
@@ -82,5 +86,8 @@ mod tests {
             }
         }
         assert!(Unit::of(&[-1.7e308, 1.7e308, 1.7e308], |_| 1.0).is_err());
+        let weights = [1.0, 0.0, 1.0, 5.0, 1.0];
+        let unit = Unit::of(&[1e9, -7.0, 1.0, 2.0, 3.0], |row| weights[row]).unwrap();
+        assert_eq!(unit.express(2.0), 0.0);
     }
 }

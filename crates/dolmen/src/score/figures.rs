@@ -52,12 +52,26 @@ pub fn estimates_of_classes(predicted: &[f64], labels: &Labels, shares: &[f64]) 
     figures
 }
 
+/// The truth less what was predicted; what rounding leaves of 0 is 0.
+pub fn residual(truth: f64, predicted: f64) -> f64 {
+    let residual = truth - predicted;
+    if residual.abs() <= ROUNDING * truth.abs() { 0.0 } else { residual }
+}
+
+/// What a number may be off by because it was rounded a few times.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
+/// 1 - s / v for the mean squared error s and the variance v of numbers around `centre`; unknown where they do not vary.
+pub(super) fn explained(s: f64, v: f64, centre: f64) -> f64 {
+    if v > (ROUNDING * centre).powi(2) { 1.0 - s / v } else { f64::NAN }
+}
+
 /// The figures of predicted numbers with their standard errors, over rows with a share. Those of RMSE and R^2 are by the
 /// delta method: sqrt(s) changes by ds / (2 sqrt(s)), and 1 - s / v by -ds / v + s dv / v^2, for the mean squared error s
 /// and the variance v, both means over the same rows.
 pub fn estimates_of_numbers(predicted: &[f64], truth: &[f64], shares: &[f64]) -> Estimates {
     let centre = Estimate::of(truth, shares).mean;
-    let residuals = || predicted.iter().zip(truth).map(|(p, y)| y - p);
+    let residuals = || predicted.iter().zip(truth).map(|(p, y)| residual(*y, *p));
     let squares: Vec<f64> = residuals().map(|r| r * r).collect();
     let deviations: Vec<f64> = truth.iter().map(|y| (y - centre).powi(2)).collect();
     let squared = Estimate::of(&squares, shares);
@@ -70,7 +84,7 @@ pub fn estimates_of_numbers(predicted: &[f64], truth: &[f64], shares: &[f64]) ->
     Estimates::from([
         ("rmse".into(), known(rmse)),
         ("mae".into(), Estimate::of(&absolute, shares)),
-        ("r2".into(), Estimate { mean: 1.0 - s / v, se: r2.se }),
+        ("r2".into(), Estimate { mean: explained(s, v, centre), se: r2.se }),
     ])
 }
 

@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::figures::{CLASS_LOSSES, class_losses};
+use super::figures::{CLASS_LOSSES, class_losses, explained, residual};
 use super::{Estimate, Running, auc};
 use crate::target::{Labels, Target};
 
@@ -70,7 +70,7 @@ impl NumberSums {
             self.origin = truth.iter().sum::<f64>() / truth.len() as f64;
         }
         for (p, y) in predicted.iter().zip(truth) {
-            let (u, residual) = (y - self.origin, y - p);
+            let (u, residual) = (y - self.origin, residual(*y, *p));
             let r = residual * residual;
             self.squared.add(r);
             self.absolute.add(residual.abs());
@@ -112,7 +112,7 @@ impl NumberSums {
         let variance = (s * s * d2 / (v * v) - 2.0 * s * dr / v + r2) / (v * v);
         // What rounding leaves of 0 may be below it.
         let se = if variance < 0.0 { 0.0 } else { (variance / (n - 1.0)).sqrt() };
-        Estimate { mean: 1.0 - s / v, se: se.is_finite().then_some(se) }
+        Estimate { mean: explained(s, v, self.origin + u), se: se.is_finite().then_some(se) }
     }
 }
 

@@ -355,3 +355,14 @@ fn out_of_bag_rows_are_of_groups_that_were_not_drawn() {
     let (alone, together) = (explained(&alone), explained(&together));
     assert!(alone > 0.5 && together < 0.1, "{alone} {together}");
 }
+
+/// Leaves keep a few digits: of what lies far from all other rows, not of these.
+#[test]
+fn one_value_far_from_all_others_costs_these_nothing() {
+    let (x, mut y) = numbers(400, 2, 5);
+    y[17] = 1e9;
+    let exact = ExtraTrees(Forest { trees: 20, min_leaf: Some(1.0), ..Forest::default() });
+    for (row, (found, y)) in fit_numbers(&exact, x.rows(), &y).iter().zip(&y).enumerate() {
+        assert!((found - y).abs() <= 1e-6 * y.abs().max(1.0), "row {row}: {found} for {y}");
+    }
+}

@@ -80,15 +80,20 @@ fn groups_are_never_torn() {
     each_way(&made.plain(), |seen, _| assert!(seen.torn > 0));
 }
 
+/// The same rows with other groups in the column that spies look at.
+fn with_groups(x: &Features, groups: &[u32]) -> Features {
+    let mut values = x.rows().values().to_vec();
+    values.chunks_exact_mut(3).zip(groups).for_each(|(row, group)| row[1] = f64::from(*group));
+    Features::new(values, std::sync::Arc::clone(x.rows().schema())).unwrap()
+}
+
 /// Groups that lie within a time each: both keys are honoured at once.
 #[test]
 fn times_and_groups_together_are_honoured() {
     let made = made(160);
     // Sixteen groups, one after another in time, some of which straddle the ends of blocks.
     let groups: Vec<u32> = made.times.iter().map(|time| (*time as u32 + 3) / 10).collect();
-    let mut values = made.x.rows().values().to_vec();
-    values.chunks_exact_mut(3).zip(&groups).for_each(|(row, group)| row[1] = f64::from(*group));
-    let x = Features::new(values, std::sync::Arc::clone(made.x.rows().schema())).unwrap();
+    let x = with_groups(&made.x, &groups);
     let sample = Sample::<Regression>::new(x.rows(), &made.y).unwrap();
     let sample = sample.grouped(&groups).unwrap().timed(&made.times).unwrap();
     each_way(&sample, |seen, _| assert_eq!((seen.torn, seen.from_later), (0, 0), "{seen:?}"));
@@ -124,7 +129,11 @@ fn groups_are_not_torn_by_blocks_of_time_that_are_predicted_from_both_sides() {
     )]);
     let stack = stack.plan(PlanSpec::TimeOrdered(scheme)).check(Check::Matrix);
     let stack = stack.member(spy("a", 0.0, &log)).member(spy("b", 1.0, &log));
-    let sample = made.timed().grouped(&made.groups).unwrap();
+    // Each group has rows in two blocks of the four.
+    let groups: Vec<u32> = made.times.iter().map(|time| *time as u32 % 60).collect();
+    let x = with_groups(&made.x, &groups);
+    let sample = Sample::<Regression>::new(x.rows(), &made.y).unwrap();
+    let sample = sample.timed(&made.times).unwrap().grouped(&groups).unwrap();
     let ensemble = stack.fit_ensemble(&sample, &run()).unwrap();
     assert_eq!(log.seen().torn, 0, "{:?}", log.seen());
     assert!(ensemble.assessment().unwrap().checked_rows > 0);
