@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
@@ -23,34 +24,42 @@ class Density:
 
     def score_samples(self, X: Any) -> np.ndarray:
         """ln p of each row."""
-        x = self._columns_of(X) if _rows.is_frame(X) else _rows.numbers(X)
-        if x.ndim == 1:
-            x = x.reshape(-1, 1)
+        if _rows.is_frame(X):
+            x = self._columns_of(X)
+        else:
+            # One column may come as a list of its values.
+            x = _rows.rows_of_numbers(np.reshape(X, (-1, 1)) if np.ndim(X) == 1 else X)
         return self._density.log_density(x, _rows.manner(self.n_jobs))
 
     def marginal(self, columns: Any) -> Density:
         """The density of some columns, the others integrated out; columns by name or number."""
-        places = [self._place(column) for column in ([columns] if isinstance(columns, (str, int)) else columns)]
+        places = [self._place(column) for column in ([columns] if isinstance(columns, (str, Number)) else columns)]
         return Density(self._density.marginal(places), [self.names[j] for j in places], self.n_jobs, named=self.named)
 
     def conditional(self, given: dict[Any, float]) -> Density:
         """The density of the other columns, given the values of some: {column: value}."""
+        if not hasattr(given, "items"):
+            raise TypeError(f"given must be a dictionary of columns and their values, but is {given!r}")
+        if len(given) == 0:
+            raise ValueError("given must have the value of a column at least, but is empty")
         places = {self._place(column): float(value) for column, value in given.items()}
         rest = [name for j, name in enumerate(self.names) if j not in places]
         return Density(self._density.conditional(sorted(places.items())), rest, self.n_jobs, named=self.named)
 
     def cdf(self, x: Any) -> np.ndarray:
-        """The probability of a value of at most x, for a density of one column."""
+        """The probability of a value of at most x, for a density of one column; a number for a number."""
         points = _rows.numbers(x)
-        return self._density.cdf(points.ravel(), _rows.manner(self.n_jobs)).reshape(points.shape)
+        return self._density.cdf(points.ravel(), _rows.manner(self.n_jobs)).reshape(np.shape(x))[()]
 
     def ppf(self, p: Any) -> np.ndarray:
-        """The value below which a share p lies, for a density of one column."""
+        """The value below which a share p lies, for a density of one column; a number for a number."""
         shares = _rows.numbers(p)
-        return self._density.ppf(shares.ravel(), _rows.manner(self.n_jobs)).reshape(shares.shape)
+        return self._density.ppf(shares.ravel(), _rows.manner(self.n_jobs)).reshape(np.shape(p))[()]
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """Rows drawn from the density."""
+        if not isinstance(n_samples, Integral):
+            raise TypeError(f"n_samples must be a whole number, but is {n_samples!r}")
         if n_samples < 1:
             raise ValueError(f"n_samples must be at least 1, but is {n_samples}")
         seed = np.random.SeedSequence().entropy % _rows.SEEDS if random_state is None else _rows.seed(random_state)
@@ -61,6 +70,8 @@ class Density:
             if column not in self.names:
                 raise ValueError(f"no column '{column}'; there are {', '.join(self.names)}")
             return self.names.index(column)
+        if not isinstance(column, Integral):
+            raise TypeError(f"a column is called by its name or number, not by {column!r}")
         place = int(column)
         if not -len(self.names) <= place < len(self.names):
             raise ValueError(f"no column {place}; there are {len(self.names)}")

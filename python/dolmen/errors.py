@@ -4,6 +4,17 @@ __all__ = ["DataError", "DolmenError", "FileError", "MemberError", "ParameterErr
 
 
 IN_PYTHON = {
+    "alone must be given with exactly one member, but is with": "an estimator fits one model, and several stand in a stack: its lists of values give",
+    "fit with --keep-matrix, or with --oos FILE.parquet, and": "fit with keep_matrix=True and",
+    "--members-only": "members_only=True",
+    "--drop COLUMN leaves one out": "leave out columns that hold none",
+    "--drop leaves out columns, also all of": "leave out the columns of",
+    "leave it out with --drop": 'leave it out with reading={"drop": [..]}:',
+    "--plan ": "plan=",
+    "--inputs COLUMN": "inputs=[..]",
+    "with --target and --log": "with y and log=True",
+    "or leave out --target and": "or leave out y and",
+    "--target": "y",
     "--drop-failed": "drop_failed=True",
     "--all-columns": 'reading={"all_columns": True}',
     "--alone fits one member as it is, without folds": "its own class fits one member as it is, without folds",

@@ -63,6 +63,8 @@ pub(crate) fn fit(
 
 /// Compares the stack of a recipe with its rivals by repeated splits.
 #[pyfunction]
+#[pyo3(signature = (recipe, versus, rows, truth, keys, manner, members=None))]
+#[expect(clippy::too_many_arguments, reason = "as Python hands them over")]
 pub(crate) fn compare<'py>(
     py: Python<'py>,
     recipe: &Bound<'py, PyAny>,
@@ -71,12 +73,15 @@ pub(crate) fn compare<'py>(
     truth: Option<Known<'py>>,
     keys: Keys<'py>,
     manner: Manner,
+    members: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let recipe: Recipe = read_value("recipe", recipe)?;
     let versus: Versus = read_value("comparison", versus)?;
     let data = data(py, &recipe, &rows, truth.as_ref(), &keys)?;
+    let catalogue = members::catalogue(objects(members)?, true);
+    let comparison = CompareRecipe { recipe, versus };
     let compared =
-        work(py, &manner, move |run| CompareRecipe { recipe, versus }.compare(&data, run))?;
+        work(py, &manner, move |run| comparison.compare_with(&catalogue, &data, run))?;
     python(py, &compared)
 }
 
