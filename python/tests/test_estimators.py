@@ -182,3 +182,46 @@ def test_the_matrix_travels_if_it_is_to(iris, tmp_path):
     assert np.array_equal(again.oos_["logistic"], stack.oos_["logistic"])
     stack.save(tmp_path / "m.dolmen")
     assert np.array_equal(dolmen.load(tmp_path / "m.dolmen").oos_["logistic"], stack.oos_["logistic"])
+
+
+def test_what_densities_cannot_do_is_told_in_words(blobs):
+    density = dolmen.GaussianMixture(components=2).fit(blobs)
+    one = density.marginal(np.int64(0))
+    assert isinstance(one.ppf(0.5), float) and one.cdf(one.ppf([[0.1, 0.9]])) == pytest.approx(np.asarray([[0.1, 0.9]]))
+    for wrong in [1.5, None]:
+        with pytest.raises(TypeError, match="column|iterable"):
+            density.marginal(wrong)
+    with pytest.raises(TypeError, match="dictionary"):
+        density.conditional([0.0])
+    with pytest.raises(ValueError, match="empty"):
+        density.conditional({})
+    for wrong in [2.5, "a"]:
+        with pytest.raises(TypeError, match="n_samples must be a whole number"):
+            density.sample(wrong)
+    with pytest.raises(ValueError, match="two dimensions"):
+        one.score_samples(np.ones((3, 1, 1)))
+    with pytest.raises(ValueError, match="several stand in a stack"):
+        dolmen.GaussianMixture(components=[1, 2]).fit(blobs)
+    with pytest.raises(TypeError, match="reading must be a dictionary"):
+        dolmen.GaussianMixture(reading=["a"]).fit(blobs)
+
+
+def test_wrong_values_name_their_parameter(blobs):
+    for name, wrong in [("components", "a"), ("components", 2.5), ("beta", np.nan), ("beta", "a")]:
+        with pytest.raises(dolmen.errors.ParameterError, match=f"{name} in mixture must be a number"):
+            dolmen.GaussianMixture(**{name: wrong}).fit(blobs)
+
+
+def test_single_learners_without_pictures_say_so(iris):
+    with pytest.raises(ValueError, match="no picture of this NaiveBayes"):
+        dolmen.NaiveBayes().fit(*iris).plot()
+
+
+def test_rows_of_known_truth_must_have_known_classes(iris):
+    x, y = iris
+    names = np.asarray(["s", "v", "w"])[y]
+    model = dolmen.NaiveBayes().fit(x, names)
+    assert model.score_report(x, names)["rows"] == 150
+    for wrong, problem in [(y, "does not know: 0, 1, 2"), (np.where(y == 1, "q", names), "does not know: q"), (np.where(y == 1, None, names), "row 50")]:
+        with pytest.raises(ValueError, match=problem):
+            model.score_report(x, wrong)
