@@ -258,8 +258,14 @@ def first_missing(values: np.ndarray) -> int | None:
     """The first of some values that is missing."""
     if values.dtype.kind not in "fcmMO":
         return None
-    gone = np.asarray([is_missing(cell) for cell in values], dtype=bool) if values.dtype.kind == "O" else values != values
+    gone = _missing_objects(values) if values.dtype.kind == "O" else values != values
     return int(np.argmax(gone)) if gone.any() else None
+
+
+def _missing_objects(cells: np.ndarray) -> np.ndarray:
+    pandas = sys.modules.get("pandas")
+    # It looks at millions of cells in a moment.
+    return pandas.isna(cells) if pandas is not None else np.asarray([is_missing(cell) for cell in cells], dtype=bool)
 
 
 def times(values: Any) -> np.ndarray:

@@ -80,8 +80,7 @@ pub(crate) fn compare<'py>(
     let data = data(py, &recipe, &rows, truth.as_ref(), &keys)?;
     let catalogue = members::catalogue(objects(members)?, true);
     let comparison = CompareRecipe { recipe, versus };
-    let compared =
-        work(py, &manner, move |run| comparison.compare_with(&catalogue, &data, run))?;
+    let compared = work(py, &manner, move |run| comparison.compare_with(&catalogue, &data, run))?;
     python(py, &compared)
 }
 

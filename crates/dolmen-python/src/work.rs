@@ -132,8 +132,10 @@ pub(crate) fn work<R: Send + 'static>(
     let worker = thread::Builder::new().name("dolmen".into());
     worker
         .spawn(move || {
+            // In the pool as a whole: what is parallel outside of it would take rayon's own threads, which a forked process lacks.
+            let done = run.install(|| job(&run));
             // Whoever no longer waits does not want to know.
-            let _ = sender.send(job(&run));
+            let _ = sender.send(done);
         })
         .map_err(|error| PyRuntimeError::new_err(format!("no thread can be started: {error}")))?;
     // A receiver is for one thread, and letting go of the interpreter may change it as far as the compiler knows.
