@@ -19,6 +19,7 @@ IN_PYTHON = {
     "--all-columns": 'reading={"all_columns": True}',
     "--alone fits one member as it is, without folds": "its own class fits one member as it is, without folds",
     "--check none": 'check="none"',
+    "(--missing)": '(reading={"missing": [..]})',
     "--missing ": 'reading={"missing": [..]}: ',
     "add --log": "give log=True",
     "--log": "log=True",

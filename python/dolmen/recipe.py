@@ -40,6 +40,8 @@ def estimator_of(model: _dolmen.Model) -> Any:
     same = ("folds", "plan", "check", "calibration", "intervals", "keep_stack", "keep_all", "keep_matrix", "drop_failed", "explain")
     same += ("effort", "budget", "max_members", "predict_under")
     given = {name: recipe[name] for name in same if recipe.get(name) is not None}
+    # What was left at its default is not said again: it decides nothing.
+    given["reading"] = {name: value for name, value in (recipe.get("reading") or {}).items() if value} or None
     estimator: Classifier | Regressor | DensityEstimator = kinds[model.task](
         recipe.get("members") or None,
         combiner=recipe.get("combiners") or None,

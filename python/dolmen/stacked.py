@@ -257,13 +257,21 @@ class Stacked(TransformerMixin, Estimator):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """What the mean score of rows held out loses when an input is shuffled. Inputs that are one thing share it."""
+        """What the mean score of rows held out loses when an input is shuffled. Inputs that are one thing share it. A single learner that was read
+        from a file has its own."""
         found = (self.evidence_ or {}).get("importance")
         if found is None:
-            raise AttributeError("importances of a stack are measured if explain=True")
+            return self._importances_of_one()
         losses = {name: one["loss"]["mean"] for one in found["inputs"] for name in (one["name"], *one["columns"])}
         known = getattr(self, "feature_names_in_", None)
         return np.asarray([losses.get(name, 0.0) for name in (dict.fromkeys(self.model_.origins) if known is None else known)])
+
+    def _importances_of_one(self) -> np.ndarray:
+        members = self.model_.members()
+        for series in members[0]["series"] if len(members) == 1 and getattr(self, "_of_file", False) else []:
+            if series["name"] == "importance":
+                return self._per_feature(series["values"])
+        raise AttributeError("importances of a stack are measured if explain=True")
 
     @property
     def oos_(self) -> OutOfSample:
@@ -272,7 +280,11 @@ class Stacked(TransformerMixin, Estimator):
         matrix = getattr(self, "_matrix", None) or self.model_.matrix()
         if matrix is None:
             raise AttributeError("the out-of-sample matrix is not at hand: it stays with the object that was fitted")
-        return OutOfSample(matrix)
+        found = OutOfSample(matrix)
+        if matrix.classes:
+            # Labels as they were given: files know their spellings.
+            found._classes = self._classes_in_order()
+        return found
 
     def plot_weights(self, ax: Any = None, **look: Any) -> Any:
         """The weights with their intervals: on matplotlib's axes if it is there, else as a picture."""

@@ -225,3 +225,25 @@ def test_rows_of_known_truth_must_have_known_classes(iris):
     for wrong, problem in [(y, "does not know: 0, 1, 2"), (np.where(y == 1, "q", names), "does not know: q"), (np.where(y == 1, None, names), "row 50")]:
         with pytest.raises(ValueError, match=problem):
             model.score_report(x, wrong)
+
+
+def test_a_loaded_stack_is_fitted_again_as_it_was(tmp_path):
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"a": rng.normal(size=80), "b": rng.normal(size=80), "c": rng.choice(list("pq"), 80)})
+    y = np.where(x["a"] > 0, "10", "9")
+    stack = dolmen.StackedClassifier(["logistic", "naive-bayes"], folds=3, check="none", reading={"drop": ["b"]}, random_state=3).fit(x, y)
+    stack.save(tmp_path / "m.dolmen")
+    again = clone(dolmen.load(tmp_path / "m.dolmen")).fit(x, y)
+    assert again.model_.to_bytes() == stack.model_.to_bytes()
+    forest = dolmen.RandomForestClassifier(trees=5).fit(x, y)
+    forest.save(tmp_path / "m.dolmen")
+    assert np.array_equal(dolmen.load(tmp_path / "m.dolmen").feature_importances_, forest.feature_importances_)
+
+
+def test_the_matrix_has_the_labels_that_were_given(iris):
+    x, y = iris
+    for labels in [np.asarray(["10", "9", "8"])[y], y, y == 1, np.asarray(["s", "v", "w"])[y]]:
+        oos = dolmen.StackedClassifier(["logistic", "naive-bayes"], folds=3, check="none").fit(x, labels).oos_
+        assert np.array_equal(oos.y, labels[oos.rows]) and oos.y.dtype == labels.dtype
