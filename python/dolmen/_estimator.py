@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -141,6 +142,7 @@ class Estimator(BaseEstimator):
     def _array(self, x: Any, **checks: Any) -> np.ndarray:
         """Numbers as the library takes them: the same array, if it is one of doubles in C order."""
         _rows.refuse_dates(x)
+        _rows.refuse_mapping(x)
         try:
             return validate_data(self, x, dtype=np.float64, order="C", ensure_all_finite="allow-nan", **checks)
         except (TypeError, ValueError) as error:
@@ -176,13 +178,13 @@ class Estimator(BaseEstimator):
     def _tell(self, report: dict[str, Any]) -> None:
         """Warns of what the fit has to say to the user."""
         for note in report.get("data_notes") or []:
-            warnings.warn(in_python(note), stacklevel=5)
+            _warn(in_python(note))
         for text in report.get("left_out") or []:
-            warnings.warn(f"a member was left out: {text}", stacklevel=5)
+            _warn(f"a member was left out: {text}")
         if report.get("combination_converged") is False:
             from sklearn.exceptions import ConvergenceWarning
 
-            warnings.warn("the search for the combination missed its tolerance", ConvergenceWarning, stacklevel=5)
+            _warn("the search for the combination missed its tolerance", ConvergenceWarning)
 
     # Using
 
@@ -191,7 +193,7 @@ class Estimator(BaseEstimator):
         values, unseen = self.model_.predict(rows, _rows.manner(self.n_jobs))
         for found in unseen:
             levels = ", ".join(found["levels"][:3])
-            warnings.warn(f"column '{found['column']}' has {found['rows']} rows with categories not seen in the fit: {levels}", stacklevel=3)
+            _warn(f"column '{found['column']}' has {found['rows']} rows with categories not seen in the fit: {levels}")
         return values
 
     def score_report(self, X: Any, y: Any = None) -> dict[str, Any]:
@@ -291,6 +293,14 @@ class Estimator(BaseEstimator):
             # Whoever unpickles this trusts it already.
             state = {**state, "model_": _dolmen.Model.from_bytes(state["model_"], True)}
         super().__setstate__(state)
+
+
+def _warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """Warns at the line that called this package, through however many of its methods."""
+    frame, depth = sys._getframe(1), 2
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(f"{__package__}."):
+        frame, depth = frame.f_back, depth + 1
+    warnings.warn(text, category, stacklevel=depth)
 
 
 def _heard(members: dict[str, Member], message: str) -> BaseException | None:
@@ -440,7 +450,7 @@ class DensityEstimator(DensityMixin, Estimator):
 
         check_is_fitted(self, "model_")
         names = [name for name, _ in self.model_.columns]
-        return Density(self.model_.density(), names, self.n_jobs, named=self._by_name())
+        return Density(self.model_.density(), names, self.n_jobs, named=self._by_name(), made=(self.model_, []))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """Rows drawn from the density."""

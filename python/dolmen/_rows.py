@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,12 @@ def refuse_dates(x: Any) -> None:
     """Dates in an array would be numbers in a unit that nobody knows, and missing ones numbers, too."""
     if isinstance(x, np.ndarray) and x.dtype.kind in "mM":
         raise TypeError(f"an array of dates or times holds no numbers\nhint: {FRAME_HINT}")
+
+
+def refuse_mapping(x: Any) -> None:
+    """Refuses columns that nothing holds together."""
+    if isinstance(x, Mapping):
+        raise TypeError("rows come as an array or a data frame, not as a mapping of columns\nhint: make a data frame of it")
 
 
 def plain_labels(y: Any) -> Any:
@@ -318,6 +325,10 @@ def keys(rows: int, sample_weight: Any = None, groups: Any = None, times_of: Any
     return found
 
 
+MOST_JOBS = 2**16
+"""Threads at most: the library starts no more than the machine has use for."""
+
+
 def manner(n_jobs: int | None = None, progress: Any = None) -> dict[str, Any]:
     """How work is done: threads, and who hears of its progress. As in joblib, -1 is all cores and -2 all but one."""
     if n_jobs is not None and not isinstance(n_jobs, (int, np.integer)):
@@ -328,4 +339,4 @@ def manner(n_jobs: int | None = None, progress: Any = None) -> dict[str, Any]:
         import os
 
         n_jobs = max(1, (os.cpu_count() or 1) + 1 + n_jobs)
-    return {"n_jobs": None if n_jobs is None else int(n_jobs), "progress": progress}
+    return {"n_jobs": None if n_jobs is None else int(min(n_jobs, MOST_JOBS)), "progress": progress}

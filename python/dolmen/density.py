@@ -11,13 +11,27 @@ from . import _dolmen, _rows
 
 __all__ = ["Density"]
 
+Step = tuple[str, Any]
+"""What was done with a density: a method's name, and what it was given."""
+
 
 class Density:
     """A density of numeric columns, as fitted, or what is left of one. Columns of data frames are found by name if the density has names of its own
-    (`named`), and not those that an array's columns are given."""
+    (`named`), and not those that an array's columns are given. Pickles hold the model that it comes from and the steps since (`made`)."""
 
-    def __init__(self, density: _dolmen.Density, names: list[str], n_jobs: int | None = None, *, named: bool = True):
-        self._density, self.names, self.n_jobs, self.named = density, names, n_jobs, named
+    def __init__(self, density: _dolmen.Density, names: list[str], n_jobs: int | None = None, *, named: bool = True, made: Any = None):
+        self._density, self.names, self.n_jobs, self.named, self._made = density, names, n_jobs, named, made
+
+    def __reduce__(self) -> Any:
+        if self._made is None:
+            raise TypeError("a density can be pickled if it comes from an estimator")
+        model, steps = self._made
+        return _made_again, (model.to_bytes(), steps, self.n_jobs, self.named)
+
+    def _left(self, density: _dolmen.Density, names: list[str], step: Step) -> Density:
+        """What a step leaves of it."""
+        made = None if self._made is None else (self._made[0], [*self._made[1], step])
+        return Density(density, names, self.n_jobs, named=self.named, made=made)
 
     def __repr__(self) -> str:
         return f"Density({', '.join(self.names)})"
@@ -34,7 +48,7 @@ class Density:
     def marginal(self, columns: Any) -> Density:
         """The density of some columns, the others integrated out; columns by name or number."""
         places = [self._place(column) for column in ([columns] if isinstance(columns, (str, Number)) else columns)]
-        return Density(self._density.marginal(places), [self.names[j] for j in places], self.n_jobs, named=self.named)
+        return self._left(self._density.marginal(places), [self.names[j] for j in places], ("marginal", places))
 
     def conditional(self, given: dict[Any, float]) -> Density:
         """The density of the other columns, given the values of some: {column: value}."""
@@ -44,7 +58,7 @@ class Density:
             raise ValueError("given must have the value of a column at least, but is empty")
         places = {self._place(column): float(value) for column, value in given.items()}
         rest = [name for j, name in enumerate(self.names) if j not in places]
-        return Density(self._density.conditional(sorted(places.items())), rest, self.n_jobs, named=self.named)
+        return self._left(self._density.conditional(sorted(places.items())), rest, ("conditional", places))
 
     def cdf(self, x: Any) -> np.ndarray:
         """The probability of a value of at most x, for a density of one column; a number for a number."""
@@ -86,3 +100,12 @@ class Density:
             if name not in columns:
                 raise ValueError(f"no column '{name}' in the data frame, which has {', '.join(columns)}")
         return np.column_stack([_rows.numbers(columns[name]) for name in self.names])
+
+
+def _made_again(model: bytes, steps: list[Step], n_jobs: int | None, named: bool) -> Density:
+    """The density of a pickle. Whoever unpickles it trusts it already."""
+    whole = _dolmen.Model.from_bytes(model, True)
+    density = Density(whole.density(), [name for name, _ in whole.columns], n_jobs, named=named, made=(whole, []))
+    for step, given in steps:
+        density = getattr(density, step)(given)
+    return density

@@ -188,6 +188,9 @@ def test_what_densities_cannot_do_is_told_in_words(blobs):
     density = dolmen.GaussianMixture(components=2).fit(blobs)
     one = density.marginal(np.int64(0))
     assert isinstance(one.ppf(0.5), float) and one.cdf(one.ppf([[0.1, 0.9]])) == pytest.approx(np.asarray([[0.1, 0.9]]))
+    kept = pickle.loads(pickle.dumps(density.conditional({0: 1.0})))
+    assert kept.ppf(0.3) == density.conditional({0: 1.0}).ppf(0.3)
+    assert np.array_equal(pickle.loads(pickle.dumps(density.density_)).score_samples(blobs), density.score_samples(blobs))
     for wrong in [1.5, None]:
         with pytest.raises(TypeError, match="column|iterable"):
             density.marginal(wrong)
@@ -247,3 +250,30 @@ def test_the_matrix_has_the_labels_that_were_given(iris):
     for labels in [np.asarray(["10", "9", "8"])[y], y, y == 1, np.asarray(["s", "v", "w"])[y]]:
         oos = dolmen.StackedClassifier(["logistic", "naive-bayes"], folds=3, check="none").fit(x, labels).oos_
         assert np.array_equal(oos.y, labels[oos.rows]) and oos.y.dtype == labels.dtype
+
+
+def test_warnings_point_at_the_line_that_called(iris):
+    import pandas as pd
+
+    x = pd.DataFrame({"a": np.arange(40) % 7, "c": ["p", "q"] * 20})
+    model = dolmen.NaiveBayes().fit(x, [0, 1] * 20)
+    for use in [model.predict, model.predict_proba, model.predict_log_proba]:
+        with pytest.warns(UserWarning, match="not seen in the fit: z") as caught:
+            use(x.assign(c="z"))
+        assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match="is left out") as caught:
+        dolmen.NaiveBayes().fit(x.assign(none=np.nan), [0, 1] * 20)
+    assert caught[0].filename == __file__
+
+
+def test_options_in_messages_are_those_of_python():
+    import pandas as pd
+
+    x = pd.DataFrame({"a": np.arange(40) % 7, "c": ["1,5", "2,5"] * 20})
+    with pytest.warns(UserWarning, match=r'reading=\{"types": \{"c": "categorical"\}\} reads texts'):
+        dolmen.NaiveBayes().fit(x, [0, 1] * 20)
+    model = dolmen.NaiveBayes().fit(x[["a"]], [0, 1] * 20)
+    with pytest.raises(ValueError, match=r'reading=\{"missing": \["x"\]\}'):
+        model.predict(pd.DataFrame({"a": ["x"] * 3}))
+    with pytest.raises(TypeError, match="hint: make a data frame of it"):
+        dolmen.NaiveBayes().fit({"a": [1.0, 2.0]}, [0, 1])
