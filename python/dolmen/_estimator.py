@@ -111,7 +111,6 @@ class Estimator(BaseEstimator):
 
     def _rows_to_fit(self, x: Any) -> Any:
         if _rows.is_frame(x):
-            _rows.check_names(x)
             table = _rows.table(x)
             self._check_columns(x, table, reset=True)
             _rows.check_rows(table, LEAST_ROWS)
@@ -121,7 +120,6 @@ class Estimator(BaseEstimator):
     def _rows_to_use(self, x: Any) -> Any:
         check_is_fitted(self, "model_")
         if _rows.is_frame(x):
-            _rows.check_names(x)
             table = _rows.table(x)
             # A file does not say in which order its table had the columns, nor which others: the library finds those it needs.
             if not getattr(self, "_of_file", False):

@@ -31,7 +31,8 @@ def is_frame(x: Any) -> bool:
         return False
     if type(x).__name__ == "LazyFrame":
         raise TypeError("a lazy frame has no rows yet: collect() it first")
-    if len(getattr(x, "shape", (0, 0))) != 2:
+    shape = getattr(x, "shape", None)
+    if isinstance(shape, tuple) and len(shape) != 2:
         return False
     return any(hasattr(x, name) for name in FRAME_SIGNS) or _is_pandas(x) or _is_narwhals(x)
 
@@ -82,7 +83,7 @@ def check_rows(table: _dolmen.Table, least: int) -> None:
 
 def with_names(x: Any, names: list[str]) -> Any:
     """The data frame, or if scikit-learn cannot read its columns' names, one without rows that has them."""
-    if _is_pandas(x) or _is_polars(x) or type(x).__name__ == "Table":
+    if _is_pandas(x) or _is_polars(x) or type(x).__module__ == "pyarrow.lib" and type(x).__name__ == "Table":
         return x
     try:
         import pyarrow
@@ -105,8 +106,8 @@ def refuse_dates(x: Any) -> None:
 
 
 def refuse_mapping(x: Any) -> None:
-    """Refuses columns that nothing holds together."""
-    if isinstance(x, Mapping):
+    """Refuses columns that nothing holds together. One kind of sparse array is a mapping, too."""
+    if isinstance(x, Mapping) and not hasattr(x, "shape"):
         raise TypeError("rows come as an array or a data frame, not as a mapping of columns\nhint: make a data frame of it")
 
 
@@ -120,6 +121,7 @@ def plain_labels(y: Any) -> Any:
 
 def table(x: Any) -> _dolmen.Table:
     """The columns of any data frame."""
+    check_names(x)
     if _is_pandas(x):
         return _of_pandas(x)
     if _is_polars(x):

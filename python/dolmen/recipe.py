@@ -129,7 +129,7 @@ class _Given(NamedTuple):
 
 
 def _given(x: Any, y: Any, sample_weight: Any, groups: Any, times: Any, task: str | None, seed: Any, recipe: dict[str, Any]) -> _Given:
-    rows = _rows_of(x)
+    rows = _rows.table(x) if _rows.is_frame(x) else _rows.rows_of_numbers(x)
     count, taken = (rows.rows, rows.names) if isinstance(rows, _dolmen.Table) else (len(rows), [])
     keys = _rows.keys(count, sample_weight, groups, times)
     recipe = {"seed": _rows.seed(seed), **recipe}
@@ -150,10 +150,3 @@ def _given(x: Any, y: Any, sample_weight: Any, groups: Any, times: Any, task: st
     in_order = classes[np.asarray(_dolmen.class_order(names))]
     recipe = {"target": target, "task": task or "classify", **recipe}
     return _Given(rows, (names, codes.astype(np.uint32)), keys, recipe, "classification", in_order)
-
-
-def _rows_of(x: Any) -> Any:
-    if not _rows.is_frame(x):
-        return _rows.rows_of_numbers(x)
-    _rows.check_names(x)
-    return _rows.table(x)

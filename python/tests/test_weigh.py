@@ -211,6 +211,8 @@ def test_comparisons_and_advice_name_what_is_wrong():
         dolmen.compare(x, np.where(np.arange(60) == 2, None, y), ["logistic", "naive-bayes"])
     with pytest.raises(ValueError, match="several columns called a"):
         dolmen.advise(x.set_axis(["a", "a"], axis=1), y)
+    with pytest.raises(ValueError, match="several columns called a"):
+        dolmen.weigh(pd.DataFrame([[0.1, 0.2]], columns=["a", "a"]))
     with pytest.raises(ValueError, match="no rows"):
         dolmen.weigh(np.empty((0, 2)))
     with pytest.raises(ValueError, match="hint: give log=True if the columns hold logarithms; leave out"):
