@@ -23,7 +23,7 @@ use crate::matrix::Matrix;
 use crate::members::{self, objects};
 use crate::pictures::{self, Look};
 use crate::tasks::Callable;
-use crate::work::{Manner, work};
+use crate::work::{Manner, work, work_of_others};
 
 /// A fitted model of any task.
 #[pyclass(frozen)]
@@ -54,10 +54,12 @@ pub(crate) fn fit(
     let catalogue = members::catalogue(objects(members)?, true);
     let earlier = earlier.map(|matrix| recipe::Matrix::clone(&matrix.matrix));
     let used = Arc::clone(&catalogue);
-    let Fit { model, matrix, .. } = work(py, &manner, move |run| match doer {
-        Some(doer) => recipe.fit_elsewhere(&used, &data, Arc::new(Callable(doer)), run),
-        None => recipe.fit_with(&used, &data, earlier, run),
-    })?;
+    let Fit { model, matrix, .. } = match doer {
+        Some(doer) => work_of_others(py, &manner, move |run| {
+            recipe.fit_elsewhere(&used, &data, Arc::new(Callable(doer)), run)
+        })?,
+        None => work(py, &manner, move |run| recipe.fit_with(&used, &data, earlier, run))?,
+    };
     Ok((Model { model: model.into(), catalogue }, matrix.map(Matrix::from)))
 }
 

@@ -110,8 +110,18 @@ impl Progress for Watch {
     }
 }
 
-/// Does the work on a thread of its own while the interpreter is free.
+/// Does the work in the pool while the interpreter is free: what is parallel outside of it would take rayon's own threads, which a
+/// process that was forked lacks.
 pub(crate) fn work<R: Send + 'static>(
+    py: Python<'_>,
+    manner: &Manner,
+    job: impl FnOnce(&Run) -> dolmen::Result<R> + Send + 'static,
+) -> PyResult<R> {
+    work_of_others(py, manner, move |run| run.install(|| job(run)))
+}
+
+/// The same for work that others do, on a thread of its own: they may need the thread of the pool that would wait for them.
+pub(crate) fn work_of_others<R: Send + 'static>(
     py: Python<'_>,
     manner: &Manner,
     job: impl FnOnce(&Run) -> dolmen::Result<R> + Send + 'static,
@@ -132,10 +142,8 @@ pub(crate) fn work<R: Send + 'static>(
     let worker = thread::Builder::new().name("dolmen".into());
     worker
         .spawn(move || {
-            // In the pool as a whole: what is parallel outside of it would take rayon's own threads, which a forked process lacks.
-            let done = run.install(|| job(&run));
             // Whoever no longer waits does not want to know.
-            let _ = sender.send(done);
+            let _ = sender.send(job(&run));
         })
         .map_err(|error| PyRuntimeError::new_err(format!("no thread can be started: {error}")))?;
     // A receiver is for one thread, and letting go of the interpreter may change it as far as the compiler knows.
