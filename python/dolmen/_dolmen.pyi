@@ -139,7 +139,13 @@ def work_on_block(
     recipe: dict[str, Any], sent: bytes, first: int, table: Table, layout: Layout, manner: dict[str, Any]
 ) -> bytes: ...
 def compare(
-    recipe: dict[str, Any], versus: dict[str, Any], rows: Rows, truth: Known | None, keys: dict[str, Any], manner: dict[str, Any]
+    recipe: dict[str, Any],
+    versus: dict[str, Any],
+    rows: Rows,
+    truth: Known | None,
+    keys: dict[str, Any],
+    manner: dict[str, Any],
+    members: dict[str, Any] | None = None,
 ) -> dict[str, Any]: ...
 def advise(recipe: dict[str, Any], rows: Rows, truth: Known | None, keys: dict[str, Any], manner: dict[str, Any]) -> dict[str, Any]: ...
 def times(texts: list[str | None]) -> NDArray[np.float64]: ...

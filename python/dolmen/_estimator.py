@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
+from collections.abc import Mapping
 from contextvars import ContextVar
 from numbers import Number
 from pathlib import Path
@@ -46,7 +48,11 @@ class Estimator(BaseEstimator):
 
     def _reading(self) -> dict[str, Any]:
         """How data frames are read, if that was said."""
-        return {} if self.reading is None else {"reading": dict(self.reading)}
+        if self.reading is None:
+            return {}
+        if not isinstance(self.reading, Mapping):
+            raise TypeError(f'reading must be a dictionary such as {{"all_columns": True}}, but is {self.reading!r}')
+        return {"reading": dict(self.reading)}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -71,8 +77,7 @@ class Estimator(BaseEstimator):
         count = rows.rows if isinstance(rows, _dolmen.Table) else len(rows)
         truth, name = self._truth(y, count)
         if name is not None and isinstance(rows, _dolmen.Table):
-            while name in rows.names:
-                name += "_"
+            name = _rows.free_name(name, rows.names)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, np.empty((count, 1)))
         keys = _rows.keys(count, sample_weight, groups, times)
@@ -82,7 +87,7 @@ class Estimator(BaseEstimator):
             recipe.setdefault("task", "classify")
         elif self._task == "regression":
             recipe.setdefault("task", "regress")
-        members = {name: self._member(name, *given, _frame_of(x)) for name, given in objects.items()}
+        members = {name: self._member(name, *given, frame_of(x)) for name, given in objects.items()}
         with listening(self.progress, type(self).__name__) as listener:
             elsewhere = ELSEWHERE.get()
             doer = None if elsewhere is None else elsewhere.doer(recipe, x, truth, keys, members or None)
@@ -106,30 +111,36 @@ class Estimator(BaseEstimator):
 
     def _rows_to_fit(self, x: Any) -> Any:
         if _rows.is_frame(x):
-            _rows.check_names(x)
-            validate_data(self, x, skip_check_array=True)
             table = _rows.table(x)
-            if table.rows < LEAST_ROWS:
-                raise ValueError(f"Found array with {table.rows} sample(s) while a minimum of {LEAST_ROWS} is required.")
+            self._check_columns(x, table, reset=True)
+            _rows.check_rows(table, LEAST_ROWS)
             return table
         return self._array(x, ensure_min_samples=LEAST_ROWS)
 
     def _rows_to_use(self, x: Any) -> Any:
         check_is_fitted(self, "model_")
         if _rows.is_frame(x):
+            table = _rows.table(x)
             # A file does not say in which order its table had the columns, nor which others: the library finds those it needs.
             if not getattr(self, "_of_file", False):
-                validate_data(self, x, skip_check_array=True, reset=False)
+                self._check_columns(x, table, reset=False)
+            _rows.check_rows(table, 1)
             if self._by_name():
-                return _rows.table(x)
-            x = np.asarray(x)
+                return table
+            x = _rows.array_of(x)
         elif self._by_name() and not self._all_numbers():
             kinds = "texts, categories or dates"
             raise ValueError(f"{type(self).__name__} was fitted to a data frame with {kinds}: it needs one to predict, too")
         return self._array(x, reset=False)
 
+    def _check_columns(self, x: Any, table: _dolmen.Table, *, reset: bool) -> None:
+        """Keeps the columns' names, or compares them with those that were kept."""
+        validate_data(self, _rows.with_names(x, table.names), skip_check_array=True, reset=reset)
+
     def _array(self, x: Any, **checks: Any) -> np.ndarray:
         """Numbers as the library takes them: the same array, if it is one of doubles in C order."""
+        _rows.refuse_dates(x)
+        _rows.refuse_mapping(x)
         try:
             return validate_data(self, x, dtype=np.float64, order="C", ensure_all_finite="allow-nan", **checks)
         except (TypeError, ValueError) as error:
@@ -165,13 +176,13 @@ class Estimator(BaseEstimator):
     def _tell(self, report: dict[str, Any]) -> None:
         """Warns of what the fit has to say to the user."""
         for note in report.get("data_notes") or []:
-            warnings.warn(in_python(note), stacklevel=5)
+            _warn(in_python(note))
         for text in report.get("left_out") or []:
-            warnings.warn(f"a member was left out: {text}", stacklevel=5)
+            _warn(f"a member was left out: {text}")
         if report.get("combination_converged") is False:
             from sklearn.exceptions import ConvergenceWarning
 
-            warnings.warn("the search for the combination missed its tolerance", ConvergenceWarning, stacklevel=5)
+            _warn("the search for the combination missed its tolerance", ConvergenceWarning)
 
     # Using
 
@@ -180,7 +191,7 @@ class Estimator(BaseEstimator):
         values, unseen = self.model_.predict(rows, _rows.manner(self.n_jobs))
         for found in unseen:
             levels = ", ".join(found["levels"][:3])
-            warnings.warn(f"column '{found['column']}' has {found['rows']} rows with categories not seen in the fit: {levels}", stacklevel=3)
+            _warn(f"column '{found['column']}' has {found['rows']} rows with categories not seen in the fit: {levels}")
         return values
 
     def score_report(self, X: Any, y: Any = None) -> dict[str, Any]:
@@ -232,6 +243,8 @@ class Estimator(BaseEstimator):
     def plot(self, kind: str | None = None, **look: Any) -> Picture:
         """A picture of the model: the most telling one, or one of `pictures_`. `input`, `member`, `theme` and `width` as for `dolmen plot`."""
         check_is_fitted(self, "model_")
+        if kind is None and not self.pictures_:
+            raise ValueError(f"there is no picture of this {type(self).__name__}: stacks, densities, trees, networks and experts have some, see pictures_")
         return Picture(self.model_.draw(_pictures.look(kind, **look)))
 
     @property
@@ -280,13 +293,21 @@ class Estimator(BaseEstimator):
         super().__setstate__(state)
 
 
+def _warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """Warns at the line that called this package, through however many of its methods."""
+    frame, depth = sys._getframe(1), 2
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(f"{__package__}."):
+        frame, depth = frame.f_back, depth + 1
+    warnings.warn(text, category, stacklevel=depth)
+
+
 def _heard(members: dict[str, Member], message: str) -> BaseException | None:
     """What the Python object raised that a message of the library is about."""
     about = (member.heard[0] for name, member in members.items() if member.heard and f"'{name}'" in message)
     return next(about, None)
 
 
-def _frame_of(x: Any) -> str | None:
+def frame_of(x: Any) -> str | None:
     """The kind of data frame that members are shown."""
     if not _rows.is_frame(x):
         return None
@@ -320,7 +341,7 @@ class Classifier(ClassifierMixin, Estimator):
     def _truth(self, y: Any, rows: int) -> tuple[Any, str | None]:
         self._require_y(y)
         name = getattr(y, "name", None)
-        y = column_or_1d(y, warn=True)
+        y = column_or_1d(_rows.plain_labels(y), warn=True)
         check_consistent_length(np.empty(rows), y)
         _refuse_missing(y)
         check_classification_targets(y)
@@ -337,13 +358,15 @@ class Classifier(ClassifierMixin, Estimator):
 
     def _known(self, y: Any, rows: int) -> Any:
         self._require_y(y)
-        y = column_or_1d(y)
+        y = column_or_1d(_rows.plain_labels(y))
         check_consistent_length(np.empty(rows), y)
-        codes = np.searchsorted(self.classes_, y)
-        codes[codes == len(self.classes_)] = 0
-        if not np.all(self.classes_[codes] == y):
-            raise ValueError("y has classes that the model does not know")
-        return self._levels_and_codes(codes)
+        _refuse_missing(y)
+        place = {label: code for code, label in enumerate(self.classes_.tolist())}
+        labels, inverse = np.unique(y, return_inverse=True)
+        unknown = [label for label in labels.tolist() if label not in place]
+        if unknown:
+            raise ValueError(f"y has classes that the model does not know: {', '.join(str(label) for label in unknown[:3])}")
+        return self._levels_and_codes(np.asarray([place[label] for label in labels.tolist()])[inverse])
 
     def _classes_in_order(self) -> np.ndarray:
         return self.classes_[self._class_order]
@@ -386,6 +409,8 @@ class Regressor(RegressorMixin, Estimator):
         self._require_y(y)
         y = column_or_1d(y, warn=True)
         check_consistent_length(np.empty(rows), y)
+        if y.dtype.kind in "mM":
+            raise TypeError("y holds dates or times, which are no numbers to predict: give numbers, such as the days since a date")
         y = _rows.numbers(y)
         _refuse_missing(y)
         return y
@@ -423,7 +448,7 @@ class DensityEstimator(DensityMixin, Estimator):
 
         check_is_fitted(self, "model_")
         names = [name for name, _ in self.model_.columns]
-        return Density(self.model_.density(), names, self.n_jobs, named=self._by_name())
+        return Density(self.model_.density(), names, self.n_jobs, named=self._by_name(), made=(self.model_, []))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """Rows drawn from the density."""

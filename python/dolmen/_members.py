@@ -181,6 +181,8 @@ class FittedMember:
         whole = np.zeros((len(x), len(self.classes)))
         known = getattr(self.estimator, "classes_", None) if self.known is None else self.known
         known = self.classes if known is None else np.asarray(known)
+        if said.shape != (len(x), len(known)):
+            raise ValueError(f"predict_proba gave an array of shape {said.shape}, but there are {len(x)} rows and {len(known)} classes")
         # Some call classes by their spellings, whatever they were given.
         place = {str(label): i for i, label in enumerate(self.classes.tolist())}
         place |= {label: i for i, label in enumerate(self.classes.tolist())}
@@ -254,12 +256,16 @@ def _clone(estimator: Any) -> Any:
         except RuntimeError:
             # Some change the parameters they are made with, which scikit-learn does not bear: CatBoost its lists of columns.
             pass
-    return copy.deepcopy(estimator)
+    try:
+        return copy.deepcopy(estimator)
+    except Exception as error:
+        name = type(estimator).__name__
+        raise TypeError(f"{name} cannot be copied for each fold: it has no get_params by which to make another, and {error}") from error
 
 
 def _frame_for(estimator: Any, frame: str | None) -> str | None:
-    """The kind of frame that an object can take: LightGBM ends the process where a frame of Polars has categories."""
-    return "pandas" if frame == "polars" and "lightgbm" in _libraries(estimator) else frame
+    """The kind of frame that an object can take: these end the process where a frame of Polars has categories."""
+    return "pandas" if frame == "polars" and not _libraries(estimator).isdisjoint(("lightgbm", "catboost")) else frame
 
 
 def _libraries(estimator: Any) -> set[str]:

@@ -24,18 +24,22 @@ def listening(progress: bool | None, what: str) -> Iterator[Listener | None]:
         yield None
         return
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            # Nobody asked for the bar in a notebook: it draws letters where it has no widgets, and need not say so.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
     except ImportError:
         if progress:
             warnings.warn("progress bars need tqdm: pip install tqdm", stacklevel=5)
         yield None
         return
-    form = "{desc}: {percentage:3.0f} %|{bar}| {postfix}"
-    with tqdm(total=1.0, desc=what, bar_format=form, leave=False) as bar:
+    # The unit is the one text of a bar that stands as it was given: a postfix begins with a comma.
+    form = "{desc}: {percentage:3.0f} %|{bar}| {unit}"
+    with tqdm(total=1.0, desc=what, bar_format=form, unit="", leave=False) as bar:
 
         def listen(share: float, last: str, left: float | None) -> None:
-            rest = f", {left:.0f} s left" if left else ""
-            bar.set_postfix_str(f"{last}{rest}", refresh=False)
+            rest = f"{left:.0f} s left" if left and left >= 1.0 else ""
+            bar.unit = ", ".join(part for part in (last, rest) if part)
             bar.update(share - bar.n)
 
         yield listen

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from . import _dolmen
+
+FRAME_SIGNS = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__")
+"""Methods of which frames have one: Arrow's PyCapsule interface, or the older protocol."""
 
 FRAME_HINT = "pass a data frame (pandas, Polars, pyarrow) if columns hold texts, categories or dates"
 
@@ -27,12 +31,20 @@ def is_frame(x: Any) -> bool:
         return False
     if type(x).__name__ == "LazyFrame":
         raise TypeError("a lazy frame has no rows yet: collect() it first")
-    return hasattr(x, "__arrow_c_stream__") or hasattr(x, "__dataframe__") or _is_pandas(x) or _is_narwhals(x)
+    shape = getattr(x, "shape", None)
+    if isinstance(shape, tuple) and len(shape) != 2:
+        return False
+    return any(hasattr(x, name) for name in FRAME_SIGNS) or _is_pandas(x) or _is_narwhals(x)
 
 
 def _is_pandas(x: Any) -> bool:
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(x, pandas.DataFrame)
+
+
+def _is_polars(x: Any) -> bool:
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(x, polars.DataFrame)
 
 
 def _is_narwhals(x: Any) -> bool:
@@ -56,19 +68,92 @@ def check_names(frame: Any) -> None:
         raise ValueError(f"the data frame has several columns called {', '.join(twice)}")
 
 
+def free_name(name: str, taken: list[str]) -> str:
+    """A name for a column beside others."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def check_rows(table: _dolmen.Table, least: int) -> None:
+    """Refuses a data frame with fewer rows, in scikit-learn's words for arrays."""
+    if table.rows < least:
+        raise ValueError(f"Found array with {table.rows} sample(s) while a minimum of {least} is required.")
+
+
+def with_names(x: Any, names: list[str]) -> Any:
+    """The data frame, or if scikit-learn cannot read its columns' names, one without rows that has them."""
+    if _is_pandas(x) or _is_polars(x) or type(x).__module__ == "pyarrow.lib" and type(x).__name__ == "Table":
+        return x
+    try:
+        import pyarrow
+    except ImportError:
+        return x
+    return pyarrow.table({name: pyarrow.array([], pyarrow.float64()) for name in names})
+
+
+def array_of(frame: Any) -> np.ndarray:
+    """The rows of a data frame, for models that do not know columns by name."""
+    if _is_pandas(frame) or _is_polars(frame):
+        return np.asarray(frame)
+    return np.column_stack(list(named_columns(frame).values()))
+
+
+def refuse_dates(x: Any) -> None:
+    """Dates in an array would be numbers in a unit that nobody knows, and missing ones numbers, too."""
+    if isinstance(x, np.ndarray) and x.dtype.kind in "mM":
+        raise TypeError(f"an array of dates or times holds no numbers\nhint: {FRAME_HINT}")
+
+
+def refuse_mapping(x: Any) -> None:
+    """Refuses columns that nothing holds together. One kind of sparse array is a mapping, too."""
+    if isinstance(x, Mapping) and not hasattr(x, "shape"):
+        raise TypeError("rows come as an array or a data frame, not as a mapping of columns\nhint: make a data frame of it")
+
+
+def plain_labels(y: Any) -> Any:
+    """Labels in pandas' types for missing values as what they are, if none is missing: scikit-learn would make numbers of truth values."""
+    plain = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if plain is None or plain.kind not in "iub" or y.isna().any():
+        return y
+    return y.to_numpy(dtype=plain)
+
+
 def table(x: Any) -> _dolmen.Table:
     """The columns of any data frame."""
+    check_names(x)
     if _is_pandas(x):
         return _of_pandas(x)
+    if _is_polars(x):
+        x = _without_untyped(x)
     if hasattr(x, "__arrow_c_stream__"):
-        return _dolmen.Table.from_arrow(x)
+        return _of_stream(x)
+    if hasattr(x, "__arrow_c_array__"):
+        import pyarrow
+
+        return _of_stream(pyarrow.record_batch(x))
     import narwhals.stable.v1 as narwhals
 
     frame = narwhals.from_native(x, eager_only=True)
     return _dolmen.Table.from_arrow(frame.to_arrow())
 
 
+def _of_stream(x: Any) -> _dolmen.Table:
+    try:
+        return _dolmen.Table.from_arrow(x)
+    except ValueError as error:
+        raise ValueError(f"{type(x).__name__} cannot be read as a table of columns: {error}") from None
+
+
+def _without_untyped(frame: Any) -> Any:
+    """A frame of Polars whose columns all have a type: it hands those that hold nothing over in a way that Arrow does not know."""
+    import polars
+
+    return frame.with_columns(polars.col(polars.Null).cast(polars.String))
+
+
 def _of_pandas(frame: Any) -> _dolmen.Table:
+    frame = _plain(frame)
     try:
         import pyarrow
     except ImportError:
@@ -78,6 +163,32 @@ def _of_pandas(frame: Any) -> _dolmen.Table:
     except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):
         # Columns of mixed types: Arrow has none, texts say what the cells look like.
         return _dolmen.Table.from_columns([(str(name), _cells(frame[name])) for name in frame.columns])
+
+
+def _plain(frame: Any) -> Any:
+    """A frame of pandas whose columns all have types that Arrow knows, or that say more than Arrow's do."""
+    changed = {name: column for name in frame.columns if (column := _plain_column(frame[name])) is not None}
+    if changed:
+        frame = frame.copy(deep=False)
+    for name, column in changed.items():
+        frame[name] = column
+    return frame
+
+
+def _plain_column(column: Any) -> Any:
+    """The column in another type; None if it can stay as it is."""
+    kind = type(column.dtype).__name__
+    if column.dtype.kind == "c":
+        raise TypeError(f"column '{column.name}' holds complex numbers, which are not supported")
+    if kind == "SparseDtype":
+        return column.sparse.to_dense()
+    if kind == "PeriodDtype":
+        return column.dt.to_timestamp()
+    if kind == "IntervalDtype":
+        return column.astype(str).where(column.notna())
+    if kind == "CategoricalDtype" and type(column.cat.categories.dtype).__name__ == "IntervalDtype":
+        return column.cat.rename_categories(str)
+    return None
 
 
 def _cells(column: Any) -> Any:
@@ -156,8 +267,14 @@ def first_missing(values: np.ndarray) -> int | None:
     """The first of some values that is missing."""
     if values.dtype.kind not in "fcmMO":
         return None
-    gone = np.asarray([is_missing(cell) for cell in values], dtype=bool) if values.dtype.kind == "O" else values != values
+    gone = _missing_objects(values) if values.dtype.kind == "O" else values != values
     return int(np.argmax(gone)) if gone.any() else None
+
+
+def _missing_objects(cells: np.ndarray) -> np.ndarray:
+    pandas = sys.modules.get("pandas")
+    # It looks at millions of cells in a moment.
+    return pandas.isna(cells) if pandas is not None else np.asarray([is_missing(cell) for cell in cells], dtype=bool)
 
 
 def times(values: Any) -> np.ndarray:
@@ -210,6 +327,10 @@ def keys(rows: int, sample_weight: Any = None, groups: Any = None, times_of: Any
     return found
 
 
+MOST_JOBS = 2**16
+"""Threads at most: the library starts no more than the machine has use for."""
+
+
 def manner(n_jobs: int | None = None, progress: Any = None) -> dict[str, Any]:
     """How work is done: threads, and who hears of its progress. As in joblib, -1 is all cores and -2 all but one."""
     if n_jobs is not None and not isinstance(n_jobs, (int, np.integer)):
@@ -220,4 +341,4 @@ def manner(n_jobs: int | None = None, progress: Any = None) -> dict[str, Any]:
         import os
 
         n_jobs = max(1, (os.cpu_count() or 1) + 1 + n_jobs)
-    return {"n_jobs": None if n_jobs is None else int(n_jobs), "progress": progress}
+    return {"n_jobs": None if n_jobs is None else int(min(n_jobs, MOST_JOBS)), "progress": progress}

@@ -1,24 +1,48 @@
 """What can go wrong. Every message is the library's own; the cure, where one is known, follows on a line that begins with "hint:"."""
 
+import re
+
 __all__ = ["DataError", "DolmenError", "FileError", "MemberError", "ParameterError"]
 
 
+WITH_VALUES = [
+    (r"--schema '([^']*)=(\w+)'", r'reading={"types": {"\1": "\2"}}'),
+    (r"--missing '([^']*)'", r'reading={"missing": ["\1"]}'),
+    (r"--drop '([^']*)'", r'reading={"drop": ["\1"]}'),
+    (r"--drop (\S+) leaves it out", r"if not, leave '\1' out"),
+    (r"--target (\S+) if", r'y="\1" if'),
+    (r"--inputs (\S+) if", r'inputs=["\1"] if'),
+]
+"""What the command line's options are called here, with the values that were named."""
+
 IN_PYTHON = {
+    "alone must be given with exactly one member, but is with": "an estimator fits one model, and several stand in a stack: its lists of values give",
+    "fit with --keep-matrix, or with --oos FILE.parquet, and": "fit with keep_matrix=True and",
+    "--members-only": "members_only=True",
+    "--drop COLUMN leaves one out": "leave out columns that hold none",
+    "--drop leaves out columns, also all of": "leave out the columns of",
+    "--plan ": "plan=",
+    "--inputs COLUMN": "inputs=[..]",
+    "with --target and --log": "with y and log=True",
+    "or leave out --target and": "or leave out y and",
+    "--target": "y",
     "--drop-failed": "drop_failed=True",
     "--all-columns": 'reading={"all_columns": True}',
     "--alone fits one member as it is, without folds": "its own class fits one member as it is, without folds",
     "--check none": 'check="none"',
-    "--missing ": 'reading={"missing": [..]}: ',
+    "--missing": 'reading={"missing": [..]}',
     "add --log": "give log=True",
     "--log": "log=True",
     "--task classify": "a classifier",
     "--schema": 'reading={"types": {..}}',
 }
-"""What the command line's options are called here."""
+"""What they are called without."""
 
 
 def in_python(text: str) -> str:
     """A text of the library with the names that things have in Python."""
+    for option, name in WITH_VALUES:
+        text = re.sub(option, name, text)
     for option, name in IN_PYTHON.items():
         text = text.replace(option, name)
     return text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,6 +34,8 @@ class OutOfSample:
         for name, values in members.items():
             if y is not None and len(values) != np.size(y):
                 raise ValueError(f"member '{name}' has {len(values)} rows, but y has {np.size(y)}")
+        if any(len(values) == 0 for values in members.values()):
+            raise ValueError("there are no rows to weigh the members by")
         arrays = [(str(name), _column(name, values, classes)) for name, values in members.items()]
         weights = None if sample_weight is None else _rows.numbers(sample_weight).ravel()
         if y is None and not log:
@@ -112,13 +115,36 @@ class OutOfSample:
     @classmethod
     def from_pandas(cls, frame: Any, y: str | None = "y", *, log: bool = False) -> OutOfSample:
         """The matrix of such a data frame, or of any table of predictions that `dolmen weigh` reads."""
-        target = y if y is not None and y in frame.columns else None
-        inputs = frame if target is None else frame.drop(columns=target)
-        recipe = {"log": log, "target": target}
-        truth = None
-        if target is not None:
-            truth = _truth(frame[target].to_numpy(), [], classes=any(":" in str(name) for name in inputs.columns))[0]
-        return cls(_dolmen.Matrix.from_table(recipe, _rows.table(inputs), truth, None)[0])
+        if y is None or y not in _rows.table(frame).names:
+            return cls._of_frame(frame, None, log, None)
+        return cls._of_frame(*_without(frame, y), log, None)
+
+    @classmethod
+    def _of_frame(cls, frame: Any, y: Any, log: bool, sample_weight: Any) -> OutOfSample:
+        table = _rows.table(frame)
+        with_classes = y is not None and any(":" in name for name in table.names)
+        if y is not None and not with_classes:
+            columns = _rows.named_columns(frame)
+            if _truth(y, list(columns.values()))[1] is not None:
+                # Of two classes, probabilities of the second: as in a mapping of such arrays.
+                return cls.from_arrays(columns, y, log=log, sample_weight=sample_weight)
+        truth = None if y is None else _truth(y, [], classes=with_classes)[0]
+        weights = None if sample_weight is None else _rows.numbers(sample_weight).ravel()
+        recipe = {
+            "log": log,
+            "target": None if y is None else _rows.free_name("y", table.names),
+            "weights": None if weights is None else _rows.free_name("weights", table.names),
+        }
+        found, notes = _dolmen.Matrix.from_table(recipe, table, truth, weights)
+        for note in notes:
+            warnings.warn(note, stacklevel=3)
+        return cls(found)
+
+    def __reduce__(self) -> Any:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "matrix.parquet"
+            self.write(path)
+            return _of_bytes, (path.read_bytes(), getattr(self, "_classes", None))
 
     def weigh(self, method: Any = None, *, random_state: Any = 0, n_jobs: int | None = None, **options: Any) -> Weighing:
         """The best combination of the members; see `dolmen.weigh`."""
@@ -217,24 +243,7 @@ def weigh(matrix: Any, y: Any = None, method: Any = None, log: bool = False, *, 
             raise TypeError("y must be what the rows were; the name of a column is for data frames")
         matrix, y = _without(matrix, y)
     if _rows.is_frame(matrix):
-        table = _rows.table(matrix)
-        with_classes = y is not None and any(":" in name for name in table.names)
-        if y is not None and not with_classes:
-            columns = _rows.named_columns(matrix)
-            if _truth(y, list(columns.values()))[1] is not None:
-                # Of two classes, probabilities of the second: as in a mapping of such arrays.
-                return OutOfSample.from_arrays(columns, y, log=log, sample_weight=sample_weight).weigh(method, **options)
-        truth = None if y is None else _truth(np.asarray(y), [], classes=with_classes)[0]
-        weights = None if sample_weight is None else _rows.numbers(sample_weight).ravel()
-        recipe = {
-            "log": log,
-            "target": None if y is None else _free_name("y", table.names),
-            "weights": None if weights is None else _free_name("weights", table.names),
-        }
-        found, notes = _dolmen.Matrix.from_table(recipe, table, truth, weights)
-        for note in notes:
-            warnings.warn(note, stacklevel=2)
-        return OutOfSample(found).weigh(method, **options)
+        return OutOfSample._of_frame(matrix, y, log, sample_weight).weigh(method, **options)
     if not isinstance(matrix, Mapping):
         values = np.asarray(matrix, dtype=np.float64)
         if values.ndim != 2:
@@ -256,7 +265,7 @@ def _truth(y: Any, said: list[Any], classes: bool | None = None) -> tuple[Any, n
     numbers where all of them give probabilities."""
     if y is None:
         return None, None
-    y = np.asarray(y).ravel()
+    y = np.asarray(_rows.plain_labels(y)).ravel()
     gone = _rows.first_missing(y)
     if gone is not None:
         raise ValueError(f"y: row {gone} has no value")
@@ -286,11 +295,15 @@ def _without(frame: Any, name: str) -> tuple[Any, np.ndarray]:
     return narwhals.from_native(frame, eager_only=True).drop(name).to_native(), columns[name]
 
 
-def _free_name(name: str, taken: list[str]) -> str:
-    """A name for a column beside others."""
-    while name in taken:
-        name += "_"
-    return name
+def _of_bytes(file: bytes, classes: np.ndarray | None) -> OutOfSample:
+    """The matrix of a pickle."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "matrix.parquet"
+        path.write_bytes(file)
+        found = OutOfSample.read(path)
+    if classes is not None:
+        found._classes = classes
+    return found
 
 
 def _are_probabilities(values: Any) -> bool:

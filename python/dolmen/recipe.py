@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _dolmen, _rows
-from ._learner import spec_of
+from ._estimator import frame_of
+from ._members import Member, Objects
 from ._progress import listening
+from .stacked import specs_of
 
 __all__ = ["Comparison", "advise", "compare", "load"]
 
@@ -38,6 +40,8 @@ def estimator_of(model: _dolmen.Model) -> Any:
     same = ("folds", "plan", "check", "calibration", "intervals", "keep_stack", "keep_all", "keep_matrix", "drop_failed", "explain")
     same += ("effort", "budget", "max_members", "predict_under")
     given = {name: recipe[name] for name in same if recipe.get(name) is not None}
+    # What was left at its default is not said again: it decides nothing.
+    given["reading"] = {name: value for name, value in (recipe.get("reading") or {}).items() if value} or None
     estimator: Classifier | Regressor | DensityEstimator = kinds[model.task](
         recipe.get("members") or None,
         combiner=recipe.get("combiners") or None,
@@ -58,7 +62,10 @@ def estimator_of(model: _dolmen.Model) -> Any:
 
 
 class Comparison(dict):
-    """What a comparison found: scores split by split, means, paired tests. A dictionary that can be drawn."""
+    """What a comparison found: scores split by split, means, paired tests. A dictionary that can be drawn, and is in notebooks."""
+
+    def _repr_html_(self) -> str:
+        return self.plot().svg
 
     def plot(self, kind: str | None = None, **look: Any) -> Any:
         """A picture: methods by mean and interval, or another kind that suits."""
@@ -87,41 +94,59 @@ def compare(
 ) -> Comparison:
     """Is stacking worth it here? The stack beside choosing, averaging and every member, on repeated splits, with paired tests.
 
-    `members` are specs or Dolmen's estimators; further keywords are fields of the recipe (combiners, folds, plan, check, ..). Numbers to predict
-    are taken for classes with `task="classify"`.
+    `members` are those of a stack, with names or without; further keywords are fields of the recipe (combiners, folds, plan, check, ..). Numbers to
+    predict are taken for classes with `task="classify"`.
     """
     versus = {"repeats": repeats, "test_rows": test_rows, "outer_folds": outer_folds, "members_only": members_only}
-    rows, truth, keys, recipe = _given(X, y, members, sample_weight, groups, times, task, random_state, recipe)
+    given = _given(X, y, sample_weight, groups, times, task, random_state, recipe)
+    objects = Objects(given.task)
+    if members is not None:
+        given.recipe["members"] = specs_of(members, objects)
+    wrapped = {name: Member(name, *one, given.classes, frame_of(X), None) for name, one in objects.items()}
     with listening(progress, "compare") as listener:
-        return Comparison(_dolmen.compare(recipe, versus, rows, truth, keys, _rows.manner(n_jobs, listener)))
+        manner = _rows.manner(n_jobs, listener)
+        return Comparison(_dolmen.compare(given.recipe, versus, given.rows, given.truth, given.keys, manner, wrapped or None))
 
 
 def advise(
     X: Any, y: Any = None, *, task: str | None = None, random_state: Any = 0, n_jobs: int | None = None, **recipe: Any
 ) -> dict[str, Any]:
     """Which ensemble suits the rows, and why, from a probe of a second or two."""
-    rows, truth, keys, recipe = _given(X, y, None, None, None, None, task, random_state, recipe)
-    return _dolmen.advise(recipe, rows, truth, keys, _rows.manner(n_jobs))
+    given = _given(X, y, None, None, None, task, random_state, recipe)
+    return _dolmen.advise(given.recipe, given.rows, given.truth, given.keys, _rows.manner(n_jobs))
 
 
-def _given(
-    x: Any, y: Any, members: Any, sample_weight: Any, groups: Any, times: Any, task: str | None, seed: Any, recipe: dict[str, Any]
-) -> tuple[Any, Any, dict[str, Any], dict[str, Any]]:
+class _Given(NamedTuple):
+    """What a call is given, as the library takes it."""
+
+    rows: Any
+    truth: Any
+    keys: dict[str, Any]
+    recipe: dict[str, Any]
+    task: str
+    classes: np.ndarray | None
+    """The classes in the library's order, if there are any."""
+
+
+def _given(x: Any, y: Any, sample_weight: Any, groups: Any, times: Any, task: str | None, seed: Any, recipe: dict[str, Any]) -> _Given:
     rows = _rows.table(x) if _rows.is_frame(x) else _rows.rows_of_numbers(x)
-    count = rows.rows if isinstance(rows, _dolmen.Table) else len(rows)
-    truth, name = None, None
-    if y is not None:
-        name = getattr(y, "name", None)
-        name = name if isinstance(name, str) and name else "y"
-        y = np.asarray(y).ravel()
-        if len(y) != count:
-            raise ValueError(f"y: expected {count} values, one for each row, found {len(y)}")
-        if y.dtype.kind not in "iuf" or task in ("classify", "joint"):
-            classes, codes = np.unique(y, return_inverse=True)
-            truth, task = (_rows.spelled(classes), codes.astype(np.uint32)), task or "classify"
-        else:
-            truth, task = _rows.numbers(y), task or "regress"
-    if members is not None:
-        recipe["members"] = spec_of([members] if isinstance(members, str) else list(members))
+    count, taken = (rows.rows, rows.names) if isinstance(rows, _dolmen.Table) else (len(rows), [])
     keys = _rows.keys(count, sample_weight, groups, times)
-    return rows, truth, keys, {"seed": _rows.seed(seed), "target": name, "task": task, **recipe}
+    recipe = {"seed": _rows.seed(seed), **recipe}
+    if y is None:
+        return _Given(rows, None, keys, {"target": None, "task": task, **recipe}, "density", None)
+    name = getattr(y, "name", None)
+    target = _rows.free_name(name if isinstance(name, str) and name else "y", taken)
+    y = np.asarray(_rows.plain_labels(y)).ravel()
+    if len(y) != count:
+        raise ValueError(f"y: expected {count} values, one for each row, found {len(y)}")
+    gone = _rows.first_missing(y)
+    if gone is not None:
+        raise ValueError(f"y: row {gone} has no value")
+    if y.dtype.kind in "iuf" and task not in ("classify", "joint"):
+        return _Given(rows, _rows.numbers(y), keys, {"target": target, "task": task or "regress", **recipe}, "regression", None)
+    classes, codes = np.unique(y, return_inverse=True)
+    names = _rows.spelled(classes)
+    in_order = classes[np.asarray(_dolmen.class_order(names))]
+    recipe = {"target": target, "task": task or "classify", **recipe}
+    return _Given(rows, (names, codes.astype(np.uint32)), keys, recipe, "classification", in_order)

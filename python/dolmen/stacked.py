@@ -76,6 +76,45 @@ PARAMETERS = """
     """
 
 
+def named(members: Any) -> list[tuple[str | None, Any]]:
+    """Members with the names they were given, if they were."""
+    if members is None:
+        return []
+    if isinstance(members, dict):
+        return list(members.items())
+    if not isinstance(members, (list, tuple)):
+        members = [members]
+    return [member if isinstance(member, tuple) and len(member) == 2 else (None, member) for member in members]
+
+
+def _check_names(names: list[Any]) -> None:
+    """Refuses names by which members could not be told apart, or their parameters not be set."""
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"a member's name must be a text, but is {name!r}")
+        if "__" in name:
+            raise ValueError(f"a member's name must not hold two underscores, which stand before its parameters, but is {name!r}")
+        if names.count(name) > 1:
+            raise ValueError(f"members must have different names, but two are called '{name}'")
+
+
+def specs_of(members: Any, objects: Objects) -> list[Any]:
+    """Members as a recipe names them; Python objects are put down in `objects`."""
+    pairs = named(members)
+    if members is not None and not pairs:
+        raise ValueError("there are no members: None takes the usual ones")
+    _check_names([name for name, _ in pairs if name is not None])
+    specs = []
+    for name, member in pairs:
+        if not isinstance(member, (str, dict, Learner)):
+            specs.append(objects.spec(member, name))
+        elif name is None:
+            specs.append(spec_of(member, objects))
+        else:
+            specs.append({"kind": "named", "of": spec_of(member, objects), "name": name})
+    return specs
+
+
 class Stacked(TransformerMixin, Estimator):
     """What stacks of all tasks share."""
 
@@ -132,30 +171,7 @@ class Stacked(TransformerMixin, Estimator):
 
     def _named(self) -> list[tuple[str | None, Any]]:
         """The members with the names they were given, if they were."""
-        members = self.members
-        if members is None:
-            return []
-        if isinstance(members, dict):
-            return list(members.items())
-        if not isinstance(members, (list, tuple)):
-            members = [members]
-        return [member if isinstance(member, tuple) and len(member) == 2 else (None, member) for member in members]
-
-    def _is_python(self, member: Any) -> bool:
-        return not isinstance(member, (str, dict, Learner))
-
-    def _specs(self, objects: Objects) -> list[Any]:
-        if self.members is not None and not self._named():
-            raise ValueError("there are no members: None takes the usual ones")
-        specs = []
-        for name, member in self._named():
-            if self._is_python(member):
-                specs.append(objects.spec(member, name))
-            elif name is None:
-                specs.append(spec_of(member, objects))
-            else:
-                specs.append({"kind": "named", "of": spec_of(member, objects), "name": name})
-        return specs
+        return named(self.members)
 
     def _recipe(self, objects: Objects) -> dict[str, Any]:
         combiners = self.combiner
@@ -164,7 +180,7 @@ class Stacked(TransformerMixin, Estimator):
         elif isinstance(combiners, (str, dict)):
             combiners = [combiners]
         return {
-            "members": self._specs(objects),
+            "members": specs_of(self.members, objects),
             "combiners": spec_of(list(combiners)),
             "folds": self.folds,
             "plan": self.plan,
@@ -241,13 +257,21 @@ class Stacked(TransformerMixin, Estimator):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """What the mean score of rows held out loses when an input is shuffled. Inputs that are one thing share it."""
+        """What the mean score of rows held out loses when an input is shuffled. Inputs that are one thing share it. A single learner that was read
+        from a file has its own."""
         found = (self.evidence_ or {}).get("importance")
         if found is None:
-            raise AttributeError("importances of a stack are measured if explain=True")
+            return self._importances_of_one()
         losses = {name: one["loss"]["mean"] for one in found["inputs"] for name in (one["name"], *one["columns"])}
         known = getattr(self, "feature_names_in_", None)
         return np.asarray([losses.get(name, 0.0) for name in (dict.fromkeys(self.model_.origins) if known is None else known)])
+
+    def _importances_of_one(self) -> np.ndarray:
+        members = self.model_.members()
+        for series in members[0]["series"] if len(members) == 1 and getattr(self, "_of_file", False) else []:
+            if series["name"] == "importance":
+                return self._per_feature(series["values"])
+        raise AttributeError("importances of a stack are measured if explain=True")
 
     @property
     def oos_(self) -> OutOfSample:
@@ -256,7 +280,11 @@ class Stacked(TransformerMixin, Estimator):
         matrix = getattr(self, "_matrix", None) or self.model_.matrix()
         if matrix is None:
             raise AttributeError("the out-of-sample matrix is not at hand: it stays with the object that was fitted")
-        return OutOfSample(matrix)
+        found = OutOfSample(matrix)
+        if matrix.classes:
+            # Labels as they were given: files know their spellings.
+            found._classes = self._classes_in_order()
+        return found
 
     def plot_weights(self, ax: Any = None, **look: Any) -> Any:
         """The weights with their intervals: on matplotlib's axes if it is there, else as a picture."""

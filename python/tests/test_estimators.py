@@ -182,3 +182,98 @@ def test_the_matrix_travels_if_it_is_to(iris, tmp_path):
     assert np.array_equal(again.oos_["logistic"], stack.oos_["logistic"])
     stack.save(tmp_path / "m.dolmen")
     assert np.array_equal(dolmen.load(tmp_path / "m.dolmen").oos_["logistic"], stack.oos_["logistic"])
+
+
+def test_what_densities_cannot_do_is_told_in_words(blobs):
+    density = dolmen.GaussianMixture(components=2).fit(blobs)
+    one = density.marginal(np.int64(0))
+    assert isinstance(one.ppf(0.5), float) and one.cdf(one.ppf([[0.1, 0.9]])) == pytest.approx(np.asarray([[0.1, 0.9]]))
+    kept = pickle.loads(pickle.dumps(density.conditional({0: 1.0})))
+    assert kept.ppf(0.3) == density.conditional({0: 1.0}).ppf(0.3)
+    assert np.array_equal(pickle.loads(pickle.dumps(density.density_)).score_samples(blobs), density.score_samples(blobs))
+    for wrong in [1.5, None]:
+        with pytest.raises(TypeError, match="column|iterable"):
+            density.marginal(wrong)
+    with pytest.raises(TypeError, match="dictionary"):
+        density.conditional([0.0])
+    with pytest.raises(ValueError, match="empty"):
+        density.conditional({})
+    for wrong in [2.5, "a"]:
+        with pytest.raises(TypeError, match="n_samples must be a whole number"):
+            density.sample(wrong)
+    with pytest.raises(ValueError, match="two dimensions"):
+        one.score_samples(np.ones((3, 1, 1)))
+    with pytest.raises(ValueError, match="several stand in a stack"):
+        dolmen.GaussianMixture(components=[1, 2]).fit(blobs)
+    with pytest.raises(TypeError, match="reading must be a dictionary"):
+        dolmen.GaussianMixture(reading=["a"]).fit(blobs)
+
+
+def test_wrong_values_name_their_parameter(blobs):
+    for name, wrong in [("components", "a"), ("components", 2.5), ("beta", np.nan), ("beta", "a")]:
+        with pytest.raises(dolmen.errors.ParameterError, match=f"{name} in mixture must be a number"):
+            dolmen.GaussianMixture(**{name: wrong}).fit(blobs)
+
+
+def test_single_learners_without_pictures_say_so(iris):
+    with pytest.raises(ValueError, match="no picture of this NaiveBayes"):
+        dolmen.NaiveBayes().fit(*iris).plot()
+
+
+def test_rows_of_known_truth_must_have_known_classes(iris):
+    x, y = iris
+    names = np.asarray(["s", "v", "w"])[y]
+    model = dolmen.NaiveBayes().fit(x, names)
+    assert model.score_report(x, names)["rows"] == 150
+    for wrong, problem in [(y, "does not know: 0, 1, 2"), (np.where(y == 1, "q", names), "does not know: q"), (np.where(y == 1, None, names), "row 50")]:
+        with pytest.raises(ValueError, match=problem):
+            model.score_report(x, wrong)
+
+
+def test_a_loaded_stack_is_fitted_again_as_it_was(tmp_path):
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"a": rng.normal(size=80), "b": rng.normal(size=80), "c": rng.choice(list("pq"), 80)})
+    y = np.where(x["a"] > 0, "10", "9")
+    stack = dolmen.StackedClassifier(["logistic", "naive-bayes"], folds=3, check="none", reading={"drop": ["b"]}, random_state=3).fit(x, y)
+    stack.save(tmp_path / "m.dolmen")
+    again = clone(dolmen.load(tmp_path / "m.dolmen")).fit(x, y)
+    assert again.model_.to_bytes() == stack.model_.to_bytes()
+    forest = dolmen.RandomForestClassifier(trees=5).fit(x, y)
+    forest.save(tmp_path / "m.dolmen")
+    assert np.array_equal(dolmen.load(tmp_path / "m.dolmen").feature_importances_, forest.feature_importances_)
+
+
+def test_the_matrix_has_the_labels_that_were_given(iris):
+    x, y = iris
+    for labels in [np.asarray(["10", "9", "8"])[y], y, y == 1, np.asarray(["s", "v", "w"])[y]]:
+        oos = dolmen.StackedClassifier(["logistic", "naive-bayes"], folds=3, check="none").fit(x, labels).oos_
+        assert np.array_equal(oos.y, labels[oos.rows]) and oos.y.dtype == labels.dtype
+
+
+def test_warnings_point_at_the_line_that_called(iris):
+    import pandas as pd
+
+    x = pd.DataFrame({"a": np.arange(40) % 7, "c": ["p", "q"] * 20})
+    model = dolmen.NaiveBayes().fit(x, [0, 1] * 20)
+    for use in [model.predict, model.predict_proba, model.predict_log_proba]:
+        with pytest.warns(UserWarning, match="not seen in the fit: z") as caught:
+            use(x.assign(c="z"))
+        assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match="is left out") as caught:
+        dolmen.NaiveBayes().fit(x.assign(none=np.nan), [0, 1] * 20)
+    assert caught[0].filename == __file__
+
+
+def test_options_in_messages_are_those_of_python():
+    import pandas as pd
+
+    x = pd.DataFrame({"a": np.arange(40) % 7, "c": ["1,5", "2,5"] * 20})
+    with pytest.warns(UserWarning, match=r'reading=\{"types": \{"c": "categorical"\}\} reads texts'):
+        dolmen.NaiveBayes().fit(x, [0, 1] * 20)
+    model = dolmen.NaiveBayes().fit(x[["a"]], [0, 1] * 20)
+    with pytest.raises(ValueError, match=r'reading=\{"missing": \["x"\]\}'):
+        model.predict(pd.DataFrame({"a": ["x"] * 3}))
+    with pytest.raises(TypeError, match="hint: make a data frame of it"):
+        dolmen.NaiveBayes().fit({"a": [1.0, 2.0]}, [0, 1])

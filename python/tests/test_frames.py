@@ -187,3 +187,130 @@ def test_densities_find_the_columns_of_frames_by_name():
         density.marginal([2])
     plain = dolmen.GaussianDensity().fit(x.to_numpy()).density_
     assert np.array_equal(plain.score_samples(x), density.score_samples(x))
+
+
+class Capsule:
+    """An object that only has Arrow's interface."""
+
+    def __init__(self, table):
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+class ArrayCapsule:
+    """An object that only has Arrow's interface for one batch."""
+
+    def __init__(self, batch):
+        self._batch = batch
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self._batch.__arrow_c_array__(requested_schema)
+
+
+def test_columns_of_any_frame_are_checked(frame):
+    import narwhals
+
+    table, kind = frame
+    arrow = pa.Table.from_pandas(table, preserve_index=False).combine_chunks()
+    expected = dolmen.NaiveBayes().fit(table, kind).predict_proba(table)
+    kinds = {
+        "batch": lambda t: t.to_batches()[0],
+        "stream": Capsule,
+        "array": lambda t: ArrayCapsule(t.to_batches()[0]),
+        "narwhals": narwhals.from_native,
+    }
+    for name, of in kinds.items():
+        model = dolmen.NaiveBayes().fit(of(arrow), kind)
+        assert list(model.feature_names_in_) == list(table.columns) and model.n_features_in_ == 5, name
+        assert np.array_equal(model.predict_proba(of(arrow)), expected), name
+        with pytest.raises(ValueError, match="same order"):
+            model.predict(of(arrow.select(arrow.column_names[::-1])))
+        with pytest.raises(ValueError, match="now missing:\n- size"):
+            model.predict(of(arrow.drop_columns("size")))
+        with pytest.raises(ValueError, match="unseen at fit time:\n- more"):
+            model.predict(of(arrow.append_column("more", arrow["size"])))
+    numbers = dolmen.NaiveBayes().fit(table[["count"]].to_numpy(), kind)
+    with pytest.warns(UserWarning, match="without feature names"):
+        found = numbers.predict_proba(Capsule(arrow.select(["count"])))
+    assert np.array_equal(found, numbers.predict_proba(table[["count"]].to_numpy()))
+
+
+def test_frames_without_rows_and_with_names_twice_are_refused_when_used(frame):
+    table, kind = frame
+    model = dolmen.NaiveBayes().fit(table, kind)
+    for empty in [table.iloc[:0], pl.from_pandas(table).head(0), pa.Table.from_pandas(table).slice(0, 0)]:
+        with pytest.raises(ValueError, match="0 sample"):
+            model.predict(empty[list(table.columns)] if isinstance(empty, pd.DataFrame) else empty.select(list(table.columns)))
+    with pytest.raises(ValueError, match="several columns called size"):
+        model.predict(pd.concat([table, table[["size"]]], axis=1))
+
+
+def test_one_column_is_no_frame(frame):
+    table, kind = frame
+    for column in [table["size"], pl.Series(table["count"])]:
+        with pytest.raises(ValueError, match="2D|2-dimensional"):
+            dolmen.NaiveBayes().fit(column, kind)
+    with pytest.raises(ValueError, match="ChunkedArray cannot be read as a table"):
+        dolmen.NaiveBayes().fit(pa.chunked_array([[1.0, 2.0]]), [0, 1])
+    density = dolmen.GaussianDensity().fit(table[["count"]]).density_
+    assert np.array_equal(density.score_samples(table["count"]), density.score_samples(table[["count"]]))
+
+
+def test_types_of_pandas_that_arrow_does_not_know_are_what_files_say(frame, tmp_path):
+    table, kind = frame
+    x = pd.DataFrame(
+        {
+            "month": table["day"].dt.to_period("M"),
+            "range": pd.cut(table["count"], 3),
+            "interval": pd.arrays.IntervalArray.from_arrays(table["count"] // 3, table["count"] // 3 + 1),
+            "sparse": pd.arrays.SparseArray(table["count"].to_numpy()),
+        }
+    )
+    path = written(x.assign(kind=kind), tmp_path, "csv")
+    words = [sys.executable, "-m", "dolmen", "fit", str(path), "--target", "kind", "--task", "classify", "--model", "naive-bayes", "--alone", "--quiet"]
+    subprocess.run([*words, "-o", str(tmp_path / "cli.dolmen")], check=True)
+    assert dolmen.NaiveBayes().fit(x, kind).model_.to_bytes() == (tmp_path / "cli.dolmen").read_bytes()
+    with pytest.raises(TypeError, match="column 'c' holds complex numbers"):
+        dolmen.NaiveBayes().fit(pd.DataFrame({"c": np.ones(ROWS) + 1j}), kind)
+
+
+def test_columns_of_polars_without_a_type_hold_nothing(frame):
+    table, kind = frame
+    x = pl.from_pandas(table).with_columns(pl.lit(None).alias("none"))
+    with pytest.warns(UserWarning, match="'none' is left out"):
+        model = dolmen.NaiveBayes().fit(x, kind)
+    assert model.n_features_in_ == 6
+
+
+def test_labels_in_types_with_missing_values_are_what_they_are(frame, tmp_path):
+    table, _ = frame
+    x, wet = table[["size", "count"]], table["wet"]
+    for labels in [wet.astype("boolean"), wet.astype("bool[pyarrow]")]:
+        model = dolmen.NaiveBayes().fit(x, labels)
+        assert model.classes_.dtype == bool
+        assert model.model_.to_bytes() == dolmen.NaiveBayes().fit(x, wet).model_.to_bytes()
+        assert model.score_report(x, labels)["rows"] == ROWS
+    assert dolmen.NaiveBayes().fit(x, table["count"].astype("Int64")).classes_.dtype.kind == "i"
+    with pytest.raises(ValueError, match="row 3 has no value"):
+        dolmen.NaiveBayes().fit(x, wet.astype("boolean").mask(wet.index == 3))
+
+
+def test_dates_are_no_numbers(frame):
+    table, kind = frame
+    with pytest.raises(TypeError, match="hint: pass a data frame"):
+        dolmen.NaiveBayes().fit(table[["day"]].to_numpy(), kind)
+    with pytest.raises(TypeError, match="y holds dates"):
+        dolmen.Ridge().fit(table[["count"]], table["day"])
+
+
+def test_durations_are_seconds(frame):
+    table, kind = frame
+    lasting = pd.to_timedelta(table["count"] + 1, unit="min")
+    seconds = pd.DataFrame({"lasting": 60.0 * (table["count"] + 1)})
+    expected = dolmen.NaiveBayes().fit(seconds, kind).model_.to_bytes()
+    for unit in ["s", "ms", "us", "ns"]:
+        x = pd.DataFrame({"lasting": lasting.astype(f"timedelta64[{unit}]")})
+        assert dolmen.NaiveBayes().fit(x, kind).model_.to_bytes() == expected
+        assert dolmen.NaiveBayes().fit(pl.from_pandas(x), kind).model_.to_bytes() == expected

@@ -153,6 +153,28 @@ def test_work_that_is_left_behind_keeps_no_threads(iris):
     assert time.monotonic() - start < 2.0
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked on Unix only")
+def test_a_forked_process_has_threads_of_its_own():
+    """In a process of its own: if the fit waited for threads of its parent it would never end."""
+    code = """
+import os, numpy as np, dolmen
+x = np.random.default_rng(0).normal(size=(200, 3)); y = (x[:, 0] > 0).astype(int)
+stack = dolmen.StackedClassifier(["logistic", "naive-bayes"], folds=3).fit(x, y)
+child = os.fork()
+if child == 0:
+    again = dolmen.StackedClassifier(["logistic", "naive-bayes"], folds=3).fit(x, y)
+    os._exit(0 if np.array_equal(again.predict_proba(x), stack.predict_proba(x)) else 1)
+assert os.waitpid(child, 0)[1] == 0
+"""
+    # A session of its own, so that a child that waits for ever is ended with its parent.
+    run = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    try:
+        assert run.wait(timeout=60) == 0
+    finally:
+        if run.poll() is None:
+            os.killpg(run.pid, signal.SIGKILL)
+
+
 def test_groups_without_a_label_are_one_group(iris):
     from dolmen import _rows
 

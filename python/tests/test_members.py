@@ -220,7 +220,7 @@ def test_bagging_of_python_objects(iris, diabetes):
     clouds = dolmen.BayesClassifier(density=KernelDensity(bandwidth=0.5)).fit(*iris)
     assert clouds.score(*iris) > 0.9
     with pytest.raises(TypeError, match="LinearRegression is a Python object"):
-        dolmen.compare(x, y, [LinearRegression()])
+        dolmen.StackedRegressor(["ridge", "mean"], combiner={"kind": "learner", "of": LinearRegression()}).fit(x, y)
 
 
 def test_weights_reach_the_last_step_of_a_pipeline(diabetes):
@@ -273,3 +273,55 @@ def test_objects_see_truth_values_as_such():
     assert stack.score(x, y) > 0.99
     missing = x.assign(wet=x["wet"].astype("boolean").mask(x.index == 3))
     assert np.isfinite(dolmen.StackedRegressor([("trees", HistGradientBoostingRegressor()), "mean"], folds=3).fit(missing, y).predict(missing)).all()
+
+
+def test_libraries_that_fail_on_polars_see_pandas():
+    from dolmen._members import _frame_for
+
+    for library in ["lightgbm", "catboost"]:
+        boosting = type("Boosting", (LogisticRegression,), {"__module__": f"{library}.core"})()
+        assert _frame_for(boosting, "polars") == "pandas"
+        assert _frame_for(make_pipeline(StandardScaler(), boosting), "polars") == "pandas"
+    assert _frame_for(LogisticRegression(), "polars") == "polars"
+
+
+def test_names_tell_members_apart(iris):
+    for members, problem in [
+        ([("a", "logistic"), ("a", KNeighborsClassifier())], "two are called 'a'"),
+        ([("a", KNeighborsClassifier()), ("a", LogisticRegression())], "two are called 'a'"),
+        ([("a__b", "logistic"), "naive-bayes"], "two underscores"),
+    ]:
+        with pytest.raises(ValueError, match=problem):
+            dolmen.StackedClassifier(members).fit(*iris)
+    with pytest.raises(TypeError, match="name must be a text, but is 1"):
+        dolmen.StackedClassifier([(1, KNeighborsClassifier()), "logistic"]).fit(*iris)
+
+
+class Narrow(LogisticRegression):
+    """Forgets a class."""
+
+    def predict_proba(self, X):
+        return super().predict_proba(X)[:, :2]
+
+
+class Locked:
+    """Cannot be copied."""
+
+    def __init__(self):
+        import threading
+
+        self.lock = threading.Lock()
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+def test_members_that_cannot_be_used_say_why(iris, diabetes):
+    with pytest.raises(dolmen.errors.MemberError, match=r"shape \(50, 2\), but there are 50 rows and 3 classes"):
+        dolmen.StackedClassifier([("narrow", Narrow(max_iter=500)), "naive-bayes"], folds=3).fit(*iris)
+    with pytest.raises(dolmen.errors.MemberError, match="Locked cannot be copied for each fold") as caught:
+        dolmen.StackedRegressor([("locked", Locked()), "mean"], folds=3).fit(*diabetes)
+    assert isinstance(caught.value.__cause__, TypeError)

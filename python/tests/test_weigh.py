@@ -172,3 +172,62 @@ def test_probabilities_and_rows_are_checked():
         dolmen.stack_oof(["a", "b"], {"m": [[0.5, 0.9], [0.1, 0.9]]})
     with pytest.raises(ValueError, match="'a' has 2 rows, but y has 3"):
         dolmen.stack_oof([0, 1, 1], {"a": [0.1, 0.2]})
+
+
+def test_a_matrix_of_any_frame_is_the_one_that_is_weighed():
+    import polars
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 80)
+    said = {"a": np.clip(0.3 + 0.4 * y + 0.2 * rng.normal(size=80), 0.01, 0.99), "b": rng.uniform(0.01, 0.99, 80)}
+    expected = dolmen.weigh(said, y).weights
+    for frame in [pd.DataFrame({**said, "y": y}), polars.DataFrame({**said, "y": y}), pd.DataFrame({**said, "y": pd.Series(y, dtype="boolean")})]:
+        matrix = dolmen.OutOfSample.from_pandas(frame)
+        assert matrix.task == "classification"
+        assert np.allclose(matrix.weigh().weights, expected)
+    assert dolmen.OutOfSample.from_pandas(pd.DataFrame(said)).task == "density"
+
+
+def test_the_matrix_can_be_pickled():
+    import pickle
+
+    rng = np.random.default_rng(0)
+    y = rng.choice(["10", "9"], 60)
+    matrix = dolmen.OutOfSample.from_arrays({"a": rng.uniform(size=60)}, rng.normal(size=60))
+    assert np.array_equal(pickle.loads(pickle.dumps(matrix))["a"], matrix["a"])
+    x = rng.normal(size=(60, 2))
+    matrix = dolmen.StackedClassifier(["logistic", "naive-bayes"], folds=3, check="none").fit(x, y).oos_
+    again = pickle.loads(pickle.dumps(matrix))
+    assert again.members == matrix.members and np.array_equal(again.y, matrix.y)
+    assert np.array_equal(again.weigh().weights, matrix.weigh().weights)
+
+
+def test_comparisons_and_advice_name_what_is_wrong():
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "y"])
+    y = rng.choice(["u", "v"], 60)
+    assert dolmen.advise(x, y)["facts"]["rows"] == 60, "a column may be called as the truth would be"
+    with pytest.raises(ValueError, match="row 2 has no value"):
+        dolmen.compare(x, np.where(np.arange(60) == 2, None, y), ["logistic", "naive-bayes"])
+    with pytest.raises(ValueError, match="several columns called a"):
+        dolmen.advise(x.set_axis(["a", "a"], axis=1), y)
+    with pytest.raises(ValueError, match="several columns called a"):
+        dolmen.weigh(pd.DataFrame([[0.1, 0.2]], columns=["a", "a"]))
+    with pytest.raises(ValueError, match="no rows"):
+        dolmen.weigh(np.empty((0, 2)))
+    with pytest.raises(ValueError, match="hint: give log=True if the columns hold logarithms; leave out"):
+        dolmen.weigh(pd.DataFrame({"a": [-1.0, 0.5]}))
+
+
+def test_comparisons_take_the_members_of_stacks():
+    x, y = load_iris(return_X_y=True)
+    names = np.asarray(["9", "10", "v"])[y]
+    members = [("mine", dolmen.NaiveBayes()), ("theirs", GaussianNB()), "logistic"]
+    found = dolmen.compare(x, names, members, repeats=2, folds=3)
+    said = {method["name"]: method for method in found["methods"]}
+    assert {"mine", "theirs", "logistic"} <= set(said)
+    assert found._repr_html_().startswith("<svg")
+    with pytest.raises(TypeError, match="has no predict_proba"):
+        from sklearn.linear_model import LinearRegression
+
+        dolmen.compare(x, names, [LinearRegression(), "logistic"], repeats=2)

@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 use crate::errors::raised;
 use crate::inputs::{Frame, Known, Table, read_value};
 use crate::model::{Model, python};
-use crate::work::{Manner, work};
+use crate::work::{Manner, work, work_of_others};
 
 /// The columns of a block, or of many: their kinds and levels.
 #[pyclass(frozen, module = "dolmen._dolmen")]
@@ -99,7 +99,7 @@ pub(crate) fn fit_blocks(
 ) -> PyResult<Model> {
     let recipe: Recipe = read_value("recipe", recipe)?;
     let (rows, columns) = (layout.0.rows, layout.0.columns());
-    let fitted = work(py, &manner, move |run| {
+    let fitted = work_of_others(py, &manner, move |run| {
         let ask = |sent: &[u8], take: &mut dyn FnMut(&[u8]) -> Result<()>| asked(&ask, sent, take);
         recipe.fit_blocks(&Elsewhere { rows, columns, ask: &ask }, run)
     })?;

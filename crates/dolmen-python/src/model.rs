@@ -23,7 +23,7 @@ use crate::matrix::Matrix;
 use crate::members::{self, objects};
 use crate::pictures::{self, Look};
 use crate::tasks::Callable;
-use crate::work::{Manner, work};
+use crate::work::{Manner, work, work_of_others};
 
 /// A fitted model of any task.
 #[pyclass(frozen)]
@@ -54,15 +54,19 @@ pub(crate) fn fit(
     let catalogue = members::catalogue(objects(members)?, true);
     let earlier = earlier.map(|matrix| recipe::Matrix::clone(&matrix.matrix));
     let used = Arc::clone(&catalogue);
-    let Fit { model, matrix, .. } = work(py, &manner, move |run| match doer {
-        Some(doer) => recipe.fit_elsewhere(&used, &data, Arc::new(Callable(doer)), run),
-        None => recipe.fit_with(&used, &data, earlier, run),
-    })?;
+    let Fit { model, matrix, .. } = match doer {
+        Some(doer) => work_of_others(py, &manner, move |run| {
+            recipe.fit_elsewhere(&used, &data, Arc::new(Callable(doer)), run)
+        })?,
+        None => work(py, &manner, move |run| recipe.fit_with(&used, &data, earlier, run))?,
+    };
     Ok((Model { model: model.into(), catalogue }, matrix.map(Matrix::from)))
 }
 
 /// Compares the stack of a recipe with its rivals by repeated splits.
 #[pyfunction]
+#[pyo3(signature = (recipe, versus, rows, truth, keys, manner, members=None))]
+#[expect(clippy::too_many_arguments, reason = "as Python hands them over")]
 pub(crate) fn compare<'py>(
     py: Python<'py>,
     recipe: &Bound<'py, PyAny>,
@@ -71,12 +75,14 @@ pub(crate) fn compare<'py>(
     truth: Option<Known<'py>>,
     keys: Keys<'py>,
     manner: Manner,
+    members: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let recipe: Recipe = read_value("recipe", recipe)?;
     let versus: Versus = read_value("comparison", versus)?;
     let data = data(py, &recipe, &rows, truth.as_ref(), &keys)?;
-    let compared =
-        work(py, &manner, move |run| CompareRecipe { recipe, versus }.compare(&data, run))?;
+    let catalogue = members::catalogue(objects(members)?, true);
+    let comparison = CompareRecipe { recipe, versus };
+    let compared = work(py, &manner, move |run| comparison.compare_with(&catalogue, &data, run))?;
     python(py, &compared)
 }
 

@@ -110,8 +110,18 @@ impl Progress for Watch {
     }
 }
 
-/// Does the work on a thread of its own while the interpreter is free.
+/// Does the work in the pool while the interpreter is free: what is parallel outside of it would take rayon's own threads, which a
+/// process that was forked lacks.
 pub(crate) fn work<R: Send + 'static>(
+    py: Python<'_>,
+    manner: &Manner,
+    job: impl FnOnce(&Run) -> dolmen::Result<R> + Send + 'static,
+) -> PyResult<R> {
+    work_of_others(py, manner, move |run| run.install(|| job(run)))
+}
+
+/// The same for work that others do, on a thread of its own: they may need the thread of the pool that would wait for them.
+pub(crate) fn work_of_others<R: Send + 'static>(
     py: Python<'_>,
     manner: &Manner,
     job: impl FnOnce(&Run) -> dolmen::Result<R> + Send + 'static,

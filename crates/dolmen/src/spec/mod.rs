@@ -75,7 +75,9 @@ impl Spec {
         self.parameters.iter().find_map(|(name, value)| {
             let alone = Map::from_iter([(name.clone(), value.clone())]);
             let error = serde_json::from_value::<P>(Value::Object(alone)).err()?.to_string();
-            let (found, expected) = error.split_once(", expected ")?;
+            // Values of several forms say only what they may be.
+            let forms = || error.strip_prefix("expected ").map(|expected| ("", expected));
+            let (found, expected) = error.split_once(", expected ").or_else(forms)?;
             let expected = match expected {
                 "f64" => "a number",
                 "usize" | "u64" | "u32" => "a whole number",

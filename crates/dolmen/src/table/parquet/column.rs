@@ -5,7 +5,8 @@ use std::fmt::{Display, Write};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
-    Decimal256Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Decimal256Type, DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType,
+    DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
     Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
     Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
@@ -69,6 +70,7 @@ impl<'a> Builder<'a> {
                     | DataType::Timestamp(..)
                     | DataType::Time32(_)
                     | DataType::Time64(_)
+                    | DataType::Duration(_)
             )
             || matches!(stored, DataType::Utf8 | DataType::Boolean | DataType::Null)
     }
@@ -158,6 +160,18 @@ impl<'a> Builder<'a> {
                 add_seconds!(Time64MicrosecondType, |v| v as f64, 1e6)
             }
             DataType::Time64(_) => add_seconds!(Time64NanosecondType, |v| v as f64, 1e9),
+            DataType::Duration(TimeUnit::Second) => {
+                add_seconds!(DurationSecondType, |v| v as f64, 1.0)
+            }
+            DataType::Duration(TimeUnit::Millisecond) => {
+                add_seconds!(DurationMillisecondType, |v| v as f64, 1e3)
+            }
+            DataType::Duration(TimeUnit::Microsecond) => {
+                add_seconds!(DurationMicrosecondType, |v| v as f64, 1e6)
+            }
+            DataType::Duration(TimeUnit::Nanosecond) => {
+                add_seconds!(DurationNanosecondType, |v| v as f64, 1e9)
+            }
             DataType::Int8 => add_integers!(Int8Type, f64::from),
             DataType::Int16 => add_integers!(Int16Type, f64::from),
             DataType::Int32 => add_integers!(Int32Type, f64::from),

@@ -13,7 +13,7 @@ use crate::spec::Spec;
 
 /// One value or several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected a whole number, 0 or more, or a list of them")]
+#[serde(untagged, expecting = "expected a number, whole where it counts things, or a list of them")]
 pub enum OneOrMany<T> {
     /// One.
     One(T),
