@@ -108,7 +108,7 @@ pub(crate) fn extent(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)
 }
 
 /// Values farther from the middle half of all than so many times its width are far off.
-const FAR: f64 = 10.0;
+const FAR: f64 = 30.0;
 /// The part of all values that may be far off: more are no exception.
 const FEW: f64 = 0.1;
 

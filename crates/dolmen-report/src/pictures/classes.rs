@@ -113,7 +113,7 @@ pub(super) fn roc(subject: &Subject<'_>, options: &Options) -> Picture {
         subject,
         options,
         &what,
-        "with the area under the curve: 1 is perfect, 0.5 is chance, the broken line.",
+        "with the area under the curve: 1 is perfect, 0.5 is chance.",
     )
 }
 

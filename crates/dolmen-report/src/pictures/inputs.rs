@@ -82,7 +82,10 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
         own.chain(single).chain(middle).collect::<Vec<f64>>()
     };
     let all: Vec<f64> = (0..found.outputs.len()).flat_map(shown).collect();
-    let Some(ends) = trimmed(all.iter().copied()) else { return Ok(None) };
+    // Probabilities are never far off.
+    let is_number = found.outputs.iter().all(|curve| curve.name.is_empty());
+    let ends = if is_number { trimmed } else { extent }(all.iter().copied());
+    let Some(ends) = ends else { return Ok(None) };
     let name = match (subject.model().and_then(|view| view.model.target()), &found.outputs[..]) {
         (Some(target), [only]) if only.name.is_empty() => format!("predicted {target}"),
         (_, [only]) => format!("probability of {}", only.name),

@@ -19,12 +19,13 @@ const BESIDE: f64 = 0.5;
 /// The narrowest stretch with this part of the rows in a piece of an axis has at least so many steps between points.
 const PART: f64 = 0.25;
 const STEPS: f64 = 2.0;
-/// A narrow stretch is looked at together with so many times its width on either side.
-const AROUND: f64 = 4.0;
+/// A narrow stretch is looked at together with so many times its width on either side: nearly five standard deviations of a Gaussian, so that
+/// no contour runs on into the wide steps beyond.
+const AROUND: f64 = 7.0;
 /// Points of a piece that was cut out: so many that the stretch in its middle has [`STEPS`] of them.
-const CUT_POINTS: usize = 24;
+const CUT_POINTS: usize = 36;
 /// How often a piece is cut again, and the part of all rows drawn below which it is left alone.
-const CUTS: usize = 4;
+const CUTS: usize = 3;
 const FEW: f64 = 0.05;
 /// The part of the mass that any density may have beyond its rows.
 const TAILS: f64 = 0.02;
@@ -226,10 +227,12 @@ fn between(values: &[f64], [low, high]: [f64; 2]) -> &[f64] {
 mod tests {
     use super::*;
 
-    /// Values of a triangle around a place.
+    /// Values spread like a triangle around a place.
     fn hill(middle: f64, half: f64, count: u32) -> Vec<f64> {
         let share = |k: u32| (f64::from(k) + 0.5) / f64::from(count);
-        (0..count).map(|k| middle + half * (share(k) - 0.5).powi(3) * 8.0).collect()
+        let side =
+            |u: f64| if u < 0.5 { (2.0 * u).sqrt() - 1.0 } else { 1.0 - (2.0 - 2.0 * u).sqrt() };
+        (0..count).map(|k| middle + half * side(share(k))).collect()
     }
 
     fn sorted(parts: &[Vec<f64>]) -> Vec<f64> {
