@@ -35,7 +35,7 @@ pub(crate) struct Plot {
     /// A model (.dolmen), a matrix kept by `fit --oos` (.parquet), or what `compare --format json` printed (.json).
     subject: PathBuf,
     /// The picture. [default: the most telling one]
-    kind: Option<Kind>,
+    kind: Option<String>,
     /// Say which pictures suit the input, and what they show.
     #[arg(long, conflicts_with_all = ["kind", "output"])]
     list: bool,
@@ -90,16 +90,18 @@ const WIDTHS: std::ops::RangeInclusive<f64> = 420.0..=4000.0;
 
 pub(crate) fn run(plot: &Plot, common: &Common, out: &mut dyn Write) -> Done {
     plot.check()?;
+    // Read here, not by the parser of the options, which would not tell what a misspelt name was meant to be.
+    let wanted: Option<Kind> = plot.kind.as_deref().map(str::parse).transpose()?;
     let run = common.run()?;
     // Importances take longer than all else, and are seen on two pictures only.
-    let explain = plot.kind.is_none_or(|kind| matches!(kind, Kind::Importance | Kind::Dependence));
+    let explain = wanted.is_none_or(|kind| matches!(kind, Kind::Importance | Kind::Dependence));
     let input = Input::read(&plot.subject, &plot.about, explain, common, &run)?;
     drop(run);
     let subject = input.subject();
     if plot.list {
         return list(&subject, common, out);
     }
-    let kind = plot.kind.or_else(|| kinds(&subject).first().copied()).unwrap_or(Kind::Weights);
+    let kind = wanted.or_else(|| kinds(&subject).first().copied()).unwrap_or(Kind::Weights);
     plot.about.check_rows(kind)?;
     let options = Options {
         width: plot.width,

@@ -179,32 +179,6 @@ fn within(plot: &Plot, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     points.iter().filter(inside).copied().collect()
 }
 
-/// A line through points, cut where it leaves the axes above or below.
-fn clipped(plot: &Plot, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    let (low, high) = plot.y.domain();
-    let inside = |y: f64| (low..=high).contains(&y);
-    let cut = |(x0, y0): (f64, f64), (x1, y1): (f64, f64)| {
-        let y = y1.clamp(low, high);
-        (x0 + (x1 - x0) * (y - y0) / (y1 - y0), y)
-    };
-    let mut kept = Vec::new();
-    for pair in points.windows(2) {
-        let (from, to) = (pair[0], pair[1]);
-        match (inside(from.1), inside(to.1)) {
-            (true, true) => kept.extend([from, to]),
-            (true, false) if to.1.is_finite() => {
-                kept.extend([from, cut(from, to), (f64::NAN, f64::NAN)]);
-            }
-            (false, true) if from.1.is_finite() => {
-                kept.extend([(f64::NAN, f64::NAN), cut(to, from), to]);
-            }
-            _ => kept.push((f64::NAN, f64::NAN)),
-        }
-    }
-    kept.dedup();
-    kept
-}
-
 fn draw_line(plot: &mut Plot, series: &Series, colour: Colour, dashed: bool) {
     if let Some(errors) = &series.errors {
         let finite: Vec<((f64, f64), f64)> = series
@@ -222,8 +196,7 @@ fn draw_line(plot: &mut Plot, series: &Series, colour: Colour, dashed: bool) {
         }
     }
     let pen = Pen::new(colour, 2.0);
-    let points = clipped(plot, &series.points);
-    plot.curve(points, if dashed { pen.dashed() } else { pen }, &series.name);
+    plot.cut_curve(&series.points, if dashed { pen.dashed() } else { pen }, &series.name);
 }
 
 fn draw_whiskers(plot: &mut Plot, series: &Series, colour: Colour, shift: f64) {

@@ -176,7 +176,15 @@ pub(crate) fn ticks_across(x: &Scale, apart: f64, letters: f64, edges: (f64, f64
     };
     let most = ((right - left) / apart).max(2.0) as usize;
     let fitting = (1..=most).rev().map(|about| x.ticks(about)).find(|ticks| !overlap(ticks));
-    fitting.unwrap_or_else(|| x.ticks(1))
+    fitting.unwrap_or_else(|| {
+        // Round values that differ in their last digits only have long labels, however few they are: some of them go without.
+        let few = x.ticks(1);
+        let every = |step: usize| few.iter().step_by(step).cloned().collect::<Ticks>();
+        let ends: Ticks = few.first().into_iter().chain(few.last()).cloned().collect();
+        let thinned = (2..few.len()).map(every).filter(|ticks| ticks.len() > 1);
+        let fitting = thinned.chain([ends]).find(|ticks| !overlap(ticks));
+        fitting.unwrap_or_else(|| few.into_iter().take(1).collect())
+    })
 }
 
 /// The middle of a label: below its place, but within the edges.
@@ -253,6 +261,12 @@ impl Plot {
         self.canvas.path_with(&points, pen, title, &told);
     }
 
+    /// The same, cut where it leaves the axes above or below, instead of running along them.
+    pub(crate) fn cut_curve(&mut self, points: &[(f64, f64)], pen: Pen, title: &str) {
+        let within = clipped(points, self.y.domain());
+        self.curve(within, pen, title);
+    }
+
     /// The values of a curve as attributes; none of a straight line between two points, which is there to compare with.
     fn told(&mut self, values: &[(f64, f64)]) -> String {
         let Some(hover) = self.hover.as_mut().filter(|_| values.len() > 2) else {
@@ -292,6 +306,31 @@ impl Plot {
         }
         self.heading.finish(self.canvas)
     }
+}
+
+/// A line through points, cut where it leaves a range of y.
+fn clipped(points: &[(f64, f64)], (low, high): (f64, f64)) -> Vec<(f64, f64)> {
+    let inside = |y: f64| (low..=high).contains(&y);
+    let cut = |(x0, y0): (f64, f64), (x1, y1): (f64, f64)| {
+        let y = y1.clamp(low, high);
+        (x0 + (x1 - x0) * (y - y0) / (y1 - y0), y)
+    };
+    let mut kept = Vec::new();
+    for pair in points.windows(2) {
+        let (from, to) = (pair[0], pair[1]);
+        match (inside(from.1), inside(to.1)) {
+            (true, true) => kept.extend([from, to]),
+            (true, false) if to.1.is_finite() => {
+                kept.extend([from, cut(from, to), (f64::NAN, f64::NAN)]);
+            }
+            (false, true) if from.1.is_finite() => {
+                kept.extend([(f64::NAN, f64::NAN), cut(to, from), to]);
+            }
+            _ => kept.push((f64::NAN, f64::NAN)),
+        }
+    }
+    kept.dedup();
+    kept
 }
 
 /// A number in so many digits, as scripts read it; a dash for one that is none.
@@ -338,6 +377,23 @@ mod tests {
             written.map(|v| compact(v, 4)),
             ["0.1235", "-1.5e-12", "12350", "0", "-", "-", "1e300"]
         );
+    }
+
+    /// Numbers near a million that differ in their last digit, in room for two of them, and for not even two.
+    #[test]
+    fn labels_of_ticks_never_lie_on_one_another() {
+        for (room, has_scale) in [(400.0, true), (96.0, true), (60.0, false)] {
+            let x = Scale::linear((999_996.9, 1_000_003.2), (0.0, room));
+            let ticks = ticks_across(&x, room / 4.0, 10.0, (0.0, room));
+            let ends = ticks.iter().map(|(value, label)| {
+                let middle = label_place(x.at(*value), label, 10.0, (0.0, room));
+                let half = width(label, 10.0) / 2.0;
+                (middle - half, middle + half)
+            });
+            let ends: Vec<(f64, f64)> = ends.collect();
+            assert!(ends.windows(2).all(|pair| pair[0].1 < pair[1].0), "{room}: {ticks:?}");
+            assert!(!ticks.is_empty() && (ticks.len() > 1) == has_scale, "{room}: {ticks:?}");
+        }
     }
 
     #[test]

@@ -101,6 +101,9 @@ impl Grid<'_> {
 
 /// Shades side by side, each with what it means below.
 fn draw_key(canvas: &mut Canvas, key: &[Shade], (left, top): (f64, f64)) {
+    // On a narrow picture it begins left of the cells, to end on it.
+    let room = canvas.width() - MARGIN - KEY_CELL.0 * key.len() as f64;
+    let left = left.min(room).max(MARGIN);
     for (k, shade) in key.iter().enumerate() {
         let x = left + KEY_CELL.0 * k as f64;
         let fill = Fill::new(shade.colour).faded(shade.strength.clamp(0.0, 1.0));

@@ -28,5 +28,5 @@ pub(crate) use frame::{Frame, Heading, MARGIN, Plot, SMALL, apart, label_place, 
 pub(crate) use grid::{Grid, Shade};
 pub(crate) use lanes::{Lane, Lanes, Mark};
 pub(crate) use number::{counted, fixed, plus_minus, short, signed};
-pub(crate) use scale::{Scale, extent, padded};
+pub(crate) use scale::{Scale, Ticks, extent, padded, trimmed};
 pub(crate) use text::{escaped, fitted, told_apart, width};

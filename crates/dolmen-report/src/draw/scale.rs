@@ -107,6 +107,25 @@ pub(crate) fn extent(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)
     })
 }
 
+/// Values farther from the middle half of all than so many times its width are far off.
+const FAR: f64 = 30.0;
+/// The part of all values that may be far off: more are no exception.
+const FEW: f64 = 0.1;
+
+/// The ends of all finite values but a few that are so far off that the others could not be told apart beside them.
+pub(crate) fn trimmed(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+    let mut finite: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
+    finite.sort_by(f64::total_cmp);
+    let last = finite.len().checked_sub(1)?;
+    let at = |share: f64| finite[(share * last as f64).round() as usize];
+    let (low, high) = (at(0.25), at(0.75));
+    let reach = FAR * (high - low);
+    let near: Vec<f64> =
+        finite.iter().copied().filter(|v| (low - reach..=high + reach).contains(v)).collect();
+    let is_told_apart = reach > 0.0 && near.len() as f64 >= (1.0 - FEW) * finite.len() as f64;
+    if is_told_apart { extent(near) } else { Some((finite[0], finite[last])) }
+}
+
 /// A domain with a margin on both sides, a share of its width.
 pub(crate) fn padded((low, high): (f64, f64), share: f64) -> (f64, f64) {
     let (low, high) = widened((low, high));
@@ -192,6 +211,18 @@ mod tests {
         // A value and the same with noise of its last digits: one tick is enough.
         let noisy = Scale::linear((0.6, 0.6 + 1e-15), (0.0, 1.0));
         assert!(noisy.domain().1 - noisy.domain().0 > 0.01);
+    }
+
+    #[test]
+    fn a_few_values_far_off_are_beyond_the_ends_and_many_are_not() {
+        let mut values: Vec<f64> = (0..40).map(f64::from).collect();
+        assert_eq!(trimmed(values.clone()), Some((0.0, 39.0)));
+        values.extend([1e9, f64::NAN, f64::NEG_INFINITY]);
+        assert_eq!(trimmed(values.clone()), Some((0.0, 39.0)));
+        values.extend([1e9; 9]);
+        assert_eq!(trimmed(values), Some((0.0, 1e9)));
+        assert_eq!(trimmed([2.0, 2.0, 2.0, 7.0]), Some((2.0, 7.0)), "nothing to tell apart");
+        assert_eq!((trimmed([3.0]), trimmed([f64::NAN])), (Some((3.0, 3.0)), None));
     }
 
     #[test]

@@ -53,7 +53,8 @@ pub fn page(subject: &Subject<'_>, options: &PageOptions) -> Result<String> {
                 // Of several of one kind only the first has its plain name.
                 let before = drawn[..k].iter().filter(|other| other.kind == *kind).count();
                 let nth = if before > 0 { format!("-{}", before + 1) } else { String::new() };
-                let class = if narrow.is_empty() { "" } else { " class=\"both\"" };
+                // What is not drawn for phones is scrolled there, by the keys, too.
+                let class = if narrow.is_empty() { " tabindex=\"0\"" } else { " class=\"both\"" };
                 let id = format!("picture-{kind}{nth}");
                 html.raw(&format!("<figure id=\"{id}\"{class}>\n{wide}{narrow}</figure>\n"));
             }

@@ -95,7 +95,7 @@ fn marginal<'a>(evidence: &'a Evidence, wanted: &str) -> Result<&'a Histogram, E
         } else {
             names.join(", ")
         };
-        Error::param("input", expected, wanted)
+        Error::param("input", expected, wanted).suggesting(wanted, names)
     })
 }
 
@@ -163,7 +163,9 @@ pub(super) fn reliability(subject: &Subject<'_>, options: &Options) -> Picture {
     let most =
         curves.iter().flat_map(|c| &c.reliability).map(|bin| bin.rows).max().unwrap_or(1) as f64;
     for (k, curve) in curves.iter().enumerate() {
-        draw_reliability(&mut plot, curve, Pen::series(k, 1.6), most);
+        // Whiskers of many classes would hide the curves.
+        let strength = if curves.len() > FEW_CURVES { 0.25 } else { 0.7 };
+        draw_reliability(&mut plot, curve, Pen::series(k, 1.6), most, strength);
     }
     if let [only] = &curves[..] {
         count_rows(&mut plot, only);
@@ -174,6 +176,9 @@ pub(super) fn reliability(subject: &Subject<'_>, options: &Options) -> Picture {
     }
     Ok(Some(plot.finish()))
 }
+
+/// Curves up to which their whiskers are as strong as they are.
+const FEW_CURVES: usize = 3;
 
 /// Where the axes end: of a class that is never likely all would lie in a corner of the whole.
 fn reliability_end(curves: &[&ClassCurve]) -> f64 {
@@ -197,14 +202,14 @@ fn count_rows(plot: &mut Plot, curve: &ClassCurve) {
     }
 }
 
-fn draw_reliability(plot: &mut Plot, curve: &ClassCurve, pen: Pen, most: f64) {
+fn draw_reliability(plot: &mut Plot, curve: &ClassCurve, pen: Pen, most: f64, strength: f64) {
     let colour = pen.colour;
     let points = curve.reliability.iter().map(|bin| (bin.predicted, bin.observed.mean));
     plot.curve(points, pen, &curve.class);
     for bin @ ReliabilityBin { predicted, observed, rows } in &curve.reliability {
         let (x, y) = plot.at((*predicted, observed.mean));
         let ends = bin.interval(NINETY).map(|share| plot.y.at(share));
-        plot.canvas.line((x, ends[0]), (x, ends[1]), Pen::new(colour, 1.2).faded(0.7));
+        plot.canvas.line((x, ends[0]), (x, ends[1]), Pen::new(colour, 1.2).faded(strength));
         let title = format!(
             "{}: predicted {}, observed {} in {}",
             curve.class,
@@ -225,9 +230,10 @@ pub(super) fn coverage(subject: &Subject<'_>, options: &Options) -> Option<Strin
     };
     let own = || Some(&subject.stack()?.intervals.as_ref()?.coverage);
     let coverage = given.or_else(own).filter(|coverage| !coverage.is_empty())?;
-    let rows = if given.is_some() { "rows that were given for it" } else { "rows held out" };
+    let whose = if given.is_some() { "rows that were given for it" } else { "rows held out" };
+    let rows = coverage_rows(subject, given.is_some());
     let words = format!(
-        "Measured on {rows}, with 90 % intervals. On the line an interval keeps its promise; below it holds the truth too rarely."
+        "Measured on {whose}, with 90 % intervals. On the line an interval keeps its promise; below it holds the truth too rarely."
     );
     let frame = Frame {
         height: 380.0,
@@ -247,10 +253,10 @@ pub(super) fn coverage(subject: &Subject<'_>, options: &Options) -> Option<Strin
     );
     for Coverage { level, measured, width } in coverage {
         let (x, y) = plot.at((*level, measured.mean));
-        if let Some(se) = measured.se {
-            let ends = [-NINETY, NINETY].map(|z| plot.y.at(measured.mean + z * se));
-            plot.canvas.line((x, ends[0]), (x, ends[1]), Pen::new(Colour::First, 1.4));
-        }
+        // A share as any other: that all of a few rows were within says little.
+        let share = ReliabilityBin { predicted: *level, observed: *measured, rows };
+        let ends = share.interval(NINETY).map(|share| plot.y.at(share));
+        plot.canvas.line((x, ends[0]), (x, ends[1]), Pen::new(Colour::First, 1.4));
         let held = 100.0 * measured.mean;
         let title = format!(
             "{:.0} % intervals hold {held:.1} %, {} wide on average",
@@ -262,4 +268,17 @@ pub(super) fn coverage(subject: &Subject<'_>, options: &Options) -> Option<Strin
         plot.canvas.text((x + 9.0, y + 15.0), &label, Letters::new(SMALL, Colour::Ink));
     }
     Some(plot.finish())
+}
+
+/// The rows by which coverage was measured.
+fn coverage_rows(subject: &Subject<'_>, is_given: bool) -> usize {
+    let rows = match subject {
+        Subject::Score(report) => Some(report.rows),
+        _ if is_given => subject.model().and_then(|view| view.score).map(|score| score.rows),
+        _ => {
+            let own = subject.model().and_then(|view| view.model.evidence());
+            own.map(|evidence| evidence.rows).filter(|rows| *rows > 0)
+        }
+    };
+    rows.or_else(|| subject.stack().map(|stack| stack.table_rows)).unwrap_or(1).max(1)
 }

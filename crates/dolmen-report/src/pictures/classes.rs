@@ -35,7 +35,8 @@ pub(super) fn shown<'a>(
     let Some(wanted) = &options.input else { return Ok(classes.curves.iter().collect()) };
     let found = classes.curves.iter().find(|curve| &curve.class == wanted).ok_or_else(|| {
         let names: Vec<&str> = classes.curves.iter().map(|curve| curve.class.as_str()).collect();
-        Error::param("input", format!("a class with a curve: {}", names.join(", ")), wanted)
+        let expected = format!("a class with a curve: {}", names.join(", "));
+        Error::param("input", expected, wanted).suggesting(wanted, names)
     });
     Ok(vec![found?])
 }
@@ -67,6 +68,8 @@ struct Shown<'a> {
     y_name: &'a str,
     points: fn(&ClassCurve) -> &[[f64; 2]],
     figure: fn(&ClassCurve) -> f64,
+    /// The line of guessing, if it is the same for all classes.
+    chance: Option<[(f64, f64); 2]>,
 }
 
 fn draw_curves(subject: &Subject<'_>, options: &Options, what: &Shown<'_>, words: &str) -> Picture {
@@ -81,6 +84,9 @@ fn draw_curves(subject: &Subject<'_>, options: &Options, what: &Shown<'_>, words
     let frame =
         Frame { height: 420.0, right: KEY, ..Frame::new(heading, what.x_name, what.y_name) };
     let mut plot = frame.open(options);
+    if let Some(line) = what.chance {
+        plot.curve(line, Pen::new(Colour::Muted, 1.0).dashed(), "chance");
+    }
     for (k, curve) in curves.iter().enumerate() {
         let points = (what.points)(curve).iter().map(|[x, y]| (*x, *y));
         let title = format!("{}: {:.3}", curve.class, (what.figure)(curve));
@@ -101,6 +107,7 @@ pub(super) fn roc(subject: &Subject<'_>, options: &Options) -> Picture {
         y_name: "share of the class found",
         points: |curve| &curve.roc,
         figure: |curve| curve.area,
+        chance: Some([(0.0, 0.0), (1.0, 1.0)]),
     };
     draw_curves(
         subject,
@@ -118,6 +125,7 @@ pub(super) fn precision_recall(subject: &Subject<'_>, options: &Options) -> Pict
         y_name: "precision: share of the found that is of the class",
         points: |curve| &curve.precision_recall,
         figure: |curve| curve.average_precision,
+        chance: None,
     };
     draw_curves(
         subject,

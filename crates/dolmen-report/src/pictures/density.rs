@@ -1,29 +1,29 @@
-//! Densities: one column with members and data, two columns as contours, all pairs, and kernels.
+//! Densities: one column with members and data, two columns as contours, and kernels.
 
 use dolmen::error::{Error, Result};
 use dolmen::recipe::{DensityCurve, Profile, Sketch, Surface};
 use dolmen::score::Histogram;
 use dolmen::table::Kind as ColumnKind;
 
-use super::Picture;
+use super::mass::{View, Views, height_holding, if_possible};
+use super::{Picture, not_shown};
 use crate::draw::{
     Canvas, Colour, Fill, Frame, Heading, Letters, MARGIN, Pen, Plot, SMALL, Scale, contour,
-    counted, fitted, label_place, short, ticks_across, told_apart, width,
+    counted, extent, fitted, short, told_apart, width,
 };
 use crate::{ModelView, Options, Subject};
 
 /// Points of a curve, and of a grid each way.
 const POINTS: usize = 240;
 const GRID: usize = 72;
-const SMALL_GRID: usize = 40;
-/// Letters of the numbers beside small plots.
-const TINY: f64 = 10.0;
 /// Members with a colour of their own.
 const COLOURED: usize = 6;
 /// Rows drawn as points, at most.
 const MOST_POINTS: usize = 2000;
-/// Columns of which all pairs are drawn, at most.
-const MOST_PAIRS: usize = 6;
+/// Bars of a histogram that must be on a picture to tell anything of the rows.
+const FEWEST_BARS: f64 = 3.0;
+/// Contours smaller than this are marked by a dot, in pixels.
+const TINY: f64 = 5.0;
 /// The parts of the probability that contours hold.
 const HELD: [f64; 5] = [0.95, 0.8, 0.6, 0.4, 0.2];
 /// Room for the key at the right.
@@ -32,7 +32,7 @@ const KEY: f64 = 200.0;
 const BESIDE_NAME: f64 = 34.0 + 32.0 + MARGIN + 4.0;
 
 /// The model and the number of its columns, if it is a density of numbers.
-fn density_of<'a>(subject: &Subject<'a>) -> Option<(ModelView<'a>, usize)> {
+pub(super) fn density_of<'a>(subject: &Subject<'a>) -> Option<(ModelView<'a>, usize)> {
     let view = subject.model().filter(|view| view.model.task() == "density")?;
     let fields = view.model.schema().fields();
     let is_numeric = fields.iter().all(|field| matches!(field.kind, ColumnKind::Numeric));
@@ -45,54 +45,105 @@ fn chosen(view: &ModelView<'_>, options: &Options) -> Result<usize> {
     let fields = view.model.schema().fields();
     fields.iter().position(|field| &field.name == wanted).ok_or_else(|| {
         let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
-        Error::param("input", names.join(", "), wanted)
+        Error::param("input", names.join(", "), wanted).suggesting(wanted, names)
     })
 }
 
-/// A picture of what the library can integrate; `None` where it cannot.
-fn if_possible<V>(found: Result<V>) -> Result<Option<V>> {
-    match found {
-        Err(Error::Data { .. }) => Ok(None),
-        other => other.map(Some),
+/// The rows' histogram of a column, if it is known.
+fn histogram<'a>(subject: &Subject<'a>, column: usize) -> Option<&'a Histogram> {
+    match &subject.evidence()?.columns.get(column)?.sketch {
+        Sketch::Numbers(histogram) => Some(histogram),
+        Sketch::Levels(_) => None,
     }
+}
+
+/// What of a column is not between the ends that are looked at.
+pub(super) fn beyond(subject: &Subject<'_>, column: usize, view: &View, name: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    if view.beyond > 0.0 {
+        parts.push(format!("about {:.1} % of the probability of {name}", 100.0 * view.beyond));
+    }
+    let Some(histogram) = histogram(subject, column) else { return parts };
+    // Bars that reach into the picture may have their rows there.
+    let (low, high) = view.ends.into();
+    let bars = bars(histogram).zip(&histogram.counts);
+    let off: Vec<((f64, f64), usize)> = bars
+        .map(|(ends, count)| (ends, *count))
+        .filter(|((from, to), count)| *count > 0 && (*to <= low || *from >= high))
+        .collect();
+    let rows: usize = off.iter().map(|(_, count)| count).sum();
+    if rows > 0 {
+        let is_low = off.iter().any(|((_, to), _)| *to <= low);
+        let is_high = off.iter().any(|((from, _), _)| *from >= high);
+        let [first, last] = histogram.range;
+        let far = match (is_low, is_high) {
+            (true, true) => format!("{} and {}", short(first), short(last)),
+            (true, false) => short(first),
+            _ => short(last),
+        };
+        let total = counted(histogram.total(), "row");
+        parts.push(format!("{rows} of {total}, as far off as {name} = {far}"));
+    }
+    parts
+}
+
+/// The ends of bars.
+fn bars(histogram: &Histogram) -> impl Iterator<Item = (f64, f64)> {
+    let ([low, _], width) = (histogram.range, bar_width(histogram));
+    (0..histogram.counts.len())
+        .map(move |k| (low + width * k as f64, low + width * (k as f64 + 1.0)))
+}
+
+fn bar_width(histogram: &Histogram) -> f64 {
+    (histogram.range[1] - histogram.range[0]) / histogram.counts.len() as f64
 }
 
 /// The density of one column.
 pub(super) fn curve(subject: &Subject<'_>, options: &Options) -> Picture {
     let Some((view, _)) = density_of(subject) else { return Ok(None) };
     let column = chosen(&view, options)?;
-    let profile = || view.model.profile(column, view.model.column_range(column)?, POINTS);
-    let Some(profile) = if_possible(profile())? else { return Ok(None) };
-    let histogram =
-        subject.evidence().and_then(|evidence| match &evidence.columns.get(column)?.sketch {
-            Sketch::Numbers(histogram) => Some(histogram),
-            Sketch::Levels(_) => None,
-        });
+    let Some(views) = Views::of(view.model)? else { return Ok(None) };
+    let Some(seen) = views.of_column(column, POINTS)? else { return Ok(None) };
+    let Some(profile) = if_possible(views.profile(column, &seen, POINTS))? else {
+        return Ok(None);
+    };
+    let tells = |own: &&Histogram| seen.ends[1] - seen.ends[0] >= FEWEST_BARS * bar_width(own);
+    let histogram = histogram(subject, column).filter(tells);
     let words = if histogram.is_some() {
         "The stack, its members times their weights, and the rows as a histogram."
     } else {
         "The stack, and its members times their weights."
     };
+    let mut off = beyond(subject, column, &seen, &profile.name);
+    off.extend(undrawn(&view));
+    let words = format!("{words}{}", not_shown(&off));
     let title = format!("Density of {}", profile.name);
     let bars = histogram.map_or(0.0, |h| bar_heights(h).fold(0.0, f64::max));
-    let mut plot = frame(&profile, Heading::new(&title, words, options), bars, options);
+    let mut plot = frame(&profile, Heading::new(&title, &words, options), bars, options);
     if let Some(histogram) = histogram {
         draw_histogram(&mut plot, histogram);
     }
     draw_curves(&mut plot, &profile, "the stack", options);
-    if let Some(rows) = view.rows {
-        let values = rows.rows().iter().map(|row| row[column]).filter(|v| v.is_finite());
-        let bottom = plot.y.range().0;
-        for value in values.take(MOST_POINTS) {
-            let x = plot.x.at(value);
-            plot.canvas.line(
-                (x, bottom - 7.0),
-                (x, bottom),
-                Pen::new(Colour::Ink, 1.0).faded(0.35),
-            );
-        }
-    }
+    draw_rug(&mut plot, &view, column);
     Ok(Some(plot.finish()))
+}
+
+/// A short line for each row that was given.
+fn draw_rug(plot: &mut Plot, view: &ModelView<'_>, column: usize) {
+    let Some(rows) = view.rows else { return };
+    let ((low, high), bottom) = (plot.x.domain(), plot.y.range().0);
+    let values = rows.rows().iter().map(|row| row[column]);
+    for value in values.take(MOST_POINTS).filter(|value| (low..=high).contains(value)) {
+        let x = plot.x.at(value);
+        let pen = Pen::new(Colour::Ink, 1.0).faded(0.35);
+        plot.canvas.line((x, bottom - 7.0), (x, bottom), pen);
+    }
+}
+
+/// Rows that were given and are too many to be drawn.
+pub(super) fn undrawn(view: &ModelView<'_>) -> Option<String> {
+    let rows = view.rows?.rows().rows();
+    (rows > MOST_POINTS).then(|| format!("all rows but the first {MOST_POINTS}, as single rows"))
 }
 
 fn frame(profile: &Profile, heading: Heading, least: f64, options: &Options) -> Plot {
@@ -116,15 +167,13 @@ fn key_width(profile: &Profile, options: &Options) -> f64 {
 
 /// Heights of bars whose whole area is 1.
 fn bar_heights(histogram: &Histogram) -> impl Iterator<Item = f64> {
-    let [low, high] = histogram.range;
-    let width = (high - low) / histogram.counts.len() as f64;
+    let width = bar_width(histogram);
     let total = histogram.total().max(1) as f64;
     histogram.counts.iter().map(move |&count| count as f64 / total / width)
 }
 
 fn draw_histogram(plot: &mut Plot, histogram: &Histogram) {
-    let [low, high] = histogram.range;
-    let width = (high - low) / histogram.counts.len() as f64;
+    let (low, width) = (histogram.range[0], bar_width(histogram));
     for (k, (height, count)) in bar_heights(histogram).zip(&histogram.counts).enumerate() {
         let from = low + width * k as f64;
         let ((left, top), (right, bottom)) =
@@ -195,19 +244,27 @@ pub(super) fn contours(subject: &Subject<'_>, options: &Options) -> Picture {
         return Ok(None);
     };
     let pair = chosen_pair(&view, options)?;
-    let surface = || {
-        let ranges = [view.model.column_range(pair[0])?, view.model.column_range(pair[1])?];
-        view.model.surface(pair, ranges, GRID)
+    let Some(views) = Views::of(view.model)? else { return Ok(None) };
+    let [Some(across), Some(up)] =
+        [views.of_column(pair[0], GRID)?, views.of_column(pair[1], GRID)?]
+    else {
+        return Ok(None);
     };
-    let Some(surface) = if_possible(surface())? else { return Ok(None) };
+    let Some(surface) = if_possible(views.surface(pair, [&across, &up], GRID))? else {
+        return Ok(None);
+    };
+    let [first, second] = &surface.names;
+    let mut off = beyond(subject, pair[0], &across, first);
+    off.extend(beyond(subject, pair[1], &up, second));
+    off.extend(undrawn(&view));
     let others = if count > 2 { " All other columns are integrated out." } else { "" };
     let words = format!(
-        "From the outermost line inwards the stack gives 95, 80, 60, 40 and 20 % of the probability to what lies within.{others}"
+        "From the outermost line inwards the stack gives 95, 80, 60, 40 and 20 % of the probability to what lies within.{others}{}",
+        not_shown(&off)
     );
-    let [first, second] = &surface.names;
     let frame = Frame {
-        x: (surface.x[0], surface.x[GRID - 1]),
-        y: (surface.y[0], surface.y[GRID - 1]),
+        x: across.ends.into(),
+        y: up.ends.into(),
         height: 440.0,
         ..Frame::new(
             Heading::new(&format!("Density of {first} and {second}"), &words, options),
@@ -231,15 +288,23 @@ pub(super) fn draw_points(
 ) {
     let Some(rows) = view.rows else { return };
     let points = rows.rows().iter().map(|row| (row[pair[0]], row[pair[1]]));
-    for (a, b) in points.filter(|(a, b)| a.is_finite() && b.is_finite()).take(MOST_POINTS) {
+    let (across, up) = (x.domain(), y.domain());
+    let is_on =
+        |(a, b): &(f64, f64)| (across.0..=across.1).contains(a) && (up.0..=up.1).contains(b);
+    for (a, b) in points.take(MOST_POINTS).filter(is_on) {
         canvas.dot((x.at(a), y.at(b)), radius, Fill::new(Colour::Ink).faded(0.35), "");
     }
 }
 
-fn draw_surface(canvas: &mut Canvas, surface: &Surface, (x, y): (&Scale, &Scale), is_titled: bool) {
+pub(super) fn draw_surface(
+    canvas: &mut Canvas,
+    surface: &Surface,
+    (x, y): (&Scale, &Scale),
+    is_titled: bool,
+) {
     let width = surface.x.len();
     for share in HELD {
-        let height = surface.height_holding(share);
+        let height = height_holding(surface, share);
         let place =
             |(i, j): &(f64, f64)| (x.at(between(&surface.x, *i)), y.at(between(&surface.y, *j)));
         let loops: Vec<Vec<(f64, f64)>> = contour::loops(&surface.values, width, height)
@@ -252,96 +317,27 @@ fn draw_surface(canvas: &mut Canvas, surface: &Surface, (x, y): (&Scale, &Scale)
             String::new()
         };
         canvas.hill(&loops, Colour::First, 0.15, &title);
+        // A mass that is narrower than what can be seen is there all the same.
+        for middle in loops.iter().filter_map(|own| speck(own)).filter(|_| share == HELD[0]) {
+            canvas.dot(middle, TINY / 2.0, Fill::new(Colour::First), &title);
+        }
     }
 }
 
-/// The value at a place between grid points.
+/// The middle of a loop that is too small to be seen.
+fn speck(points: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let (left, right) = extent(points.iter().map(|(x, _)| *x))?;
+    let (top, bottom) = extent(points.iter().map(|(_, y)| *y))?;
+    let is_small = right - left < TINY && bottom - top < TINY;
+    is_small.then(|| (f64::midpoint(left, right), f64::midpoint(top, bottom)))
+}
+
+/// The value at a place between grid points, which need not be equally far apart.
 fn between(values: &[f64], at: f64) -> f64 {
     let last = values.len() - 1;
-    values[0] + (values[last] - values[0]) * at / last as f64
-}
-
-/// Every column on the diagonal, every two below it.
-pub(super) fn pairs(subject: &Subject<'_>, options: &Options) -> Picture {
-    let Some((view, count)) = density_of(subject).filter(|(_, n)| (2..=MOST_PAIRS).contains(n))
-    else {
-        return Ok(None);
-    };
-    let words = "On the diagonal the density of each column; below it that of each two, as lines that hold 95, 80, 60, 40 and 20 % of the probability.";
-    let heading = Heading::new("Every two columns", words, options);
-    let top = heading.height();
-    let ranges = (0..count).map(|j| view.model.column_range(j));
-    let Some(ranges) = if_possible(ranges.collect::<Result<Vec<_>>>())? else { return Ok(None) };
-    let room = (options.width - 6.0 * MARGIN) / count as f64;
-    let ticks = |j: usize| {
-        let x = Scale::linear(ranges[j].into(), (0.0, room));
-        ticks_across(&x, room / 4.0, TINY, (0.0, room))
-    };
-    let labels = (1..count).flat_map(|j| ticks(j).into_iter().map(|(_, label)| label));
-    let widest = labels.map(|label| width(&label, TINY)).fold(0.0, f64::max);
-    let (left, gap) = (MARGIN + 26.0 + widest, 8.0);
-    let cell = (options.width - left - MARGIN) / count as f64;
-    let mut canvas = Canvas::new(options.width, top + cell * count as f64 + 44.0, options);
-    heading.draw(&mut canvas);
-    let letters = Letters::new(SMALL, Colour::Muted).middle();
-    for row in 0..count {
-        let (from, to) = (top + cell * row as f64, top + cell * (row + 1) as f64 - gap);
-        let name = &view.model.schema().fields()[row].name;
-        let room = cell - 2.0 * gap;
-        canvas.upright_text(
-            (MARGIN + 12.0, f64::midpoint(from, to)),
-            &fitted(name, SMALL, room),
-            letters,
-        );
-        let middle = left + cell * (row as f64 + 0.5) - gap / 2.0;
-        canvas.text(
-            (middle, top + cell * count as f64 + 26.0),
-            &fitted(name, SMALL, room),
-            letters,
-        );
-        let across = Scale::linear(
-            ranges[row].into(),
-            (left + cell * row as f64, left + cell * (row + 1) as f64 - gap),
-        );
-        let tiny = Letters::new(TINY, Colour::Muted);
-        for (value, label) in ticks(row) {
-            let at = label_place(across.at(value), &label, TINY, across.range());
-            canvas.text((at, top + cell * count as f64 + 6.0), &label, tiny.middle());
-            if row > 0 {
-                let up = Scale::linear(ranges[row].into(), (to, from));
-                canvas.text((left - 4.0, up.at(value) + 3.5), &label, tiny.end());
-            }
-        }
-        for column in 0..=row {
-            let (start, end) =
-                (left + cell * column as f64, left + cell * (column + 1) as f64 - gap);
-            canvas.rect(
-                (start, from),
-                (end - start, to - from),
-                Fill::new(Colour::Faint).faded(0.35),
-                "",
-            );
-            let x = Scale::linear(ranges[column].into(), (start, end));
-            if row == column {
-                let Some(profile) = if_possible(view.model.profile(row, ranges[row], 90))? else {
-                    return Ok(None);
-                };
-                let highest = profile.stack.iter().copied().fold(0.0, f64::max);
-                let y = Scale::linear((0.0, 1.1 * highest), (to, from));
-                let places =
-                    profile.x.iter().zip(&profile.stack).map(|(v, d)| (x.at(*v), y.at(*d)));
-                canvas.path(&places.collect::<Vec<_>>(), Pen::new(Colour::First, 2.0), name);
-            } else {
-                let pair = [column, row];
-                let surface = view.model.surface(pair, [ranges[column], ranges[row]], SMALL_GRID);
-                let Some(surface) = if_possible(surface)? else { return Ok(None) };
-                let y = Scale::linear(ranges[row].into(), (to, from));
-                draw_points(&mut canvas, &view, pair, (&x, &y), 1.2);
-                draw_surface(&mut canvas, &surface, (&x, &y), false);
-            }
-        }
-    }
-    Ok(Some(heading.finish(canvas)))
+    let below = (at.max(0.0) as usize).min(last);
+    let above = (below + 1).min(last);
+    values[below] + (values[above] - values[below]) * (at - below as f64)
 }
 
 /// The kernel that a stack's kernel members make together.
@@ -351,6 +347,8 @@ pub(super) fn kernel(subject: &Subject<'_>, options: &Options) -> Picture {
     let Some(profile) = view.model.effective_kernel(column, POINTS)? else { return Ok(None) };
     let words = "What the stack puts around each row: the kernels of its members times their weights, and their sum.";
     let title = format!("Effective kernel of {}", profile.name);
+    // Kernels stand around rows: the axis is how far off.
+    let profile = Profile { name: format!("{}, less that of the row", profile.name), ..profile };
     let heading = Heading::new(&title, words, options);
     let mut plot = frame(&profile, heading, 0.0, options);
     draw_curves(&mut plot, &profile, "together", options);

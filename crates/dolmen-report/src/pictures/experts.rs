@@ -3,8 +3,11 @@
 use dolmen::error::{Error, Result};
 use dolmen::recipe::Routing;
 
-use super::{Picture, check_member, classes, density};
-use crate::draw::{Colour, Frame, Heading, Letters, Pen, Plot, SMALL, contour, short, told_apart};
+use super::{Picture, check_member, classes, density, not_shown};
+use crate::draw::{
+    Colour, Frame, Heading, Letters, Pen, Plot, SMALL, contour, counted, extent, short, told_apart,
+    width,
+};
 use crate::{ModelView, Options, Subject};
 
 /// Points along one input, and along each of two.
@@ -22,7 +25,7 @@ fn chosen(view: &ModelView<'_>, count: usize, options: &Options) -> Result<Optio
     for name in options.input.iter().flat_map(|names| names.split(',')).map(str::trim).take(count) {
         let at = numeric.iter().copied().find(|&j| fields[j].name == name).ok_or_else(|| {
             let names: Vec<&str> = numeric.iter().map(|&j| fields[j].name.as_str()).collect();
-            Error::param("input", names.join(", "), name)
+            Error::param("input", names.join(", "), name).suggesting(name, names)
         })?;
         columns.push(at);
     }
@@ -101,21 +104,47 @@ fn draw_rows(plot: &mut Plot, subject: &Subject<'_>, inputs: &[String]) {
     }
 }
 
+/// Where the name of a part is written: in the middle of its largest region, if that is large enough; else only the key has it.
+fn room_for(name: &str, loops: &[Vec<(f64, f64)>]) -> Option<(f64, f64)> {
+    let largest = loops.iter().max_by_key(|points| points.len())?;
+    let (left, right) = extent(largest.iter().map(|(x, _)| *x))?;
+    let (top, bottom) = extent(largest.iter().map(|(_, y)| *y))?;
+    let has_room = right - left > width(name, SMALL) && bottom - top > 2.0 * SMALL;
+    let count = largest.len() as f64;
+    let (sum_x, sum_y) = largest.iter().fold((0.0, 0.0), |(a, b), (x, y)| (a + x, b + y));
+    has_room.then(|| (sum_x / count, sum_y / count))
+}
+
+/// Rows that were given and lie beyond the inputs' usual values, or are too many to be drawn.
+fn undrawn(subject: &Subject<'_>, routing: &Routing) -> Vec<String> {
+    let Some(view) = subject.model() else { return Vec::new() };
+    let Some(rows) = view.rows else { return Vec::new() };
+    let fields = view.model.schema().fields();
+    let is_off = |row: &[f64]| {
+        routing.inputs.iter().zip(&routing.values).any(|(name, values)| {
+            let column = fields.iter().position(|field| &field.name == name);
+            let ends = values[0]..=values[values.len() - 1];
+            column.is_some_and(|j| !ends.contains(&row[j]))
+        })
+    };
+    let off = rows.rows().iter().filter(|row| is_off(row)).count();
+    let total = counted(rows.rows().rows(), "row");
+    let beyond = (off > 0).then(|| format!("{off} of {total} beyond the axes"));
+    beyond.into_iter().chain(density::undrawn(&view)).collect()
+}
+
 /// Which part has the largest share where, over two inputs.
 pub(super) fn regions(subject: &Subject<'_>, options: &Options) -> Picture {
     let Some(routing) = routing(subject, 2, GRID, options)? else { return Ok(None) };
     let (x, y) = (&routing.values[0], &routing.values[1]);
     let title = format!("Who answers where: {} and {}", routing.inputs[0], routing.inputs[1]);
+    let words = format!("{}{}", words(&routing), not_shown(&undrawn(subject, &routing)));
     let frame = Frame {
         x: (x[0], x[GRID - 1]),
         y: (y[0], y[GRID - 1]),
         height: 420.0,
         right: KEY,
-        ..Frame::new(
-            Heading::new(&title, &words(&routing), options),
-            &routing.inputs[0],
-            &routing.inputs[1],
-        )
+        ..Frame::new(Heading::new(&title, &words, options), &routing.inputs[0], &routing.inputs[1])
     };
     let mut plot = frame.open(options);
     let parts = routing.parts.len();
@@ -141,14 +170,8 @@ pub(super) fn regions(subject: &Subject<'_>, options: &Options) -> Picture {
             .collect();
         let colour = if k < MOST_PARTS { Colour::Series(k) } else { Colour::Muted };
         plot.canvas.hill(&loops, colour, 0.3, name);
-        if let Some(largest) = loops.iter().max_by_key(|points| points.len()) {
-            let count = largest.len() as f64;
-            let (sum_x, sum_y) = largest.iter().fold((0.0, 0.0), |(a, b), (x, y)| (a + x, b + y));
-            plot.canvas.text(
-                (sum_x / count, sum_y / count),
-                &cut[k],
-                Letters::new(SMALL, Colour::Ink).middle(),
-            );
+        if let Some(middle) = room_for(&cut[k], &loops) {
+            plot.canvas.text(middle, &cut[k], Letters::new(SMALL, Colour::Ink).middle());
         }
     }
     draw_rows(&mut plot, subject, &routing.inputs);

@@ -4,11 +4,11 @@ use dolmen::error::{Error, Result};
 use dolmen::evaluate::explain::{Dependence, InputImportance, OutputCurve};
 use dolmen::recipe::Evidence;
 
-use super::Picture;
 use super::members::{NINETY, around};
+use super::{Picture, not_shown};
 use crate::draw::{
     Colour, Fill, Frame, Heading, Lane, Lanes, Mark, Pen, Plot, counted, extent, padded, short,
-    signed,
+    signed, trimmed,
 };
 use crate::{Options, Subject};
 
@@ -61,7 +61,7 @@ fn chosen<'a>(evidence: &'a Evidence, options: &Options) -> Result<Option<&'a De
         None if all.is_empty() => Ok(None),
         None => {
             let names: Vec<&str> = all.iter().map(|own| own.name.as_str()).collect();
-            Err(Error::param("input", names.join(", "), wanted))
+            Err(Error::param("input", names.join(", "), wanted).suggesting(wanted, names))
         }
     }
 }
@@ -81,13 +81,24 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
         let middle = curve.middle.iter().flatten().copied().filter(move |_| is_single);
         own.chain(single).chain(middle).collect::<Vec<f64>>()
     };
-    let Some(ends) = extent((0..found.outputs.len()).flat_map(shown)) else { return Ok(None) };
+    let all: Vec<f64> = (0..found.outputs.len()).flat_map(shown).collect();
+    // Probabilities are never far off.
+    let is_number = found.outputs.iter().all(|curve| curve.name.is_empty());
+    let ends = if is_number { trimmed } else { extent }(all.iter().copied());
+    let Some(ends) = ends else { return Ok(None) };
     let name = match (subject.model().and_then(|view| view.model.target()), &found.outputs[..]) {
         (Some(target), [only]) if only.name.is_empty() => format!("predicted {target}"),
         (_, [only]) => format!("probability of {}", only.name),
         _ => "probability".into(),
     };
-    let words = dependence_words(found, with_rows, super::classes::count(subject, evidence));
+    let far = all.into_iter().filter(|v| v.is_finite() && (*v < ends.0 || *v > ends.1));
+    let far = far.max_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let off = far.map(|far| format!("predictions as far off as {}", short(far)));
+    let words = format!(
+        "{}{}",
+        dependence_words(found, with_rows, super::classes::count(subject, evidence)),
+        not_shown(off.as_slice())
+    );
     let domain = match &found.levels {
         Some(levels) => (-0.5, levels.len() as f64 - 0.5),
         None => extent(found.values.iter().copied()).unwrap_or((0.0, 1.0)),
@@ -109,9 +120,10 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
             draw_middle(&mut plot, found, curve);
         }
         for row in curve.single.iter().filter(|_| with_rows) {
-            let points = found.values.iter().copied().zip(row.iter().copied());
+            let points: Vec<(f64, f64)> =
+                found.values.iter().copied().zip(row.iter().copied()).collect();
             let colour = if is_single { Colour::Muted } else { Colour::Series(k) };
-            plot.curve(points, Pen::new(colour, 1.0).faded(0.3), "");
+            plot.cut_curve(&points, Pen::new(colour, 1.0).faded(0.3), "");
         }
         draw_mean(&mut plot, found, k);
     }
@@ -166,9 +178,11 @@ fn draw_mean(plot: &mut Plot, found: &Dependence, k: usize) {
     let points = || found.values.iter().copied().zip(curve.mean.iter().copied());
     let name = if curve.name.is_empty() { "mean prediction" } else { &curve.name };
     if found.levels.is_none() {
-        plot.curve(points(), Pen::new(Colour::Series(k), 2.6), name);
+        let points: Vec<(f64, f64)> = points().collect();
+        plot.cut_curve(&points, Pen::new(Colour::Series(k), 2.6), name);
     }
-    for (i, (value, mean)) in points().enumerate() {
+    let (low, high) = plot.y.domain();
+    for (i, (value, mean)) in points().enumerate().filter(|(_, (_, m))| (low..=high).contains(m)) {
         let at = plot.at((value, mean));
         let value = match &found.levels {
             Some(levels) => levels[i].clone(),

@@ -240,7 +240,7 @@ fn chosen_figure(tallies: &[Tally], options: &Options) -> Result<Option<String>,
     let mut figures: Vec<&str> = tallies.iter().map(|tally| tally.figure.as_str()).collect();
     figures.sort_unstable();
     figures.dedup();
-    Err(Error::param("input", figures.join(", "), wanted))
+    Err(Error::param("input", figures.join(", "), wanted).suggesting(wanted, figures))
 }
 
 /// The methods of the rows and of the columns: one row where only the first has met the others.

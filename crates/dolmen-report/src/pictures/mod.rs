@@ -4,7 +4,9 @@
 //! | --- | --- |
 //! | `members` | weights, scores, combiners, correlation of members |
 //! | `gains` | what the stack gains |
-//! | `density` | one column, two columns, pairs, kernels |
+//! | `density` | one column, two columns, kernels |
+//! | `pairs` | all pairs of columns |
+//! | `mass` | where densities are looked at |
 //! | `calibration` | PIT, reliability, coverage of intervals |
 //! | `classes` | ROC, precision and recall, confusion |
 //! | `numbers` | predicted against true, residuals |
@@ -20,9 +22,11 @@ mod density;
 mod experts;
 mod gains;
 mod inputs;
+mod mass;
 mod members;
 mod methods;
 mod numbers;
+mod pairs;
 mod rounds;
 mod tree;
 
@@ -45,7 +49,7 @@ pub(crate) fn draw(subject: &Subject<'_>, kind: Kind, options: &Options) -> Pict
         Kind::Correlation => Ok(members::correlation(subject, options)),
         Kind::Density => density::curve(subject, options),
         Kind::Contours => density::contours(subject, options),
-        Kind::Pairs => density::pairs(subject, options),
+        Kind::Pairs => pairs::pairs(subject, options),
         Kind::Kernel => density::kernel(subject, options),
         Kind::Pit => calibration::pit(subject, options),
         Kind::Reliability => calibration::reliability(subject, options),
@@ -100,6 +104,14 @@ pub(crate) fn takes_member(kind: Kind) -> bool {
 /// Whether single rows can be seen on a picture.
 pub(crate) fn takes_rows(kind: Kind) -> bool {
     matches!(kind, Kind::Density | Kind::Contours | Kind::Pairs | Kind::Regions | Kind::Dependence)
+}
+
+/// A sentence about what a picture does not show; nothing where it shows all.
+fn not_shown(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        parts => format!(" Not on the picture: {}.", parts.join("; ")),
+    }
 }
 
 /// Refuses the name of a member that the model has not.

@@ -3,7 +3,8 @@
 use dolmen::score::residuals::{PredictedTrue, ResidualBand};
 
 use super::calibration::rows_words;
-use crate::draw::{Colour, Fill, Frame, Heading, Pen, counted, extent, padded, short};
+use super::not_shown;
+use crate::draw::{Colour, Fill, Frame, Heading, Pen, Plot, counted, padded, short, trimmed};
 use crate::{Options, Subject};
 
 /// What the target is called.
@@ -11,28 +12,56 @@ fn target(subject: &Subject<'_>) -> String {
     subject.model().and_then(|view| view.model.target()).unwrap_or("target").into()
 }
 
+/// Cells that hold nearly all rows, along either axis: where they are a part of all only that part is shown, and where they are very few
+/// they show nothing.
+const PART: usize = 3;
+const TOO_FEW: usize = 3;
+/// The part of the rows that may lie beyond the axes.
+const FEW: f64 = 0.01;
+
+/// The cells, along either axis, that all rows but a few are in: the first, and the one behind the last.
+fn window(found: &PredictedTrue) -> (usize, usize) {
+    let total: usize = found.counts.iter().sum();
+    let mut allowed = ((FEW * total as f64) as usize).max(usize::from(total >= 20));
+    let (mut from, mut to) = (0, found.cells);
+    while to - from > 1 {
+        let at = |edge: usize| -> usize {
+            let inside = found_cells(found).filter(|(i, j, _)| is_in((from, to), *i, *j));
+            inside.filter(|(i, j, _)| *i == edge || *j == edge).map(|(_, _, count)| count).sum()
+        };
+        let (low, high) = (at(from), at(to - 1));
+        let least = low.min(high);
+        if least > allowed {
+            break;
+        }
+        allowed -= least;
+        if low <= high { from += 1 } else { to -= 1 }
+    }
+    (from, to)
+}
+
 /// Predicted against true numbers, as cells that are the darker the more rows fell into them.
 pub(super) fn predicted(subject: &Subject<'_>, options: &Options) -> Option<String> {
     let evidence = subject.evidence()?;
-    let PredictedTrue { range, cells, counts, .. } = evidence.numbers.as_ref()?;
-    let name = target(subject);
-    let words = format!(
-        "{}. The darker a cell, the more rows; on the line predictions are right.",
-        rows_words(evidence)
-    );
-    let (x_name, y_name) = (format!("predicted {name}"), format!("true {name}"));
-    let frame = Frame {
-        x: (range[0], range[1]),
-        y: (range[0], range[1]),
-        height: 460.0,
-        right: 40.0,
-        ..Frame::new(Heading::new("Predicted against true", &words, options), &x_name, &y_name)
+    let found = evidence.numbers.as_ref()?;
+    let (from, to) = window(found);
+    let shown = match to - from {
+        0..=TOO_FEW if found.bands.len() > 1 => return by_bands(subject, found, options),
+        part if PART * part <= found.cells => (from, to),
+        _ => (0, found.cells),
     };
-    let mut plot = frame.open(options);
-    let most = counts.iter().copied().max().unwrap_or(1).max(1) as f64;
-    let edge = |k: usize| range[0] + (range[1] - range[0]) * k as f64 / *cells as f64;
-    for (k, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-        let (i, j) = (k % cells, k / cells);
+    let edge = |k: usize| {
+        found.range[0] + (found.range[1] - found.range[0]) * k as f64 / found.cells as f64
+    };
+    let ends = (edge(shown.0), edge(shown.1));
+    let words = format!(
+        "{}. The darker a cell, the more rows; on the line predictions are right.{}",
+        rows_words(evidence),
+        rows_off(rows_beyond(found, shown), found, ends)
+    );
+    let mut plot = predicted_plot(subject, &words, ends, options);
+    let most = found.counts.iter().copied().max().unwrap_or(1).max(1) as f64;
+    for (i, j, count) in found_cells(found).filter(|(i, j, _)| is_in(shown, *i, *j)) {
         let (left, bottom) = plot.at((edge(i), edge(j)));
         let (right, top) = plot.at((edge(i + 1), edge(j + 1)));
         let title = format!(
@@ -52,27 +81,116 @@ pub(super) fn predicted(subject: &Subject<'_>, options: &Options) -> Option<Stri
             &title,
         );
     }
-    plot.curve(
-        [(range[0], range[0]), (range[1], range[1])],
-        Pen::new(Colour::Series(1), 1.5).dashed(),
-        "predicted = true",
+    draw_truth(&mut plot);
+    Some(plot.finish())
+}
+
+/// The cells with rows: their place along both axes, and how many there are.
+fn found_cells(found: &PredictedTrue) -> impl Iterator<Item = (usize, usize, usize)> {
+    let cells = found.cells;
+    let place = move |(k, count): (usize, &usize)| (k % cells, k / cells, *count);
+    found.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(place)
+}
+
+fn is_in((from, to): (usize, usize), i: usize, j: usize) -> bool {
+    (from..to).contains(&i) && (from..to).contains(&j)
+}
+
+/// Rows that are not in a part of the cells.
+fn rows_beyond(found: &PredictedTrue, part: (usize, usize)) -> usize {
+    let beyond = found_cells(found).filter(|(i, j, _)| !is_in(part, *i, *j));
+    beyond.map(|(_, _, count)| count).sum()
+}
+
+/// What is said of rows beyond the axes.
+fn rows_off(off: usize, found: &PredictedTrue, (low, high): (f64, f64)) -> String {
+    if off == 0 {
+        return String::new();
+    }
+    let ends = [(found.range[0] < low, found.range[0]), (found.range[1] > high, found.range[1])];
+    let far: Vec<String> =
+        ends.into_iter().filter(|(is_far, _)| *is_far).map(|(_, end)| short(end)).collect();
+    let total = counted(found.counts.iter().sum(), "row");
+    not_shown(&[format!("{off} of {total}, predicted or true as far off as {}", far.join(" and "))])
+}
+
+/// The axes of predicted against true numbers, which have the same ends.
+fn predicted_plot(subject: &Subject<'_>, words: &str, ends: (f64, f64), options: &Options) -> Plot {
+    let name = target(subject);
+    let (x_name, y_name) = (format!("predicted {name}"), format!("true {name}"));
+    let frame = Frame {
+        x: ends,
+        y: ends,
+        height: 460.0,
+        right: 40.0,
+        ..Frame::new(Heading::new("Predicted against true", words, options), &x_name, &y_name)
+    };
+    frame.open(options)
+}
+
+/// The line on which predictions are right.
+fn draw_truth(plot: &mut Plot) {
+    let (low, high) = plot.x.domain();
+    let pen = Pen::new(Colour::Series(1), 1.5).dashed();
+    plot.curve([(low, low), (high, high)], pen, "predicted = true");
+}
+
+/// Predicted against true numbers where a few are so far off that all others fell into the same cells: bands of rows, which do not
+/// depend on these.
+fn by_bands(subject: &Subject<'_>, found: &PredictedTrue, options: &Options) -> Option<String> {
+    let evidence = subject.evidence()?;
+    let truths = |band: &ResidualBand| band.quantiles.map(|residual| band.predicted + residual);
+    let values =
+        found.bands.iter().flat_map(|band| truths(band).into_iter().chain([band.predicted]));
+    let (low, high) = padded(trimmed(values)?, 0.05);
+    let is_on = |band: &&ResidualBand| (low..=high).contains(&band.predicted);
+    let off: usize = found.bands.iter().filter(|band| !is_on(band)).map(|band| band.rows).sum();
+    let off = off.max(rows_beyond(found, window(found)));
+    let words = format!(
+        "{}, in bands of as many each: the dot is the mean prediction of a band with its middle residual added, half of its residuals lie on the thick line, 90 % on the thin one. On the broken line predictions are right.{}",
+        rows_words(evidence),
+        rows_off(off, found, (low, high))
     );
+    let mut plot = predicted_plot(subject, &words, (low, high), options);
+    draw_truth(&mut plot);
+    for band in found.bands.iter().filter(is_on) {
+        let ends = truths(band);
+        for (from, to, thickness) in [(0, 4, 1.4), (1, 3, 5.0)] {
+            let pen = Pen::new(Colour::First, thickness).faded(0.6);
+            let (from, to) =
+                (plot.at((band.predicted, ends[from])), plot.at((band.predicted, ends[to])));
+            plot.canvas.line(from, to, pen);
+        }
+        let title = format!(
+            "{}, predicted about {}: half of the residuals lie between {} and {}",
+            counted(band.rows, "row"),
+            short(band.predicted),
+            short(band.quantiles[1]),
+            short(band.quantiles[3])
+        );
+        let at = plot.at((band.predicted, ends[2]));
+        plot.canvas.dot(at, 4.0, Fill::new(Colour::First), &title);
+    }
     Some(plot.finish())
 }
 
 /// How far off predictions are, by what was predicted.
 pub(super) fn residuals(subject: &Subject<'_>, options: &Options) -> Option<String> {
     let evidence = subject.evidence()?;
-    let bands: Vec<&ResidualBand> = evidence.numbers.as_ref()?.bands.iter().collect();
-    let ends = extent(bands.iter().flat_map(|band| band.quantiles))?;
+    let all = &evidence.numbers.as_ref()?.bands;
+    let across = trimmed(all.iter().map(|band| band.predicted))?;
+    let bands: Vec<&ResidualBand> =
+        all.iter().filter(|band| (across.0..=across.1).contains(&band.predicted)).collect();
+    let ends = trimmed(bands.iter().flat_map(|band| band.quantiles))?;
     let name = target(subject);
     let words = format!(
-        "{}, in bands of as many each: the line is the middle residual, half of them lie in the dark band, 90 % in the light one. A line off zero is a bias.",
-        rows_words(evidence)
+        "{}, in bands of as many each: the line is the middle residual, half of them lie in the dark band, 90 % in the light one. A line off zero is a bias.{}",
+        rows_words(evidence),
+        not_shown(&bands_off(all, across, ends))
     );
     let (x_name, y_name) = (format!("predicted {name}"), format!("true less predicted {name}"));
     let frame = Frame {
-        x: extent(bands.iter().map(|band| band.predicted))?,
+        x: across,
         y: padded((ends.0.min(0.0), ends.1.max(0.0)), 0.05),
         right: 40.0,
         ..Frame::new(Heading::new("How far off predictions are", &words, options), &x_name, &y_name)
@@ -105,4 +223,24 @@ pub(super) fn residuals(subject: &Subject<'_>, options: &Options) -> Option<Stri
         plot.canvas.dot(at, 4.0, Fill::new(Colour::First), &title);
     }
     Some(plot.finish())
+}
+
+/// What is said of bands of rows that are predicted beyond the axis, and of residuals above or below the picture.
+fn bands_off(bands: &[ResidualBand], across: (f64, f64), ends: (f64, f64)) -> Vec<String> {
+    let is_on = |band: &&ResidualBand| (across.0..=across.1).contains(&band.predicted);
+    let off: Vec<&ResidualBand> = bands.iter().filter(|band| !is_on(band)).collect();
+    let mut parts = Vec::new();
+    if let Some(far) = off.iter().max_by(|a, b| a.predicted.abs().total_cmp(&b.predicted.abs())) {
+        let rows = counted(off.iter().map(|band| band.rows).sum(), "row");
+        parts.push(format!("{rows} predicted as far off as {} on average", short(far.predicted)));
+    }
+    let residuals = bands.iter().filter(is_on).flat_map(|band| band.quantiles);
+    let far = residuals.filter(|residual| *residual < ends.0 || *residual > ends.1);
+    if let Some(far) = far.max_by(|a, b| a.abs().total_cmp(&b.abs())) {
+        parts.push(format!(
+            "residuals as far off as {}, where the bands end at the rim",
+            short(far)
+        ));
+    }
+    parts
 }

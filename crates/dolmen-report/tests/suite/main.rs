@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod made;
+mod outliers;
 mod pages;
 mod snapshots;
 mod ugly;

@@ -90,7 +90,7 @@ fn what_is_said_of_many_is_said_once() {
     let roc = draw(&subject, Kind::Roc, &Options::default()).unwrap();
     assert!(roc.contains("The 3 most frequent of 30 classes"), "{roc}");
     // So many cells are drawn once, not again for phones.
-    assert!(html.contains("<figure id=\"picture-correlation\">"));
+    assert!(html.contains("<figure id=\"picture-correlation\" tabindex=\"0\">"));
     let moves = draw(&subject, Kind::Dependence, &Options::default()).unwrap();
     assert!(moves.contains("the first 3 of 30 classes"), "{moves}");
     // Every column has a name, and there is a key to the shades.
@@ -119,6 +119,21 @@ fn names_of_columns_stay_on_the_picture() {
     assert_eq!(slanted.len(), 9);
     // A letter of 12 pixels is about 7 wide, and a slanted one 5.
     assert!(slanted.iter().all(|(x, letters)| x + 5.0 * *letters as f64 <= 720.0), "{slanted:?}");
+}
+
+#[test]
+fn the_key_of_a_heat_map_ends_on_a_narrow_picture() {
+    let report = made::weighing(&["a", "b"], "density");
+    let mut evidence = made::of_density();
+    let members: Vec<String> = (0..14).map(|k| format!("kernel(bandwidth=0.{k})")).collect();
+    let values = vec![0.5; 14 * 14];
+    evidence.correlation = Some(dolmen::recipe::MemberCorrelation { members, values });
+    let subject = Subject::Weighing(&report, Some(&evidence));
+    let narrow = Options { width: 460.0, ..Options::default() };
+    let heat = draw(&subject, Kind::Correlation, &narrow).unwrap();
+    let last = heat[..heat.find(">1.00</text>").unwrap()].rsplit("<text x=\"").next().unwrap();
+    let middle: f64 = last.split('"').next().unwrap().parse().unwrap();
+    assert!(middle <= 460.0 - 20.0 - 22.0, "{middle}");
 }
 
 #[test]

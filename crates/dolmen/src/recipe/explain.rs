@@ -22,9 +22,15 @@ use crate::task::{Joint, Task};
 /// Classes whose curves are kept.
 const MOST_OUTPUTS: usize = 6;
 
-/// How importances are measured on rows that are given for it: while somebody waits, so on fewer rows than in a fit. The report
-/// says how many.
-const OF_GIVEN_ROWS: ImportanceOptions = ImportanceOptions { repeats: 3, most_rows: 1000 };
+/// How rows that are given for it explain a stack: while somebody waits, so by fewer predictions than in a fit. An input is shuffled once,
+/// because further rows tell more than further shuffles of the same ones; the report says how many rows there were.
+const ONCE: usize = 1;
+const FEWEST_ROWS: usize = 200;
+const MOST_ROWS: usize = 1000;
+/// Predictions that this takes, beside those of rows as they are, while there are not very many inputs.
+const PREDICTIONS: usize = 8000;
+const DEPENDENCE: DependenceOptions =
+    DependenceOptions { most_inputs: 6, most_rows: 80, most_values: 16 };
 
 /// A stack and the rows by which it is explained.
 pub(super) struct Explained<'a, T: Task> {
@@ -61,7 +67,7 @@ impl<T: Task> Explained<'_, T> {
         let folds: Vec<Vec<usize>> = (0..plan.splits().len()).map(of_fold).collect();
         let unseen = |x: Rows<'_>| self.by_folds(&names, &fits, &folds, x);
         evidence.importance = Some(self.importance(&unseen, &rows, options.repeats, run)?);
-        self.add_dependence(evidence, run)
+        self.add_dependence(evidence, DependenceOptions::default(), run)
     }
 
     /// Given rows that the stack has not seen.
@@ -70,10 +76,11 @@ impl<T: Task> Explained<'_, T> {
             return Ok(());
         }
         let all: Vec<usize> = (0..self.sample.rows()).collect();
-        let rows = chosen(&all, OF_GIVEN_ROWS.most_rows, &run.stream("rows"));
+        let most = (PREDICTIONS / self.inputs().len().max(1)).clamp(FEWEST_ROWS, MOST_ROWS);
+        let rows = chosen(&all, most, &run.stream("rows"));
         let own = |x: Rows<'_>| predict(self.ensemble, x, run);
-        evidence.importance = Some(self.importance(&own, &rows, OF_GIVEN_ROWS.repeats, run)?);
-        self.add_dependence(evidence, run)
+        evidence.importance = Some(self.importance(&own, &rows, ONCE, run)?);
+        self.add_dependence(evidence, DEPENDENCE, run)
     }
 
     fn inputs(&self) -> Vec<Input> {
@@ -129,9 +136,13 @@ impl<T: Task> Explained<'_, T> {
     }
 
     /// How predictions move with the most important inputs.
-    fn add_dependence(&self, evidence: &mut Evidence, run: &Run) -> Result<()> {
+    fn add_dependence(
+        &self,
+        evidence: &mut Evidence,
+        options: DependenceOptions,
+        run: &Run,
+    ) -> Result<()> {
         let Some(importance) = &evidence.importance else { return Ok(()) };
-        let options = DependenceOptions::default();
         let all: Vec<usize> = (0..self.sample.rows()).collect();
         let rows = chosen(&all, options.most_rows, &run.stream("dependence"));
         let x: Features = self.sample.x().select(&rows);
