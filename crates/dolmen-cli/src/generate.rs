@@ -46,7 +46,9 @@ impl Carried {
         let output = self.output.as_deref();
         output::check_outputs(&[], &[("--output", output)])?;
         let run = common.run()?;
-        output::rows(&self.name.table(&run)?, output, common.format, out)
+        output::rows(&self.name.table(&run)?, output, common.format, out)?;
+        let file = output.filter(|path| !output::is_standard(path));
+        file.map_or(Ok(()), |path| output::written(path, common.format, out))
     }
 }
 

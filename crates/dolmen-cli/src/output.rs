@@ -76,6 +76,15 @@ pub(crate) fn written(path: &Path, format: Format, out: &mut dyn Write) -> Done 
     }
 }
 
+/// Refuses JSON where stdout is to have something else.
+pub(crate) fn not_json(format: Format, what: &str) -> Result<(), Error> {
+    if format == Format::Text {
+        return Ok(());
+    }
+    let error = Error::param("--format", format!("text where stdout is the {what}"), "json");
+    Err(error.with_hint("-o FILE writes it to a file, and stdout says so in JSON"))
+}
+
 /// Whether a file's name means standard input or output.
 pub(crate) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"

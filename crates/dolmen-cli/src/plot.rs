@@ -130,7 +130,10 @@ pub(crate) fn run(plot: &Plot, common: &Common, out: &mut dyn Write) -> Done {
             write_picture(&svg, path, plot.scale, common)?;
             output::written(path, common.format, out)
         }
-        None => Ok(out.write_all(svg.as_bytes())?),
+        None => {
+            output::not_json(common.format, "picture")?;
+            Ok(out.write_all(svg.as_bytes())?)
+        }
     }
 }
 

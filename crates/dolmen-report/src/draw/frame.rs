@@ -257,8 +257,9 @@ impl Plot {
             if point.1.is_nan() { (f64::NAN, f64::NAN) } else { self.at(*point) }
         };
         let points: Vec<(f64, f64)> = values.iter().map(placed).collect();
-        let told = if title.is_empty() { String::new() } else { self.told(&values) };
-        self.canvas.path_with(&points, pen, title, &told);
+        let hover_values =
+            if title.is_empty() { String::new() } else { self.hover_values(&values) };
+        self.canvas.path_with(&points, pen, title, &hover_values);
     }
 
     /// The same, cut where it leaves the axes above or below, instead of running along them.
@@ -268,7 +269,7 @@ impl Plot {
     }
 
     /// The values of a curve as attributes; none of a straight line between two points, which is there to compare with.
-    fn told(&mut self, values: &[(f64, f64)]) -> String {
+    fn hover_values(&mut self, values: &[(f64, f64)]) -> String {
         let Some(hover) = self.hover.as_mut().filter(|_| values.len() > 2) else {
             return String::new();
         };
@@ -280,9 +281,9 @@ impl Plot {
         if x == hover.last_x {
             return format!(r#" data-y="{y}""#);
         }
-        let told = format!(r#" data-x="{x}" data-y="{y}""#);
+        let hover_values = format!(r#" data-x="{x}" data-y="{y}""#);
         hover.last_x = x;
-        told
+        hover_values
     }
 
     /// A name to the right of the end of a curve.

@@ -41,9 +41,9 @@ pub fn page(subject: &Subject<'_>, options: &PageOptions) -> Result<String> {
             html.raw(&format!("<p><strong>{}</strong> {}</p>\n", escaped(lead), escaped(&text)));
         }
     });
-    let told = warnings::warnings(subject);
-    if !told.is_empty() {
-        html.section("warnings", "To be looked at", |html| html.list(&told));
+    let found = warnings::warnings(subject);
+    if !found.is_empty() {
+        html.section("warnings", "To be looked at", |html| html.list(&found));
     }
     tables::tables(subject, &mut html);
     let drawn = drawings(subject)?;

@@ -98,13 +98,13 @@ fn unconverged<T: Task>(model: &Ensemble<T>) -> Vec<String> {
     let weights = model.combination().weights();
     let has_say = |m: usize| weights.is_none_or(|weights| weights[m] != 0.0);
     let members = model.names().zip(model.models()).enumerate();
-    let told = |(m, (name, model)): (usize, (&str, &dyn Fitted<T>))| {
+    let warning = |(m, (name, model)): (usize, (&str, &dyn Fitted<T>))| {
         let Diagnostics { converged, iterations, .. } = model.diagnostics();
         let after = iterations
             .map_or_else(String::new, |count| format!(" ({})", counted(count, "iteration")));
         (has_say(m) && converged == Some(false)).then(|| format!("'{name}'{after}"))
     };
-    members.filter_map(told).collect()
+    members.filter_map(warning).collect()
 }
 
 /// Names in a sentence, the first of very many.
@@ -212,13 +212,13 @@ fn of_evidence(evidence: &Evidence, warnings: &mut Vec<String>) {
         let counts = named.map(|(c, class)| (rows_of(c, width, &confusion.counts), class));
         let mut few: Vec<(usize, &String)> = counts.filter(|(n, _)| *n < FEW_OF_CLASS).collect();
         few.sort_by_key(|(rows, _)| *rows);
-        let said: Vec<String> = few.iter().map(|(n, class)| format!("'{class}' ({n})")).collect();
-        if !said.is_empty() {
+        let names: Vec<String> = few.iter().map(|(n, class)| format!("'{class}' ({n})")).collect();
+        if !names.is_empty() {
             warnings.push(format!(
                 "Few rows are of {} {}: what is said about {} is uncertain.",
-                if said.len() == 1 { "class" } else { "the classes" },
-                listed(&said),
-                if said.len() == 1 { "it" } else { "them" }
+                if names.len() == 1 { "class" } else { "the classes" },
+                listed(&names),
+                if names.len() == 1 { "it" } else { "them" }
             ));
         }
     }

@@ -192,8 +192,8 @@ fn capital(text: &str) -> String {
 
 /// The figures that people know, of what is kept.
 fn goodness(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
-    if let Some(told) = on_new_rows(subject) {
-        return told;
+    if let Some(text) = on_new_rows(subject) {
+        return text;
     }
     let Some(figures) = &stack.figures else {
         return "Not known: nothing was held out.".into();
@@ -203,7 +203,8 @@ fn goodness(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String
         "uniform" => &figures.uniform,
         _ => &figures.best_member,
     };
-    let said: Vec<String> = own.iter().map(|(name, value)| said(name, value)).collect();
+    let figure_text: Vec<String> =
+        own.iter().map(|(name, value)| figure_text(name, value)).collect();
     let rows = if figures.held_out {
         "On rows held out"
     } else {
@@ -223,11 +224,14 @@ fn goodness(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String
     } else {
         ""
     };
-    format!("{rows}{before}: {}. After ± stands one standard error.{honest}", said.join(", "))
+    format!(
+        "{rows}{before}: {}. After ± stands one standard error.{honest}",
+        figure_text.join(", ")
+    )
 }
 
 /// A figure with its standard error.
-fn said(name: &str, value: &Estimate) -> String {
+fn figure_text(name: &str, value: &Estimate) -> String {
     format!("{} {}{}", spoken_figure(name), short(value.mean), plus_minus(value.se))
 }
 
@@ -235,7 +239,7 @@ fn said(name: &str, value: &Estimate) -> String {
 fn on_new_rows(subject: &Subject<'_>) -> Option<String> {
     let score = subject.model()?.score?;
     let figure = |(name, mean): (&String, &f64)| {
-        said(name, &Estimate { mean: *mean, se: score.figure_errors.get(name).copied() })
+        figure_text(name, &Estimate { mean: *mean, se: score.figure_errors.get(name).copied() })
     };
     let figures: Vec<String> = score.figures.iter().map(figure).collect();
     Some(format!(
@@ -306,7 +310,7 @@ fn of_weighing(subject: &Subject<'_>) -> Lines {
             ),
         ));
     }
-    lines.extend(worth_weighing(subject).map(|told| ("Is it worth it?", told)));
+    lines.extend(worth_weighing(subject).map(|text| ("Is it worth it?", text)));
     lines
 }
 

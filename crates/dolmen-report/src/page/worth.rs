@@ -37,7 +37,7 @@ pub(super) fn worth(subject: &Subject<'_>, check: &Assessment, kept: &str) -> St
 /// A stack that is kept.
 fn of_stack(subject: &Subject<'_>, check: &Assessment) -> String {
     let verdict = &check.verdict;
-    let told = if check.stack.mean == f64::NEG_INFINITY {
+    let text = if check.stack.mean == f64::NEG_INFINITY {
         format!("No: on rows held out {NO_PROBABILITY}.")
     } else {
         of_gain(subject, check, "its")
@@ -61,7 +61,7 @@ fn of_stack(subject: &Subject<'_>, check: &Assessment) -> String {
             " As all weight is on '{only}', nothing is combined in the end: the gain is that of weights found without the rows of a fold over the member chosen without them, and in some fold these were not the same."
         )
     });
-    format!("{told}{asked}{alone}")
+    format!("{text}{asked}{alone}")
 }
 
 /// The member that has all the weight, if one has.
@@ -255,8 +255,8 @@ mod tests {
         let (report, mut check) = checked();
         let none = Estimate { mean: f64::NEG_INFINITY, se: None };
         (check.stack, check.verdict.gain) = (none, none);
-        let told = worth(&Subject::Weighing(&report, None), &check, "stack");
+        let text = worth(&Subject::Weighing(&report, None), &check, "stack");
         let start = "No: on rows held out it gives some row no probability at all";
-        assert!(told.starts_with(start), "{told}");
+        assert!(text.starts_with(start), "{text}");
     }
 }

@@ -184,8 +184,9 @@ pub(super) fn outcomes(subject: &Subject<'_>, options: &Options) -> Picture {
         "Wins, draws and losses of the row's method against the column's, by {}. {words}",
         figure.replace('_', " ")
     );
-    let said = |names: &[&str]| names.iter().map(|name| spoken(name).into()).collect();
-    let (row_names, column_names): (Vec<String>, Vec<String>) = (said(&rows), said(&columns));
+    let names_of = |names: &[&str]| names.iter().map(|name| spoken(name).into()).collect();
+    let (row_names, column_names): (Vec<String>, Vec<String>) =
+        (names_of(&rows), names_of(&columns));
     let grid = Grid {
         heading: Heading::new("Who wins against whom", &words, options),
         rows: &row_names,
@@ -318,8 +319,8 @@ pub(super) fn learning(subject: &Subject<'_>, options: &Options) -> Option<Strin
         .map(|points| points.last().map_or(bottom, |(_, mean, _)| plot.y.at(*mean)))
         .collect();
     let places = apart(&ends, 17.0, (top, bottom));
-    let said: Vec<&str> = names.iter().map(|name| spoken(name)).collect();
-    let cut = told_apart(&said, SMALL * 1.08, room - MARGIN - 20.0);
+    let names_of: Vec<&str> = names.iter().map(|name| spoken(name)).collect();
+    let cut = told_apart(&names_of, SMALL * 1.08, room - MARGIN - 20.0);
     for (k, (name, points)) in names.iter().zip(&all).enumerate().rev() {
         let colour = Colour::Series(k);
         let side = |sign: f64| {
