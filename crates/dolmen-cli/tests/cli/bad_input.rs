@@ -234,7 +234,10 @@ fn an_example_that_is_not_there_can_be_written() {
 fn parameters_that_there_are_not() {
     let folder = Folder::new();
     let refuse = |option: &str, spec: &str, words: &[&str]| {
-        folder.refuses_naming(&["fit", IRIS, "--target", "Species", option, spec], words);
+        let arguments = ["fit", IRIS, "--target", "Species", option, spec];
+        folder.refuses(&arguments);
+        let stderr = folder.dolmen(&arguments).stderr;
+        assert!(words.iter().all(|word| stderr.contains(word)), "{spec}: {stderr}");
     };
     refuse("--model", "deep-ensemble(copie=3)", &["copies, hidden", "did you mean 'copies'?"]);
     refuse("--model", "averaged(fts=3)", &["of, fits", "did you mean 'fits'?"]);
@@ -244,5 +247,5 @@ fn parameters_that_there_are_not() {
     refuse("--model", "forest(importance=permutaton)", &["did you mean 'permutation'?"]);
     refuse("--combiner", "greedy(round=3)", &["rounds, measure", "did you mean 'rounds'?"]);
     let typo = ["fit", IRIS, "--schema", "Species=categorial"];
-    folder.refuses_naming(&typo, &["did you mean 'categorical'?"]);
+    assert!(folder.dolmen(&typo).stderr.contains("did you mean 'categorical'?"));
 }

@@ -108,10 +108,10 @@ fn what_cannot_be_drawn_or_written_is_refused_first() {
     let refused = folder.refuses(&["plot", "iris.dolmen", "density"]);
     assert!(refused.contains("weights") && refused.contains("density"), "{refused}");
     assert!(folder.refuses(&["plot", "iris.dolmen", "-o", "a.pdf"]).contains(".svg or .png"));
-    let refused = folder.refuses(&["plot", "iris.dolmen", "wieghts"]);
+    let refused = folder.dolmen(&["plot", "iris.dolmen", "wieghts"]).stderr;
     assert!(refused.contains("hint: did you mean 'weights'?"), "{refused}");
-    let input = ["plot", "iris.dolmen", "roc", "--input", "virginca"];
-    assert!(folder.refuses(&input).contains("hint: did you mean 'virginica'?"));
+    let refused = folder.dolmen(&["plot", "iris.dolmen", "roc", "--input", "virginca"]).stderr;
+    assert!(refused.contains("hint: did you mean 'virginica'?"), "{refused}");
     assert!(folder.refuses(&["plot", "iris.dolmen", "--width", "5"]).contains("420"));
     assert!(folder.refuses(&["plot", "iris.csv"]).contains("neither a model nor a kept matrix"));
     let input = ["plot", "iris.dolmen", "dependence", "--input", "nothing"];

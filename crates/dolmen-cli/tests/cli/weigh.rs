@@ -276,7 +276,7 @@ fn columns_that_are_no_class_of_a_member_are_named() {
     let folder = Folder::with("c.csv", format!("y,m:a,m:b,n:a,n:b,x\n{}\n", rows.join("\n")));
     let weigh = ["weigh", "c.csv", "--target", "y"];
     let told = folder.dolmen(&weigh).stderr;
-    for words in ["column 'x'", "member:class", "--drop x", "--inputs x"] {
+    for words in ["column 'x'", "member:class", "--drop 'x'", "--inputs 'x'"] {
         assert!(told.contains(words), "{told}");
     }
     let dropped = [&weigh[..], &["--drop", "x", "--drop", "m:a"]].concat();

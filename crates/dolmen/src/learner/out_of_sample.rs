@@ -168,7 +168,7 @@ pub(crate) fn fit_split<T: Task, L: Learner<T> + ?Sized>(
     split: &Split,
     run: &Run,
 ) -> Result<SplitFit<T>> {
-    let train = sample.select(split.train(sample.rows()));
+    let train = sample.learned_from(split);
     let held_out = sample.x().view(split.test());
     let models = learner.fit(&train.borrow(), run)?;
     let predict = |model: &dyn Fitted<T>| {

@@ -264,8 +264,19 @@ impl<'a, T: Task> Sample<'a, T> {
         Ok(())
     }
 
-    /// Chosen rows, in that order; a row may be chosen more than once, and its copies then are a group, if rows have no other keys: a split that
-    /// tore them apart would predict what it has learned from. Their inputs are a view, the rest is copied.
+    /// The rows that a split learns from. Copies of a row, which a bootstrap draws, are a group if the rows have no other keys: a
+    /// split inside a learner that tore them apart would predict what it has learned from.
+    pub(crate) fn learned_from<'b>(&self, split: &'b Split) -> SelectedSample<'b, T>
+    where
+        'a: 'b,
+    {
+        let rows = split.train(self.rows());
+        let copies = if self.keys().bind() { None } else { copies(&rows) };
+        let selected = self.select(rows);
+        SelectedSample { groups: copies.or(selected.groups), ..selected }
+    }
+
+    /// Chosen rows, in that order; a row may be chosen more than once. Their inputs are a view, the rest is copied.
     pub fn select<'b>(&self, rows: impl Into<Cow<'b, [usize]>>) -> SelectedSample<'b, T>
     where
         'a: 'b,
@@ -274,11 +285,7 @@ impl<'a, T: Task> Sample<'a, T> {
         SelectedSample {
             target: self.target.select(&rows),
             weights: self.weights.map(|all| chosen(all, &rows)),
-            groups: match self.groups {
-                Some(all) => Some(chosen(all, &rows)),
-                None if self.times.is_none() => copies(&rows),
-                None => None,
-            },
+            groups: self.groups.map(|all| chosen(all, &rows)),
             times: self.times.map(|all| chosen(all, &rows)),
             gap: self.gap,
             x: self.x.view(rows),

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use arrow_array::types::{Int8Type, Int32Type, UInt16Type};
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Date64Array, Decimal128Array, Decimal256Array,
-    DictionaryArray, DurationSecondArray, Float32Array, Float64Array, Int8Array, Int32Array,
-    Int64Array, LargeStringArray, NullArray, RecordBatch, StringArray, StringViewArray,
+    DictionaryArray, Float32Array, Float64Array, Int8Array, Int32Array, Int64Array,
+    IntervalYearMonthArray, LargeStringArray, NullArray, RecordBatch, StringArray, StringViewArray,
     Time32MillisecondArray, Time64NanosecondArray, TimestampMicrosecondArray,
     TimestampNanosecondArray, UInt64Array,
 };
@@ -145,5 +145,6 @@ fn batches_that_do_not_fit_are_refused() {
     refused(vec![x().slice(0, 0)], "no rows");
     refused(vec![x(), batch(vec![("x", Arc::new(Int64Array::from(vec![1])))])], "Int64");
     refused(vec![x(), batch(vec![("y", Arc::new(Int32Array::from(vec![1])))])], "'y'");
-    refused(vec![batch(vec![("for", Arc::new(DurationSecondArray::from(vec![1])))])], "neither");
+    let spans = IntervalYearMonthArray::from(vec![1]);
+    refused(vec![batch(vec![("for", Arc::new(spans))])], "neither");
 }

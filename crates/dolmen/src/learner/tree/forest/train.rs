@@ -217,7 +217,8 @@ impl<'a> Plot<'a> {
                 self.sprout(&tally, drawn.map(item).collect(), rng)
             }
             Truth::Numbers(y) => {
-                let centre = self.average[0];
+                // Sums about the median, which is 0 here: about a mean that one far value moves, all other rows would be alike.
+                let centre = 0.0;
                 let item = |row: u32| {
                     let weight = weight(row);
                     NumbersItem { row, weight, sum: weight * (y[row as usize] - centre) }
