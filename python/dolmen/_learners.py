@@ -52,7 +52,7 @@ class GaussianDensity(DensityLearner):
     Parameters
     ----------
     covariance : str, default='full'
-        Which covariance matrices are allowed: full, diagonal or spherical. (one of full, tied, diagonal, spherical)
+        Which covariance matrices are allowed: full, diagonal or spherical. (one of full, diagonal, spherical)
     beta : float, default=0.0
         The prior's knob, Sigma = (scatter + 2 beta I) / (N + 1); 0 is maximum likelihood. (number, at least 0)
     standardise : bool, default=True
@@ -588,7 +588,7 @@ class DecisionTreeClassifier(Importances, ClassificationLearner):
     Parameters
     ----------
     criterion : str | None, default=None
-        What splits are judged by: variance for numbers, gini (the default) or entropy for classes. (one of variance, gini, entropy)
+        What splits are judged by: variance for numbers, gini (the default) or entropy for classes. (one of gini, entropy)
     depth : int | None, default=None
         Splits on any way down at most. (whole number, at least 1)
     leaves : int | None, default=None
@@ -677,7 +677,8 @@ class RandomForestClassifier(Importances, ClassificationLearner):
     class_weights : str, default='equal'
         How much the classes count. (one of equal, balanced)
     bootstrap : bool | None, default=None
-        Whether each tree has rows of its own, drawn with replacement; without it forests do, extra-trees do not. (true or false)
+        Whether each tree has rows of its own, drawn with replacement (groups as a whole); without it forests do, extra-trees do not. (true or
+        false)
     bins : int, default=255
         Bins of a column at most, 2 to 255. (whole number, 2 to 255)
     importance : str, default='impurity'
@@ -746,7 +747,8 @@ class ExtraTreesClassifier(Importances, ClassificationLearner):
     class_weights : str, default='equal'
         How much the classes count. (one of equal, balanced)
     bootstrap : bool | None, default=None
-        Whether each tree has rows of its own, drawn with replacement; without it forests do, extra-trees do not. (true or false)
+        Whether each tree has rows of its own, drawn with replacement (groups as a whole); without it forests do, extra-trees do not. (true or
+        false)
     bins : int, default=255
         Bins of a column at most, 2 to 255. (whole number, 2 to 255)
     importance : str, default='impurity'
@@ -801,8 +803,8 @@ class GradientBoostingClassifier(Importances, ClassificationLearner):
     Parameters
     ----------
     loss : str | None, default=None
-        The loss: by default squared for numbers, logistic for two classes and multinomial for more. (one of squared, absolute, huber,
-        quantile, poisson, logistic, exponential, multinomial)
+        The loss: by default squared for numbers, logistic for two classes and multinomial for more. (one of logistic, exponential,
+        multinomial)
     rounds : int | None, default=None
         Rounds, 1 to 100 000. Without a number, as many as help on held-out rows. (whole number, 1 to 100000)
     leaves : int, default=31
@@ -1371,7 +1373,7 @@ class BayesClassifier(ClassificationLearner):
 
 
 class Ridge(LinearAttributes, RegressionLearner):
-    """Ridge regression; a list of lambdas is a ladder, auto the least leave-one-out error.
+    """Ridge regression; a list of lambdas is a ladder, auto the least error of rows left out.
 
     Parameters
     ----------
@@ -1655,7 +1657,7 @@ class DecisionTreeRegressor(Importances, RegressionLearner):
     Parameters
     ----------
     criterion : str | None, default=None
-        What splits are judged by: variance for numbers, gini (the default) or entropy for classes. (one of variance, gini, entropy)
+        What splits are judged by: variance for numbers, gini (the default) or entropy for classes. (variance)
     depth : int | None, default=None
         Splits on any way down at most. (whole number, at least 1)
     leaves : int | None, default=None
@@ -1744,7 +1746,8 @@ class RandomForestRegressor(Importances, RegressionLearner):
     class_weights : str, default='equal'
         How much the classes count. (one of equal, balanced)
     bootstrap : bool | None, default=None
-        Whether each tree has rows of its own, drawn with replacement; without it forests do, extra-trees do not. (true or false)
+        Whether each tree has rows of its own, drawn with replacement (groups as a whole); without it forests do, extra-trees do not. (true or
+        false)
     bins : int, default=255
         Bins of a column at most, 2 to 255. (whole number, 2 to 255)
     importance : str, default='impurity'
@@ -1813,7 +1816,8 @@ class ExtraTreesRegressor(Importances, RegressionLearner):
     class_weights : str, default='equal'
         How much the classes count. (one of equal, balanced)
     bootstrap : bool | None, default=None
-        Whether each tree has rows of its own, drawn with replacement; without it forests do, extra-trees do not. (true or false)
+        Whether each tree has rows of its own, drawn with replacement (groups as a whole); without it forests do, extra-trees do not. (true or
+        false)
     bins : int, default=255
         Bins of a column at most, 2 to 255. (whole number, 2 to 255)
     importance : str, default='impurity'
@@ -1869,7 +1873,7 @@ class GradientBoostingRegressor(Importances, RegressionLearner):
     ----------
     loss : str | None, default=None
         The loss: by default squared for numbers, logistic for two classes and multinomial for more. (one of squared, absolute, huber,
-        quantile, poisson, logistic, exponential, multinomial)
+        quantile, poisson)
     rounds : int | None, default=None
         Rounds, 1 to 100 000. Without a number, as many as help on held-out rows. (whole number, 1 to 100000)
     leaves : int, default=31

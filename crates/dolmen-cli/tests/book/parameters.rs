@@ -65,11 +65,22 @@ fn table(entries: &[Value]) -> String {
         entries.iter().map(|entry| format!("`{}`", entry["example"].as_str().unwrap())).collect();
     let examples: Vec<String> = examples.into_iter().collect();
     writeln!(text, "For example {}.\n", examples.join(", ")).unwrap();
-    let documented: BTreeSet<String> =
-        entries.iter().map(|entry| rows(entry["documented"].as_array().unwrap())).collect();
-    let documented: Vec<String> = documented.into_iter().collect();
-    assert_eq!(documented.len(), 1, "parameters of {} depend on the task", entries[0]["name"]);
-    text + &documented[0]
+    let mut documented: Vec<(String, Vec<&str>)> = Vec::new();
+    for (entry, task) in entries.iter().zip(&tasks) {
+        let own = rows(entry["documented"].as_array().unwrap());
+        match documented.iter_mut().find(|(other, _)| *other == own) {
+            Some((_, tasks)) => tasks.push(task),
+            None => documented.push((own, vec![task])),
+        }
+    }
+    if let [(only, _)] = &documented[..] {
+        return text + only;
+    }
+    for (own, tasks) in documented {
+        writeln!(text, "For {}:\n\n{own}", tasks.join(", ")).unwrap();
+    }
+    text.truncate(text.trim_end().len() + 1);
+    text
 }
 
 fn rows(parameters: &[Value]) -> String {
