@@ -314,3 +314,22 @@ def test_durations_are_seconds(frame):
         x = pd.DataFrame({"lasting": lasting.astype(f"timedelta64[{unit}]")})
         assert dolmen.NaiveBayes().fit(x, kind).model_.to_bytes() == expected
         assert dolmen.NaiveBayes().fit(pl.from_pandas(x), kind).model_.to_bytes() == expected
+
+
+def test_arrays_that_begin_anywhere_in_memory():
+    """Such as parts of files and of messages."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 3))
+    y, weights = np.where(x[:, 0] > 0, "a", "b"), rng.random(60)
+
+    def moved(values):
+        raw = np.zeros(values.nbytes + 1, dtype=np.uint8)
+        there = np.ndarray(values.shape, values.dtype, buffer=raw.data, offset=1)
+        there[...] = values
+        return there
+
+    assert not moved(x).flags.aligned
+    here = dolmen.NaiveBayes().fit(x, y, sample_weight=weights)
+    there = dolmen.NaiveBayes().fit(moved(x), y, sample_weight=moved(weights))
+    assert there.model_.to_bytes() == here.model_.to_bytes()
+    np.testing.assert_array_equal(there.predict_proba(moved(x)), here.predict_proba(x))

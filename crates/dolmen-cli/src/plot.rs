@@ -125,16 +125,12 @@ pub(crate) fn run(plot: &Plot, common: &Common, out: &mut dyn Write) -> Done {
         }),
         other => other,
     })?;
-    match plot.output.as_deref().filter(|path| !output::is_standard(path)) {
-        Some(path) => {
-            write_picture(&svg, path, plot.scale, common)?;
-            output::written(path, common.format, out)
-        }
-        None => {
-            output::not_json(common.format, "picture")?;
-            Ok(out.write_all(svg.as_bytes())?)
-        }
+    if let Some(path) = plot.output.as_deref().filter(|path| !output::is_standard(path)) {
+        write_picture(&svg, path, plot.scale, common)?;
+        return output::written(path, common.format, out);
     }
+    output::not_json(common.format, "picture")?;
+    Ok(out.write_all(svg.as_bytes())?)
 }
 
 impl Plot {

@@ -28,13 +28,23 @@ unsafe impl Sync for Kept {}
 
 impl AsRef<[f64]> for Kept {
     fn as_ref(&self) -> &[f64] {
-        // SAFETY: `start` and `count` are those of a contiguous array whose memory its owner, held here, keeps in place: an array
-        // that others refer to is not resized.
+        // SAFETY: `start` and `count` are those of a contiguous and aligned array whose memory its owner, held here, keeps in place:
+        // an array that others refer to is not resized.
         unsafe { std::slice::from_raw_parts(self.start, self.count) }
     }
 }
 
-/// The values of a contiguous array, without a copy; a type error of any other.
+/// The array, or a copy of one whose values do not begin where the processor likes them to: a part of a file, or of a message.
+fn aligned<'py, E: Element, D: numpy::ndarray::Dimension>(
+    array: &Bound<'py, PyArray<E, D>>,
+) -> PyResult<Bound<'py, PyArray<E, D>>> {
+    if array.data().is_aligned() {
+        return Ok(array.clone());
+    }
+    Ok(array.call_method0("copy")?.cast_into::<PyArray<E, D>>()?)
+}
+
+/// The values of a contiguous array, without a copy if they are aligned; a type error of any other.
 pub(crate) fn values<D: numpy::ndarray::Dimension>(
     array: &Bound<'_, PyArray<f64, D>>,
 ) -> PyResult<Values> {
@@ -44,13 +54,14 @@ pub(crate) fn values<D: numpy::ndarray::Dimension>(
     if array.is_empty() {
         return Ok(Vec::new().into());
     }
+    let array = aligned(array)?;
     let owner = array.as_any().clone().unbind();
     Ok(Arc::new(Kept { start: array.data(), count: array.len(), _owner: owner }).into())
 }
 
 /// A copy of a contiguous array of anything.
 pub(crate) fn copied<E: Element + Copy>(array: &Bound<'_, numpy::PyArray1<E>>) -> PyResult<Vec<E>> {
-    Ok(array.readonly().as_slice().map_err(|e| wrong_type(e.to_string()))?.to_vec())
+    Ok(aligned(array)?.readonly().as_slice().map_err(|e| wrong_type(e.to_string()))?.to_vec())
 }
 
 /// The record batches of any object with the Arrow PyCapsule interface.

@@ -108,13 +108,11 @@ impl<W: ?Sized> Entry<W> {
     /// What a spec makes. Names of parameters, and words that they can be, are checked here for every entry.
     fn build(&self, spec: &Spec, catalogue: &Catalogue) -> Result<Box<W>> {
         for (name, value) in &spec.parameters {
-            match self.parameters.iter().find(|own| own.name == *name) {
-                Some(own) => own.check(value, self.kind)?,
-                None => {
-                    let known = self.parameters.iter().map(|own| own.name.as_str()).collect();
-                    return Err(spec::unknown_parameter(self.kind, name, known));
-                }
-            }
+            let Some(own) = self.parameters.iter().find(|own| own.name == *name) else {
+                let known = self.parameters.iter().map(|own| own.name.as_str()).collect();
+                return Err(spec::unknown_parameter(self.kind, name, known));
+            };
+            own.check(value, self.kind)?;
         }
         (self.make)(spec, catalogue)
     }

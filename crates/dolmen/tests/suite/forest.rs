@@ -351,7 +351,7 @@ fn out_of_bag_rows_are_of_groups_that_were_not_drawn() {
         1.0 - errors.sum::<f64>() / y.iter().map(|y| (y - mean).powi(2)).sum::<f64>()
     };
     let alone = Sample::new(x.rows(), &y).unwrap();
-    let together = alone.clone().grouped(&groups).unwrap();
+    let together = alone.grouped(&groups).unwrap();
     let (alone, together) = (explained(&alone), explained(&together));
     assert!(alone > 0.5 && together < 0.1, "{alone} {together}");
 }
