@@ -6,12 +6,12 @@ __all__ = ["DataError", "DolmenError", "FileError", "MemberError", "ParameterErr
 
 
 WITH_VALUES = [
+    (r"--drop '([^']*)' leaves it out", r"if not, leave '\1' out"),
+    (r"--target '([^']*)' if", r'y="\1" if'),
+    (r"--inputs '([^']*)' if", r'inputs=["\1"] if'),
     (r"--schema '([^']*)=(\w+)'", r'reading={"types": {"\1": "\2"}}'),
     (r"--missing '([^']*)'", r'reading={"missing": ["\1"]}'),
     (r"--drop '([^']*)'", r'reading={"drop": ["\1"]}'),
-    (r"--drop (\S+) leaves it out", r"if not, leave '\1' out"),
-    (r"--target (\S+) if", r'y="\1" if'),
-    (r"--inputs (\S+) if", r'inputs=["\1"] if'),
 ]
 """What the command line's options are called here, with the values that were named."""
 
