@@ -1,6 +1,8 @@
 //! One self-contained page: a summary in words, tables, pictures, warnings, and what it takes to make it again. Nothing is
 //! loaded from anywhere, and no row of the data is in it unless rows were given to be drawn.
 
+mod baseline;
+mod compared;
 mod html;
 mod tables;
 mod warnings;

@@ -23,15 +23,36 @@ pub(super) fn worth(subject: &Subject<'_>, check: &Assessment, kept: &str) -> St
     }
     let own = match check.verdict.kept {
         Kept::Stack => of_stack(subject, check),
-        Kept::Uniform => format!(
-            "Combining is, learning weights is not: equal weights did better than learned ones. {}",
-            of_gain(subject, check, "their")
-        ),
+        Kept::Uniform => of_average(subject, check),
         Kept::BestMember => of_member(check, kept),
     };
+    format!("{own}{}", and_new_rows(subject))
+}
+
+/// What new rows say, if there are any.
+fn and_new_rows(subject: &Subject<'_>) -> String {
     let new = subject.model().and_then(|view| view.score);
-    let new = new.map_or_else(String::new, |score| format!(" {}", on_new_rows(score)));
-    format!("{own}{new}")
+    new.map_or_else(String::new, |score| format!(" {}", on_new_rows(score)))
+}
+
+/// The same of a stack that was not checked as a whole, by weights from other rows and by new rows, where there are any.
+pub(super) fn unchecked(subject: &Subject<'_>) -> Option<String> {
+    match worth_weighing(subject) {
+        Some(own) => Some(format!("{own}{}", and_new_rows(subject))),
+        None => Some(on_new_rows(subject.model()?.score?)),
+    }
+}
+
+/// Equal weights that are kept.
+fn of_average(subject: &Subject<'_>, check: &Assessment) -> String {
+    let answer = match check.verdict.surety {
+        Surety::Clear => "Combining is, learning weights is not",
+        Surety::Likely => "Combining likely is, learning weights is not",
+        Surety::Unsure => "Not to be told of combining, and learning weights is not",
+        Surety::Not => "No",
+    };
+    let gain = of_gain(subject, check, "their");
+    format!("{answer}: equal weights did better than learned ones. {gain}")
 }
 
 /// A stack that is kept.
@@ -109,8 +130,13 @@ fn of_member(check: &Assessment, kept: &str) -> String {
             "No: choosing the best member did best on rows held out, as the combination gives some row no probability at all; '{kept}' is kept."
         );
     }
+    let answer = match check.verdict.surety {
+        Surety::Clear => "No",
+        Surety::Likely => "Likely not",
+        Surety::Unsure | Surety::Not => "Not to be told",
+    };
     format!(
-        "No: choosing the best member did best on rows held out, and '{kept}' is kept. The lead of {CHOSEN}, {}, is {}",
+        "{answer}: choosing the best member did best on rows held out, and '{kept}' is kept. The lead of {CHOSEN}, {}, is {}",
         with_error(gain),
         sure(check)
     )

@@ -308,7 +308,7 @@ pub(super) fn learning(subject: &Subject<'_>, options: &Options) -> Option<Strin
                 "Means over the same test parts, with standard errors as bands.",
                 options,
             ),
-            "rows learned from",
+            "rows learned from (logarithmic)",
             &y_name,
         )
     };
