@@ -128,7 +128,7 @@ class Estimator(BaseEstimator):
             if self._by_name():
                 return table
             x = _rows.array_of(x)
-        elif self._by_name() and not self._all_numbers():
+        elif self._by_name() and not self._all_numbers() and np.ndim(x) == 2:
             kinds = "texts, categories or dates"
             raise ValueError(f"{type(self).__name__} was fitted to a data frame with {kinds}: it needs one to predict, too")
         return self._array(x, reset=False)
@@ -178,7 +178,7 @@ class Estimator(BaseEstimator):
         for note in report.get("data_notes") or []:
             _warn(in_python(note))
         for text in report.get("left_out") or []:
-            _warn(f"a member was left out: {text}")
+            _warn(f"a member was left out: {in_python(text)}")
         if report.get("combination_converged") is False:
             from sklearn.exceptions import ConvergenceWarning
 

@@ -47,6 +47,11 @@ def _is_polars(x: Any) -> bool:
     return polars is not None and isinstance(x, polars.DataFrame)
 
 
+def _is_pyarrow(x: Any) -> bool:
+    pyarrow = sys.modules.get("pyarrow")
+    return pyarrow is not None and isinstance(x, (pyarrow.Table, pyarrow.RecordBatch))
+
+
 def _is_narwhals(x: Any) -> bool:
     try:
         import narwhals.stable.v1 as narwhals
@@ -125,17 +130,19 @@ def table(x: Any) -> _dolmen.Table:
     if _is_pandas(x):
         return _of_pandas(x)
     if _is_polars(x):
-        x = _without_untyped(x)
+        return _of_stream(_plain_polars(x))
+    if _is_pyarrow(x):
+        return _of_stream(_with_clocks(x))
     if hasattr(x, "__arrow_c_stream__"):
         return _of_stream(x)
     if hasattr(x, "__arrow_c_array__"):
         import pyarrow
 
-        return _of_stream(pyarrow.record_batch(x))
+        return _of_stream(_with_clocks(pyarrow.record_batch(x)))
     import narwhals.stable.v1 as narwhals
 
     frame = narwhals.from_native(x, eager_only=True)
-    return _dolmen.Table.from_arrow(frame.to_arrow())
+    return _dolmen.Table.from_arrow(_with_clocks(frame.to_arrow()))
 
 
 def _of_stream(x: Any) -> _dolmen.Table:
@@ -145,11 +152,31 @@ def _of_stream(x: Any) -> _dolmen.Table:
         raise ValueError(f"{type(x).__name__} cannot be read as a table of columns: {error}") from None
 
 
-def _without_untyped(frame: Any) -> Any:
-    """A frame of Polars whose columns all have a type: it hands those that hold nothing over in a way that Arrow does not know."""
+def _plain_polars(frame: Any) -> Any:
+    """A frame of Polars whose columns all have a type, for it hands those that hold nothing over in a way that Arrow does not know; and moments with
+    a zone as texts, see `_with_clocks`."""
     import polars
 
-    return frame.with_columns(polars.col(polars.Null).cast(polars.String))
+    zoned = [name for name, kind in frame.schema.items() if _is_local(getattr(kind, "time_zone", None))]
+    return frame.with_columns(polars.col(polars.Null).cast(polars.String), polars.col(zoned).dt.to_string("%Y-%m-%dT%H:%M:%S%.f%z"))
+
+
+def _with_clocks(table: Any) -> Any:
+    """A table of pyarrow with moments in a zone as texts that say what the clocks there showed, as files of texts do: Arrow hands over what the clocks
+    of Greenwich showed."""
+    import pyarrow.compute
+
+    if isinstance(table, pyarrow.RecordBatch):
+        table = pyarrow.Table.from_batches([table])
+    for place, field in enumerate(table.schema):
+        if _is_local(getattr(field.type, "tz", None)):
+            spelled = pyarrow.compute.strftime(table.column(place), format="%Y-%m-%dT%H:%M:%S%z")
+            table = table.set_column(place, field.name, spelled)
+    return table
+
+
+def _is_local(zone: str | None) -> bool:
+    return zone not in (None, "UTC", "Etc/UTC", "+00:00")
 
 
 def _of_pandas(frame: Any) -> _dolmen.Table:
@@ -159,7 +186,7 @@ def _of_pandas(frame: Any) -> _dolmen.Table:
     except ImportError:
         return _dolmen.Table.from_columns([(str(name), _cells(frame[name])) for name in frame.columns])
     try:
-        return _dolmen.Table.from_arrow(pyarrow.Table.from_pandas(frame, preserve_index=False))
+        return _dolmen.Table.from_arrow(_with_clocks(pyarrow.Table.from_pandas(frame, preserve_index=False)))
     except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):
         # Columns of mixed types: Arrow has none, texts say what the cells look like.
         return _dolmen.Table.from_columns([(str(name), _cells(frame[name])) for name in frame.columns])
@@ -195,6 +222,8 @@ def _cells(column: Any) -> Any:
     """Numbers as an array, anything else as texts with None where a value is missing."""
     if column.dtype.kind in "iuf":
         return np.ascontiguousarray(column.to_numpy(), dtype=np.float64)
+    if column.dtype.kind == "m":
+        return np.ascontiguousarray(column.dt.total_seconds(), dtype=np.float64)
     missing = column.isna()
     # Truth values are spelled as Arrow spells them.
     spelled = (lambda cell: str(bool(cell)).lower()) if column.dtype.kind == "b" else str

@@ -43,7 +43,7 @@ class OutOfSample:
                 arrays = [(name, np.log(_not_negative(name, values))) for name, values in arrays]
         if classes is not None and not log:
             _check_sums(arrays)
-        matrix = _dolmen.Matrix.from_arrays(arrays, truth, log and y is not None, weights)
+        matrix = _dolmen.Matrix.from_arrays(arrays, truth, log and y is not None, weights, _rows.manner())
         found = cls(matrix)
         if classes is not None:
             found._classes = classes
@@ -135,7 +135,7 @@ class OutOfSample:
             "target": None if y is None else _rows.free_name("y", table.names),
             "weights": None if weights is None else _rows.free_name("weights", table.names),
         }
-        found, notes = _dolmen.Matrix.from_table(recipe, table, truth, weights)
+        found, notes = _dolmen.Matrix.from_table(recipe, table, truth, weights, _rows.manner())
         for note in notes:
             warnings.warn(note, stacklevel=3)
         return cls(found)
