@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -124,25 +124,25 @@ def plain_labels(y: Any) -> Any:
     return y.to_numpy(dtype=plain)
 
 
-def table(x: Any) -> _dolmen.Table:
-    """The columns of any data frame."""
+def table(x: Any, numbers: Collection[str] = ()) -> _dolmen.Table:
+    """The columns of any data frame. Times of day are seconds in those that are known to be `numbers`."""
     check_names(x)
     if _is_pandas(x):
-        return _of_pandas(x)
+        return _of_pandas(x, numbers)
     if _is_polars(x):
-        return _of_stream(_plain_polars(x))
+        return _of_stream(_plain_polars(x, numbers))
     if _is_pyarrow(x):
-        return _of_stream(_with_clocks(x))
+        return _of_stream(_with_clocks(x, numbers))
     if hasattr(x, "__arrow_c_stream__"):
         return _of_stream(x)
     if hasattr(x, "__arrow_c_array__"):
         import pyarrow
 
-        return _of_stream(_with_clocks(pyarrow.record_batch(x)))
+        return _of_stream(_with_clocks(pyarrow.record_batch(x), numbers))
     import narwhals.stable.v1 as narwhals
 
     frame = narwhals.from_native(x, eager_only=True)
-    return _dolmen.Table.from_arrow(_with_clocks(frame.to_arrow()))
+    return _dolmen.Table.from_arrow(_with_clocks(frame.to_arrow(), numbers))
 
 
 def _of_stream(x: Any) -> _dolmen.Table:
@@ -152,26 +152,32 @@ def _of_stream(x: Any) -> _dolmen.Table:
         raise ValueError(f"{type(x).__name__} cannot be read as a table of columns: {error}") from None
 
 
-def _plain_polars(frame: Any) -> Any:
-    """A frame of Polars whose columns all have a type, for it hands those that hold nothing over in a way that Arrow does not know; and moments with
-    a zone as texts, see `_with_clocks`."""
+def _plain_polars(frame: Any, numbers: Collection[str]) -> Any:
+    """A frame of Polars whose columns all have a type, for it hands those that hold nothing over in a way that Arrow does not know; and clocks as
+    texts, see `_with_clocks`."""
     import polars
 
     zoned = [name for name, kind in frame.schema.items() if _is_local(getattr(kind, "time_zone", None))]
-    return frame.with_columns(polars.col(polars.Null).cast(polars.String), polars.col(zoned).dt.to_string("%Y-%m-%dT%H:%M:%S%.f%z"))
+    clocks = [name for name, kind in frame.schema.items() if kind == polars.Time and name not in numbers]
+    return frame.with_columns(
+        polars.col(polars.Null).cast(polars.String),
+        polars.col(zoned).dt.to_string("%Y-%m-%dT%H:%M:%S%.f%z"),
+        polars.col(clocks).dt.to_string("%H:%M:%S%.f"),
+    )
 
 
-def _with_clocks(table: Any) -> Any:
-    """A table of pyarrow with moments in a zone as texts that say what the clocks there showed, as files of texts do: Arrow hands over what the clocks
-    of Greenwich showed."""
+def _with_clocks(table: Any, numbers: Collection[str]) -> Any:
+    """A table of pyarrow with moments in a zone and times of day as texts that say what the clocks showed, as files of texts do: Arrow hands over
+    what the clocks of Greenwich showed, and seconds."""
     import pyarrow.compute
 
     if isinstance(table, pyarrow.RecordBatch):
         table = pyarrow.Table.from_batches([table])
-    for place, field in enumerate(table.schema):
-        if _is_local(getattr(field.type, "tz", None)):
-            spelled = pyarrow.compute.strftime(table.column(place), format="%Y-%m-%dT%H:%M:%S%z")
-            table = table.set_column(place, field.name, spelled)
+    for place, (name, kind) in enumerate(zip(table.schema.names, table.schema.types, strict=True)):
+        if _is_local(getattr(kind, "tz", None)):
+            table = table.set_column(place, name, pyarrow.compute.strftime(table.column(place), format="%Y-%m-%dT%H:%M:%S%z"))
+        elif pyarrow.types.is_time(kind) and name not in numbers:
+            table = table.set_column(place, name, table.column(place).cast(pyarrow.string()))
     return table
 
 
@@ -179,14 +185,14 @@ def _is_local(zone: str | None) -> bool:
     return zone not in (None, "UTC", "Etc/UTC", "+00:00")
 
 
-def _of_pandas(frame: Any) -> _dolmen.Table:
+def _of_pandas(frame: Any, numbers: Collection[str]) -> _dolmen.Table:
     frame = _plain(frame)
     try:
         import pyarrow
     except ImportError:
         return _dolmen.Table.from_columns([(str(name), _cells(frame[name])) for name in frame.columns])
     try:
-        return _dolmen.Table.from_arrow(_with_clocks(pyarrow.Table.from_pandas(frame, preserve_index=False)))
+        return _dolmen.Table.from_arrow(_with_clocks(pyarrow.Table.from_pandas(frame, preserve_index=False), numbers))
     except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):
         # Columns of mixed types: Arrow has none, texts say what the cells look like.
         return _dolmen.Table.from_columns([(str(name), _cells(frame[name])) for name in frame.columns])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,12 @@ class OutOfSample:
             raise KeyError(member)
         values = self._matrix.column(self.members.index(member))
         return values.ravel() if values.shape[1] == 1 else values
+
+    def __contains__(self, member: object) -> bool:
+        return member in self.members
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.members)
 
     def __len__(self) -> int:
         return self._matrix.rows
@@ -247,7 +253,8 @@ def weigh(matrix: Any, y: Any = None, method: Any = None, log: bool = False, *, 
     if not isinstance(matrix, Mapping):
         values = np.asarray(matrix, dtype=np.float64)
         if values.ndim != 2:
-            raise ValueError(f"the matrix must have two dimensions, rows and members, but has {values.ndim}")
+            hint = "what members say of classes comes as a mapping from their names to arrays (rows x classes)"
+            raise ValueError(f"the matrix must have two dimensions, rows and members, but has {values.ndim}\nhint: {hint}")
         matrix = {f"member {m + 1}": values[:, m] for m in range(values.shape[1])}
     return OutOfSample.from_arrays(matrix, y, log=log, sample_weight=sample_weight).weigh(method, **options)
 
