@@ -38,7 +38,11 @@ pub(super) fn beside_none(
     if model.recipe().is_some_and(|recipe| recipe.weights.is_some()) {
         return None;
     }
-    of_classes(&figure("log_loss")?, guess(evidence?)?)
+    let found = of_classes(&figure("log_loss")?, guess(evidence?)?)?;
+    // The log loss of a few rows of a rare class is uncertain where their rank among the others is not.
+    let ranks_well =
+        figure("auc").is_some_and(|auc| auc.mean - ERRORS * auc.se.unwrap_or(0.0) > 0.5);
+    Some(found).filter(|found| !(ranks_well && matches!(found, Beside::Unsure(_))))
 }
 
 fn of_numbers(r2: &Estimate) -> Option<Beside> {

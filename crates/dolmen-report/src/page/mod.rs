@@ -115,6 +115,7 @@ fn narrow_width(subject: &Subject<'_>, kind: Kind) -> Option<f64> {
         | Kind::PrecisionRecall
         | Kind::Dependence
         | Kind::Gate
+        | Kind::Training
         | Kind::Learning => Some(540.0),
         _ => Some(460.0),
     }

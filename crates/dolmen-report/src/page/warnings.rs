@@ -7,7 +7,7 @@ use dolmen::recipe::{AnyModel, Evidence, FitReport, MemberCorrelation, Model, St
 use dolmen::task::Task;
 
 use crate::Subject;
-use crate::draw::{counted, short};
+use crate::draw::{capital, counted, short};
 
 /// Rows below which everything is uncertain, and rows of a class.
 const FEW_ROWS: usize = 100;
@@ -43,7 +43,7 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
             None => {}
         }
         if let Some(report) = view.model.report() {
-            warnings.extend(report.data_notes().iter().cloned());
+            warnings.extend(report.data_notes().iter().map(|note| capital(note)));
         }
         of_members(view.model, &mut warnings);
     }
@@ -165,10 +165,9 @@ fn of_alike(found: &MemberCorrelation, warnings: &mut Vec<String>) {
         ));
     }
     if groups.len() > MOST_GROUPS {
-        warnings.push(format!(
-            "So do those of {} more.",
-            counted(groups.len() - MOST_GROUPS, "smaller group")
-        ));
+        let more = groups.len() - MOST_GROUPS;
+        let (groups, are) = (counted(more, "more group"), if more == 1 { "is" } else { "are" });
+        warnings.push(format!("{groups} of members {are} as alike, none of them larger."));
     }
 }
 

@@ -262,6 +262,7 @@ fn spoken_figure(figure: &str) -> String {
         "rmse" => "RMSE".into(),
         "mae" => "MAE".into(),
         "error" => "error rate".into(),
+        "brier" => "Brier score".into(),
         other => other.replace('_', " "),
     }
 }
@@ -275,8 +276,9 @@ fn next(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
     let is_lost = |check: &Assessment| {
         Surety::of_loss(&check.verdict.gain, check.checked_rows) == Surety::Clear
     };
-    let is_unsure =
-        |check: &Assessment| matches!(check.verdict.surety, Surety::Unsure | Surety::Not);
+    let is_unsure = |check: &Assessment| {
+        matches!(check.verdict.surety, Surety::Unsure | Surety::Not) && !worth::is_same(check)
+    };
     if check.is_some_and(is_lost) {
         advice.push("As the best member alone is clearly better, fit without --keep-stack, which keeps that one".into());
     } else if check.is_some_and(is_unsure) {

@@ -9,7 +9,7 @@ use dolmen::score::Estimate;
 
 use super::words::with_error;
 use crate::Subject;
-use crate::draw::counted;
+use crate::draw::{capital, counted};
 use crate::subject::{CHOSEN, INFINITE};
 
 /// What a score of minus infinity means.
@@ -51,17 +51,20 @@ fn of_average(subject: &Subject<'_>, check: &Assessment) -> String {
         Surety::Unsure => "Not to be told of combining, and learning weights is not",
         Surety::Not => "No",
     };
-    let gain = of_gain(subject, check, "their");
+    let gain = capital(&of_gain(subject, check, "their"));
     format!("{answer}: equal weights did better than learned ones. {gain}")
 }
 
 /// A stack that is kept.
 fn of_stack(subject: &Subject<'_>, check: &Assessment) -> String {
     let verdict = &check.verdict;
+    let gain = || of_gain(subject, check, "its");
     let text = if check.stack.mean == f64::NEG_INFINITY {
         format!("No: on rows held out {NO_PROBABILITY}.")
+    } else if verdict.gain.mean.is_infinite() {
+        capital(&gain())
     } else {
-        of_gain(subject, check, "its")
+        format!("{}: {}", stack_answer(verdict.surety), gain())
     };
     let is_better = verdict.gain.mean > 0.0;
     let asked = match (is_better, check.gain_over_uniform.mean < 0.0) {
@@ -85,6 +88,16 @@ fn of_stack(subject: &Subject<'_>, check: &Assessment) -> String {
     format!("{text}{asked}{alone}")
 }
 
+/// Whether a stack is worth it, by how sure its gain is.
+fn stack_answer(surety: Surety) -> &'static str {
+    match surety {
+        Surety::Clear => "Yes",
+        Surety::Likely => "Likely",
+        Surety::Unsure => "Not to be told",
+        Surety::Not => "No",
+    }
+}
+
 /// The member that has all the weight, if one has.
 fn only_member<'a>(subject: &Subject<'a>) -> Option<&'a str> {
     let members = &subject.weighing()?.members;
@@ -97,10 +110,10 @@ fn only_member<'a>(subject: &Subject<'a>) -> Option<&'a str> {
 fn of_gain(subject: &Subject<'_>, check: &Assessment, whose: &str) -> String {
     let Verdict { kept, gain, .. } = &check.verdict;
     if gain.mean == f64::INFINITY {
-        return format!("On rows held out {whose} gain is {}", infinite(subject, *kept));
+        return format!("on rows held out {whose} gain is {}", infinite(subject, *kept));
     }
     let (gain, sure) = (with_error(gain), sure(check));
-    format!("On rows held out {whose} gain over {CHOSEN}, {gain}, is {sure}")
+    format!("on rows held out {whose} gain over {CHOSEN}, {gain}, is {sure}")
 }
 
 /// How sure the gain of a check is, to the end of the sentence.
@@ -122,12 +135,22 @@ fn sure(check: &Assessment) -> String {
     }
 }
 
+/// Whether on no row held out the stack and its best member said anything different.
+pub(super) fn is_same(check: &Assessment) -> bool {
+    check.verdict.gain.mean == 0.0 && check.verdict.gain.se.is_none_or(|se| se == 0.0)
+}
+
 /// A member that is kept alone.
 fn of_member(check: &Assessment, kept: &str) -> String {
     let gain = &check.verdict.gain;
     if gain.mean.is_infinite() {
         return format!(
             "No: choosing the best member did best on rows held out, as the combination gives some row no probability at all; '{kept}' is kept."
+        );
+    }
+    if is_same(check) {
+        return format!(
+            "No: in the check the stack and its best member were one and the same, and '{kept}' is kept."
         );
     }
     let answer = match check.verdict.surety {

@@ -167,7 +167,7 @@ pub(super) fn reliability(subject: &Subject<'_>, options: &Options) -> Picture {
         count_rows(&mut plot, only);
     }
     if curves.len() > 1 {
-        let names = curves.iter().map(|curve| format!("{} {}", curve.rows, curve.class));
+        let names = curves.iter().map(|curve| format!("{} ({})", curve.class, curve.rows));
         let names: Vec<String> = names.collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         key(&mut plot, &names, options, KEY);
@@ -181,9 +181,9 @@ fn counts_words(curves: &[&ClassCurve]) -> String {
     match (curves, rows().min(), rows().max()) {
         ([_], ..) => "beside a dot stands how many rows it has".into(),
         (_, Some(least), Some(most)) if least < most => format!(
-            "the larger a dot the more rows it has, from {least} to {most}, and before a class stands how many rows are of it"
+            "the larger a dot the more rows it has, from {least} to {most}, and behind a class stands how many rows are of it"
         ),
-        _ => "before a class stands how many rows are of it".into(),
+        _ => "behind a class stands how many rows are of it".into(),
     }
 }
 

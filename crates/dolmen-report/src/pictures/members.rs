@@ -288,7 +288,7 @@ pub(super) fn combiners(subject: &Subject<'_>, options: &Options) -> Option<Stri
         Kept::Uniform => "the one in bold is used: it did better than the stack.".into(),
         Kept::BestMember => {
             let sentence = subject.not_kept().unwrap_or_default();
-            format!("the one in bold did best and is not used. {sentence}")
+            format!("the one in bold did best. {sentence}")
         }
     };
     let words = format!("On rows held out, with 90 % intervals; {used}");

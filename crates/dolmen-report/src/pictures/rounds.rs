@@ -6,10 +6,9 @@ use dolmen::learner::{Fitted, HELD_OUT_LOSS, Series};
 use dolmen::recipe::AnyModel;
 use dolmen::task::Task;
 
+use super::classes::key;
 use super::{Picture, check_member};
-use crate::draw::{
-    Colour, Fill, Frame, Heading, Letters, Pen, Plot, SMALL, extent, padded, short, told_apart,
-};
+use crate::draw::{Colour, Fill, Frame, Heading, Pen, Plot, extent, padded, short};
 use crate::{Options, Subject};
 
 /// Members with what they found round by round.
@@ -85,8 +84,9 @@ fn draw_stages(members: Members, options: &Options) -> Option<String> {
     Some(plot.finish())
 }
 
-/// Curves drawn at most.
+/// Members drawn at most, and room for their names.
 const MOST: usize = 7;
+const KEY: f64 = 190.0;
 
 /// The losses of one member: of its only fit, or of several.
 struct Losses {
@@ -143,7 +143,7 @@ fn draw_training(members: &[Losses], is_relative: bool, options: &Options) -> Op
     let start = members.iter().map(settled).fold(least, f64::max);
     let start = if is_relative { start.max(1.0) } else { start };
     let y = padded((least, if start > least { start } else { finite.1 }), 0.05);
-    let above = if finite.1 > y.1 { " The first rounds lie above the picture." } else { "" };
+    let above = above_words(members, y.1);
     let several = if members.iter().any(|own| own.fits.len() > 1) {
         " A member that is the average of several fits has a line for each."
     } else {
@@ -163,7 +163,7 @@ fn draw_training(members: &[Losses], is_relative: bool, options: &Options) -> Op
     let frame = Frame {
         x: (1.0, longest.max(2) as f64),
         y,
-        right: 60.0,
+        right: KEY,
         ..Frame::new(
             Heading::new("Training", &format!("{words}{several}{above}"), options),
             "round",
@@ -177,14 +177,22 @@ fn draw_training(members: &[Losses], is_relative: bool, options: &Options) -> Op
             draw_losses(&mut plot, own, fit, Pen::new(Colour::Series(k), thickness));
         }
     }
-    let top = plot.y.range().1;
     let names: Vec<&str> = members.iter().map(|own| own.name.as_str()).collect();
-    for (k, (name, text)) in names.iter().zip(told_apart(&names, SMALL, 320.0)).enumerate() {
-        let letters = Letters::new(SMALL, Colour::Series(k)).end();
-        let right = plot.x.range().1;
-        plot.canvas.titled_text((right, top + 14.0 + 18.0 * k as f64), &text, letters, name);
-    }
+    key(&mut plot, &names, options, KEY);
     Some(plot.finish())
+}
+
+/// Which rounds are not to be seen.
+fn above_words(members: &[Losses], highest: f64) -> &'static str {
+    let is_above = |loss: &f64| *loss > highest;
+    let all = || members.iter().flat_map(|own| own.fits.iter().map(|fit| own.shown(fit)));
+    if all().any(|fit| fit.iter().skip_while(|loss| is_above(loss)).any(is_above)) {
+        " Some rounds lie above the picture."
+    } else if all().any(|fit| fit.iter().any(is_above)) {
+        " The first rounds lie above the picture."
+    } else {
+        ""
+    }
 }
 
 /// The losses of one fit, with a ring at the least.
@@ -192,7 +200,8 @@ fn draw_losses(plot: &mut Plot, own: &Losses, fit: &[f64], pen: Pen) {
     let (shown, highest) = (own.shown(fit), plot.y.domain().1);
     let points = shown.iter().enumerate().map(|(i, loss)| ((i + 1) as f64, *loss));
     // Drawn along the edge they would look like rounds that learn nothing.
-    plot.curve(points.skip_while(|(_, loss)| *loss > highest), pen, &own.name);
+    let points: Vec<(f64, f64)> = points.skip_while(|(_, loss)| *loss > highest).collect();
+    plot.cut_curve(&points, pen, &own.name);
     let best = (0..fit.len()).min_by(|&a, &b| fit[a].total_cmp(&fit[b])).unwrap_or(0);
     let at = plot.at(((best + 1) as f64, shown[best]));
     let title = format!("{}: best after {} rounds, {}", own.name, best + 1, short(fit[best]));
@@ -219,5 +228,11 @@ mod tests {
             svg.split(" d=\"M").nth(1).unwrap().split('"').next().unwrap().matches('L').count()
         };
         assert_eq!(points(&far), points(&near));
+        // Nor are later ones.
+        let mut worse = values[4..].to_vec();
+        worse.extend([1e6; 50]);
+        let later = draw_training(&own(worse), false, &Options::default()).unwrap();
+        assert!(later.contains("Some rounds lie above the picture."));
+        assert!(points(&later) <= points(&near) + 1, "cut where it leaves");
     }
 }

@@ -78,12 +78,14 @@ struct Found<'a> {
     is_first: bool,
     /// Whether it votes: a leaf holds the number of a class.
     votes: bool,
+    /// Of boosting: how many scores its trees add to.
+    scores: Option<usize>,
 }
 
 /// The first tree found: of a member that is one, or the first of a forest, of boosting, of AdaBoost, or of an average of fits.
 fn find(parameters: &Parameters) -> Option<Found<'_>> {
     if parameters.kind() == "nodes" {
-        return Some(Found { tree: parameters, is_first: false, votes: false });
+        return Some(Found { tree: parameters, is_first: false, votes: false, scores: None });
     }
     if let Some(own) = parameters.part("tree") {
         return find(own);
@@ -93,7 +95,9 @@ fn find(parameters: &Parameters) -> Option<Found<'_>> {
     }
     if let Some(first) = parameters.parts("trees").and_then(|trees| trees.first().copied()) {
         let votes = parameters.array("alphas").is_some();
-        return find(first).map(|own| Found { is_first: true, votes, ..own });
+        let is_boost = parameters.kind() == "boost";
+        let scores = parameters.array("start").filter(|_| is_boost).map(|(_, start)| start.len());
+        return find(first).map(|own| Found { is_first: true, votes, scores, ..own });
     }
     find(parameters.part("model")?)
 }
@@ -161,7 +165,7 @@ fn draw_tree(
     options: &Options,
 ) -> Option<String> {
     let parameters = view.model.member_parameters(name)?;
-    let Found { tree, is_first, votes } = find(&parameters)?;
+    let Found { tree, is_first, votes, scores } = find(&parameters)?;
     let nodes = Nodes::of(tree)?;
     let fields = view.model.schema().fields();
     let own = || fields.iter().map(|field| field.name.clone()).collect();
@@ -174,7 +178,8 @@ fn draw_tree(
     };
     let deeper = if depth == MOST_DEPTH { " A dot stands for what lies deeper." } else { "" };
     let unused = if weight == Some(0.0) { " It has no weight in the model." } else { "" };
-    let words = format!("{name}: {which}{splits}. Left is yes.{deeper}{unused}");
+    let added = scores.map_or_else(String::new, |scores| added_words(scores, view.model.classes()));
+    let words = format!("{name}: {which}{splits}. Left is yes.{added}{deeper}{unused}");
     let heading = Heading::new("A tree", &words, options);
     let wide = options.width.max(breadth as f64 * 92.0 + 2.0 * MARGIN);
     let top = heading.height();
@@ -185,6 +190,16 @@ fn draw_tree(
     let drawing = Drawing { nodes, names, fields, classes, votes, room, top };
     drawing.draw(&mut canvas, 0, 0, MARGIN);
     Some(heading.finish(canvas))
+}
+
+/// What the leaves of boosting's first tree are, where its trees add to so many scores.
+fn added_words(scores: usize, classes: &[String]) -> String {
+    // Of two classes there is one score, the log odds of the second.
+    let class = if scores == 1 { classes.get(1) } else { classes.first() };
+    match class {
+        Some(class) => format!(" Leaves are what it adds to the score of {class}."),
+        None => " Leaves are what it adds to the prediction.".into(),
+    }
 }
 
 impl Drawing<'_> {

@@ -197,7 +197,7 @@ fn dots_of_many_classes_have_counts() {
     let svg = draw(&subject, Kind::Reliability, &Options::default()).unwrap();
     let classes = evidence.classes.as_ref().unwrap();
     for curve in &classes.curves {
-        assert!(svg.contains(&format!(">{} {}<", curve.rows, curve.class)), "{svg}");
+        assert!(svg.contains(&format!(">{} ({})<", curve.class, curve.rows)), "{svg}");
     }
     assert!(svg.contains("the more rows it has, from "), "{svg}");
 }
