@@ -1,6 +1,6 @@
 BENCH_PYTHON := bench/.venv/bin/python
 
-.PHONY: test test-rust test-python test-page check demo bench book update-book
+.PHONY: test test-rust test-python test-page check demo bench book update-book results
 
 EXAMPLES := weights classifier own_learner
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -45,6 +45,13 @@ book:
 # Writes what the program says now into the book: outputs, tables of parameters, pictures, the list of results.
 update-book:
 	DOLMEN_UPDATE=1 cargo test -p dolmen-cli --test book --locked
+
+# The pages of results in the book, from full runs: hours, most of them for cm05-table2. `make results ONLY="sw99-fig1 him19"` makes some
+# anew, `DATA=FOLDER` brings the sets that may not be carried (the pages name the files).
+results:
+	cargo build --release --locked
+	$(TARGET)/release/dolmen reproduce $(or $(ONLY),--all) $(if $(DATA),--data $(DATA)) -o book/src/results
+	DOLMEN_UPDATE=1 cargo test -p dolmen-cli --test book --locked pages_say
 
 demo:
 	cargo run --release -- demo

@@ -96,7 +96,10 @@ pub(crate) fn run(arguments: &Reproduce, common: &Common, out: &mut dyn Write) -
         }
     }
     match common.format {
-        Format::Text => Ok(()),
+        Format::Text => output::report(out, |out| {
+            [CLAIMS_RULE, FIGURES_RULE].iter().try_for_each(|rule| writeln!(out, "{rule}"))?;
+            Ok(())
+        }),
         Format::Json => output::json(&ran, out),
     }
 }
@@ -143,17 +146,9 @@ fn show(page: &Page, out: &mut dyn Write) -> Done {
             let label =
                 if claim.finding == Finding::Fails { words.to_uppercase() } else { words.into() };
             let whose = if claim.whose == Whose::Ours { "ours: " } else { "" };
-            writeln!(out, "{label:14}  {whose}{} ({})", claim.text, claim.evidence)?;
+            writeln!(out, "{label:13}  {whose}{} ({})", claim.text, claim.evidence)?;
         }
-        let rules = [
-            (!page.claims.is_empty()).then_some(CLAIMS_RULE),
-            (!page.comparisons.is_empty()).then_some(FIGURES_RULE),
-        ];
-        let rules = rules.into_iter().flatten().map(|words| ("rule", words));
-        let notes = page.notes.iter().map(|note| ("note", note.as_str()));
-        for (label, words) in rules.chain(notes) {
-            writeln!(out, "{label:14}  {words}")?;
-        }
+        page.notes.iter().try_for_each(|note| writeln!(out, "{:13}  {note}", "note"))?;
         Ok(())
     })
 }

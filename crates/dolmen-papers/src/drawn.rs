@@ -14,7 +14,7 @@ use dolmen::task::{Classification, Regression, Task};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
-use crate::page::estimate;
+use crate::page::{estimate, in_digits};
 
 /// Rows of inputs with what is to be predicted.
 pub(crate) type Numbers = OwnedSample<Regression>;
@@ -135,9 +135,10 @@ pub(crate) fn apart(first: &Estimate, second: &Estimate) -> Estimate {
 /// A mean and its standard error, as words.
 pub(crate) fn with_error(estimate: &Estimate, digits: usize) -> String {
     let Estimate { mean, se } = *estimate;
+    let mean = in_digits(mean, digits);
     match se {
-        Some(se) => format!("{mean:.digits$} (se {se:.digits$})"),
-        None => format!("{mean:.digits$}"),
+        Some(se) => format!("{mean} (se {se:.digits$})"),
+        None => mean,
     }
 }
 

@@ -12,7 +12,7 @@ pub const FIGURES_RULE: &str = "A figure agrees if it lies no farther from the p
 
 /// The rule on claims, as pages state it.
 pub const CLAIMS_RULE: &str = "A claim that one thing is ahead of another holds if the lead is more than two standard errors, and does not hold if it lies as far behind; between \
-     them it cannot be told. Other claims hold by what is said in the last column.";
+     them it is not clear. Other claims hold by what is said in the last column.";
 
 /// A figure as a paper prints it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -153,7 +153,7 @@ impl Finding {
     pub fn words(self) -> &'static str {
         match self {
             Self::Holds => "holds",
-            Self::Open => "cannot be told",
+            Self::Open => "not clear",
             Self::Fails => "does not hold",
         }
     }

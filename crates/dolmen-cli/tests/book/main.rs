@@ -10,12 +10,16 @@
 //! | `page` | pages and their blocks |
 //! | `session` | commands, and what they say |
 //! | `parameters` | the tables of parameters |
-//! | `summary` | the list of pages, and links |
+//! | `summary` | the list of pages |
+//! | `links` | where links lead |
+//! | `results` | the pages of results |
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod links;
 mod page;
 mod parameters;
+mod results;
 mod session;
 mod summary;
 
@@ -29,8 +33,8 @@ use dolmen::recipe::Recipe;
 
 use page::{Page, pictures_folder};
 
-/// The blocks that are shown and not run: installing programs, commands of R. One more needs a reason.
-const NOT_RUN: usize = 4;
+/// The blocks that are shown and not run, as they install programs. One more needs a reason.
+const NOT_RUN: usize = 2;
 
 /// Whether pages are to be rewritten.
 fn updating() -> bool {
@@ -70,7 +74,8 @@ fn pages_say_what_the_program_does() {
     assert!(missing.is_empty(), "without a page of their own: {missing:?}");
     let made = Mutex::new(BTreeMap::new());
     for_each_page(|page| {
-        let mut faults = parameters::compare(page, &tables, updating());
+        let mut faults = page.fill("parameters", |name| tables.get(name).cloned(), updating());
+        faults.extend(page.fill("words", list_of_words, updating()));
         let (more, pictures) = session::run(page, updating());
         faults.extend(more);
         let name = page.name();
@@ -127,10 +132,22 @@ fn blocks_are_of_known_kinds_and_nearly_all_are_run() {
 #[test]
 fn every_page_is_listed_and_every_link_leads_somewhere() {
     summary::check_list();
-    for page in page::all() {
-        let faults = summary::broken_links(&page);
-        assert!(faults.is_empty(), "{}: {faults:?}", page.name());
+    let pages = page::with_results();
+    let faults: Vec<String> = pages.iter().flat_map(links::broken).collect();
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// A list of the library's documentation, for readers: names of items are words, as their links are the library's own.
+fn list_of_words(path: &str) -> Option<String> {
+    let text = fs::read_to_string(root()?.join(path)).ok()?;
+    let mut parts = text.split("](crate::");
+    let mut plain = parts.next()?.to_string();
+    for part in parts {
+        let at = plain.rfind('[')?;
+        plain.remove(at);
+        plain.push_str(part.split_once(')')?.1);
     }
+    Some(plain)
 }
 
 /// Where the book's sources are; a package that was published is without them, and has nothing to test here.

@@ -34,12 +34,21 @@ impl Block {
     }
 }
 
+/// What ends a part that an update writes.
+const END: &str = "<!-- end -->";
+
 /// The README, and every page of the book but the results, which another command writes.
 pub(crate) fn all() -> Vec<Page> {
+    let mut pages = with_results();
+    pages.retain(|page| !page.name().starts_with("book/src/results/"));
+    pages
+}
+
+/// The README, and every page of the book.
+pub(crate) fn with_results() -> Vec<Page> {
     let Some(root) = root() else { return Vec::new() };
     let mut paths = vec![root.join("README.md")];
     collect(&root.join("book/src"), &mut paths);
-    paths.retain(|path| !path.starts_with(root.join("book/src/results")));
     paths.into_iter().map(Page::read).collect()
 }
 
@@ -64,9 +73,17 @@ pub(crate) fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
 
 impl Page {
     fn read(path: PathBuf) -> Self {
-        let before = fs::read_to_string(&path).unwrap();
-        let lines = before.lines().map(String::from).collect();
-        Self { path, lines, before }
+        let text = fs::read_to_string(&path).unwrap();
+        Self::of(path, &text)
+    }
+
+    /// A page with this text.
+    pub(crate) fn of(path: PathBuf, text: &str) -> Self {
+        Self { path, lines: text.lines().map(String::from).collect(), before: text.into() }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The path below the project's folder.
@@ -99,6 +116,43 @@ impl Page {
 
     pub(crate) fn text(&self, block: &Block) -> String {
         self.lines[block.first..block.end].join("\n") + "\n"
+    }
+
+    /// Compares what stands between a line `<!-- WHAT: NAME -->` and the next `<!-- end -->` with what it should be, or writes it.
+    pub(crate) fn fill(
+        &mut self,
+        what: &str,
+        fresh: impl Fn(&str) -> Option<String>,
+        update: bool,
+    ) -> Vec<String> {
+        let begin = format!("<!-- {what}: ");
+        let mut faults = Vec::new();
+        let mut from = 0;
+        while let Some(at) = (from..self.lines.len()).find(|&i| self.lines[i].starts_with(&begin)) {
+            let name =
+                self.lines[at].trim_start_matches(&begin).trim_end_matches(" -->").to_string();
+            let Some(end) = (at..self.lines.len()).find(|&i| self.lines[i] == END) else {
+                return vec![format!("the {what} of {name} do not end")];
+            };
+            from = end + 1;
+            let Some(text) = fresh(&name) else {
+                faults.push(format!("there are no {what} of '{name}'"));
+                continue;
+            };
+            let fresh: Vec<String> = std::iter::once(String::new())
+                .chain(text.lines().map(String::from))
+                .chain([String::new()])
+                .collect();
+            if self.lines[at + 1..end] != fresh[..] {
+                if update {
+                    from = at + 1 + fresh.len() + 1;
+                    self.lines.splice(at + 1..end, fresh);
+                } else {
+                    faults.push(format!("the {what} of '{name}' are others now"));
+                }
+            }
+        }
+        faults
     }
 
     /// Lines that are commands.

@@ -10,10 +10,9 @@ use std::process::Command;
 use dolmen::spec;
 use serde_json::Value;
 
-use crate::page::{self, Page};
+use crate::page;
 
 const BEGIN: &str = "<!-- parameters: ";
-const END: &str = "<!-- end -->";
 
 /// The table of every learner, combiner and plan, by the name that its page calls it by.
 pub(crate) fn tables() -> BTreeMap<String, String> {
@@ -118,38 +117,4 @@ fn rows(parameters: &[Value]) -> String {
 /// Text that may stand in a cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
-}
-
-/// Compares the tables of a page with the library's, or writes them.
-pub(crate) fn compare(
-    page: &mut Page,
-    tables: &BTreeMap<String, String>,
-    update: bool,
-) -> Vec<String> {
-    let mut faults = Vec::new();
-    let mut from = 0;
-    while let Some(at) = (from..page.lines.len()).find(|&i| page.lines[i].starts_with(BEGIN)) {
-        let name = page.lines[at].trim_start_matches(BEGIN).trim_end_matches(" -->").to_string();
-        let Some(end) = (at..page.lines.len()).find(|&i| page.lines[i] == END) else {
-            return vec![format!("the table of {name} does not end")];
-        };
-        from = end + 1;
-        let Some(table) = tables.get(&name) else {
-            faults.push(format!("there is no learner, combiner or plan '{name}'"));
-            continue;
-        };
-        let fresh: Vec<String> = std::iter::once(String::new())
-            .chain(table.lines().map(String::from))
-            .chain([String::new()])
-            .collect();
-        if page.lines[at + 1..end] != fresh[..] {
-            if update {
-                from = at + 1 + fresh.len() + 1;
-                page.lines.splice(at + 1..end, fresh);
-            } else {
-                faults.push(format!("the parameters of '{name}' are others now"));
-            }
-        }
-    }
-    faults
 }

@@ -1,9 +1,10 @@
-//! The list of pages, and links.
+//! The list of pages, and the works they cite.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
+use crate::links::targets;
 use crate::page::{self, Page};
 use crate::root;
 
@@ -15,7 +16,7 @@ pub(crate) fn check_list() {
     let Some(root) = root() else { return };
     let source = root.join("book/src");
     let list = fs::read_to_string(source.join("SUMMARY.md")).unwrap();
-    let named: Vec<String> = targets(&list).into_iter().collect();
+    let named: Vec<String> = targets(&list).into_iter().map(|(path, _)| path).collect();
     let set: BTreeSet<&String> = named.iter().collect();
     assert_eq!(set.len(), named.len(), "a page is listed twice");
     let mut paths: Vec<PathBuf> = Vec::new();
@@ -55,23 +56,6 @@ pub(crate) fn list_results(update: bool) {
     } else {
         assert_eq!(fresh, list, "the results in SUMMARY.md are not those in results/");
     }
-}
-
-/// Where the links of a text go, without anchors and places elsewhere.
-fn targets(text: &str) -> Vec<String> {
-    let ends = text.split("](").skip(1).filter_map(|part| part.split_once(')'));
-    let paths = ends.map(|(target, _)| target.split('#').next().unwrap_or_default().to_string());
-    paths.filter(|path| !path.is_empty() && !path.contains("://")).collect()
-}
-
-/// Links of a page to files that are not there. What stands in blocks and between backquotes is no link.
-pub(crate) fn broken_links(page: &Page) -> Vec<String> {
-    let blocks = page.blocks();
-    let is_text = |i: &usize| !blocks.iter().any(|block| (block.first..block.end).contains(i));
-    let lines = (0..page.lines.len()).filter(is_text).map(|i| page.lines[i].as_str());
-    let plain: String =
-        lines.map(|line| line.split('`').step_by(2).collect::<Vec<_>>().join("`") + "\n").collect();
-    targets(&plain).into_iter().filter(|path| !page.folder().join(path).exists()).collect()
 }
 
 /// The keys of works in square brackets, `[SmythWolpert1999, section 3; Yao2018]`.

@@ -24,6 +24,9 @@ const NOISE: f64 = 0.3;
 const TRUE: [[f64; 3]; 2] = [[1.0, 2.0, 0.0], [-1.0, 0.0, -2.0]];
 /// The penalty of the gate: the true border is sharp, so that without one its coefficients have no finite optimum.
 const GATE_RIDGE: f64 = 1e-3;
+/// Rows imagined at the centre of the inputs with the mean of the target: one would draw the experts to that mean, the second by four
+/// hundredths.
+const PRIOR: f64 = 1e-3;
 const STEPS: usize = 80;
 
 /// The expert that makes a row.
@@ -57,6 +60,7 @@ impl Found {
             restarts: 8,
             ridge: 0.0,
             gate_ridge: GATE_RIDGE,
+            prior: PRIOR,
             ..Experts::default()
         };
         let models = experts.fit_experts(sample, run)?;
@@ -95,8 +99,9 @@ fn seen(run: &Run) -> Result<Seen> {
             new.target(),
         ))
     };
-    let hard =
-        other(&format!("experts(count=[2], restarts=8, ridge=0, gate_ridge={GATE_RIDGE}, top=1)"))?;
+    let hard = other(&format!(
+        "experts(count=[2], restarts=8, ridge=0, gate_ridge={GATE_RIDGE}, prior={PRIOR}, top=1)"
+    ))?;
     let ([a, b, c], [d, e, f]) = (found.coefficients(0), found.coefficients(1));
     Ok([a, b, c, d, e, f, right as f64 / NEW as f64, soft, hard, other("ridge")?, other("tree")?])
 }
@@ -120,7 +125,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
         for (k, (name, value)) in ["intercept", "x1", "x2"].into_iter().zip(own).enumerate() {
             let about = [["first", "second"][expert], name];
             comparison.mean(&about, &column(3 * expert + k), Some(Printed::exact(value, 1))).because(
-                "a row near the border is shared by both experts, which draws them to each other",
+                "rows near the border are shared by both experts, whose gate is not as sharp as the true border",
             );
         }
     }

@@ -32,6 +32,8 @@ const CARRIED: [(Carried, &str, &str); 5] = [
 
 /// Rows beyond which a set that the reader brings is left to full runs.
 const QUICK_ROWS: usize = 1000;
+/// Sets that are shown one by one at most.
+const SHOWN: usize = 10;
 /// The paper discretises into 5 intervals of equal frequency and takes 10 times 10 folds.
 const FOLDS: usize = 10;
 /// The carried sets are small: a quick run repeats the folds as often. One draw of them decides too little, which the page shows.
@@ -176,5 +178,6 @@ fn figures(compared: &[(String, Comparison)]) -> Table {
             ]);
         }
     }
-    table
+    // Five lines for each of many sets are for a file.
+    if compared.len() > SHOWN { table.in_file_only() } else { table }
 }

@@ -64,7 +64,7 @@ fn printed(own: [usize; 3]) -> Printed {
     let share = |count: usize| count as f64 / sets as f64;
     let net = share(own[0]) - share(own[2]);
     let variance = (share(own[0]) + share(own[2]) - net * net) / (sets as f64 - 1.0);
-    Printed::new(net, 2).with_se(variance.sqrt())
+    Printed::exact(net, 2).with_se(variance.sqrt())
 }
 
 /// Adds the table, the comparison, the claims and the picture; `why` explains shares that differ.

@@ -52,7 +52,8 @@ impl Value {
     }
 }
 
-fn in_digits(value: f64, digits: usize) -> String {
+/// A number with so many digits after the point, never as "-0.0".
+pub(crate) fn in_digits(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     let is_zero = text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.');
     if is_zero { text.trim_start_matches('-').into() } else { text }

@@ -9,6 +9,8 @@ use dolmen_report::Options;
 use dolmen_report::chart::{Chart, panels};
 use serde::Serialize;
 
+pub(crate) use markdown::in_digits;
+
 use crate::data::Brought;
 use crate::{Effort, Finding, Printed, Verdict};
 

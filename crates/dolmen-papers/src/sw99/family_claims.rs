@@ -195,16 +195,15 @@ impl Family<'_> {
             return Claim::new(text, false, "its mean is highest with the largest K");
         }
         let fall = self.change(m, k);
-        Claim::ahead(
-            text,
-            &fall,
-            format!(
-                "from K = {} to {} it loses {}",
-                self.ks[k],
-                self.ks[self.last()],
-                with_error(&fall, 2)
-            ),
-        )
+        Claim::ahead(text, &fall, self.told_change(m, k))
+    }
+
+    /// How a method's gain changes from some K to the largest, in words.
+    fn told_change(&self, m: usize, k: usize) -> String {
+        let last = self.last();
+        let change = self.estimate(|run| run[last][m] - run[k][m]);
+        let (from, to) = (self.ks[k], self.ks[last]);
+        format!("its gain changes by {} from K = {from} to {to}", with_error(&change, 2))
     }
 
     /// That a method stays with the model it has found at K = 4.
@@ -215,7 +214,7 @@ impl Family<'_> {
             format!("{} stays with the models of at most 4 components", METHODS[m]),
             Finding::positive(&fall) == Finding::Open
                 && Finding::positive(&Estimate { mean: -fall.mean, se: fall.se }) == Finding::Open,
-            format!("from K = 4 to {} it loses {}", self.ks[self.last()], with_error(&fall, 2)),
+            self.told_change(m, k),
         )
     }
 

@@ -173,7 +173,12 @@ fn claims(row: &Row, found: &Compared, context: &Context<'_>) -> Vec<Claim> {
     claims
 }
 
-/// Bars of ours with the paper's figures as points.
+/// A set's name without what stands in for it, which the table tells.
+fn short(set: &str) -> &str {
+    set.split(" (").next().unwrap_or(set)
+}
+
+/// Bars of ours.
 fn picture(table: &Comparison) -> Figure {
     let mut sets: Vec<&str> = table.lines.iter().map(|line| line.about[0].as_str()).collect();
     sets.dedup();
@@ -191,7 +196,7 @@ fn picture(table: &Comparison) -> Figure {
         "log-likelihood",
     )
     .with_all(ours)
-    .x_levels(sets);
+    .x_levels(sets.into_iter().map(short));
     Figure::chart("gain", &chart)
 }
 
@@ -237,7 +242,7 @@ pub(super) fn table2(context: &Context<'_>) -> Result<Page> {
         let lines: Vec<_> = SIX.iter().filter_map(|model| table.line(&[set, model])).collect();
         let values = lines.iter().filter_map(|line| line.ours);
         let errors = values.clone().map(|ours| ours.se.unwrap_or(0.0)).collect();
-        Series::bars(set, values.map(|ours| ours.mean)).errors(errors)
+        Series::bars(short(set), values.map(|ours| ours.mean)).errors(errors)
     });
     let words = "Weights of the six models, means over the splits with one standard error.";
     let chart = Chart::new("Weights", words, "", "weight").with_all(bars).x_levels(SIX);

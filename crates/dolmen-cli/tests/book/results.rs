@@ -1,0 +1,79 @@
+//! The pages of results: those that take seconds are what the program writes now, and the figures of all are judged by the rule.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use dolmen::Run;
+use dolmen::table::{self, Column, ReadOptions, Table};
+
+use crate::{root, updating};
+
+/// Experiments whose full runs take seconds.
+const CHEAP: [&str; 4] = ["sw99-fig1", "sw99-fig3", "ot95-fig1", "him19-pairs"];
+
+#[test]
+fn pages_are_what_the_program_writes() {
+    let Some(root) = root() else { return };
+    let (kept, fresh) = (root.join("book/src/results"), tempfile::tempdir().unwrap());
+    let folder = if updating() { kept.as_path() } else { fresh.path() };
+    let output = Command::new(env!("CARGO_BIN_EXE_dolmen"))
+        .arg("reproduce")
+        .args(CHEAP)
+        .args(["-q", "-o"])
+        .arg(folder)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for entry in fs::read_dir(fresh.path()).unwrap() {
+        let name = entry.unwrap().file_name();
+        let [own, other] = [fresh.path(), kept.as_path()].map(|at| fs::read(at.join(&name)).ok());
+        assert!(own == other, "{} is another one now: make results", name.display());
+    }
+}
+
+#[test]
+fn figures_that_differ_say_why_and_those_that_agree_do() {
+    let Some(root) = root() else { return };
+    let mut lines = 0;
+    for entry in fs::read_dir(root.join("book/src/results")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|own| own == "csv") {
+            lines += judged(&path);
+        }
+    }
+    assert!(lines > 50, "{lines} figures");
+}
+
+/// Looks at the verdicts of a file; how many there are.
+fn judged(path: &Path) -> usize {
+    let table = table::read(path, &ReadOptions::default(), &Run::new(0)).unwrap();
+    if table.column("allowed").is_err() {
+        return 0;
+    }
+    for row in 0..table.rows() {
+        let place = format!("{}, line {}", path.display(), row + 2);
+        let [ours, paper, allowed] =
+            ["ours", "paper", "allowed"].map(|name| number(&table, name, row));
+        match word(&table, "verdict", row).as_str() {
+            "differs" => assert!(!word(&table, "why", row).is_empty(), "{place} does not say why"),
+            "agrees" => assert!((ours - paper).abs() <= allowed, "{place} does not agree"),
+            _ => {}
+        }
+    }
+    table.rows()
+}
+
+fn word(table: &Table, name: &str, row: usize) -> String {
+    match table.column(name) {
+        Ok(Column::Categorical(words)) => words.level(row).unwrap_or_default().to_string(),
+        _ => String::new(),
+    }
+}
+
+fn number(table: &Table, name: &str, row: usize) -> f64 {
+    match table.column(name) {
+        Ok(Column::Numeric(values)) => values[row],
+        _ => f64::NAN,
+    }
+}
