@@ -4,8 +4,8 @@ use std::io::Write;
 
 use clap::{Args, ValueEnum};
 use dolmen::error::Result;
-use dolmen::plan::{Plan, Portion};
-use dolmen::recipe::{CheckPolicy, Combined, FitReport, Model, Recipe};
+use dolmen::plan::Portion;
+use dolmen::recipe::{CheckPolicy, Combined, FitReport, Model, Parting, Recipe, Tested};
 use dolmen::run::Run;
 use dolmen::score::figures::Figures;
 use dolmen::spec::Spec;
@@ -169,22 +169,13 @@ impl Subject {
             explain,
             ..Recipe::default()
         };
-        // Of a few rows the target is not known.
-        let known = match target {
-            Some(name) => table.column(name)?.present(),
-            None => (0..table.rows()).collect(),
-        };
-        let plan = Plan::hold_out(known.len(), Portion::Fraction(TEST), &run.stream("test"))?;
-        let split = &plan.splits()[0];
-        let rows = |part: &[usize]| part.iter().map(|&i| known[i]).collect::<Vec<_>>();
-        let (train, test) = (rows(&split.train(known.len())), rows(split.test()));
-        let fit = recipe.fit(&table.select(&train), run)?;
-        let scored = fit.model.score(fit.model.rows_of(table.select(&test))?, run)?;
+        let parting = Parting::random(Portion::Fraction(TEST));
+        let Tested { fit, score: scored, learned_from } = recipe.fit_part(&table, &parting, run)?;
+        let tested_on = scored.rows;
         let mut held_out = vec![HeldOut { name: "(the stack)".into(), figures: scored.figures }];
         held_out.extend(
             scored.members.into_iter().map(|m| HeldOut { name: m.name, figures: m.figures }),
         );
-        let (learned_from, tested_on) = (train.len(), test.len());
         let report = Report { fit: fit.report, held_out, learned_from, tested_on };
         Ok((report, fit.model))
     }

@@ -1,6 +1,7 @@
 //! Members that learn in rounds: AdaBoost's stages, and the loss of boosting and networks.
 
 use dolmen::learner::{HELD_OUT_LOSS, Series};
+use dolmen::task::TaskKind;
 
 use dolmen::error::Result;
 
@@ -86,7 +87,7 @@ pub(super) fn training(subject: &Subject<'_>, options: &Options) -> Picture {
     }
     curves.truncate(MOST);
     // Of numbers a member's loss is in units of its own: squares of the target, or of the target brought to one scale.
-    let is_relative = subject.task() == "regression" && curves.len() > 1;
+    let is_relative = subject.task() == Some(TaskKind::Regression) && curves.len() > 1;
     if is_relative {
         curves.retain(|own| own.values.first().is_some_and(|first| *first > 0.0));
         curves.iter_mut().for_each(|own| own.unit = own.values[0]);

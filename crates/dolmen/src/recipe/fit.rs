@@ -15,7 +15,7 @@ use crate::ensemble::{Check, Ending, Ensemble, Failures, IntervalKind, Stack};
 use crate::error::{Error, Place, Result};
 use crate::learner::{Learner, Sample};
 use crate::oos::{OnFailure, OutOfSample};
-use crate::plan::{Plan, PlanSpec, RowKeys};
+use crate::plan::{Plan, PlanRequest, PlanSpec, RowKeys};
 use crate::run::Run;
 use crate::spec::Spec;
 use crate::table::{Rows, Table};
@@ -280,7 +280,7 @@ impl Recipe {
         if folds < usual && self.folds.is_none() {
             notes.push(format!("too few rows or groups for {usual} folds: there are {folds}"));
         }
-        let plan = PlanSpec::suited(folds, &keys).build(rows, &keys, run);
+        let plan = PlanRequest::of(PlanSpec::suited(folds, &keys)).build(rows, &keys, run);
         let without =
             "--alone fits one member as it is, without folds; --check none leaves out the check";
         plan.map(Some).map_err(|e| if folds < 2 { e.with_hint(without) } else { e })

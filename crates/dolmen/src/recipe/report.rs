@@ -13,7 +13,7 @@ use crate::math::first_largest;
 use crate::oos::OutOfSample;
 use crate::run::Run;
 use crate::score::Estimate;
-use crate::task::Task;
+use crate::task::{Task, TaskKind};
 
 /// The whole result of a fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ pub enum Combined {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OtherCombination {
     /// The task.
-    pub task: String,
+    pub task: TaskKind,
     /// Rows of the matrix.
     pub rows: usize,
     /// The members, in the order of the matrix.
@@ -117,7 +117,7 @@ pub struct OtherMember {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AloneReport {
     /// The task.
-    pub task: String,
+    pub task: TaskKind,
     /// Rows learned from.
     pub rows: usize,
     /// The members.
@@ -283,7 +283,7 @@ impl OtherCombination {
             score_se: alone[m].se,
         };
         Ok(Self {
-            task: T::NAME.into(),
+            task: T::KIND,
             rows: matrix.rows(),
             members: matrix.members().iter().enumerate().map(member).collect(),
             best: matrix.members()[first_largest(&scores)].clone(),
@@ -307,7 +307,7 @@ impl AloneReport {
             notes: model.diagnostics().notes,
         };
         Self {
-            task: T::NAME.into(),
+            task: T::KIND,
             rows,
             members: ensemble.names().zip(ensemble.models()).map(member).collect(),
             folds: 0,
