@@ -391,3 +391,29 @@ fn blocks_give_the_stack_of_logistic_regressions() {
         1e-8,
     );
 }
+
+/// The powers of a logarithmic pool are those of all rows, however few of them are in the sample.
+#[test]
+fn blocks_give_the_powers_of_a_logarithmic_pool() {
+    let labels = classes(2000);
+    let names = (0..2000).map(|i| Some(labels.classes()[labels.class(i)].as_str()));
+    blocks_agree(
+        "target = 'target'\nmembers = ['naive-bayes', 'aode', 'a2de(bins=3)']\ncombiners = ['log-pool']\n\
+         plan = 'hashed(folds=4)'\ncheck = 'matrix'",
+        Column::Categorical(Categories::new(names.clone())),
+        1e-8,
+    );
+    let mut columns = inputs(2000);
+    columns.push(("target".into(), Column::Categorical(Categories::new(names))));
+    let source = Cut { table: Table::new(columns).unwrap(), rows: 611 };
+    let text = "target = 'target'\nmembers = ['naive-bayes', 'aode', 'a2de(bins=3)']\ncombiners = ['log-pool']\n\
+                plan = 'hashed(folds=4)'\ncheck = 'none'";
+    let recipe = Recipe::from_toml(text).unwrap();
+    let all = member_weights(&recipe.fit_blocks(&source, &Run::new(0)).unwrap().report);
+    let little = Recipe { memory: Some("1500K".into()), ..recipe };
+    let sampled = little.fit_blocks(&source, &Run::new(0)).unwrap();
+    assert!(sampled.report.data_notes().join(" ").contains("sample"));
+    for (a, b) in all.iter().zip(member_weights(&sampled.report)) {
+        assert!((a - b).abs() < 1e-8, "{a} {b}");
+    }
+}

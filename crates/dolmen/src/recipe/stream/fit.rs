@@ -1,5 +1,6 @@
 //! The way from blocks to a model.
 
+use std::cell::OnceCell;
 use std::path::Path;
 
 use super::Source;
@@ -7,11 +8,11 @@ use super::context::Context;
 use super::lockstep::{AllFits, LearnerFits, Lockstep};
 use super::look::Look;
 use super::matrix::DiskMatrix;
-use super::predict::{BlockPredictions, Column, PredictWork};
+use super::predict::{BlockPredictions, Column, PredictWork, from_numbers};
 use super::weights::Streamable;
 use super::work::taken;
 use crate::catalogue::Catalogue;
-use crate::combine::{Combiner, FoundWeights};
+use crate::combine::{Combination, Combiner, FoundWeights, LinearPool};
 use crate::ensemble::{Check, Ending, Ensemble, Stack};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -178,7 +179,7 @@ impl Recipe {
             sample_folds: &sample_folds,
         };
         let stack_run = &run.stream("stack");
-        let fits = lockstep.fit(stack_run)?;
+        let mut fits = lockstep.fit(stack_run)?;
         let mut notes = vec![described(look, &fits)];
         notes.extend(fits.failures.iter().map(|(name, f)| format!("{name} left: {}", f.message)));
         let stacked = if folds == 0 {
@@ -195,21 +196,26 @@ impl Recipe {
             let predicted = Predicted::new(source, context, &fits.learners, run)?;
             let stack = self.configured(Stack::choosing(combiners), sample.rows(), &plan);
             let stack = stack.check(Check::Matrix);
-            let weigh = |found: &FoundWeights| {
-                T::weigh(&predicted.all, &found.solution.weights, &found.options, run)
+            let models: Vec<_> = fits
+                .learners
+                .iter_mut()
+                .flat_map(|own| own.members.clone().into_iter().zip(std::mem::take(&mut own.all)))
+                .collect();
+            let rows = PredictedRows { source, context, learners: &fits.learners, target, run };
+            let refine = |combination: &dyn Combination<T>| {
+                let Some(found) = combination.found() else {
+                    return rows.refine(combination);
+                };
+                let options = found.options.clone();
+                let solution = T::weigh(&predicted.all, &found.solution.weights, &options, run)?;
+                Ok(solution.map(|solution| -> Box<dyn Combination<T>> {
+                    Box::new(LinearPool::searched(FoundWeights { options, solution }))
+                }))
             };
-            let models =
-                fits.learners.into_iter().flat_map(|own| own.members.into_iter().zip(own.all));
             let weights = sample.weights().map(<[f64]>::to_vec);
             let matrix = OutOfSample::from_columns(predicted.of_sample, target.clone(), weights)?;
-            let ensemble = stack.combine_fitted(
-                &sample,
-                &plan,
-                matrix,
-                models.collect(),
-                &weigh,
-                stack_run,
-            )?;
+            let ensemble =
+                stack.combine_fitted(&sample, &plan, matrix, models, &refine, stack_run)?;
             let (plan, combiner) = (Some(plan), specs[0].kind.clone());
             Stacked { ensemble, plan, folds, combiner, failures: Vec::new(), notes }
         };
@@ -273,7 +279,7 @@ impl Predicted {
         run: &Run,
     ) -> Result<Self> {
         let names: Vec<String> = learners.iter().flat_map(|own| own.members.clone()).collect();
-        let mut all = DiskMatrix::new(names.len())?;
+        let mut all = DiskMatrix::new(vec![1; names.len()])?;
         let mut of_sample: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
         source.work(
             &PredictWork::new(context, learners),
@@ -288,5 +294,62 @@ impl Predicted {
             run,
         )?;
         Ok(Self { all, of_sample: names.into_iter().zip(of_sample).collect() })
+    }
+}
+
+/// Who can say once more what every member says about rows it has not seen, as whole prediction rows.
+struct PredictedRows<'a, T: Streamable> {
+    source: &'a dyn Source,
+    context: &'a Context,
+    learners: &'a [LearnerFits<T>],
+    /// That of the sample: what targets look like.
+    target: &'a T::Target,
+    run: &'a Run,
+}
+
+impl<T: Streamable> PredictedRows<'_, T> {
+    /// The same kind of combination from all rows, if it can be had block by block. The prediction rows are written to disk once, when it
+    /// first asks for them.
+    fn refine(&self, combination: &dyn Combination<T>) -> Result<Option<Box<dyn Combination<T>>>> {
+        let names: Vec<String> = self.learners.iter().flat_map(|own| own.members.clone()).collect();
+        let disk = OnceCell::new();
+        combination.from_blocks(
+            &|show| {
+                if disk.get().is_none() {
+                    let _ = disk.set(self.written(names.len())?);
+                }
+                disk.get().into_iter().try_for_each(|disk| {
+                    disk.show(&mut |columns, weights| {
+                        if weights.iter().all(|weight| *weight == 0.0) {
+                            return Ok(());
+                        }
+                        let mut columns = columns.into_iter();
+                        let truth = columns.next().unwrap_or_default();
+                        let truth = from_numbers(truth, self.target)
+                            .ok_or_else(|| Error::param("stored truth", "whole", "damaged"))?;
+                        let members = names.iter().cloned().zip(columns).collect();
+                        show(&OutOfSample::from_columns(members, truth, Some(weights.to_vec()))?)
+                    })
+                })
+            },
+            self.run,
+        )
+    }
+
+    fn written(&self, members: usize) -> Result<DiskMatrix> {
+        let width = T::width(self.target);
+        let widths = std::iter::once(1).chain(std::iter::repeat_n(width, members));
+        let mut disk = DiskMatrix::new(widths.collect())?;
+        let work = PredictWork::new(self.context, self.learners).keeping_rows();
+        self.source.work(
+            &work,
+            &mut |predicted| {
+                let predicted: BlockPredictions = taken(predicted)?;
+                let columns = predicted.rows.into_iter().map(|Column(rows)| rows);
+                disk.push(&predicted.weights, &columns.collect::<Vec<_>>())
+            },
+            self.run,
+        )?;
+        Ok(disk)
     }
 }

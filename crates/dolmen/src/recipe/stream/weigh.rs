@@ -9,14 +9,15 @@ use super::fit::{estimate, may_take};
 use super::look::Threshold;
 use super::matrix::DiskMatrix;
 use super::weights::Streamable;
-use crate::combine::Weights;
+use crate::catalogue::Catalogue;
 use crate::combine::weigh::Weighing;
+use crate::combine::{ShowBlocks, Weights};
 use crate::ensemble::Blend;
 use crate::error::{Error, Place, Result};
 use crate::math::first_largest;
 use crate::oos::OutOfSample;
 use crate::recipe::matrix::{Matrix, with_matrix};
-use crate::recipe::weigh::Written;
+use crate::recipe::weigh::{Written, other_combination};
 use crate::recipe::{Apply, Combined, WeighRecipe, WeighReport};
 use crate::run::Run;
 use crate::score::Estimate;
@@ -24,6 +25,8 @@ use crate::solver::Solution;
 use crate::table::{BLOCK, Blocks, Features, Put, Table};
 use crate::target::Target;
 
+/// The method whose powers are found block by block.
+const LOG_POOL: &str = "log-pool";
 /// Rows of the sample.
 const SAMPLED: usize = 200_000;
 /// Bytes that weighing takes for each byte of the predictions.
@@ -56,13 +59,13 @@ impl WeighRecipe {
 
     /// Refuses what needs all rows in memory.
     fn check_streamed(&self) -> Result<()> {
-        let is_simplex = match &self.methods[..] {
+        let has_blocks = match &self.methods[..] {
             [] => true,
-            [one] => one.kind == "simplex",
+            [one] => one.kind == "simplex" || one.kind == LOG_POOL,
             _ => false,
         };
         let asked = [
-            ("method", !is_simplex),
+            ("method", !has_blocks),
             ("prior", self.prior.is_some_and(|prior| prior > 1.0)),
             ("inputs", !self.inputs.is_empty()),
             ("calibrate", self.calibration.is_some()),
@@ -71,8 +74,7 @@ impl WeighRecipe {
         match asked.into_iter().find(|(_, is_asked)| *is_asked) {
             None => Ok(()),
             Some((name, _)) => {
-                let expected =
-                    "left out where predictions are read block by block, for simplex weights only";
+                let expected = "left out where predictions are read block by block, or one of simplex and log-pool";
                 let hint = "give more memory (--memory), or weigh a part of the rows";
                 Err(Error::param(name, expected, "given").with_hint(hint))
             }
@@ -92,9 +94,13 @@ impl WeighRecipe {
         let (sample, mut notes) = self.sampled(blocks, run)?;
         let report = with_matrix!(&sample, own => self.weigh_all(own, &sample, blocks, put, run)?);
         let rows = with_matrix!(&sample, own => own.rows());
-        notes.push(format!(
-            "read block by block: weights and scores are those of all rows; their errors, the losses without a member and the cross-checked gain come from a sample of {rows} rows"
-        ));
+        let of_all = match &report.combined {
+            Combined::Weighed(_) => {
+                "weights and scores are those of all rows; their errors, the losses without a member and the cross-checked gain come"
+            }
+            Combined::Other(_) => "the powers are those of all rows; the scores and the check come",
+        };
+        notes.push(format!("read block by block: {of_all} from a sample of {rows} rows"));
         Ok((report, notes))
     }
 
@@ -120,6 +126,9 @@ impl WeighRecipe {
         put: Option<&mut Put<'_>>,
         run: &Run,
     ) -> Result<WeighReport> {
+        if self.methods.iter().any(|method| method.kind == LOG_POOL) {
+            return self.pool_all(sample, blocks, put, run);
+        }
         let mut report = self.weigh(matrix, None, Apply::Nothing, run)?.report;
         let Combined::Weighed(weighing) = &mut report.combined else {
             return Err(Error::param("method", "simplex", "another"));
@@ -145,6 +154,32 @@ impl WeighRecipe {
         Ok(report)
     }
 
+    /// A logarithmic pool by the powers that are best for all rows, which are read again for every step of the search.
+    fn pool_all<T: Streamable + Written>(
+        &self,
+        sample: &OutOfSample<T>,
+        blocks: &Blocks,
+        put: Option<&mut Put<'_>>,
+        run: &Run,
+    ) -> Result<WeighReport> {
+        let combiners = self.combiners(Catalogue::standard())?;
+        let (blend, _) = self.blend(sample, None, &combiners, run)?;
+        let show: &ShowBlocks<'_, T> = &|show| {
+            blocks.visit(run, &mut |first, block| {
+                show(&self.block(sample, block).map_err(|error| blocks.locate(error, first))?)
+            })
+        };
+        let blend = match blend.combination().from_blocks(show, run)? {
+            Some(combination) => blend.with(combination),
+            None => blend,
+        };
+        let report = Self::report(&blend, other_combination(sample, blend.combination())?);
+        if let Some(put) = put {
+            self.combined_blocks(&blend, sample, blocks, put, run)?;
+        }
+        Ok(report)
+    }
+
     /// What weights need to know of every row, on disk.
     fn on_disk<T: Streamable>(
         &self,
@@ -152,7 +187,7 @@ impl WeighRecipe {
         blocks: &Blocks,
         run: &Run,
     ) -> Result<DiskMatrix> {
-        let mut disk = DiskMatrix::new(sample.members().len())?;
+        let mut disk = DiskMatrix::new(vec![1; sample.members().len()])?;
         blocks.visit(run, &mut |first, block| {
             let own = self.block(sample, block).map_err(|error| blocks.locate(error, first))?;
             let column = |m: usize| -> Vec<f64> {
