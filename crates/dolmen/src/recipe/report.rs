@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::fit::Stacked;
+use super::stream::Judged;
 use crate::combine::weigh::{WeighOptions, Weighing, plan_weighing, weigh_found};
 use crate::combine::{LimitReport, Method, Weighable};
 use crate::ensemble::{Assessment, Calibration, Ensemble, IntervalReport, Kept, StackFigures};
@@ -13,6 +14,7 @@ use crate::math::first_largest;
 use crate::oos::OutOfSample;
 use crate::run::Run;
 use crate::score::Estimate;
+use crate::solver::Solution;
 use crate::task::{Task, TaskKind};
 
 /// The whole result of a fit.
@@ -154,6 +156,16 @@ impl FitReport {
         }
         let report = StackReport::new(stacked, rows, &run.stream("report"))?;
         Ok(Self::Stack(Box::new(report)))
+    }
+
+    /// Takes in what more rows say of the weights than the matrix has.
+    pub(super) fn take(&mut self, solution: &Solution, judged: &Judged) {
+        if let Self::Stack(stack) = self
+            && let Combined::Weighed(weighing) = &mut stack.combined
+        {
+            let sampled = weighing.rows;
+            weighing.take(solution, judged, sampled);
+        }
     }
 
     pub(super) fn add_notes<'a>(&mut self, notes: impl Iterator<Item = &'a String>) {

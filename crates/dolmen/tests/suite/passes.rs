@@ -156,6 +156,12 @@ fn the_sample_changes_what_is_said_of_errors_not_the_weights() {
     for (a, b) in pairs {
         assert!((a.as_f64().unwrap() - b.as_f64().unwrap()).abs() < 1e-8, "{a} {b}");
     }
+    // Scores and gains speak of the same rows, which are all.
+    let json = serde_json::to_value(&little.report).unwrap();
+    assert_eq!(json["rows"], 20_000);
+    let best = json["members"].as_array().unwrap().iter().find(|m| m["name"] == json["best"]);
+    let gain = json["score"].as_f64().unwrap() - best.unwrap()["score"].as_f64().unwrap();
+    assert!((gain - json["gain_over_best"]["mean"].as_f64().unwrap()).abs() < 1e-9, "{json}");
 }
 
 /// Four numbers, with a category of three levels; some values of all are missing but in the last column.

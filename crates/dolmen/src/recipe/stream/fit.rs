@@ -1,10 +1,11 @@
 //! The way from blocks to a model.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::path::Path;
 
 use super::Source;
 use super::context::Context;
+use super::judged::Judged;
 use super::lockstep::{AllFits, LearnerFits, Lockstep};
 use super::look::Look;
 use super::matrix::DiskMatrix;
@@ -19,7 +20,7 @@ use crate::memory;
 use crate::oos::OutOfSample;
 use crate::plan::{Lot, Plan, PlanSpec};
 use crate::recipe::fit::{Fit, Stacked};
-use crate::recipe::{Data, Recipe, TargetTask, Truth};
+use crate::recipe::{CheckPolicy, Data, Recipe, TargetTask, Truth};
 use crate::run::Run;
 use crate::table::{self, BLOCK, Blocks, Table};
 use crate::target::Target;
@@ -135,7 +136,12 @@ impl Recipe {
         match asked.into_iter().find(|(_, is_asked)| *is_asked) {
             None => Ok(()),
             Some((name, _)) => {
-                let expected = "left out where the table is read block by block";
+                let expected = match name {
+                    "plan" => {
+                        "hashed(folds=..), or left out, where the table is read block by block"
+                    }
+                    _ => "left out where the table is read block by block",
+                };
                 let hint = "give more memory (--memory), or fit to a part of the rows";
                 Err(Error::param(name, expected, "given").with_hint(hint))
             }
@@ -187,7 +193,7 @@ impl Recipe {
                 fits.learners.into_iter().flat_map(|own| own.members.into_iter().zip(own.all));
             let ensemble = Ensemble::with_equal_weights(models.collect())?;
             let (plan, combiner, failures) = (None, String::new(), Vec::new());
-            Stacked { ensemble, plan, folds, combiner, failures, notes }
+            Stacked { ensemble, plan, folds, combiner, failures, notes, of_all: None }
         } else {
             let plan = Plan::from_folds(&sample_folds)?;
             let specs = self.combiner_specs::<T>(sample.x());
@@ -195,7 +201,13 @@ impl Recipe {
                 specs.iter().map(|spec| catalogue.combiner(spec)).collect::<Result<_>>()?;
             let predicted = Predicted::new(source, context, &fits.learners, run)?;
             let stack = self.configured(Stack::choosing(combiners), sample.rows(), &plan);
-            let stack = stack.check(Check::Matrix);
+            // Pairs of folds would be fitted again: the matrix is what there is.
+            let stack =
+                if self.check == CheckPolicy::None { stack } else { stack.check(Check::Matrix) };
+            if self.check == CheckPolicy::Nested {
+                notes.push("read block by block the stack is checked on its matrix: a nested check would fit all members again for each pair of folds".into());
+            }
+            let (of_all, is_refined) = (RefCell::new(None), Cell::new(false));
             let models: Vec<_> = fits
                 .learners
                 .iter_mut()
@@ -204,20 +216,32 @@ impl Recipe {
             let rows = PredictedRows { source, context, learners: &fits.learners, target, run };
             let refine = |combination: &dyn Combination<T>| {
                 let Some(found) = combination.found() else {
-                    return rows.refine(combination);
+                    let refined = rows.refine(combination)?;
+                    is_refined.set(refined.is_some());
+                    return Ok(refined);
                 };
                 let options = found.options.clone();
                 let solution = T::weigh(&predicted.all, &found.solution.weights, &options, run)?;
-                Ok(solution.map(|solution| -> Box<dyn Combination<T>> {
-                    Box::new(LinearPool::searched(FoundWeights { options, solution }))
-                }))
+                let Some(solution) = solution else { return Ok(None) };
+                let judged = Judged::new(&predicted.all, &solution.weights, T::pool)?;
+                of_all.replace(Some((solution.clone(), judged)));
+                is_refined.set(true);
+                let refined = LinearPool::searched(FoundWeights { options, solution });
+                Ok(Some(Box::new(refined) as Box<dyn Combination<T>>))
             };
             let weights = sample.weights().map(<[f64]>::to_vec);
             let matrix = OutOfSample::from_columns(predicted.of_sample, target.clone(), weights)?;
             let ensemble =
                 stack.combine_fitted(&sample, &plan, matrix, models, &refine, stack_run)?;
+            if !is_refined.get() && look.lots.len() < look.rows {
+                notes.push("how the members are combined comes from the sample, too".into());
+            }
+            if self.calibration.is_some() && look.lots.len() < look.rows {
+                notes.push("so does the calibration".into());
+            }
             let (plan, combiner) = (Some(plan), specs[0].kind.clone());
-            Stacked { ensemble, plan, folds, combiner, failures: Vec::new(), notes }
+            let (failures, of_all) = (Vec::new(), of_all.into_inner());
+            Stacked { ensemble, plan, folds, combiner, failures, notes, of_all }
         };
         self.finish(catalogue, &look.data, (&sample, sample.rows()), stacked, run)
     }
