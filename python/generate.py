@@ -27,7 +27,7 @@ CLASSES = [
     ("RandomForestClassifier", "forest", "classification", ("Importances",)),
     ("ExtraTreesClassifier", "extra-trees", "classification", ("Importances",)),
     ("GradientBoostingClassifier", "boost", "classification", ("Importances",)),
-    ("AdaBoostClassifier", "adaboost", "classification", ()),
+    ("AdaBoostClassifier", "adaboost", "classification", ("Importances",)),
     ("BaggingClassifier", "averaged", "classification", ()),
     ("MixtureOfExpertsClassifier", "experts", "classification", ()),
     ("NaiveBayes", "naive-bayes", "classification", ()),

@@ -120,7 +120,7 @@ class Estimator(BaseEstimator):
     def _rows_to_use(self, x: Any) -> Any:
         check_is_fitted(self, "model_")
         if _rows.is_frame(x):
-            table = _rows.table(x)
+            table = _rows.table(x, [name for name, levels in self.model_.columns if levels is None])
             # A file does not say in which order its table had the columns, nor which others: the library finds those it needs.
             if not getattr(self, "_of_file", False):
                 self._check_columns(x, table, reset=False)
@@ -128,7 +128,7 @@ class Estimator(BaseEstimator):
             if self._by_name():
                 return table
             x = _rows.array_of(x)
-        elif self._by_name() and not self._all_numbers():
+        elif self._by_name() and not self._all_numbers() and np.ndim(x) == 2:
             kinds = "texts, categories or dates"
             raise ValueError(f"{type(self).__name__} was fitted to a data frame with {kinds}: it needs one to predict, too")
         return self._array(x, reset=False)
@@ -141,6 +141,8 @@ class Estimator(BaseEstimator):
         """Numbers as the library takes them: the same array, if it is one of doubles in C order."""
         _rows.refuse_dates(x)
         _rows.refuse_mapping(x)
+        if isinstance(x, np.ma.MaskedArray):
+            x = x.astype(np.float64).filled(np.nan)
         try:
             return validate_data(self, x, dtype=np.float64, order="C", ensure_all_finite="allow-nan", **checks)
         except (TypeError, ValueError) as error:
@@ -178,7 +180,7 @@ class Estimator(BaseEstimator):
         for note in report.get("data_notes") or []:
             _warn(in_python(note))
         for text in report.get("left_out") or []:
-            _warn(f"a member was left out: {text}")
+            _warn(f"a member was left out: {in_python(text)}")
         if report.get("combination_converged") is False:
             from sklearn.exceptions import ConvergenceWarning
 

@@ -60,6 +60,11 @@ class Learner:
     def _recipe(self, objects: Objects) -> dict[str, Any]:
         return {"members": [self._spec(objects)], "alone": True, **self._reading()}
 
+    def _repr_html_(self) -> str:
+        # What is known of a learner alone is what it looks like.
+        picture = self.plot().svg if self.__sklearn_is_fitted__() and self.pictures_ else ""
+        return super()._repr_html_() + picture
+
     def _fitted_parameters(self) -> dict[str, Any]:
         """What the one model consists of, behind whatever wraps it."""
         check_is_fitted(self, "model_")

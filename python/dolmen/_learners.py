@@ -899,7 +899,7 @@ class GradientBoostingClassifier(Importances, ClassificationLearner):
         self.progress = progress
 
 
-class AdaBoostClassifier(ClassificationLearner):
+class AdaBoostClassifier(Importances, ClassificationLearner):
     """AdaBoost (SAMME) of stumps, or of another learner: of=SPEC.
 
     Parameters

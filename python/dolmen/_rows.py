@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,11 @@ def _is_pandas(x: Any) -> bool:
 def _is_polars(x: Any) -> bool:
     polars = sys.modules.get("polars")
     return polars is not None and isinstance(x, polars.DataFrame)
+
+
+def _is_pyarrow(x: Any) -> bool:
+    pyarrow = sys.modules.get("pyarrow")
+    return pyarrow is not None and isinstance(x, (pyarrow.Table, pyarrow.RecordBatch))
 
 
 def _is_narwhals(x: Any) -> bool:
@@ -119,23 +124,25 @@ def plain_labels(y: Any) -> Any:
     return y.to_numpy(dtype=plain)
 
 
-def table(x: Any) -> _dolmen.Table:
-    """The columns of any data frame."""
+def table(x: Any, numbers: Collection[str] = ()) -> _dolmen.Table:
+    """The columns of any data frame. Times of day are seconds in those that are known to be `numbers`."""
     check_names(x)
     if _is_pandas(x):
-        return _of_pandas(x)
+        return _of_pandas(x, numbers)
     if _is_polars(x):
-        x = _without_untyped(x)
+        return _of_stream(_plain_polars(x, numbers))
+    if _is_pyarrow(x):
+        return _of_stream(_with_clocks(x, numbers))
     if hasattr(x, "__arrow_c_stream__"):
         return _of_stream(x)
     if hasattr(x, "__arrow_c_array__"):
         import pyarrow
 
-        return _of_stream(pyarrow.record_batch(x))
+        return _of_stream(_with_clocks(pyarrow.record_batch(x), numbers))
     import narwhals.stable.v1 as narwhals
 
     frame = narwhals.from_native(x, eager_only=True)
-    return _dolmen.Table.from_arrow(frame.to_arrow())
+    return _dolmen.Table.from_arrow(_with_clocks(frame.to_arrow(), numbers))
 
 
 def _of_stream(x: Any) -> _dolmen.Table:
@@ -145,21 +152,47 @@ def _of_stream(x: Any) -> _dolmen.Table:
         raise ValueError(f"{type(x).__name__} cannot be read as a table of columns: {error}") from None
 
 
-def _without_untyped(frame: Any) -> Any:
-    """A frame of Polars whose columns all have a type: it hands those that hold nothing over in a way that Arrow does not know."""
+def _plain_polars(frame: Any, numbers: Collection[str]) -> Any:
+    """A frame of Polars whose columns all have a type, for it hands those that hold nothing over in a way that Arrow does not know; and clocks as
+    texts, see `_with_clocks`."""
     import polars
 
-    return frame.with_columns(polars.col(polars.Null).cast(polars.String))
+    zoned = [name for name, kind in frame.schema.items() if _is_local(getattr(kind, "time_zone", None))]
+    clocks = [name for name, kind in frame.schema.items() if kind == polars.Time and name not in numbers]
+    return frame.with_columns(
+        polars.col(polars.Null).cast(polars.String),
+        polars.col(zoned).dt.to_string("%Y-%m-%dT%H:%M:%S%.f%z"),
+        polars.col(clocks).dt.to_string("%H:%M:%S%.f"),
+    )
 
 
-def _of_pandas(frame: Any) -> _dolmen.Table:
+def _with_clocks(table: Any, numbers: Collection[str]) -> Any:
+    """A table of pyarrow with moments in a zone and times of day as texts that say what the clocks showed, as files of texts do: Arrow hands over
+    what the clocks of Greenwich showed, and seconds."""
+    import pyarrow.compute
+
+    if isinstance(table, pyarrow.RecordBatch):
+        table = pyarrow.Table.from_batches([table])
+    for place, (name, kind) in enumerate(zip(table.schema.names, table.schema.types, strict=True)):
+        if _is_local(getattr(kind, "tz", None)):
+            table = table.set_column(place, name, pyarrow.compute.strftime(table.column(place), format="%Y-%m-%dT%H:%M:%S%z"))
+        elif pyarrow.types.is_time(kind) and name not in numbers:
+            table = table.set_column(place, name, table.column(place).cast(pyarrow.string()))
+    return table
+
+
+def _is_local(zone: str | None) -> bool:
+    return zone not in (None, "UTC", "Etc/UTC", "+00:00")
+
+
+def _of_pandas(frame: Any, numbers: Collection[str]) -> _dolmen.Table:
     frame = _plain(frame)
     try:
         import pyarrow
     except ImportError:
         return _dolmen.Table.from_columns([(str(name), _cells(frame[name])) for name in frame.columns])
     try:
-        return _dolmen.Table.from_arrow(pyarrow.Table.from_pandas(frame, preserve_index=False))
+        return _dolmen.Table.from_arrow(_with_clocks(pyarrow.Table.from_pandas(frame, preserve_index=False), numbers))
     except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):
         # Columns of mixed types: Arrow has none, texts say what the cells look like.
         return _dolmen.Table.from_columns([(str(name), _cells(frame[name])) for name in frame.columns])
@@ -195,6 +228,8 @@ def _cells(column: Any) -> Any:
     """Numbers as an array, anything else as texts with None where a value is missing."""
     if column.dtype.kind in "iuf":
         return np.ascontiguousarray(column.to_numpy(), dtype=np.float64)
+    if column.dtype.kind == "m":
+        return np.ascontiguousarray(column.dt.total_seconds(), dtype=np.float64)
     missing = column.isna()
     # Truth values are spelled as Arrow spells them.
     spelled = (lambda cell: str(bool(cell)).lower()) if column.dtype.kind == "b" else str

@@ -12,6 +12,11 @@ WITH_VALUES = [
     (r"--schema '([^']*)=(\w+)'", r'reading={"types": {"\1": "\2"}}'),
     (r"--missing '([^']*)'", r'reading={"missing": ["\1"]}'),
     (r"--drop '([^']*)'", r'reading={"drop": ["\1"]}'),
+    # A Python member that fails is named once.
+    (r"^(member '([^']*)' failed in split \d+): data: (?:\2: )?", r"\1: "),
+    (r"^([^:]+): \1: ", r"\1: "),
+    # The kinds by which recipes speak of Python objects and of names are spelled by nobody.
+    (r", python(, named)?, but is", ", but is"),
 ]
 """What the command line's options are called here, with the values that were named."""
 
@@ -29,6 +34,7 @@ IN_PYTHON = {
     "--drop-failed": "drop_failed=True",
     "--all-columns": 'reading={"all_columns": True}',
     "--alone fits one member as it is, without folds": "its own class fits one member as it is, without folds",
+    "(--alone, --check none or": '(check="none" or',
     "--check none": 'check="none"',
     "--missing": 'reading={"missing": [..]}',
     "add --log": "give log=True",

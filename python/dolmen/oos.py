@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ class OutOfSample:
                 arrays = [(name, np.log(_not_negative(name, values))) for name, values in arrays]
         if classes is not None and not log:
             _check_sums(arrays)
-        matrix = _dolmen.Matrix.from_arrays(arrays, truth, log and y is not None, weights)
+        matrix = _dolmen.Matrix.from_arrays(arrays, truth, log and y is not None, weights, _rows.manner())
         found = cls(matrix)
         if classes is not None:
             found._classes = classes
@@ -91,6 +91,12 @@ class OutOfSample:
         values = self._matrix.column(self.members.index(member))
         return values.ravel() if values.shape[1] == 1 else values
 
+    def __contains__(self, member: object) -> bool:
+        return member in self.members
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.members)
+
     def __len__(self) -> int:
         return self._matrix.rows
 
@@ -135,7 +141,7 @@ class OutOfSample:
             "target": None if y is None else _rows.free_name("y", table.names),
             "weights": None if weights is None else _rows.free_name("weights", table.names),
         }
-        found, notes = _dolmen.Matrix.from_table(recipe, table, truth, weights)
+        found, notes = _dolmen.Matrix.from_table(recipe, table, truth, weights, _rows.manner())
         for note in notes:
             warnings.warn(note, stacklevel=3)
         return cls(found)
@@ -247,7 +253,8 @@ def weigh(matrix: Any, y: Any = None, method: Any = None, log: bool = False, *, 
     if not isinstance(matrix, Mapping):
         values = np.asarray(matrix, dtype=np.float64)
         if values.ndim != 2:
-            raise ValueError(f"the matrix must have two dimensions, rows and members, but has {values.ndim}")
+            hint = "what members say of classes comes as a mapping from their names to arrays (rows x classes)"
+            raise ValueError(f"the matrix must have two dimensions, rows and members, but has {values.ndim}\nhint: {hint}")
         matrix = {f"member {m + 1}": values[:, m] for m in range(values.shape[1])}
     return OutOfSample.from_arrays(matrix, y, log=log, sample_weight=sample_weight).weigh(method, **options)
 

@@ -17,7 +17,7 @@ __all__ = ["Comparison", "advise", "compare", "load"]
 
 
 def load(path: str | Path, *, trust: bool = False) -> Any:
-    """The estimator of a model file, written by Python or by the command line.
+    """The estimator of a model file, written by Python or by the command line: a stack, or the class of a learner that was fitted as it is.
 
     A file with Python members holds pickles, and reading those runs what is in them: it is only read with `trust=True`. Classes are whole numbers
     or truth values if all their names are spelled so, else texts.
@@ -26,29 +26,13 @@ def load(path: str | Path, *, trust: bool = False) -> Any:
 
 
 def estimator_of(model: _dolmen.Model) -> Any:
-    """The estimator around a fitted model."""
-    from ._estimator import Classifier, DensityEstimator, Regressor
-    from .stacked import StackedClassifier, StackedDensity, StackedRegressor
-
-    kinds: dict[str, type] = {
-        "density": StackedDensity,
-        "classification": StackedClassifier,
-        "joint": StackedClassifier,
-        "regression": StackedRegressor,
-    }
+    """The estimator around a fitted model: of a learner that was fitted as it is its own class, else a stack."""
     recipe = model.recipe() or {}
-    same = ("folds", "plan", "check", "calibration", "intervals", "keep_stack", "keep_all", "keep_matrix", "drop_failed", "explain")
-    same += ("effort", "budget", "max_members", "predict_under")
-    given = {name: recipe[name] for name in same if recipe.get(name) is not None}
+    task = "classification" if model.task == "joint" else model.task
     # What was left at its default is not said again: it decides nothing.
-    given["reading"] = {name: value for name, value in (recipe.get("reading") or {}).items() if value} or None
-    estimator: Classifier | Regressor | DensityEstimator = kinds[model.task](
-        recipe.get("members") or None,
-        combiner=recipe.get("combiners") or None,
-        random_state=recipe.get("seed"),
-        final=recipe.get("ending") or "refit",
-        **given,
-    )
+    reading = {name: value for name, value in (recipe.get("reading") or {}).items() if value} or None
+    manner = {"reading": reading, "random_state": recipe.get("seed")}
+    estimator = _learner_of(task, recipe, manner) or _stack_of(task, recipe, manner)
     estimator.model_ = model
     if model.classes:
         estimator.classes_ = np.sort(_rows.unspelled(model.classes))
@@ -59,6 +43,46 @@ def estimator_of(model: _dolmen.Model) -> Any:
     if estimator._by_name():
         estimator.feature_names_in_ = np.asarray(inputs, dtype=object)
     return estimator
+
+
+def _learner_of(task: str, recipe: dict[str, Any], manner: dict[str, Any]) -> Any:
+    """The learner that a recipe fits as it is; None if it fits a stack, or there is no class of the learner."""
+    return _learner(task, _dolmen.spec(recipe["members"][0]), **manner) if recipe.get("alone") else None
+
+
+def _learner(task: str, spec: dict[str, Any], **manner: Any) -> Any:
+    """The estimator of a spec that is taken apart, if there is a class of it: the learners that it is made of are estimators, too."""
+    from . import _learners
+
+    classes = (getattr(_learners, name) for name in _learners.__all__)
+    found = next((cls for cls in classes if (cls._kind, cls._task) == (spec["kind"], task)), None)
+    if found is None:
+        return None
+    names = {theirs: ours for ours, theirs in found._spelled.items()}
+    parameters = {}
+    for name, value in spec.items():
+        if isinstance(value, dict) and "kind" in value:
+            value = _learner("density" if name == "density" else task, value) or value
+        parameters[names.get(name, name)] = value
+    del parameters["kind"]
+    return found(**parameters, **manner)
+
+
+def _stack_of(task: str, recipe: dict[str, Any], manner: dict[str, Any]) -> Any:
+    """The stack that a recipe fits."""
+    from .stacked import StackedClassifier, StackedDensity, StackedRegressor
+
+    kinds: dict[str, type] = {"density": StackedDensity, "classification": StackedClassifier, "regression": StackedRegressor}
+    same = ("folds", "plan", "check", "calibration", "intervals", "keep_stack", "keep_all", "keep_matrix", "drop_failed", "explain")
+    same += ("effort", "budget", "max_members", "predict_under")
+    given = {name: recipe[name] for name in same if recipe.get(name) is not None}
+    return kinds[task](
+        recipe.get("members") or None,
+        combiner=recipe.get("combiners") or None,
+        final=recipe.get("ending") or "refit",
+        **given,
+        **manner,
+    )
 
 
 class Comparison(dict):

@@ -257,21 +257,13 @@ class Stacked(TransformerMixin, Estimator):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """What the mean score of rows held out loses when an input is shuffled. Inputs that are one thing share it. A single learner that was read
-        from a file has its own."""
+        """What the mean score of rows held out loses when an input is shuffled. Inputs that are one thing share it."""
         found = (self.evidence_ or {}).get("importance")
         if found is None:
-            return self._importances_of_one()
+            raise AttributeError("importances of a stack are measured if explain=True")
         losses = {name: one["loss"]["mean"] for one in found["inputs"] for name in (one["name"], *one["columns"])}
         known = getattr(self, "feature_names_in_", None)
         return np.asarray([losses.get(name, 0.0) for name in (dict.fromkeys(self.model_.origins) if known is None else known)])
-
-    def _importances_of_one(self) -> np.ndarray:
-        members = self.model_.members()
-        for series in members[0]["series"] if len(members) == 1 and getattr(self, "_of_file", False) else []:
-            if series["name"] == "importance":
-                return self._per_feature(series["values"])
-        raise AttributeError("importances of a stack are measured if explain=True")
 
     @property
     def oos_(self) -> OutOfSample:

@@ -13,7 +13,8 @@ stack = StackedClassifier(["logistic", "forest(trees=100)", "boost(rounds=60)", 
 for name, weight, error in zip(stack.member_names_, stack.weights_, stack.weight_errors_, strict=True):
     print(f"{name:<20} weight {weight:.3f} (se {error:.3f})")
 check = stack.report_["check"]
-print("log score in the check", round(check["stack"]["mean"], 4), "gain over the best member", check["gain_over_best"])
-print("accuracy on new rows", stack.score(x_test, y_test))
-print("figures on new rows", stack.score_report(x_test, y_test)["figures"])
+gain = check["gain_over_best"]
+print(f"log score in the check {check['stack']['mean']:.4f}, better than the best member by {gain['mean']:.4f} (se {gain['se']:.4f})")
+figures = stack.score_report(x_test, y_test)["figures"]
+print("on new rows", ", ".join(f"{name} {value:.4f}" for name, value in figures.items()))
 assert stack.score(x_test, y_test) > 0.9

@@ -16,6 +16,7 @@ lpd = {"narrow": normal(0.0, 0.8), "wide": normal(0.0, 2.5), "shifted": normal(1
 found = dolmen.weigh(lpd, log=True)
 for name, weight, error in zip(found.members, found.weights, found.weight_errors, strict=True):
     print(f"{name:<8} {weight:.4f} (se {error:.4f})")
-print("no weights score better by more than", found.gap)
-print("pseudo-BMA+", dolmen.weigh(lpd, log=True, method="pseudo-bma+").weights.round(4))
+print(f"no weights score better by more than {found.gap:.1e} per row")
+other = dolmen.weigh(lpd, log=True, method="pseudo-bma+")
+print("pseudo-BMA+:", ", ".join(f"{name} {weight:.4f}" for name, weight in zip(other.members, other.weights, strict=True)))
 assert found.gap < 1e-9

@@ -31,6 +31,8 @@ except ImportError:
     print("CatBoost is not there")
 
 stack = StackedClassifier(members, combiner="simplex").fit(table, bought)
-print(dict(zip(stack.member_names_, stack.weights_.round(3), strict=True)))
-print(stack.predict_proba(table.head(3)))
+for name, weight, error in zip(stack.member_names_, stack.weights_, stack.weight_errors_, strict=True):
+    print(f"{name:<20} weight {weight:.3f} (se {error:.3f})")
+for (age, town), chances in zip(table.head(3).to_numpy(), stack.predict_proba(table.head(3)), strict=True):
+    print(f"{age:.0f} years old, from the {town}: buys with probability {chances[1]:.2f}")
 assert abs(stack.weights_.sum() - 1) < 1e-9

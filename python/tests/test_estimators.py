@@ -1,6 +1,8 @@
 """What estimators do beyond scikit-learn's checks."""
 
 import pickle
+import subprocess
+import sys
 import warnings
 
 import joblib
@@ -240,9 +242,39 @@ def test_a_loaded_stack_is_fitted_again_as_it_was(tmp_path):
     stack.save(tmp_path / "m.dolmen")
     again = clone(dolmen.load(tmp_path / "m.dolmen")).fit(x, y)
     assert again.model_.to_bytes() == stack.model_.to_bytes()
-    forest = dolmen.RandomForestClassifier(trees=5).fit(x, y)
-    forest.save(tmp_path / "m.dolmen")
-    assert np.array_equal(dolmen.load(tmp_path / "m.dolmen").feature_importances_, forest.feature_importances_)
+
+
+def test_a_loaded_learner_is_of_its_own_class(tmp_path):
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"a": rng.normal(size=80), "b": rng.normal(size=80), "c": rng.choice(list("pq"), 80)})
+    y, path = np.where(x["a"] > 0, "10", "9"), tmp_path / "m.dolmen"
+    learners = [
+        dolmen.RandomForestClassifier(trees=5, reading={"drop": ["b"]}, random_state=3),
+        dolmen.LogisticRegression(lambda_=0.5),
+        dolmen.BaggingClassifier(of=dolmen.DecisionTreeClassifier(depth=2), fits=3),
+        dolmen.BayesClassifier(density=dolmen.GaussianMixture(components=2), reading={"drop": ["c"]}),
+        dolmen.KNeighborsRegressor(k=3),
+        dolmen.GaussianMixture(components=3, covariance="diagonal"),
+    ]
+    for learner in learners:
+        truth = x["a"] * 2 if isinstance(learner, dolmen.KNeighborsRegressor) else y
+        learner.fit(x, truth).save(path)
+        again = dolmen.load(path)
+        assert type(again) is type(learner) and again.reading == learner.reading and again.random_state == (learner.random_state or 0)
+        assert clone(again).fit(x, truth).model_.to_bytes() == again.model_.to_bytes() == learner.model_.to_bytes()
+    assert again.means_.shape == (3, 2) and np.array_equal(again.means_, learner.means_)
+    forest = learners[0]
+    forest.save(path)
+    assert dolmen.load(path).feature_importances_.tolist() == forest.feature_importances_[[0, 2]].tolist()
+    # A learner without a class of its own.
+    x.assign(y=x["a"]).to_csv(tmp_path / "t.csv", index=False)
+    words = ["fit", tmp_path / "t.csv", "--target", "y", "--alone", "-q", "-o", path, "--model"]
+    for model, cls in [("mean", dolmen.StackedRegressor), ("forest(trees=7)", dolmen.RandomForestRegressor)]:
+        subprocess.run([sys.executable, "-m", "dolmen", *map(str, words), model], capture_output=True, check=True)
+        assert type(dolmen.load(path)) is cls
+    assert dolmen.load(path).trees == 7
 
 
 def test_the_matrix_has_the_labels_that_were_given(iris):

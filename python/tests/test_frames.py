@@ -1,5 +1,6 @@
 """Rows of every kind: arrays without a copy, data frames of all libraries alike."""
 
+import datetime
 import subprocess
 import sys
 
@@ -314,6 +315,56 @@ def test_durations_are_seconds(frame):
         x = pd.DataFrame({"lasting": lasting.astype(f"timedelta64[{unit}]")})
         assert dolmen.NaiveBayes().fit(x, kind).model_.to_bytes() == expected
         assert dolmen.NaiveBayes().fit(pl.from_pandas(x), kind).model_.to_bytes() == expected
+
+
+def test_without_pyarrow_durations_are_seconds_too(frame, monkeypatch):
+    table, kind = frame
+    x = pd.DataFrame({"lasting": pd.to_timedelta(table["count"] + 1, unit="min")})
+    expected = dolmen.NaiveBayes().fit(x, kind).model_.to_bytes()
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert dolmen.NaiveBayes().fit(x, kind).model_.to_bytes() == expected
+
+
+def test_moments_in_a_zone_are_what_the_clocks_there_showed(frame, tmp_path):
+    """As in the file of texts that pandas writes."""
+    rng = np.random.default_rng(5)
+    moments = pd.Timestamp("2024-03-20", tz="UTC") + pd.to_timedelta(rng.integers(0, 20 * 24 * 60, ROWS), "min")
+    x = pd.DataFrame({"at": moments.tz_convert("America/New_York"), "size": rng.normal(size=ROWS)})
+    y = pd.Series(np.where(x["at"].dt.hour < 12, "morning", "later"), name="part")
+    x.assign(part=y).to_csv(tmp_path / "zoned.csv", index=False)
+    words = ["fit", tmp_path / "zoned.csv", "--target", "part", "--task", "classify", "--model", "tree(depth=2)", "--alone", "-q", "-o", tmp_path / "cli.dolmen"]
+    subprocess.run([sys.executable, "-m", "dolmen", *map(str, words)], check=True, capture_output=True)
+    by_cli = dolmen.load(tmp_path / "cli.dolmen")
+    assert by_cli.score(x, y) == 1.0
+    for given in [x, pl.from_pandas(x), pa.Table.from_pandas(x), pa.RecordBatch.from_pandas(x), x.assign(at=x["at"].astype("timestamp[us, tz=America/New_York][pyarrow]"))]:
+        assert dolmen.DecisionTreeClassifier(depth=2).fit(given, y).model_.to_bytes() == by_cli.model_.to_bytes()
+        assert by_cli.score(given, y) == 1.0
+
+
+def test_times_of_day_are_those_of_files(tmp_path):
+    rng = np.random.default_rng(5)
+    minutes = rng.integers(0, 1440, ROWS)
+    x = pd.DataFrame({"at": [datetime.time(m // 60, m % 60) for m in minutes], "size": rng.normal(size=ROWS)})
+    y = pd.Series(np.where(minutes < 720, "morning", "later"), name="part")
+    x.assign(part=y).to_csv(tmp_path / "clock.csv", index=False)
+    words = ["fit", tmp_path / "clock.csv", "--target", "part", "--task", "classify", "--model", "tree(depth=2)", "--alone", "-q", "-o", tmp_path / "m.dolmen"]
+    subprocess.run([sys.executable, "-m", "dolmen", *map(str, words)], check=True, capture_output=True)
+    by_cli = dolmen.load(tmp_path / "m.dolmen")
+    for given in [x, pl.from_pandas(x), pa.Table.from_pandas(x)]:
+        assert dolmen.DecisionTreeClassifier(depth=2).fit(given, y).model_.to_bytes() == by_cli.model_.to_bytes()
+        assert by_cli.score(given, y) == 1.0
+    # Where a model knows them as seconds, they are seconds.
+    seconds = dolmen.DecisionTreeClassifier(depth=2).fit(x.assign(at=60.0 * minutes), y)
+    for given in [x, pl.from_pandas(x)]:
+        assert seconds.score(given, y) == 1.0
+
+
+def test_cells_that_are_masked_are_missing():
+    rng = np.random.default_rng(0)
+    x, gone = rng.normal(size=(60, 2)), rng.random((60, 2)) < 0.2
+    y = (x[:, 0] > 0).astype(int)
+    here = dolmen.NaiveBayes().fit(np.ma.masked_array(x, mask=gone), y)
+    assert here.model_.to_bytes() == dolmen.NaiveBayes().fit(np.where(gone, np.nan, x), y).model_.to_bytes()
 
 
 def test_arrays_that_begin_anywhere_in_memory():

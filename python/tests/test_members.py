@@ -107,11 +107,11 @@ def test_a_member_that_raises_in_one_fold(iris):
     x, y = iris
     FIRST = x[0]
     members = [("fails", Fails()), "naive-bayes", "tree(depth=3)"]
-    with pytest.raises(dolmen.errors.MemberError, match="'fails' failed in split .*no such row") as caught:
+    with pytest.raises(dolmen.errors.MemberError, match=r"^member 'fails' failed in split \d: RuntimeError: no such row") as caught:
         dolmen.StackedClassifier(members).fit(x, y)
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value.__cause__, RuntimeError) and str(caught.value.__cause__) == "no such row"
-    with pytest.warns(UserWarning, match="fails"):
+    with pytest.warns(UserWarning, match="left out: fails: RuntimeError: no such row"):
         stack = dolmen.StackedClassifier(members, drop_failed=True).fit(x, y)
     assert stack.member_names_ == ["naive-bayes", "tree(depth=3)"]
 

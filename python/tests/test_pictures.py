@@ -34,6 +34,14 @@ def test_the_page_and_the_summary(stack, tmp_path):
     assert dolmen.StackedClassifier()._repr_html_()
 
 
+def test_single_learners_show_what_they_look_like(iris):
+    x, y = iris
+    for learner in [dolmen.GaussianMixture(components=2).fit(x), dolmen.DecisionTreeClassifier(depth=2).fit(x, y)]:
+        assert "<svg" in learner._repr_html_()
+    assert "naive-bayes" in dolmen.NaiveBayes().fit(x, y)._repr_html_()
+    assert dolmen.GaussianMixture()._repr_html_()
+
+
 def test_weights_on_axes(stack):
     axes = stack.plot_weights()
     assert [text.get_text() for text in axes.get_yticklabels()] == stack.member_names_

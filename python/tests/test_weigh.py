@@ -65,6 +65,7 @@ def test_the_matrix_to_and_from_files_and_frames(tmp_path):
     oos = stack.oos_
     oos.write(tmp_path / "oos.parquet")
     again = dolmen.OutOfSample.read(tmp_path / "oos.parquet")
+    assert "logistic" in again and "forest" not in again and list(again) == again.members
     assert again.members == oos.members and np.array_equal(again["logistic"], oos["logistic"])
     frame = oos.to_pandas()
     assert list(frame.columns) == ["logistic:0", "logistic:1", "logistic:2", "naive-bayes:0", "naive-bayes:1", "naive-bayes:2", "y"]
@@ -80,6 +81,8 @@ def test_mistakes_are_named(logs):
         dolmen.weigh({"a": [-1.0, 0.5]})
     with pytest.raises(ValueError, match="two dimensions"):
         dolmen.weigh(np.zeros(3))
+    with pytest.raises(ValueError, match="hint: .* mapping"):
+        dolmen.stack_oof([0, 1, 1], [np.full((3, 2), 0.5)] * 2)
     with pytest.raises(ValueError, match="classes"):
         dolmen.stack_oof(["a", "b", "c"], {"m": [0.1, 0.2, 0.3]})
     with pytest.raises(ValueError):

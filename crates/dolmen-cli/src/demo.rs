@@ -5,11 +5,14 @@ use std::io::Write;
 use clap::{Args, ValueEnum};
 use dolmen::error::Result;
 use dolmen::plan::Portion;
-use dolmen::recipe::{CheckPolicy, Combined, FitReport, Model, Parting, Recipe, Tested};
+use dolmen::recipe::{
+    CheckPolicy, Combined, Evidence, FitReport, Model, Parting, Recipe, ScoreReport, Tested,
+};
 use dolmen::run::Run;
 use dolmen::score::figures::Figures;
 use dolmen::spec::Spec;
 use dolmen::table::Table;
+use dolmen_report::ModelView;
 use serde::Serialize;
 
 use crate::args::{Common, Format};
@@ -109,6 +112,14 @@ struct Report {
     tested_on: usize,
 }
 
+/// A fit, and what the rows that took part in nothing say of it.
+struct Stacked {
+    report: Report,
+    model: Model,
+    score: ScoreReport,
+    evidence: Evidence,
+}
+
 #[derive(Debug, Serialize)]
 struct HeldOut {
     name: String,
@@ -118,11 +129,14 @@ struct HeldOut {
 pub(crate) fn run(demo: &Demo, common: &Common, out: &mut dyn Write) -> Done {
     demo.shows.check()?;
     let run = common.run()?;
-    let (report, model) = demo.subject.stacked(common, demo.shows.report.is_some(), &run)?;
+    let stacked = demo.subject.stacked(common, demo.shows.report.is_some(), &run)?;
     drop(run);
-    demo.shows.write(&dolmen_report::Subject::of(&model), common)?;
+    // What is drawn tells of the same rows as what is printed.
+    let Stacked { report, model, score, evidence } = &stacked;
+    let view = ModelView { model, evidence: Some(evidence), score: Some(score), rows: None };
+    demo.shows.write(&dolmen_report::Subject::Model(view), common)?;
     if common.format == Format::Json {
-        return output::json(&report, out);
+        return output::json(report, out);
     }
     writeln!(out, "{}", demo.subject.story(report.learned_from))?;
     if let FitReport::Stack(stack) = &report.fit
@@ -156,7 +170,7 @@ impl Subject {
     }
 
     /// Fits the subject's members to most of the rows, as `fit` does, and tests them on the others.
-    fn stacked(self, common: &Common, explain: bool, run: &Run) -> Result<(Report, Model)> {
+    fn stacked(self, common: &Common, explain: bool, run: &Run) -> Result<Stacked> {
         let (table, target) = self.data(run)?;
         let specs = self.members().iter().map(|text| Spec::parse(text));
         let recipe = Recipe {
@@ -166,17 +180,17 @@ impl Subject {
             // What the members and their weights are is what is shown.
             check: CheckPolicy::None,
             keep_all: true,
-            explain,
             ..Recipe::default()
         };
         let parting = Parting::random(Portion::Fraction(TEST));
-        let Tested { fit, score: scored, learned_from } = recipe.fit_part(&table, &parting, run)?;
-        let tested_on = scored.rows;
-        let mut held_out = vec![HeldOut { name: "(the stack)".into(), figures: scored.figures }];
-        held_out.extend(
-            scored.members.into_iter().map(|m| HeldOut { name: m.name, figures: m.figures }),
-        );
+        let tested = recipe.fit_part(&table, &parting, explain, run)?;
+        let Tested { fit, score, evidence, learned_from } = tested;
+        let line =
+            |name: &str, figures: &Figures| HeldOut { name: name.into(), figures: figures.clone() };
+        let members = score.members.iter().map(|member| line(&member.name, &member.figures));
+        let held_out = [line("(the stack)", &score.figures)].into_iter().chain(members).collect();
+        let tested_on = score.rows;
         let report = Report { fit: fit.report, held_out, learned_from, tested_on };
-        Ok((report, fit.model))
+        Ok(Stacked { report, model: fit.model, score, evidence })
     }
 }

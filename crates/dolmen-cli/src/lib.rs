@@ -4,6 +4,7 @@
 
 mod advise;
 mod args;
+mod bars;
 mod compare;
 mod demo;
 mod examples;

@@ -1,6 +1,6 @@
 //! Results as tables, numbers as people read them, failures as two lines.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use comfy_table::presets::NOTHING;
@@ -13,6 +13,7 @@ use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
 
 use crate::args::{Common, Format};
+pub(crate) use crate::bars::weight_bar;
 use crate::examples::Example;
 use crate::json;
 
@@ -364,32 +365,6 @@ pub(crate) fn difference(estimate: &Estimate) -> String {
     format!("{sign}{} (se {})", number(estimate.mean), maybe(estimate.se))
 }
 
-/// Cells of a bar.
-const BAR: usize = 10;
-
-/// A share of the largest as a small bar: of blocks on a terminal, else (and with NO_COLOR) of plain signs.
-pub(crate) fn bar(share: f64) -> String {
-    let is_plain = !io::stdout().is_terminal() || std::env::var_os("NO_COLOR").is_some();
-    bar_of(share, is_plain)
-}
-
-fn bar_of(share: f64, is_plain: bool) -> String {
-    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    let share = if share > 0.0 { share.min(1.0) } else { return String::new() };
-    if is_plain {
-        return "#".repeat(((share * BAR as f64).round() as usize).max(1));
-    }
-    let eighths = ((share * (8 * BAR) as f64).round() as usize).max(1);
-    format!("{}{}", "█".repeat(eighths / 8), PARTS[eighths % 8])
-}
-
-/// The bar of a weight among others; cells of one length, so that bars begin side by side.
-pub(crate) fn weight_bar(weight: f64, all: impl Iterator<Item = f64>) -> String {
-    let bar = bar(weight / all.fold(0.0, f64::max));
-    let blanks = BAR - bar.chars().count().min(BAR);
-    format!("{bar}{}", " ".repeat(blanks))
-}
-
 /// Tells the user something on stderr that is no result.
 pub(crate) fn note(common: &Common, text: &str) {
     if !common.quiet {
@@ -472,18 +447,6 @@ mod tests {
         let wide = format!("note           {}", "größer als vorgesehen ".repeat(8));
         assert!(shown(&wide, 30).lines().all(|line| line.chars().count() <= 30));
         assert_eq!(shown("", 40), "\n");
-    }
-
-    #[test]
-    fn bars_are_as_long_as_their_share_and_zero_has_none() {
-        assert_eq!(
-            [0.0, 0.01, 0.5, 1.0].map(|s| bar_of(s, true)),
-            ["", "#", "#####", "##########"]
-        );
-        let blocks = [0.0, 0.01, 0.55, 1.0].map(|s| bar_of(s, false));
-        assert_eq!(blocks, ["", "▏", "█████▌", "██████████"]);
-        assert_eq!(bar_of(f64::NAN, true), "");
-        assert_eq!(weight_bar(0.2, [0.2, 0.4].into_iter()).chars().count(), BAR);
     }
 
     #[test]

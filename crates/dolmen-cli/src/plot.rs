@@ -11,7 +11,9 @@ use dolmen::recipe::{
 };
 use dolmen::run::Run;
 use dolmen::table::Features;
-use dolmen_report::{Kind, ModelView, Options, Subject, Theme, draw, kinds, shows_rows};
+use dolmen_report::{
+    Kind, ModelView, Options, Subject, Theme, draw, kinds, kinds_with_data, shows_rows,
+};
 use serde::Serialize;
 
 use crate::args::{Cells, Common, DataFile, Format};
@@ -116,13 +118,7 @@ pub(crate) fn run(plot: &Plot, common: &Common, out: &mut dyn Write) -> Done {
         ..Options::default()
     };
     let svg = draw(&subject, kind, &options).map_err(|error| match error {
-        Error::Param { ref name, .. } if name == "picture" => error.with_hint(match kind {
-            Kind::Importance | Kind::Dependence => {
-                "it needs rows with known truth (--data FILE), or a model made by fit --explain"
-            }
-            Kind::Pit => "where the folds' densities are unlike that of all rows it needs others (--data FILE)",
-            _ => "dolmen plot FILE --list says which pictures there are",
-        }),
+        Error::Param { ref name, .. } if name == "picture" => error.with_hint(cure(&subject, kind)),
         other => other,
     })?;
     if let Some(path) = plot.output.as_deref().filter(|path| !output::is_standard(path)) {
@@ -131,6 +127,26 @@ pub(crate) fn run(plot: &Plot, common: &Common, out: &mut dyn Write) -> Done {
     }
     output::not_json(common.format, "picture")?;
     Ok(out.write_all(svg.as_bytes())?)
+}
+
+/// What to do where a picture does not suit.
+fn cure(subject: &Subject<'_>, kind: Kind) -> &'static str {
+    match kind {
+        _ if !kinds_with_data(subject).contains(&kind) => match kind {
+            Kind::Tree => "a forest has trees, too: --member NAME draws its first",
+            Kind::Training => {
+                "it shows the loss of rows that boosting or a network holds out to stop in time, and no member held out any: boosting does in some hundred rows, or more if held_out is larger"
+            }
+            _ => "dolmen plot FILE --list says which pictures there are",
+        },
+        Kind::Importance | Kind::Dependence => {
+            "it needs rows with known truth (--data FILE), or a model made by fit --explain"
+        }
+        Kind::Pit => {
+            "where the folds' densities are unlike that of all rows it needs others (--data FILE)"
+        }
+        _ => "it needs rows with known truth (--data FILE)",
+    }
 }
 
 impl Plot {
@@ -152,16 +168,29 @@ impl Plot {
 struct Listed {
     kind: &'static str,
     shows: &'static str,
+    /// The option that it cannot be drawn without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    needs: Option<&'static str>,
 }
 
 fn list(subject: &Subject<'_>, common: &Common, out: &mut dyn Write) -> Done {
-    let listed = |kind: Kind| Listed { kind: kind.name(), shows: kind.meaning() };
-    let all: Vec<Listed> = kinds(subject).into_iter().map(listed).collect();
+    let listed = |needs: Option<&'static str>| {
+        move |kind: Kind| Listed { kind: kind.name(), shows: kind.meaning(), needs }
+    };
+    let mut all: Vec<Listed> = kinds(subject).into_iter().map(listed(None)).collect();
+    let more: Vec<Listed> =
+        kinds_with_data(subject).into_iter().map(listed(Some("--data"))).collect();
     if common.format == Format::Json {
+        all.extend(more);
         return output::json(&all, out);
     }
     let row = |own: &Listed| vec![own.kind.to_string(), own.shows.to_string()];
-    left_columns(&["picture", "shows"], all.iter().map(row), out)
+    left_columns(&["picture", "shows"], all.iter().map(row), out)?;
+    if !more.is_empty() {
+        writeln!(out, "\nWith rows of known truth (--data FILE) also:\n")?;
+        left_columns(&["picture", "shows"], more.iter().map(row), out)?;
+    }
+    Ok(())
 }
 
 /// What is shown, as it was read.

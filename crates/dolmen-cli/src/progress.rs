@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use dolmen::run::{Forecast, Progress, Work};
 use dolmen::table::ROWS;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::bars::{is_dumb, is_plain};
 
 /// The bar of one run: the share of the whole work that is done, and the time left. It vanishes when the run ends.
 pub(crate) struct Bar {
@@ -35,7 +37,11 @@ impl Bar {
         let bar = ProgressBar::new(LENGTH);
         let style = ProgressStyle::with_template("{bar:32} {percent:>3} % {msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style);
+        // Blocks are for terminals that have them, and one that cannot go back in its line has no bar at all.
+        bar.set_style(if is_plain() { style.progress_chars("#>-") } else { style });
+        if is_dumb() {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
         // The bar ticks on a thread of its own; without a terminal it need not, and where no thread is to be had it cannot.
         let can_tick = || std::thread::Builder::new().spawn(|| ()).is_ok();
         if !bar.is_hidden() && can_tick() {

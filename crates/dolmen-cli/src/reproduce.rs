@@ -6,7 +6,10 @@ use std::time::Instant;
 
 use clap::Args;
 use dolmen::error::{Error, Result};
-use dolmen_papers::{Context, Effort, Experiment, Page, experiments, named};
+use dolmen_papers::page::Whose;
+use dolmen_papers::{
+    CLAIMS_RULE, Context, Effort, Experiment, FIGURES_RULE, Finding, Page, experiments, named,
+};
 use serde::Serialize;
 
 use crate::args::{Common, Format};
@@ -136,10 +139,21 @@ fn show(page: &Page, out: &mut dyn Write) -> Done {
     }
     output::report(out, |out| {
         for claim in &page.claims {
-            let label = if claim.holds { "holds" } else { "DOES NOT HOLD" };
-            writeln!(out, "{label:13}  {} ({})", claim.text, claim.evidence)?;
+            let words = claim.finding.words();
+            let label =
+                if claim.finding == Finding::Fails { words.to_uppercase() } else { words.into() };
+            let whose = if claim.whose == Whose::Ours { "ours: " } else { "" };
+            writeln!(out, "{label:14}  {whose}{} ({})", claim.text, claim.evidence)?;
         }
-        page.notes.iter().try_for_each(|note| writeln!(out, "{:13}  {note}", "note"))?;
+        let rules = [
+            (!page.claims.is_empty()).then_some(CLAIMS_RULE),
+            (!page.comparisons.is_empty()).then_some(FIGURES_RULE),
+        ];
+        let rules = rules.into_iter().flatten().map(|words| ("rule", words));
+        let notes = page.notes.iter().map(|note| ("note", note.as_str()));
+        for (label, words) in rules.chain(notes) {
+            writeln!(out, "{label:14}  {words}")?;
+        }
         Ok(())
     })
 }

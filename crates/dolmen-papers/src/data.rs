@@ -48,6 +48,8 @@ pub struct Brought {
     pub what: &'static str,
     /// Why it is not carried, and where it is to be had.
     pub why: &'static str,
+    /// What stands in where it is missing; empty if nothing does.
+    pub instead: &'static str,
 }
 
 impl Brought {
@@ -62,14 +64,20 @@ impl Brought {
 
     /// What is said where it was used.
     pub fn used(&self) -> String {
-        let Self { file, what, why } = self;
+        let Self { file, what, why, .. } = self;
         format!("From the reader's folder: `{file}`, {what}. {why}")
     }
 
     /// What is said where it is missing.
     pub fn missing(&self) -> String {
-        let Self { file, what, why } = self;
-        format!("Missing: {what}. {why} With `{file}` in a folder, `--data FOLDER` runs this part.")
+        let Self { file, what, why, instead } = self;
+        let instead = match *instead {
+            "" => String::new(),
+            words => format!(" Here {words}."),
+        };
+        format!(
+            "Missing: {what}. {why}{instead} With `{file}` in a folder, `--data FOLDER` runs this part on it."
+        )
     }
 }
 

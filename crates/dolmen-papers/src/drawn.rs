@@ -126,6 +126,12 @@ pub(crate) fn difference(first: &[f64], second: &[f64]) -> Estimate {
     estimate(&first.iter().zip(second).map(|(a, b)| a - b).collect::<Vec<f64>>())
 }
 
+/// By how much the first of two means that have nothing to do with each other is larger.
+pub(crate) fn apart(first: &Estimate, second: &Estimate) -> Estimate {
+    let se = first.se.zip(second.se).map(|(a, b)| a.hypot(b));
+    Estimate { mean: first.mean - second.mean, se }
+}
+
 /// A mean and its standard error, as words.
 pub(crate) fn with_error(estimate: &Estimate, digits: usize) -> String {
     let Estimate { mean, se } = *estimate;

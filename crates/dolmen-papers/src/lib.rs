@@ -6,7 +6,7 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `page` | what an experiment gives: tables with verdicts, claims, figures; written as Markdown, CSV and SVG |
-//! | `verdict` | when a figure agrees with the printed one: the one place where that is decided |
+//! | `verdict` | when a figure agrees with the printed one, and when a claim holds: the one place where that is decided |
 //! | `data` | the data sets that are carried, and those that the reader brings |
 //! | `context` | how an experiment is run: seed, threads, effort |
 //!
@@ -24,6 +24,7 @@ mod context;
 pub mod data;
 mod drawn;
 mod him19;
+mod lead;
 mod ot95;
 pub mod page;
 mod sw99;
@@ -36,7 +37,7 @@ use dolmen::error::{Error, Result};
 
 pub use context::{Context, Effort};
 pub use page::Page;
-pub use verdict::{Printed, Verdict};
+pub use verdict::{CLAIMS_RULE, FIGURES_RULE, Finding, Printed, Verdict};
 
 /// A table or figure of a paper that can be run again.
 #[derive(Debug, Clone, Copy)]

@@ -1,19 +1,32 @@
-//! When a figure of ours agrees with the printed one: the one place where that is decided.
+//! When a figure of ours agrees with the printed one, and when a claim holds: the one place where that is decided.
 
 use dolmen::score::Estimate;
 use serde::Serialize;
 
-/// Standard errors that a figure may lie away.
+/// Standard errors that a figure may lie away, and that a lead must reach.
 const ERRORS: f64 = 2.0;
+
+/// The rule on figures, as pages state it.
+pub const FIGURES_RULE: &str = "A figure agrees if it lies no farther from the paper's than two standard errors of the difference and half a unit of the last digit printed. \
+     A formula's value has neither rounding nor an error of its own. Of figures that do agree in truth one in twenty still lies farther away.";
+
+/// The rule on claims, as pages state it.
+pub const CLAIMS_RULE: &str = "A claim that one thing is ahead of another holds if the lead is more than two standard errors, and does not hold if it lies as far behind; between \
+     them it cannot be told. Other claims hold by what is said in the last column.";
 
 /// A figure as a paper prints it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Printed {
     /// The figure.
     pub value: f64,
-    /// Its digits after the point: it is known to half of the last.
+    /// Its digits after the point.
     pub digits: u32,
-    /// Its standard error, where the paper prints one.
+    /// How far the true figure may lie from it: half of its last digit, nothing if it is a formula's value, more where the paper
+    /// says "about".
+    pub slack: f64,
+    /// Whether the paper says "about".
+    pub about: bool,
+    /// Its standard error, where the paper prints one or it follows from what is printed.
     pub se: Option<f64>,
     /// The runs it is a mean of, where the paper prints no error: it then has about the error of a mean of so many of ours.
     pub runs: Option<usize>,
@@ -22,10 +35,21 @@ pub struct Printed {
 impl Printed {
     /// A figure with so many digits after the point.
     pub fn new(value: f64, digits: u32) -> Self {
-        Self { value, digits, se: None, runs: None }
+        let slack = 0.5 * 10f64.powi(-(digits as i32));
+        Self { value, digits, slack, about: false, se: None, runs: None }
     }
 
-    /// The same with its printed standard error.
+    /// The value of a formula, or one that made the data: not rounded, shown with so many digits.
+    pub fn exact(value: f64, digits: u32) -> Self {
+        Self { slack: 0.0, ..Self::new(value, digits) }
+    }
+
+    /// A count that the paper gives as "about" this: one more or less is the same.
+    pub fn about(value: f64) -> Self {
+        Self { slack: 1.0, about: true, ..Self::new(value, 0) }
+    }
+
+    /// The same with its standard error.
     #[must_use]
     pub fn with_se(self, se: f64) -> Self {
         Self { se: Some(se), ..self }
@@ -35,6 +59,15 @@ impl Printed {
     #[must_use]
     pub fn mean_of(self, runs: usize) -> Self {
         Self { runs: Some(runs), ..self }
+    }
+
+    /// How far a mean of ours over `runs` runs may lie away.
+    pub fn allowed(&self, ours: &Estimate, runs: usize) -> f64 {
+        let own = ours.se.unwrap_or(0.0);
+        let like_ours = |times: usize| own * (runs as f64 / times as f64).sqrt();
+        let printed = self.se.or(self.runs.map(like_ours)).unwrap_or(0.0);
+        // What is computed is known to rounding, too.
+        ERRORS * own.hypot(printed) + self.slack + 1e-12
     }
 }
 
@@ -46,23 +79,26 @@ pub enum Verdict {
     Agrees,
     /// Farther away.
     Differs,
+    /// Ours is of data that stand in for the paper's: there is nothing to agree with.
+    StandIn,
     /// The paper prints no figure for this.
     NotPrinted,
-    /// There is none of ours: its data are missing, or it is not finite.
-    NotRun,
+    /// There is none of ours: the data could not be had.
+    NoData,
+    /// Ours is no finite number.
+    NotFinite,
 }
 
 impl Verdict {
     /// The verdict on a mean of ours over `runs` runs.
     pub fn on(ours: Option<Estimate>, runs: usize, paper: Option<Printed>) -> Self {
-        let Some(ours) = ours.filter(|ours| ours.mean.is_finite()) else { return Self::NotRun };
+        let Some(ours) = ours else { return Self::NoData };
+        if !ours.mean.is_finite() {
+            return Self::NotFinite;
+        }
         let Some(paper) = paper else { return Self::NotPrinted };
-        let own = ours.se.unwrap_or(0.0);
-        let like_ours = |times: usize| own * (runs as f64 / times as f64).sqrt();
-        let printed = paper.se.or(paper.runs.map(like_ours)).unwrap_or(0.0);
-        let rounding = 0.5 * 10f64.powi(-(paper.digits as i32));
-        let allowed = ERRORS * own.hypot(printed) + rounding;
-        if (ours.mean - paper.value).abs() <= allowed { Self::Agrees } else { Self::Differs }
+        let is_near = (ours.mean - paper.value).abs() <= paper.allowed(&ours, runs);
+        if is_near { Self::Agrees } else { Self::Differs }
     }
 
     /// As it is written.
@@ -70,8 +106,55 @@ impl Verdict {
         match self {
             Self::Agrees => "agrees",
             Self::Differs => "differs",
+            Self::StandIn => "other data",
             Self::NotPrinted => "no figure printed",
-            Self::NotRun => "not run",
+            Self::NoData => "data not available",
+            Self::NotFinite => "not finite",
+        }
+    }
+}
+
+/// What is found about a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finding {
+    /// It does not hold.
+    Fails,
+    /// The runs are too few, or the lead too small, to tell.
+    Open,
+    /// It holds.
+    Holds,
+}
+
+impl Finding {
+    /// Whether something is more than zero.
+    pub fn positive(lead: &Estimate) -> Self {
+        let reach = ERRORS * lead.se.unwrap_or(0.0);
+        if lead.mean > reach {
+            Self::Holds
+        } else if lead.mean < -reach || lead.mean.is_nan() {
+            Self::Fails
+        } else {
+            Self::Open
+        }
+    }
+
+    /// Of something that is seen without an error.
+    pub fn sharp(holds: bool) -> Self {
+        if holds { Self::Holds } else { Self::Fails }
+    }
+
+    /// Whether all of several hold: as the worst of them.
+    pub fn all(findings: impl IntoIterator<Item = Self>) -> Self {
+        findings.into_iter().min().unwrap_or(Self::Holds)
+    }
+
+    /// As it is written.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Open => "cannot be told",
+            Self::Fails => "does not hold",
         }
     }
 }
@@ -80,11 +163,12 @@ impl Verdict {
 mod tests {
     use super::*;
 
+    fn on(mean: f64, se: f64, paper: Printed) -> Verdict {
+        Verdict::on(Some(Estimate { mean, se: Some(se) }), 50, Some(paper))
+    }
+
     #[test]
     fn two_standard_errors_of_both_sides_and_the_rounding_decide() {
-        let on = |mean: f64, se: f64, paper: Printed| {
-            Verdict::on(Some(Estimate { mean, se: Some(se) }), 50, Some(paper))
-        };
         let plain = Printed::new(10.0, 1);
         assert_eq!(on(10.24, 0.1, plain), Verdict::Agrees);
         assert_eq!(on(10.26, 0.1, plain), Verdict::Differs);
@@ -92,9 +176,28 @@ mod tests {
         assert_eq!(on(10.32, 0.1, plain.mean_of(50)), Verdict::Agrees);
         assert_eq!(on(10.35, 0.1, plain.mean_of(50)), Verdict::Differs);
         assert_eq!(on(10.35, 0.1, plain.with_se(0.2)), Verdict::Agrees);
-        assert_eq!(on(f64::NEG_INFINITY, 0.1, plain), Verdict::NotRun);
-        assert_eq!(Verdict::on(None, 0, Some(plain)), Verdict::NotRun);
+        assert_eq!(on(f64::NEG_INFINITY, 0.1, plain), Verdict::NotFinite);
+        assert_eq!(Verdict::on(None, 0, Some(plain)), Verdict::NoData);
         let ours = Some(Estimate { mean: 1.0, se: None });
         assert_eq!(Verdict::on(ours, 1, None), Verdict::NotPrinted);
+    }
+
+    #[test]
+    fn values_of_formulas_are_not_rounded_and_about_is_one_more_or_less() {
+        assert_eq!(on(1.025, 0.004, Printed::exact(1.0, 1)), Verdict::Differs);
+        assert_eq!(on(1.025, 0.013, Printed::exact(1.0, 1)), Verdict::Agrees);
+        let count = |mean: f64| Some(Estimate { mean, se: None });
+        assert_eq!(Verdict::on(count(8.0), 1, Some(Printed::about(7.0))), Verdict::Agrees);
+        assert_eq!(Verdict::on(count(9.0), 1, Some(Printed::about(7.0))), Verdict::Differs);
+    }
+
+    #[test]
+    fn a_lead_within_two_standard_errors_tells_nothing() {
+        let lead = |mean: f64| Finding::positive(&Estimate { mean, se: Some(0.18) });
+        assert_eq!(lead(0.4), Finding::Holds);
+        assert_eq!(lead(-0.09), Finding::Open);
+        assert_eq!(lead(-0.4), Finding::Fails);
+        assert_eq!(Finding::all([Finding::Holds, Finding::Open]), Finding::Open);
+        assert_eq!(Finding::all([Finding::Fails, Finding::Open]), Finding::Fails);
     }
 }

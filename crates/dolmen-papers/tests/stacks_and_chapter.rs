@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use dolmen::run::Run;
-use dolmen_papers::{Context, Effort, Page, experiments, find};
+use dolmen_papers::{Context, Effort, Finding, Page, experiments, find};
 
 const SEED: u64 = 0;
 
@@ -19,12 +19,12 @@ fn quick(name: &str) -> Page {
 /// Whether the claim that contains these words holds.
 fn holds(page: &Page, words: &str) -> bool {
     let claim = page.claims.iter().find(|claim| claim.text.contains(words));
-    claim.unwrap_or_else(|| panic!("{}: no claim says '{words}'", page.name)).holds
+    claim.unwrap_or_else(|| panic!("{}: no claim says '{words}'", page.name)).holds()
 }
 
 fn assert_all_hold(page: &Page) {
     for claim in &page.claims {
-        assert!(claim.holds, "{}: {} ({})", page.name, claim.text, claim.evidence);
+        assert!(claim.holds(), "{}: {} ({})", page.name, claim.text, claim.evidence);
     }
     assert!(!page.claims.is_empty(), "{} claims nothing", page.name);
 }
@@ -39,7 +39,7 @@ fn assert_written(page: &Page) {
         assert!(text.contains(&name), "{name} is not shown");
         assert!(figure.svg.starts_with("<svg") && !figure.svg.contains("NaN"), "{name}");
     }
-    assert!(!page.figures.is_empty() || page.name == "ch14-choice", "{} shows nothing", page.name);
+    assert!(!page.figures.is_empty(), "{} shows nothing", page.name);
     let is_filled = |file: &Path| std::fs::metadata(file).unwrap().len() > 20;
     assert!(files.iter().all(|file| is_filled(file)), "{}", page.name);
     let has_numbers = !page.tables.is_empty() || !page.comparisons.is_empty();
@@ -111,13 +111,18 @@ fn bayesian_averaging_is_behind_and_mixtures_are_ahead_on_random_networks() {
     assert_written(&page);
 }
 
+/// Five sets are too few to tell: what is claimed must not fail, and the wins outnumber the losses.
 #[test]
 fn bayesian_averaging_is_behind_and_joint_mixtures_are_ahead_on_carried_sets() {
     let page = quick("cm05-table1");
     let once = page.tables.iter().find(|table| table.name == "once").unwrap();
     assert_eq!(once.rows.len(), page.claims.len(), "the outcomes of one draw are shown");
-    assert!(holds(&page, "Bayesian averaging is behind uniform aggregation"));
-    assert!(holds(&page, "(LMG) are ahead"));
+    for words in ["Bayesian averaging is behind uniform aggregation", "(LMG) are ahead"] {
+        let claim = page.claims.iter().find(|claim| claim.text.contains(words)).unwrap();
+        assert_ne!(claim.finding, Finding::Fails, "{claim:?}");
+        let counts: Vec<usize> = claim.evidence.split([' ', '/']).flat_map(str::parse).collect();
+        assert!(counts[0] > counts[2], "{claim:?}");
+    }
     assert_written(&page);
 }
 
@@ -145,12 +150,15 @@ fn further_sets_are_compared_too() {
     let rows = (0..60).map(row).collect::<Vec<_>>().concat();
     std::fs::write(folder.path().join("small.csv"), format!("u,v,class\n{rows}")).unwrap();
     std::fs::write(folder.path().join("empty.csv"), "u,class\n").unwrap();
+    // What another experiment asks for is no set of this one.
+    std::fs::write(folder.path().join("galaxies.csv"), "velocity\n1\n2\n").unwrap();
     let run = Run::new(SEED);
     let context = Context { run: &run, effort: Effort::Quick, data: Some(folder.path()) };
     let page = find("cm05-table1").unwrap().page(&context).unwrap();
     let sets = page.tables.iter().find(|table| table.name == "sets").unwrap();
     assert_eq!(sets.rows.len(), 6 * 5, "five carried sets and one more, five methods each");
     assert!(page.notes.iter().any(|note| note.starts_with("empty: left out")), "{:?}", page.notes);
+    assert!(!page.notes.iter().any(|note| note.contains("galaxies")), "{:?}", page.notes);
 }
 
 /// A page says what it used of the reader's, and how to make it again.

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::raised;
-use crate::inputs::{Frame, Known, Table, read_value};
+use crate::inputs::{Frame, Known, Table, new_rows, read_value};
 use crate::model::{Model, python};
 use crate::work::{Manner, work, work_of_others};
 
@@ -24,8 +24,9 @@ impl Layout {
     #[staticmethod]
     fn of(py: Python<'_>, recipe: &Bound<'_, PyAny>, table: PyRef<'_, Table>) -> PyResult<Self> {
         let recipe: Recipe = read_value("recipe", recipe)?;
-        let read = || table.read(&recipe.read_options()?);
-        read().map(|table| Self(stream::Layout::of(&table))).map_err(|error| raised(py, error))
+        let table = &*table;
+        let read = || Ok(stream::Layout::of(&table.read(&recipe.read_options()?)?));
+        py.detach(read).map(Self).map_err(|error| raised(py, error))
     }
 
     /// That of all blocks, from those of each, in their order.
@@ -79,11 +80,12 @@ pub(crate) fn work_on_block<'py>(
     manner: Manner,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let recipe: Recipe = read_value("recipe", recipe)?;
-    let read = || layout.0.apply(table.read(&recipe.read_options()?)?);
-    let (table, sent) = (read().map_err(|error| raised(py, error))?, sent.to_vec());
+    let (table, layout, sent) = (Table::clone(&table), layout.0.clone(), sent.to_vec());
     let registry = Catalogue::standard().registry();
-    let outcome =
-        work(py, &manner, move |run| stream::work_on(&sent, first, table, registry, run))?;
+    let outcome = work(py, &manner, move |run| {
+        let table = layout.apply(table.read(&recipe.read_options()?)?)?;
+        stream::work_on(&sent, first, table, registry, run)
+    })?;
     Ok(PyBytes::new(py, &outcome))
 }
 
@@ -134,11 +136,11 @@ impl ScoreSums {
         truth: Option<Known<'_>>,
         manner: Manner,
     ) -> PyResult<Self> {
-        let rows = model.rows(py, &rows, truth.as_ref())?;
+        let (rows, truth) = (rows.held()?, truth.as_ref().map(Known::column).transpose()?);
         let model = Arc::clone(&model.model);
         let sums = work(py, &manner, move |run| {
             let mut sums = recipe::ScoreSums::new(&model, false);
-            sums.add(&model, rows, run)?;
+            sums.add(&model, new_rows(&model, rows, truth)?, run)?;
             Ok(sums)
         })?;
         Ok(Self(sums))

@@ -1,9 +1,13 @@
 //! Learners and combiners with their parameters, as data: what Python's classes and their documentation are made from.
 
 use dolmen::catalogue::{Catalogue, Catalogued, Entry, Parameter};
+use dolmen::spec::Spec;
 use dolmen::task::{Classification, Density, Joint, Regression, Task};
 use pyo3::prelude::*;
 use serde::Serialize;
+
+use crate::errors::raised;
+use crate::model::python;
 
 #[derive(Serialize)]
 struct Listed<'a> {
@@ -57,4 +61,10 @@ pub(crate) fn catalogue(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         section::<Regression>(all),
     ];
     Ok(pythonize::pythonize(py, &sections)?)
+}
+
+/// A spec taken apart: its parameters by name, and its kind; models among them alike.
+#[pyfunction]
+pub(crate) fn spec<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    python(py, &Spec::parse(text).map_err(|error| raised(py, error))?.to_object())
 }

@@ -8,6 +8,7 @@ use dolmen::table::Schema;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
+use crate::borrow;
 use crate::errors::raised;
 use crate::inputs::features;
 use crate::work::{Manner, work};
@@ -31,7 +32,7 @@ impl Density {
         manner: &Manner,
         value: fn(&dyn DensityModel, f64) -> dolmen::Result<f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let (model, points) = (Arc::clone(&self.model), crate::borrow::copied(points)?);
+        let (model, points) = (Arc::clone(&self.model), borrow::copied(points)?);
         let values = work(py, manner, move |run| {
             let one = |point: &f64| run.check().and_then(|()| value(model.as_ref(), *point));
             points.iter().map(one).collect::<dolmen::Result<Vec<f64>>>()
@@ -61,10 +62,11 @@ impl Density {
             let error = dolmen::Error::shape("columns of the rows", expected, columns);
             return Err(raised(py, error));
         }
-        let features = features(rows, Arc::new(Schema::numeric(columns)));
-        let features = features.map_err(|error| raised(py, error))?;
-        let model = Arc::clone(&self.model);
-        let values = work(py, &manner, move |run| predict(model.as_ref(), features.rows(), run))?;
+        let (model, values) = (Arc::clone(&self.model), borrow::values(rows)?);
+        let values = work(py, &manner, move |run| {
+            let features = features(values, Arc::new(Schema::numeric(columns)))?;
+            predict(model.as_ref(), features.rows(), run)
+        })?;
         Ok(PyArray1::from_vec(py, values))
     }
 

@@ -6,12 +6,13 @@ use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use dolmen::learner::Weights;
 use dolmen::recipe::{Data, Predicted, Recipe, Truth};
 use dolmen::table::{
-    self, Categories, Column, Conventions, Features, ReadOptions, Schema, check_finite,
+    self, Categories, Column, Conventions, Features, ReadOptions, Schema, Values, check_finite,
 };
 use dolmen::target::Labels;
 use dolmen::{Error, Result};
 use numpy::{PyArray1, PyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use serde::de::DeserializeOwned;
 
 use crate::borrow;
@@ -26,8 +27,27 @@ pub(crate) enum Frame<'py> {
     Columns(Bound<'py, Table>),
 }
 
+impl Frame<'_> {
+    /// The rows as work beside the interpreter takes them; arrays are not copied.
+    pub(crate) fn held(&self) -> PyResult<Held> {
+        Ok(match self {
+            Self::Array(array) => Held::Array(borrow::values(array)?, array.shape()[1]),
+            Self::Columns(table) => Held::Columns(table.get().clone()),
+        })
+    }
+}
+
+/// Rows that need no interpreter.
+pub(crate) enum Held {
+    /// Numbers, row after row, and how many columns there are.
+    Array(Values, usize),
+    /// Columns by name.
+    Columns(Table),
+}
+
 /// Columns by name that Python has: what they mean is decided when they are used.
-#[pyclass(frozen)]
+#[pyclass(frozen, skip_from_py_object)]
+#[derive(Clone)]
 pub(crate) struct Table {
     batches: Vec<RecordBatch>,
 }
@@ -122,67 +142,99 @@ pub(crate) struct Keys<'py> {
 
 /// A value of the library from Python's dictionaries and lists; unknown keys are refused.
 pub(crate) fn read_value<V: DeserializeOwned>(what: &str, value: &Bound<'_, PyAny>) -> PyResult<V> {
-    pythonize::depythonize(value).map_err(|e| raised(value.py(), misread(what, &e.to_string())))
+    pythonize::depythonize(value).map_err(|e| {
+        let misread = misread_part::<V>(value).unwrap_or_else(|| misread(what, &e.to_string()));
+        raised(value.py(), misread)
+    })
+}
+
+/// Which part of a dictionary cannot be read, each being tried by itself.
+fn misread_part<V: DeserializeOwned>(value: &Bound<'_, PyAny>) -> Option<Error> {
+    for (name, part) in value.cast::<PyDict>().ok()?.iter() {
+        let alone = PyDict::new(value.py());
+        alone.set_item(&name, &part).ok()?;
+        let Err(error) = pythonize::depythonize::<V>(&alone) else { continue };
+        let (name, message) = (name.to_string(), error.to_string());
+        return if message.starts_with("unknown field") && message.contains(&format!("`{name}`")) {
+            None
+        } else if let Some(word) = unknown_word(&name, &message) {
+            Some(word)
+        } else {
+            let got = format!("{} ({message})", part.repr().ok()?);
+            Some(Error::param(&name, "a value that can be used", got))
+        };
+    }
+    None
 }
 
 /// What serde says of a name that there is not, in our words: "unknown field `folts`, expected one of `folds`, ..".
 fn misread(what: &str, message: &str) -> Error {
-    let unknown = || {
-        let (kind, rest) = message.strip_prefix("unknown ")?.split_once(" `")?;
-        let (name, rest) = rest.split_once('`')?;
-        let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
-        let part = if kind == "field" { "a part of" } else { "a word in" };
-        let expected = format!("one of {}", known.join(", "));
-        Some(Error::param(&format!("{part} the {what}"), expected, name).suggesting(name, known))
-    };
-    unknown().unwrap_or_else(|| Error::param(what, "one that can be read", message))
+    let part = if message.starts_with("unknown field") { "a part of" } else { "a word in" };
+    unknown_word(&format!("{part} the {what}"), message)
+        .unwrap_or_else(|| Error::param(what, "one that can be read", message))
 }
 
-/// Takes rows and what is known of them apart, as a recipe asks for.
-pub(crate) fn data(
-    py: Python<'_>,
-    recipe: &Recipe,
-    rows: &Frame<'_>,
-    truth: Option<&Known<'_>>,
-    keys: &Keys<'_>,
-) -> PyResult<Data> {
-    let truth = truth.map(Known::column).transpose()?;
-    let mut data = match rows {
-        Frame::Array(array) => of_array(array, truth).map_err(|error| raised(py, error))?,
-        Frame::Columns(table) => {
-            of_table(recipe, table.get(), truth).map_err(|error| raised(py, error))?
-        }
-    };
-    let weights = keys.weights.as_ref().map(borrow::copied).transpose()?;
-    if let Some(weights) = weights {
-        data.weights = Some(Weights::new(weights).map_err(|error| raised(py, error))?);
+fn unknown_word(what: &str, message: &str) -> Option<Error> {
+    let (_, rest) = message.strip_prefix("unknown ")?.split_once(" `")?;
+    let (word, rest) = rest.split_once('`')?;
+    let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
+    let expected = format!("one of {}", known.join(", "));
+    Some(Error::param(what, expected, word).suggesting(word, known))
+}
+
+/// Rows and what is known of them, on their way out of the interpreter.
+pub(crate) struct Given {
+    rows: Held,
+    truth: Option<Column>,
+    weights: Option<Vec<f64>>,
+    groups: Option<Vec<u32>>,
+    times: Option<Vec<f64>>,
+}
+
+impl Given {
+    pub(crate) fn new(
+        rows: &Frame<'_>,
+        truth: Option<&Known<'_>>,
+        keys: &Keys<'_>,
+    ) -> PyResult<Self> {
+        Ok(Self {
+            rows: rows.held()?,
+            truth: truth.map(Known::column).transpose()?,
+            weights: keys.weights.as_ref().map(borrow::copied).transpose()?,
+            groups: keys.groups.as_ref().map(borrow::copied).transpose()?,
+            times: keys.times.as_ref().map(borrow::copied).transpose()?,
+        })
     }
-    if let Some(groups) = &keys.groups {
-        data.groups = Some(borrow::copied(groups)?);
+
+    /// Takes them apart, as a recipe asks for.
+    pub(crate) fn data(self, recipe: &Recipe) -> Result<Data> {
+        let mut data = match self.rows {
+            Held::Array(values, columns) => of_array(values, columns, self.truth)?,
+            Held::Columns(table) => of_table(recipe, &table, self.truth)?,
+        };
+        data.weights = self.weights.map(Weights::new).transpose()?.or(data.weights);
+        data.groups = self.groups.or(data.groups);
+        data.times = self.times.or(data.times);
+        data.gap = recipe.gap()?;
+        Ok(data)
     }
-    if let Some(times) = &keys.times {
-        data.times = Some(borrow::copied(times)?);
-    }
-    data.gap = recipe.gap().map_err(|error| raised(py, error))?;
-    Ok(data)
 }
 
 /// The rows of an array, which is not copied: all its columns are inputs.
-pub(crate) fn features(array: &Bound<'_, PyArray2<f64>>, schema: Arc<Schema>) -> Result<Features> {
-    let values = borrow::values(array).map_err(|e| Error::foreign("the array", e))?;
+pub(crate) fn features(values: Values, schema: Arc<Schema>) -> Result<Features> {
     let features = Features::new(values, schema)?;
     check_finite(&features)?;
     Ok(features)
 }
 
-fn of_array(array: &Bound<'_, PyArray2<f64>>, truth: Option<Column>) -> Result<Data> {
+fn of_array(values: Values, columns: usize, truth: Option<Column>) -> Result<Data> {
     let truth = match truth.map(Column::with_plain_truths) {
         None => Truth::None,
         Some(Column::Numeric(numbers)) => Truth::Numbers(numbers),
         Some(Column::Categorical(c)) => Truth::Classes(Labels::new(c.levels, c.codes)?),
     };
     Ok(Data {
-        features: features(array, Arc::new(Schema::numeric(array.shape()[1])))?,
+        features: features(values, Arc::new(Schema::numeric(columns)))?,
         truth,
         weights: None,
         groups: None,
@@ -212,20 +264,20 @@ pub(crate) fn with_truth(
 /// New rows as a model sees them.
 pub(crate) fn new_rows(
     model: &dolmen::recipe::Model,
-    rows: &Frame<'_>,
+    rows: Held,
     truth: Option<Column>,
 ) -> Result<Predicted> {
     match rows {
-        Frame::Columns(table) => {
-            let table = table.get().read(&model.read_options(false, &[]))?;
+        Held::Columns(table) => {
+            let table = table.read(&model.read_options(false, &[]))?;
             model.rows_of(with_truth(table, model.target(), truth)?)
         }
-        Frame::Array(array) => {
-            let (expected, found) = (model.schema().len(), array.shape()[1]);
-            if expected != found {
-                return Err(Error::shape("columns of the rows", expected, found));
+        Held::Array(values, columns) => {
+            let expected = model.schema().len();
+            if expected != columns {
+                return Err(Error::shape("columns of the rows", expected, columns));
             }
-            let features = features(array, Arc::new(model.schema().clone()))?;
+            let features = features(values, Arc::new(model.schema().clone()))?;
             let truth = model.target().map(String::from).zip(truth);
             let table = table::Table::new(truth.into_iter().collect())?;
             Ok(Predicted { features, table, unseen: Vec::new() })

@@ -44,7 +44,7 @@ mod _dolmen {
     #[pymodule_export]
     use crate::blocks::{Layout, ScoreSums, fit_blocks, work_on_block};
     #[pymodule_export]
-    use crate::catalogue::catalogue;
+    use crate::catalogue::{catalogue, spec};
     #[pymodule_export]
     use crate::density::Density;
     #[pymodule_export]

@@ -97,24 +97,26 @@ impl Matrix {
         truth: Option<Known<'_>>,
         log: bool,
         weights: Option<Bound<'_, PyArray1<f64>>>,
+        manner: Manner,
     ) -> PyResult<Self> {
         let weights = weights.as_ref().map(borrow::copied).transpose()?;
         let column = |(name, array): (String, Bound<'_, _>)| Ok((name, borrow::values(&array)?));
         let members: Vec<(String, Values)> =
             members.into_iter().map(column).collect::<PyResult<_>>()?;
-        let matrix = match truth {
+        let truth = truth.as_ref().map(Truth::of).transpose()?;
+        // Large matrices are looked at for a while.
+        let matrix = work(py, &manner, move |_| match truth {
             None => OutOfSample::<Density>::from_columns(members, (), weights)
                 .map(recipe::Matrix::Density),
-            Some(Known::Numbers(numbers)) => {
-                OutOfSample::<Regression>::from_columns(members, borrow::copied(&numbers)?, weights)
+            Some(Truth::Numbers(numbers)) => {
+                OutOfSample::<Regression>::from_columns(members, numbers, weights)
                     .map(recipe::Matrix::Regression)
             }
-            Some(Known::Classes(levels, codes)) => {
-                let labels = Labels::new(levels, borrow::copied(&codes)?);
-                labels.and_then(|labels| of_classes(members, labels, weights, log))
+            Some(Truth::Classes(levels, codes)) => {
+                of_classes(members, Labels::new(levels, codes)?, weights, log)
             }
-        };
-        matrix.map(Self::from).map_err(|error| raised(py, error))
+        })?;
+        Ok(matrix.into())
     }
 
     /// A matrix of a table of predictions, as files of predictions are read.
@@ -125,17 +127,18 @@ impl Matrix {
         table: PyRef<'_, Table>,
         truth: Option<Known<'_>>,
         weights: Option<Bound<'_, PyArray1<f64>>>,
+        manner: Manner,
     ) -> PyResult<(Self, Vec<String>)> {
         let recipe: WeighRecipe = read_value("recipe", recipe)?;
         let truth = truth.as_ref().map(Known::column).transpose()?;
         let weights = weights.as_ref().map(borrow::copied).transpose()?.map(Column::Numeric);
-        let read = || {
+        let table = Table::clone(&table);
+        let (matrix, _, notes) = work(py, &manner, move |_| {
             let table = table.read(&ReadOptions::default())?;
             let table = with_truth(table, recipe.target.as_deref(), truth)?;
             let weights = recipe.weights.clone().zip(weights);
             recipe.matrix(table.with_columns(weights)?)
-        };
-        let (matrix, _, notes) = read().map_err(|error| raised(py, error))?;
+        })?;
         Ok((matrix.into(), notes))
     }
 
@@ -212,14 +215,30 @@ impl Matrix {
         manner: Manner,
     ) -> PyResult<Weighed> {
         let recipe: WeighRecipe = read_value("recipe", recipe)?;
-        let further = further.map(|table| table.read(&ReadOptions::default())).transpose();
-        let apply = match further.map_err(|error| raised(py, error))? {
-            Some(table) => Apply::Further(table),
-            None => Apply::Same,
-        };
-        let matrix = Arc::clone(&self.matrix);
-        let weighed = work(py, &manner, move |run| recipe.weigh(&matrix, None, apply, run))?;
+        let (matrix, further) = (Arc::clone(&self.matrix), further.map(|table| table.clone()));
+        let weighed = work(py, &manner, move |run| {
+            let apply = match further {
+                Some(table) => Apply::Further(table.read(&ReadOptions::default())?),
+                None => Apply::Same,
+            };
+            recipe.weigh(&matrix, None, apply, run)
+        })?;
         Ok(Weighed { weighed })
+    }
+}
+
+/// What the rows really were, as the library takes it.
+enum Truth {
+    Numbers(Vec<f64>),
+    Classes(Vec<String>, Vec<u32>),
+}
+
+impl Truth {
+    fn of(known: &Known<'_>) -> PyResult<Self> {
+        Ok(match known {
+            Known::Numbers(numbers) => Self::Numbers(borrow::copied(numbers)?),
+            Known::Classes(levels, codes) => Self::Classes(levels.clone(), borrow::copied(codes)?),
+        })
     }
 }
 

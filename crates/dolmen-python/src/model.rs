@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use crate::density::Density;
 use crate::errors::raised;
-use crate::inputs::{Frame, Keys, Known, data, new_rows, read_value};
+use crate::inputs::{Frame, Given, Keys, Known, new_rows, read_value};
 use crate::matrix::Matrix;
 use crate::members::{self, objects};
 use crate::pictures::{self, Look};
@@ -50,15 +50,18 @@ pub(crate) fn fit(
     doer: Option<Py<PyAny>>,
 ) -> PyResult<(Model, Option<Matrix>)> {
     let recipe: Recipe = read_value("recipe", recipe)?;
-    let data = data(py, &recipe, &rows, truth.as_ref(), &keys)?;
+    let given = Given::new(&rows, truth.as_ref(), &keys)?;
     let catalogue = members::catalogue(objects(members)?, true);
     let earlier = earlier.map(|matrix| recipe::Matrix::clone(&matrix.matrix));
     let used = Arc::clone(&catalogue);
     let Fit { model, matrix, .. } = match doer {
         Some(doer) => work_of_others(py, &manner, move |run| {
+            let data = given.data(&recipe)?;
             recipe.fit_elsewhere(&used, &data, Arc::new(Callable(doer)), run)
         })?,
-        None => work(py, &manner, move |run| recipe.fit_with(&used, &data, earlier, run))?,
+        None => work(py, &manner, move |run| {
+            recipe.fit_with(&used, &given.data(&recipe)?, earlier, run)
+        })?,
     };
     Ok((Model { model: model.into(), catalogue }, matrix.map(Matrix::from)))
 }
@@ -79,10 +82,12 @@ pub(crate) fn compare<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let recipe: Recipe = read_value("recipe", recipe)?;
     let versus: Versus = read_value("comparison", versus)?;
-    let data = data(py, &recipe, &rows, truth.as_ref(), &keys)?;
+    let given = Given::new(&rows, truth.as_ref(), &keys)?;
     let catalogue = members::catalogue(objects(members)?, true);
     let comparison = CompareRecipe { recipe, versus };
-    let compared = work(py, &manner, move |run| comparison.compare_with(&catalogue, &data, run))?;
+    let compared = work(py, &manner, move |run| {
+        comparison.compare_with(&catalogue, &given.data(&comparison.recipe)?, run)
+    })?;
     python(py, &compared)
 }
 
@@ -97,8 +102,8 @@ pub(crate) fn advise<'py>(
     manner: Manner,
 ) -> PyResult<Bound<'py, PyAny>> {
     let recipe: Recipe = read_value("recipe", recipe)?;
-    let data = data(py, &recipe, &rows, truth.as_ref(), &keys)?;
-    let advice = work(py, &manner, move |run| recipe.advise(&data, run))?;
+    let given = Given::new(&rows, truth.as_ref(), &keys)?;
+    let advice = work(py, &manner, move |run| recipe.advise(&given.data(&recipe)?, run))?;
     python(py, &advice)
 }
 
@@ -252,16 +257,17 @@ impl Model {
         rows: Frame<'py>,
         manner: Manner,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyAny>)> {
-        let Predicted { features, unseen, .. } = self.rows(py, &rows, None)?;
-        let model = Arc::clone(&self.model);
-        let predicted = work(py, &manner, move |run| {
+        let (model, rows) = (Arc::clone(&self.model), rows.held()?);
+        let (predicted, unseen) = work(py, &manner, move |run| {
+            let Predicted { features, unseen, .. } = new_rows(&model, rows, None)?;
             let x = features.rows();
-            match model.any() {
+            let predicted = match model.any() {
                 AnyModel::Density(ensemble) => predictions(ensemble, x, run),
                 AnyModel::Classification(ensemble) => predictions(ensemble, x, run),
                 AnyModel::Joint(ensemble) => predictions(ensemble, x, run).map(posteriors),
                 AnyModel::Regression(ensemble) => predictions(ensemble, x, run),
-            }
+            };
+            Ok((predicted?, unseen))
         })?;
         Ok((predicted.array(py)?, python(py, &unseen)?))
     }
@@ -273,9 +279,9 @@ impl Model {
         rows: Frame<'py>,
         manner: Manner,
     ) -> PyResult<Vec<(String, Bound<'py, PyArray2<f64>>)>> {
-        let Predicted { features, .. } = self.rows(py, &rows, None)?;
-        let model = Arc::clone(&self.model);
+        let (model, rows) = (Arc::clone(&self.model), rows.held()?);
         let all = work(py, &manner, move |run| {
+            let Predicted { features, .. } = new_rows(&model, rows, None)?;
             let x = features.rows();
             match model.any() {
                 AnyModel::Density(ensemble) => of_members(ensemble, x, run, |p| p),
@@ -295,9 +301,9 @@ impl Model {
         level: f64,
         manner: Manner,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let Predicted { features, .. } = self.rows(py, &rows, None)?;
-        let model = Arc::clone(&self.model);
+        let (model, rows) = (Arc::clone(&self.model), rows.held()?);
         let values = work(py, &manner, move |run| {
+            let Predicted { features, .. } = new_rows(&model, rows, None)?;
             let options = recipe::PredictOptions { interval: Some(level), ..Default::default() };
             let columns = model.predict(&features, &options, run)?;
             let find = |wanted: &str| match columns.iter().find(|(name, _)| name == wanted) {
@@ -318,9 +324,10 @@ impl Model {
         truth: Option<Known<'py>>,
         manner: Manner,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let rows = self.rows(py, &rows, truth.as_ref())?;
+        let (rows, truth) = (rows.held()?, truth.as_ref().map(Known::column).transpose()?);
         let model = Arc::clone(&self.model);
-        let report = work(py, &manner, move |run| model.score(rows, run))?;
+        let report =
+            work(py, &manner, move |run| model.score(new_rows(&model, rows, truth)?, run))?;
         python(py, &report)
     }
 
@@ -390,16 +397,6 @@ impl Model {
         let catalogue = members::catalogue(Vec::new(), trust);
         let model = file.and_then(|file| recipe::Model::from_file(file, &catalogue));
         Ok(Self { model: model.map_err(|error| raised(py, error))?.into(), catalogue })
-    }
-
-    pub(crate) fn rows(
-        &self,
-        py: Python<'_>,
-        rows: &Frame<'_>,
-        truth: Option<&Known<'_>>,
-    ) -> PyResult<Predicted> {
-        let truth = truth.map(Known::column).transpose()?;
-        new_rows(&self.model, rows, truth).map_err(|error| raised(py, error))
     }
 }
 

@@ -8,7 +8,8 @@ use dolmen::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use crate::inputs::{Frame, Keys, Known, data, read_value};
+use crate::errors::raised;
+use crate::inputs::{Frame, Given, Keys, Known, read_value};
 use crate::members::{self, objects};
 use crate::work::{Manner, work};
 
@@ -33,8 +34,10 @@ impl FitTasks {
         members: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let recipe: Recipe = read_value("recipe", recipe)?;
-        let data = Arc::new(data(py, &recipe, &rows, truth.as_ref(), &keys)?);
-        Ok(Self { recipe, data, catalogue: members::catalogue(objects(members)?, true) })
+        let given = Given::new(&rows, truth.as_ref(), &keys)?;
+        let data = py.detach(|| given.data(&recipe)).map_err(|error| raised(py, error))?;
+        let catalogue = members::catalogue(objects(members)?, true);
+        Ok(Self { recipe, data: Arc::new(data), catalogue })
     }
 
     /// Does one task; what came of it, as it is sent back.

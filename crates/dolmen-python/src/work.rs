@@ -93,6 +93,12 @@ impl Watch {
         };
         listener.call1(py, (share, what, left)).map(|_| ())
     }
+
+    /// Tells that all is done, whatever was planned: some work turns out not to be needed.
+    fn tell_end(&self, py: Python<'_>, listener: &Py<PyAny>) -> PyResult<()> {
+        let what = self.state.lock().unwrap_or_else(PoisonError::into_inner).1.clone();
+        listener.call1(py, (1.0, what, None::<f64>)).map(|_| ())
+    }
 }
 
 impl Progress for Watch {
@@ -155,10 +161,11 @@ pub(crate) fn work_of_others<R: Send + 'static>(
     loop {
         match wait(GLANCE) {
             Ok(done) => {
+                let done = done.map_err(|error| raised(py, error))?;
                 if let (Some(watch), Some(listener)) = (&watch, &manner.progress) {
-                    watch.tell(py, listener)?;
+                    watch.tell_end(py, listener)?;
                 }
-                return done.map_err(|error| raised(py, error));
+                return Ok(done);
             }
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(PyRuntimeError::new_err("the work ended without a result"));

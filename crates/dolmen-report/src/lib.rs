@@ -100,6 +100,16 @@ pub fn kinds(subject: &Subject<'_>) -> Vec<Kind> {
     kinds
 }
 
+/// The pictures of a model that take rows with known truth ([`ModelView::evidence`]) to be drawn, where it has none of its own for them.
+pub fn kinds_with_data(subject: &Subject<'_>) -> Vec<Kind> {
+    let Some(view) = subject.model().filter(|view| view.evidence.is_none()) else {
+        return Vec::new();
+    };
+    let own = kinds(subject);
+    let is_wanted = |kind: &Kind| pictures::of_rows(&view, *kind) && !own.contains(kind);
+    Kind::ALL.into_iter().filter(is_wanted).collect()
+}
+
 /// Draws a picture as SVG; an error if it does not suit the subject, or is not about what the options name.
 pub fn draw(subject: &Subject<'_>, kind: Kind, options: &Options) -> Result<String> {
     if let Some(drawn) = pictures::draw(subject, kind, options)? {

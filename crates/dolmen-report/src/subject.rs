@@ -105,6 +105,60 @@ impl<'a> Subject<'a> {
         gain.mean.is_finite().then_some((weighing.best.as_str(), gain))
     }
 
+    /// What is shown in the end: what was tried need not be what is kept.
+    pub(crate) fn whole(&self) -> Whole<'a> {
+        let Some(view) = self.model() else {
+            return if matches!(self, Self::Weighing(..)) {
+                Whole::Combination
+            } else {
+                Whole::Stack
+            };
+        };
+        match view.model.report() {
+            Some(FitReport::Stack(stack)) => match stack.kept.as_str() {
+                "stack" => Whole::Stack,
+                "uniform" => Whole::Average,
+                member => Whole::Member(member),
+            },
+            Some(FitReport::Alone(alone)) => match &alone.members[..] {
+                [only] => Whole::Member(&only.name),
+                _ => Whole::Average,
+            },
+            None => Whole::Stack,
+        }
+    }
+
+    /// That a stack was tried and is not what the model is, in a sentence; nothing where it is, or none was tried.
+    pub(crate) fn not_kept(&self) -> Option<String> {
+        let check = self.stack()?.check.as_ref()?;
+        match self.whole() {
+            Whole::Member(name) if check.verdict.only_member => {
+                Some(format!("There is only one member: the model is '{name}' alone."))
+            }
+            Whole::Member(name) => {
+                Some(format!("The stack was tried and is not kept: the model is '{name}' alone."))
+            }
+            Whole::Average => Some(
+                "Learned weights were tried and are not kept: the model is the plain average."
+                    .into(),
+            ),
+            Whole::Stack | Whole::Combination => None,
+        }
+    }
+
+    /// How much a stored member counts; `None` where members have no weights.
+    pub(crate) fn weight_of(&self, member: &str) -> Option<f64> {
+        match self.whole() {
+            Whole::Member(name) => Some(if name == member { 1.0 } else { 0.0 }),
+            Whole::Average => Some(1.0),
+            Whole::Stack | Whole::Combination => match (self.weighing(), self.other()) {
+                (Some(own), _) => own.members.iter().find(|m| m.name == member).map(|m| m.weight),
+                (None, Some(own)) => own.members.iter().find(|m| m.name == member)?.weight,
+                (None, None) => None,
+            },
+        }
+    }
+
     /// The task, unless there is nothing that could have one.
     pub(crate) fn task(&self) -> Option<TaskKind> {
         match self {
@@ -132,6 +186,31 @@ impl<'a> Subject<'a> {
     /// What scores are, in words.
     pub(crate) fn score_name(&self) -> String {
         self.task().map_or_else(String::new, |task| format!("{} per row", task.score()))
+    }
+}
+
+/// What a model is in the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whole<'a> {
+    /// The members, combined as was learned.
+    Stack,
+    /// Their plain average.
+    Average,
+    /// One member alone.
+    Member(&'a str),
+    /// Predictions from anywhere, combined.
+    Combination,
+}
+
+impl Whole<'_> {
+    /// What curves and lines of tables call it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Stack => "the stack",
+            Self::Average => "the average",
+            Self::Member(_) => "the model",
+            Self::Combination => "the combination",
+        }
     }
 }
 

@@ -149,6 +149,34 @@ fn the_demo_draws_and_reports() {
     folder.succeeds(&["demo", "density", "--plot", "demo.png", "--report", "demo.html"]);
     assert!(std::fs::read(folder.path("demo.png")).unwrap().starts_with(b"\x89PNG"));
     assert!(folder.read("demo.html").contains("Every two columns"));
+    // The page tells of the rows that the terminal tells of.
+    let told = folder.succeeds(&["demo", "--report", "classify.html"]);
+    let rows = told.split(" other rows:").next().unwrap().rsplit('\n').next().unwrap();
+    let html = folder.read("classify.html");
+    assert!(html.contains(&format!("On {rows} rows that were given for it")), "{rows}");
+    for wrong in ["Not known", "was not checked", "nothing was held out"] {
+        assert!(!html.contains(wrong), "{wrong}");
+    }
+}
+
+#[test]
+fn pictures_that_take_other_rows_are_listed_as_such() {
+    let folder = Folder::new();
+    folder.succeeds(&["generate", "example", "iris", "-o", "iris.csv"]);
+    let fit = ["fit", "iris.csv", "--target", "Species", "--model", "logistic", "--alone"];
+    folder.succeeds(&[&fit[..], &["-o", "alone.dolmen"]].concat());
+    let listed = folder.succeeds(&["plot", "alone.dolmen", "--list"]);
+    let (_, with_data) = listed.split_once("--data FILE").unwrap();
+    for kind in ["roc", "importance", "scores"] {
+        assert!(with_data.lines().any(|line| line.starts_with(kind)), "{kind} in {listed}");
+    }
+    let listed = folder.json(&["plot", "alone.dolmen", "--list"]);
+    let roc = listed.as_array().unwrap().iter().find(|own| own["kind"] == "roc").unwrap();
+    assert_eq!(roc["needs"], "--data");
+    let refused = folder.dolmen(&["plot", "alone.dolmen", "roc"]).stderr;
+    assert!(refused.contains("hint: it needs rows with known truth (--data FILE)"), "{refused}");
+    let listed = folder.succeeds(&["plot", "alone.dolmen", "--list", "--data", "iris.csv"]);
+    assert!(listed.contains("\nroc ") && !listed.contains("--data FILE"), "{listed}");
 }
 
 #[test]

@@ -115,7 +115,8 @@ fn claims(tree: &Spread, bagged: &[Spread]) -> Vec<Claim> {
                 with_error(&most.error, 4),
                 FITS[FITS.len() - 1]
             ),
-        ),
+        )
+        .ours(),
     ]
 }
 

@@ -180,7 +180,8 @@ fn claims(stages: &[Stage], steps: &Steps) -> Vec<Claim> {
             "The exponential loss after each round is the product of 2 sqrt(e (1 - e))",
             apart < 1e-6,
             format!("they differ by a share of {apart:.0e} at most"),
-        ),
+        )
+        .ours(),
         Claim::new(
             "alpha = 1/2 ln((1 - e) / e) is the step that lowers the loss most",
             steps.least_rise > 0.0 && steps.from_half < 1e-6,
@@ -196,7 +197,8 @@ fn claims(stages: &[Stage], steps: &Steps) -> Vec<Claim> {
                 "errors on new rows: {:.3} of one stump, {:.3} of {}",
                 first.error[1], last.error[1], last.rounds
             ),
-        ),
+        )
+        .ours(),
         Claim::new(
             "It fits hard examples aggressively and overfits if pushed too far",
             last.loss[1] > 1.1 * best.loss[1] && last.loss[0] < best.loss[0],

@@ -7,12 +7,13 @@ use dolmen::learner::Sample;
 use dolmen::run::Run;
 use dolmen::table::Features;
 use dolmen::task::Classification;
+use dolmen_report::chart::{Chart, Series};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 
 use crate::contest::{Entrant, contest};
 use crate::drawn::{Numbers, friedman, mean_score, reach, rings, with_error};
-use crate::page::{Claim, Table};
+use crate::page::{Claim, Figure, Table};
 use crate::{Context, Page};
 
 /// A line of the chapter's list.
@@ -25,8 +26,13 @@ struct Line {
     rows: &'static str,
     /// The answers that are the chapter's.
     right: &'static [Role],
+    /// Whether the chapter has it; the others are ours.
+    is_listed: bool,
     advice: Advice,
 }
+
+/// Why advice may differ from the list.
+const BY_RULE: &str = "by rule: a stack is recommended only where the pool is ahead of its best member by two standard errors, which few rows seldom show";
 
 /// The page.
 pub(super) fn run(context: &Context<'_>) -> Result<Page> {
@@ -35,31 +41,32 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
          recommends the simplest that is not clearly beaten.",
     ]);
     let lines = lines(context.run)?;
-    let mut table = Table::new(
-        "advice",
-        "The chapter's list, and what advise says",
-        ["when", "chapter", "rows", "advice", "verdict"],
-    );
+    let columns = ["when", "chapter", "rows", "advice", "verdict", "why"];
+    let mut table = Table::new("advice", "The chapter's list, and what advise says", columns);
     for line in &lines {
         let agrees = line.right.contains(&line.advice.choice);
+        let verdict = if agrees { ("agrees", "") } else { ("differs", BY_RULE) };
+        let chapter = if line.is_listed { line.chapter } else { "(not in its list)" };
         table.row([
             line.when.into(),
-            line.chapter.into(),
+            chapter.into(),
             line.rows.into(),
             line.advice.recommendation.as_str().into(),
-            if agrees { "agrees" } else { "differs" }.into(),
+            verdict.0.into(),
+            verdict.1.into(),
         ]);
-        page.claims.push(Claim::new(
+        let claim = Claim::new(
             format!("{}: {}", line.when, line.chapter),
             agrees,
             format!("on {}: {}", line.rows, line.advice.recommendation),
-        ));
+        );
+        page.claims.push(if line.is_listed { claim } else { claim.ours() });
     }
     page.claims.push(forest(&lines));
     page.claims.push(networks(context)?);
+    page.figures.push(figure(&lines));
     page.tables.push(table);
     page.tables.push(members(&lines));
-    page.notes.push("Where `advise` differs from the list it does so by rule: it recommends a stack only where the pool is ahead of its best member by two standard errors, which few rows seldom show.".into());
     page.notes.push("Images and texts are no tables, and `advise` does not look at them; the line on neural networks is tried on drawn rows instead: networks of several seeds, averaged, against one.".into());
     Ok(page)
 }
@@ -70,6 +77,7 @@ fn lines(run: &Run) -> Result<Vec<Line>> {
         Line {
             when: "tabular data, lots of structure",
             chapter: "gradient boosting",
+            is_listed: true,
             rows: "3000 rows of Friedman's function",
             right: &[Role::Boosting, Role::Stack],
             advice: asked(&friedman(3000, false, &stream("structure"))?.borrow(), run)?,
@@ -77,6 +85,7 @@ fn lines(run: &Run) -> Result<Vec<Line>> {
         Line {
             when: "interpretable decisions",
             chapter: "a single tree",
+            is_listed: true,
             rows: "1000 rows made by a tree of four leaves",
             right: &[Role::Tree],
             advice: asked(&steps(1000, &stream("steps"))?.borrow(), run)?,
@@ -84,20 +93,23 @@ fn lines(run: &Run) -> Result<Vec<Line>> {
         Line {
             when: "small data with diverse base models",
             chapter: "stacking",
+            is_listed: true,
             rows: "200 rows of a slope with a wave on it",
             right: &[Role::Stack],
             advice: asked(&waves(200, &stream("waves"))?.borrow(), run)?,
         },
         Line {
-            when: "nothing to learn (not in the list)",
+            when: "nothing to learn",
             chapter: "no model",
+            is_listed: false,
             rows: "500 rows of noise",
             right: &[Role::Baseline],
             advice: asked(&noise(500, &stream("noise"))?.borrow(), run)?,
         },
         Line {
-            when: "a straight line (not in the list)",
+            when: "a straight line",
             chapter: "a linear model",
+            is_listed: false,
             rows: "500 rows about a plane",
             right: &[Role::Linear],
             advice: asked(&plane(500, &stream("plane"))?.borrow(), run)?,
@@ -176,9 +188,9 @@ fn networks(context: &Context<'_>) -> Result<Claim> {
     };
     let results = contest(&entrants, ("networks", context.either(6, 30)), &draw, loss, context)?;
     let gain = results[0].above(&results[1]);
-    Ok(Claim::new(
+    Ok(Claim::ahead(
         "Networks of different seeds, averaged, are better than one",
-        gain.mean > reach(&gain),
+        &gain,
         format!("log loss of one network is {} larger than that of five", with_error(&gain, 3)),
     ))
 }
@@ -196,4 +208,23 @@ fn members(lines: &[Line]) -> Table {
         }
     }
     table
+}
+
+/// What each member gains, table by table.
+fn figure(lines: &[Line]) -> Figure {
+    let chart = |line: &Line| {
+        let members = &line.advice.probe.members;
+        let gains = members.iter().enumerate().map(|(k, own)| (k as f64, own.gain.mean));
+        let errors = members.iter().map(|own| reach(&own.gain)).collect();
+        // The settings of a spec are in the table.
+        let names = members.iter().map(|own| own.name.split('(').next().unwrap_or_default());
+        Chart::new(line.rows, "", "", "gain")
+            .x_levels(names)
+            .with(Series::points("", gains).errors(errors))
+            .height(190.0)
+            .unlabelled()
+    };
+    let charts: Vec<Chart> = lines.iter().map(chart).collect();
+    let words = "What each member of the probe gains over the baseline, as a share of the baseline's loss, with two standard errors.";
+    Figure::panels("probe", ("What advise sees", words), 2, &charts)
 }

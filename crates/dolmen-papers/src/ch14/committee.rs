@@ -61,10 +61,12 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
     for (c, correlation) in correlations().into_iter().enumerate() {
         let mut rng = context.run.stream("errors").child(c as u64).rng();
         let draws = context.either(40, 400);
-        let ratios: Vec<f64> = (0..draws).map(|_| ratio(&errors(correlation, &mut rng))).collect();
-        let own = estimate(&ratios);
-        let theory = Printed::new(expected(correlation), 4);
-        drawn.mean(&[&format!("{correlation:.2}")], &ratios, Some(theory));
+        let pairs: Vec<[f64; 2]> =
+            (0..draws).map(|_| both_sides(&errors(correlation, &mut rng))).collect();
+        let own = ratio(&pairs);
+        let theory = Printed::exact(expected(correlation), 4);
+        let line = drawn.estimate(&[&format!("{correlation:.2}")], Some(own), draws, Some(theory));
+        line.because(&by_chance(line.errors_away()));
         points.push((correlation, own));
     }
     let committees = fitted(context)?;
@@ -100,12 +102,34 @@ fn errors(correlation: f64, rng: &mut impl rand::Rng) -> Vec<[f64; COUNT]> {
     (0..ROWS).map(|_| row()).collect()
 }
 
-/// The squared error of the mean over the mean of the squared errors.
-fn ratio(errors: &[[f64; COUNT]]) -> f64 {
+/// The squared error of the mean, and the mean of the squared errors.
+fn both_sides(errors: &[[f64; COUNT]]) -> [f64; 2] {
     let count = COUNT as f64;
     let together: f64 = errors.iter().map(|own| (own.iter().sum::<f64>() / count).powi(2)).sum();
     let single: f64 = errors.iter().flatten().map(|error| error * error / count).sum();
-    together / single
+    [together / ROWS as f64, single / ROWS as f64]
+}
+
+/// The ratio of two expectations, with its error to first order: the formula is about expectations, and the mean of the draws' own
+/// ratios lies beside it, as both sides of a draw are large together.
+fn ratio(pairs: &[[f64; 2]]) -> Estimate {
+    let mean = |k: usize| pairs.iter().map(|own| own[k]).sum::<f64>() / pairs.len() as f64;
+    let (together, single) = (mean(0), mean(1));
+    let own = together / single;
+    let residuals: Vec<f64> = pairs.iter().map(|pair| (pair[0] - own * pair[1]) / single).collect();
+    Estimate { mean: own, se: estimate(&residuals).se }
+}
+
+/// Why a figure lies beyond two standard errors of a formula that is exact.
+fn by_chance(errors: f64) -> String {
+    let figures = correlations().len();
+    if errors < 3.5 {
+        format!(
+            "chance: {errors:.1} standard errors away, and here are {figures} figures of which each lies beyond two in one of twenty draws"
+        )
+    } else {
+        format!("not known: {errors:.1} standard errors away")
+    }
 }
 
 /// Committees of models fitted to Friedman's function.
@@ -221,7 +245,8 @@ fn claims(points: &[(f64, Estimate)], committees: &[Committee]) -> Vec<Claim> {
                 points[0].1.mean,
                 points[points.len() - 1].1.mean
             ),
-        ),
+        )
+        .ours(),
         Claim::new(
             "Looking at random columns makes trees less alike than bootstrapping alone",
             forest.correlation.mean + reach(&forest.correlation) < trees.correlation.mean,

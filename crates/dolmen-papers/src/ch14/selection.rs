@@ -152,16 +152,18 @@ fn claims(one: &World, mixed: &World) -> Vec<Claim> {
             off <= reach(&own.first[1]).max(0.01),
             format!("weight of the first {}, true {}", with_error(&own.first[1], 3), mixed.share),
         ),
-        Claim::new(
+        Claim::ahead(
             "Where rows are mixed, averaging costs: it is no different from picking one",
-            own.gain.mean > reach(&own.gain),
+            &own.gain,
             format!("the mixture gains {} of log density per row", with_error(&own.gain, 3)),
-        ),
+        )
+        .ours(),
         Claim::new(
             "Where one model is right both end on it",
             other.gain.mean.abs() < 0.01,
             format!("the mixture gains {} of log density per row", with_error(&other.gain, 4)),
-        ),
+        )
+        .ours(),
     ]
 }
 

@@ -61,7 +61,8 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
             "With more it is no different from choosing one",
             of(last, 0, 0).mean > 0.99,
             format!("{} with {} rows", with_error(&of(last, 0, 0), 4), SIZES[last]),
-        ),
+        )
+        .ours(),
         Claim::new(
             "Weights of a mixture do not concentrate",
             of(last, 1, 1).mean > 2.0,
@@ -70,17 +71,20 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
                 with_error(&of(last, 1, 1), 2),
                 SIZES[last]
             ),
-        ),
-        Claim::new(
+        )
+        .ours(),
+        Claim::ahead(
             "Where rows are many, Bayesian averaging is behind the mixture",
-            behind.mean > reach(&behind),
+            &behind,
             format!("log p of the true class: MAPLMG is {} ahead of it", with_error(&behind, 3)),
-        ),
-        Claim::new(
+        )
+        .ours(),
+        Claim::ahead(
             BEHIND_UNIFORM,
-            uniform.mean > reach(&uniform),
+            &uniform,
             format!("log p of the true class: AODE0 is {} ahead of it", with_error(&uniform, 3)),
-        ),
+        )
+        .ours(),
     ];
     page.tables.push(table(&of));
     page.figures.push(figure(&values));

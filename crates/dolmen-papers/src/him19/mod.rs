@@ -5,6 +5,11 @@ mod stacks;
 
 use crate::Experiment;
 
+/// The files that the reader may bring.
+pub(crate) fn files() -> impl Iterator<Item = &'static str> {
+    stacks::BROUGHT.into_iter().map(|(brought, _)| brought.file)
+}
+
 pub(crate) const EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "him19-pairs",

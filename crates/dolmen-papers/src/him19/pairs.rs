@@ -171,7 +171,7 @@ fn claims(pairs: &Pairs) -> Vec<Claim> {
             pairs.curve.windows(2).all(|two| two[0].learned <= two[1].learned)
                 && last.new > chosen.new,
             format!("{:.3} on new rows with Lambda {}", last.new, last.lambda),
-        ),
+        ).ours(),
         Claim::new(
             "The library's stack with a nested check is this procedure: the same errors, the same Lambda",
             spelled && pairs.difference < 1e-9,
@@ -179,12 +179,12 @@ fn claims(pairs: &Pairs) -> Vec<Claim> {
                 "it takes {}; errors differ by {:.0e} at most",
                 pairs.by_stack, pairs.difference
             ),
-        ),
+        ).ours(),
         Claim::new(
             "A pair of folds serves both: k (k - 1) / 2 + k fits per member, not k (k - 1) + k",
             pairs.without_two == FOLDS * (FOLDS - 1) / 2,
             format!("{} pairs and {FOLDS} folds", pairs.without_two),
-        ),
+        ).ours(),
     ]
 }
 

@@ -97,14 +97,16 @@ pub(super) fn endings(context: &Context<'_>) -> Result<Page> {
             "Of stable members the average and the refit predict alike",
             linear.mean.abs() < 0.05 * gains[0].2[0].mean().mean,
             format!("the refit's RMSE is {} larger", with_error(&linear, 4)),
-        ),
-        Claim::new(
+        )
+        .ours(),
+        Claim::ahead(
             "Of unstable members the average predicts better: it is a committee",
-            trees.mean > reach(&trees),
+            &trees,
             format!("the refit's RMSE is {} larger", with_error(&trees, 3)),
-        ),
+        )
+        .ours(),
     ];
-    page.notes.push("The note prints no figures, and gives no reason for averaging; the second claim is ours, from section 14.2 of the chapter.".into());
+    page.notes.push("The note prints no figures, and gives no reason for averaging: what is seen here it does not claim. That an average of unstable members is a committee is section 14.2 of the chapter.".into());
     let bar = |at: usize, name: &str| {
         let means: Vec<_> = gains.iter().map(|(_, _, results)| results[at].mean()).collect();
         Series::bars(name, means.iter().map(|own| own.mean))
@@ -148,18 +150,21 @@ pub(super) fn trainable(context: &Context<'_>) -> Result<Page> {
         fixed.join(", ")
     )]);
     let gain = results[1].above(&results[0]);
-    page.claims.push(Claim::new(
+    page.claims.push(Claim::ahead(
         "Tuning the members inside each training part generalises better",
-        gain.mean > reach(&gain),
+        &gain,
         format!("the RMSE of the stack of fixed members is {} larger", with_error(&gain, 3)),
     ));
     let singles = results[2..2 + kinds.len()].iter().map(|own| own.mean().mean);
     let best = singles.fold(f64::INFINITY, f64::min);
-    page.claims.push(Claim::new(
-        "The stack of trainable members predicts better than each of them",
-        results[0].mean().mean < best,
-        format!("{}, the best of them {best:.3}", with_error(&results[0].mean(), 3)),
-    ));
+    page.claims.push(
+        Claim::new(
+            "The stack of trainable members predicts better than each of them",
+            results[0].mean().mean < best,
+            format!("{}, the best of them {best:.3}", with_error(&results[0].mean(), 3)),
+        )
+        .ours(),
+    );
     // Stack and members alone stand in both halves in the same order.
     let series = |name: &str, of: &[&Losses]| {
         let points = of.iter().enumerate().map(|(k, own)| (k as f64, own.mean().mean));
@@ -211,12 +216,13 @@ fn entrants(columns: &Schema) -> Result<Vec<Entrant<Regression>>> {
 }
 
 /// Sets that the reference has figures for, under licences that do not let them be carried.
-const BROUGHT: [(Brought, &str); 2] = [
+pub(super) const BROUGHT: [(Brought, &str); 2] = [
     (
         Brought {
             file: "diabetes_efron.csv",
             what: "442 diabetes patients (Efron and others 2004)",
             why: "Its licence is not stated; scikit-learn has it.",
+            instead: "",
         },
         "target",
     ),
@@ -225,6 +231,7 @@ const BROUGHT: [(Brought, &str); 2] = [
             file: "boston.csv",
             what: "506 districts of Boston",
             why: "Its licence is the GPL; R's MASS has it.",
+            instead: "",
         },
         "medv",
     ),
@@ -288,7 +295,7 @@ fn judge(page: &mut Page, name: &str, title: &str, results: &[Losses]) {
         format!("{title}: the ridge stacker is ahead of the member that cross-validation chooses and of equal weights, or level with them"),
         over_equal.mean > -reach(&over_equal) && over_chosen.mean > -reach(&over_chosen),
         seen,
-    ));
+    ).ours());
     let words =
         "Mean over draws, with two standard errors: seven ways to combine, then the members alone.";
     page.figures.push(figure(name, title, words, results));

@@ -15,9 +15,11 @@ use dolmen::task::{Classification, Density, Task};
 use dolmen_report::chart::{Chart, Series};
 
 use super::{held_out, regularised, unregularised};
-use crate::Context;
 use crate::data::{Carried, classed};
+use crate::drawn::{difference, with_error};
+use crate::lead::Lead;
 use crate::page::{Claim, Figure, Page, Table, estimate};
+use crate::{Context, Finding};
 
 /// Components of a density of all rows, and of one for each class.
 const COMPONENTS: usize = 8;
@@ -113,7 +115,7 @@ pub(super) fn averaging(context: &Context<'_>) -> Result<Page> {
             });
             table.row([name.into(), (*method).into()].into_iter().chain(cells));
         }
-        page.claims.extend(claims(name, &|m, measure| of(m, measure).mean));
+        page.claims.extend(claims(name, &found));
         for (k, measure) in ["log density", "error rate"].iter().enumerate() {
             let values: Vec<f64> = (0..METHODS.len()).map(|m| of(m, k).mean).collect();
             let errors = (0..METHODS.len()).map(|m| of(m, k).se.unwrap_or(0.0)).collect();
@@ -135,38 +137,48 @@ pub(super) fn averaging(context: &Context<'_>) -> Result<Page> {
     Ok(page)
 }
 
-fn claims(name: &str, mean: &dyn Fn(usize, usize) -> f64) -> Vec<Claim> {
-    let density = |m: usize| mean(m, 0);
+fn claims(name: &str, found: &[Outcome]) -> Vec<Claim> {
+    let column = |m: usize, k: usize| found.iter().map(|own| own[m][k]).collect::<Vec<f64>>();
     let averages = [2, 3, 4];
-    let evidence = |measure: usize| {
-        let one = |m: usize| format!("{} {:.3}", METHODS[m], mean(m, measure));
-        (0..5).map(one).collect::<Vec<_>>().join(", ")
+    // Leads over a single mixture without a prior; of two figures the larger is better.
+    let lead = |m: usize, over: usize, k: usize| Lead::of(&column(m, k), &column(over, k));
+    let told = |ms: &[usize], over: usize, k: usize| {
+        let one = |m: &usize| format!("{} by {}", METHODS[*m], lead(*m, over, k).words(3));
+        ms.iter().map(one).collect::<Vec<_>>().join("; ")
     };
+    let all = |ms: &[usize], over: usize, k: usize| {
+        Finding::all(ms.iter().map(|m| lead(*m, over, k).finding()))
+    };
+    // Fewer errors are better: the lead is turned over.
+    let fewer = |m: usize| difference(&column(0, 1), &column(m, 1));
+    let errs = |m: &usize| format!("{} by {}", METHODS[*m], with_error(&fewer(*m), 3));
+    let by_class = [PRIOR, 4];
+    let resampled = [3, 4].map(|m| lead(m, 2, 0).finding());
     vec![
-        Claim::new(
+        Claim::found(
             format!("{name}: as a density, a prior is ahead of none"),
-            density(PRIOR) > density(0),
-            evidence(0),
+            all(&[PRIOR], 0, 0),
+            told(&[PRIOR], 0, 0),
         ),
-        Claim::new(
+        Claim::found(
             format!("{name}: as a density, every average is ahead of a single mixture"),
-            averages.iter().all(|&m| density(m) > density(0)),
-            evidence(0),
+            all(&averages, 0, 0),
+            told(&averages, 0, 0),
         ),
-        Claim::new(
+        Claim::found(
             format!("{name}: resampling makes averages better than starts alone"),
-            density(3).max(density(4)) > density(2),
-            evidence(0),
+            resampled.into_iter().max().unwrap_or(Finding::Fails),
+            told(&[3, 4], 2, 0),
         ),
-        Claim::new(
-            format!("{name}: as a classifier, prior and bagging err no more than a single mixture"),
-            mean(PRIOR, 1) <= mean(0, 1) && mean(4, 1) <= mean(0, 1),
-            evidence(1),
+        Claim::found(
+            format!("{name}: as a classifier, prior and bagging err less than a single mixture"),
+            Finding::all(by_class.map(|m| Finding::positive(&fewer(m)))),
+            by_class.iter().map(errs).collect::<Vec<_>>().join("; "),
         ),
-        Claim::new(
+        Claim::found(
             format!("{name}: as a classifier, prior and bagging give the class more probability"),
-            mean(PRIOR, 2) > mean(0, 2) && mean(4, 2) > mean(0, 2),
-            evidence(2),
+            all(&by_class, 0, 2),
+            told(&by_class, 0, 2),
         ),
     ]
 }

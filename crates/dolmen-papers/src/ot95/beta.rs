@@ -5,9 +5,11 @@ use dolmen::learner::density::mixture::GaussianMixture;
 use dolmen_report::chart::{Chart, Series, Tone};
 
 use super::{held_out, regularised, unregularised};
-use crate::Context;
 use crate::data::{Carried, numbers};
+use crate::drawn::{difference, with_error};
 use crate::page::{Claim, Figure, Page, Table, estimate};
+use crate::{Context, Finding};
+use dolmen::math::first_largest;
 use dolmen::plan::{Plan, Portion};
 
 /// The betas that are tried.
@@ -52,19 +54,24 @@ pub(super) fn beta(context: &Context<'_>) -> Result<Page> {
             table.row([name.into(), mixture.into(), own.mean.into(), se.into()]);
         }
         let best = fixed.iter().map(|own| own.mean).fold(f64::MIN, f64::max);
-        let ends = fixed[0].mean.max(fixed[fixed.len() - 1].mean);
-        page.claims.push(Claim::new(
+        let column = |m: usize| found.iter().map(|scores| scores[m]).collect::<Vec<f64>>();
+        let [by_validation, none] = [BETAS.len(), BETAS.len() + 1].map(column);
+        let lead = difference(&by_validation, &none);
+        page.claims.push(Claim::ahead(
             format!("{name}: with beta by validation the prior is ahead of no prior"),
-            chosen.mean > without.mean,
-            format!("{:.2} against {:.2}", chosen.mean, without.mean),
+            &lead,
+            format!("{:.2} against {:.2}: by {}", chosen.mean, without.mean, with_error(&lead, 2)),
         ));
-        page.claims.push(Claim::new(
+        let at = first_largest(&fixed.iter().map(|own| own.mean).collect::<Vec<_>>());
+        let ends = [0, BETAS.len() - 1].map(|end| difference(&column(at), &column(end)));
+        page.claims.push(Claim::found(
             format!("{name}: too small a beta overfits, too large a one constrains too much"),
-            best > ends,
+            Finding::all(ends.iter().map(Finding::positive)),
             format!(
-                "best {best:.2}, at the ends {:.2} and {:.2}",
-                fixed[0].mean,
-                fixed[fixed.len() - 1].mean
+                "beta = {} is ahead of the least by {} and of the largest by {}",
+                BETAS[at],
+                with_error(&ends[0], 2),
+                with_error(&ends[1], 2)
             ),
         ));
         let points = BETAS.iter().zip(fixed).map(|(beta, own)| (*beta, own.mean));

@@ -10,6 +10,7 @@ use dolmen_report::chart::{Chart, Series, Tone};
 
 use super::{held_out, regularised, unregularised};
 use crate::Context;
+use crate::drawn::{difference, with_error};
 use crate::page::{Claim, Figure, Page, Table, estimate};
 use crate::truth::{Truth, grid, steps};
 
@@ -91,7 +92,22 @@ pub(super) fn fig1(context: &Context<'_>) -> Result<Page> {
         2,
         &charts,
     ));
+    page.tables.push(components(&model, run)?);
     Ok(page)
+}
+
+/// The components of a mixture: where they lie, how wide they are, and how high the density is there.
+fn components(model: &FittedMixture, run: &Run) -> Result<Table> {
+    let parameters = model.parameters();
+    let columns = ["weight", "x1", "x2", "density there", "true density there"];
+    let mut table = Table::new("components", "The components without a prior", columns);
+    for (weight, mean) in parameters.weights.iter().zip(&parameters.means) {
+        let place = Features::numeric(mean.clone(), 2)?;
+        let height = predict::<Density>(model, place.rows(), run)?[0].exp();
+        let truth = TOY.log_density(mean).exp();
+        table.row([*weight, mean[0], mean[1], height, truth].map(Into::into));
+    }
+    Ok(table)
 }
 
 /// Figure 2.
@@ -135,18 +151,20 @@ pub(super) fn fig2(context: &Context<'_>) -> Result<Page> {
     let truth = estimate(&found.iter().map(|(_, truth)| *truth).collect::<Vec<_>>());
     table.row(["the truth".into(), truth.mean.into(), truth.se.unwrap_or(0.0).into()]);
     page.tables.push(table);
-    let mean = |m: usize| estimate(&column(m)).mean;
+    let told = |m: usize| format!("{} has {}", learners[m].0, with_error(&estimate(&column(m)), 2));
     for m in [1, 2] {
-        page.claims.push(Claim::new(
+        let lead = difference(&column(m), &column(0));
+        page.claims.push(Claim::ahead(
             format!("with {} the density is better than without a prior", learners[m].0),
-            mean(m) > mean(0),
-            format!("{:.2} against {:.2}", mean(m), mean(0)),
+            &lead,
+            format!("{}, {}: ahead by {}", told(m), told(0), with_error(&lead, 2)),
         ));
     }
-    page.claims.push(Claim::new(
+    let lead = difference(&column(2), &column(3));
+    page.claims.push(Claim::ahead(
         "too large a beta does not see the structure",
-        mean(3) < mean(2),
-        format!("beta = {LARGE}: {:.2}, beta = {}: {:.2}", mean(3), BETAS[1], mean(2)),
+        &lead,
+        format!("{}, {}: behind by {}", told(3), told(2), with_error(&lead, 2)),
     ));
     Ok(page)
 }

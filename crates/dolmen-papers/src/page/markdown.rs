@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{Comparison, Page, Table, Value};
-use crate::Effort;
+use super::{Claim, Comparison, Page, Table, Value, Whose};
+use crate::{CLAIMS_RULE, Effort, FIGURES_RULE, Finding};
 
 impl Comparison {
     /// Headers of the table as it is shown.
@@ -21,6 +21,7 @@ impl Comparison {
             let se = line.ours.and_then(|ours| ours.se).map(number).unwrap_or_default();
             let paper = line.paper.map(|paper| {
                 let value = in_digits(paper.value, paper.digits as usize);
+                let value = if paper.about { format!("about {value}") } else { value };
                 paper.se.map_or(value.clone(), |se| format!("{value} (se {})", number(se)))
             });
             let why = line.why.clone().unwrap_or_default();
@@ -70,17 +71,18 @@ impl Page {
         for paragraph in &self.introduction {
             _ = writeln!(out, "{paragraph}\n");
         }
+        for (whose, heading) in HEADINGS {
+            self.claims_table(whose, heading, &mut out);
+        }
         if !self.claims.is_empty() {
-            _ = writeln!(out, "## What the paper claims\n");
-            let rows = self.claims.iter().map(|claim| {
-                let holds = if claim.holds { "holds" } else { "**does not hold**" };
-                vec![claim.text.clone(), holds.into(), claim.evidence.clone()]
-            });
-            table(&mut out, &["claim", "here", "seen from"].map(String::from), rows);
+            _ = writeln!(out, "{CLAIMS_RULE}\n");
         }
         for comparison in &self.comparisons {
             _ = writeln!(out, "## {}\n", comparison.title);
             table(&mut out, &comparison.header(), comparison.cells());
+        }
+        if !self.comparisons.is_empty() {
+            _ = writeln!(out, "{FIGURES_RULE}\n");
         }
         for figure in &self.figures {
             _ = writeln!(out, "![{}]({}-{}.svg)\n", figure.title, self.name, figure.name);
@@ -95,7 +97,26 @@ impl Page {
         }
         out
     }
+
+    fn claims_table(&self, whose: Whose, heading: &str, out: &mut String) {
+        let row = |claim: &Claim| {
+            let finding = match claim.finding {
+                Finding::Fails => format!("**{}**", claim.finding.words()),
+                finding => finding.words().into(),
+            };
+            vec![claim.text.clone(), finding, claim.evidence.clone()]
+        };
+        let rows: Vec<Vec<String>> = self.claims_of(whose).map(row).collect();
+        if !rows.is_empty() {
+            _ = writeln!(out, "## {heading}\n");
+            table(out, &["claim", "here", "seen from"].map(String::from), rows);
+        }
+    }
 }
+
+/// The headings of the claims.
+const HEADINGS: [(Whose, &str); 2] =
+    [(Whose::Paper, "What the paper claims"), (Whose::Ours, "What else is seen here")];
 
 /// A table in Markdown; columns that are empty throughout are left out.
 fn table(out: &mut String, header: &[String], rows: impl IntoIterator<Item = Vec<String>>) {

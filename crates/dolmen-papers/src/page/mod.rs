@@ -10,7 +10,7 @@ use dolmen_report::chart::{Chart, panels};
 use serde::Serialize;
 
 use crate::data::Brought;
-use crate::{Effort, Printed, Verdict};
+use crate::{Effort, Finding, Printed, Verdict};
 
 /// The results of one experiment.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -29,7 +29,7 @@ pub struct Page {
     pub introduction: Vec<String>,
     /// Our figures beside the printed ones.
     pub comparisons: Vec<Comparison>,
-    /// What the paper claims.
+    /// What the paper claims, and what else is to be seen.
     pub claims: Vec<Claim>,
     /// Further numbers, such as those of the figures.
     pub tables: Vec<Table>,
@@ -94,7 +94,8 @@ impl Comparison {
     ) -> &mut Line {
         let verdict = Verdict::on(ours, runs, paper);
         let about = about.iter().map(|text| (*text).into()).collect();
-        self.lines.push(Line { about, ours, runs, paper, verdict, why: None });
+        let why = (verdict == Verdict::Differs).then(|| "not known".into());
+        self.lines.push(Line { about, ours, runs, paper, verdict, why });
         let last = self.lines.len() - 1;
         &mut self.lines[last]
     }
@@ -119,6 +120,26 @@ impl Line {
         self.why = Some(words.into());
         self
     }
+
+    /// Says that ours is of other data: it neither agrees nor differs.
+    pub fn stand_in(&mut self, words: &str) -> &mut Self {
+        if matches!(self.verdict, Verdict::Agrees | Verdict::Differs) {
+            self.verdict = Verdict::StandIn;
+        }
+        self.remark(words)
+    }
+
+    /// How far ours may lie from the printed figure.
+    pub fn allowed(&self) -> Option<f64> {
+        self.ours.zip(self.paper).map(|(ours, paper)| paper.allowed(&ours, self.runs))
+    }
+
+    /// How many standard errors of the difference it lies away; 0 where there is no error.
+    pub fn errors_away(&self) -> f64 {
+        let Some((ours, paper)) = self.ours.zip(self.paper) else { return 0.0 };
+        let error = 0.5 * (paper.allowed(&ours, self.runs) - paper.slack);
+        if error > 1e-9 { (ours.mean - paper.value).abs() / error } else { 0.0 }
+    }
 }
 
 /// A mean with its standard error, every value counting alike.
@@ -126,21 +147,54 @@ pub fn estimate(values: &[f64]) -> Estimate {
     Estimate::of(values, &vec![1.0 / values.len().max(1) as f64; values.len()])
 }
 
-/// What a paper claims, and whether it holds here.
+/// Who claims something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Whose {
+    /// The paper, in its text.
+    Paper,
+    /// We, of what is seen besides.
+    Ours,
+}
+
+/// What is claimed, and whether it holds here.
 #[derive(Debug, Clone, Serialize)]
 pub struct Claim {
     /// What is claimed, in a sentence.
     pub text: String,
+    /// Who claims it.
+    pub whose: Whose,
     /// Whether it holds.
-    pub holds: bool,
+    pub finding: Finding,
     /// The numbers it is seen from.
     pub evidence: String,
 }
 
 impl Claim {
-    /// A claim with what it is seen from.
+    /// A claim of the paper, with what it is seen from, that needs no error to be decided.
     pub fn new(text: impl Into<String>, holds: bool, evidence: impl Into<String>) -> Self {
-        Self { text: text.into(), holds, evidence: evidence.into() }
+        Self::found(text, Finding::sharp(holds), evidence)
+    }
+
+    /// A claim of the paper with what was found.
+    pub fn found(text: impl Into<String>, finding: Finding, evidence: impl Into<String>) -> Self {
+        Self { text: text.into(), whose: Whose::Paper, finding, evidence: evidence.into() }
+    }
+
+    /// A claim that something is ahead: the lead decides.
+    pub fn ahead(text: impl Into<String>, lead: &Estimate, evidence: impl Into<String>) -> Self {
+        Self::found(text, Finding::positive(lead), evidence)
+    }
+
+    /// The same as a claim of ours.
+    #[must_use]
+    pub fn ours(self) -> Self {
+        Self { whose: Whose::Ours, ..self }
+    }
+
+    /// Whether it holds.
+    pub fn holds(&self) -> bool {
+        self.finding == Finding::Holds
     }
 }
 
@@ -264,7 +318,12 @@ impl Page {
 
     /// Whether every claim holds.
     pub fn holds(&self) -> bool {
-        self.claims.iter().all(|claim| claim.holds)
+        self.claims.iter().all(Claim::holds)
+    }
+
+    /// The claims of the paper, or ours.
+    pub fn claims_of(&self, whose: Whose) -> impl Iterator<Item = &Claim> {
+        self.claims.iter().filter(move |claim| claim.whose == whose)
     }
 
     /// How many comparisons came to a verdict.

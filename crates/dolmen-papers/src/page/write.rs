@@ -38,7 +38,7 @@ impl Page {
 impl Comparison {
     /// All its figures as they are.
     fn table(&self) -> Table {
-        let rest = ["ours", "se", "runs", "paper", "paper_se", "verdict", "why"];
+        let rest = ["ours", "se", "runs", "paper", "paper_se", "allowed", "verdict", "why"];
         let columns = self.keys.iter().map(String::as_str).chain(rest);
         let mut table = Table::new(&self.name, &self.title, columns);
         for line in &self.lines {
@@ -50,6 +50,7 @@ impl Comparison {
                 Value::Number(line.runs as f64),
                 number(line.paper.map(|paper| paper.value)),
                 number(line.paper.and_then(|paper| paper.se)),
+                number(line.allowed()),
                 Value::Text(line.verdict.words().into()),
                 Value::Text(line.why.clone().unwrap_or_default()),
             ];

@@ -8,12 +8,14 @@ use dolmen::table::Features;
 use dolmen_report::chart::{Chart, Series};
 
 use super::contest::{Contest, equal, mixtures, stack};
+use super::family_claims::Family;
 use super::sets;
 use crate::data::Brought;
-use crate::page::{Claim, Figure, Page, Table, Value, estimate};
+use crate::page::{Figure, Page, Table, Value, estimate};
 use crate::{Context, Effort};
 
-const METHODS: [&str; 5] = ["Stacking", "Cheating", "CV", "Uniform", "MaxK"];
+/// The methods, in the order of all results.
+pub(super) const METHODS: [&str; 5] = ["Stacking", "Cheating", "CV", "Uniform", "MaxK"];
 /// Partitions of the paper.
 const RUNS: usize = 20;
 
@@ -23,8 +25,16 @@ struct Set {
     rows: Features,
     train: usize,
     test: usize,
-    /// Whether the single models fall far behind as K grows (diabetes and iris, not the vowels).
-    overfits: bool,
+    /// Which of the paper's figures this is.
+    figure: Which,
+}
+
+/// The figures of section 7.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    Diabetes,
+    Iris,
+    Vowels,
 }
 
 /// Figure 6.
@@ -36,13 +46,17 @@ pub(super) fn fig6(context: &Context<'_>) -> Result<Page> {
         Some(rows) => ("diabetes", rows),
         None => (stand_in, sets::penguins(context)?),
     };
-    study(context, &Set { name: name.into(), rows, train: 105, test: 30, overfits: true }, brought)
+    study(
+        context,
+        &Set { name: name.into(), rows, train: 105, test: 30, figure: Which::Diabetes },
+        brought,
+    )
 }
 
 /// Figure 7.
 pub(super) fn fig7(context: &Context<'_>) -> Result<Page> {
     let (name, rows) = ("iris".into(), sets::iris(context)?);
-    study(context, &Set { name, rows, train: 120, test: 30, overfits: true }, None)
+    study(context, &Set { name, rows, train: 120, test: 30, figure: Which::Iris }, None)
 }
 
 /// Figure 8.
@@ -52,11 +66,14 @@ pub(super) fn fig8(context: &Context<'_>) -> Result<Page> {
     let run = context.run.stream("vowels");
     let (name, rows) = match found {
         Some(rows) => ("vowels (stand-in, 673 rows)", rows),
-        None => ("ten made-up components in a plane (stand-in)", sets::TEN.draw(673, &run)?),
+        None => (
+            "ten made-up components in a plane (stand-in)",
+            sets::TEN.draw(sets::VOWEL_ROWS, &run)?,
+        ),
     };
     study(
         context,
-        &Set { name: name.into(), rows, train: 571, test: 100, overfits: false },
+        &Set { name: name.into(), rows, train: 571, test: 100, figure: Which::Vowels },
         brought,
     )
 }
@@ -89,7 +106,7 @@ fn study(context: &Context<'_>, set: &Set, brought: Option<(Brought, bool)>) -> 
         Effort::Quick => vec![2, 4, 8, 12, 16],
         Effort::Full => (2..=16).step_by(2).collect(),
     };
-    let runs = context.either(if set.overfits { 8 } else { 4 }, RUNS);
+    let runs = context.either(if set.figure == Which::Vowels { 4 } else { 8 }, RUNS);
     let found = context.repeat("partitions", runs, |_, run| one_run(set, &ks, run))?;
     let mut page = Page::new([format!(
         "{}: {runs} random partitions into {} training and {} test rows. Each family holds a single Gaussian and mixtures of 2, 4, .. up to K \
@@ -112,7 +129,7 @@ fn study(context: &Context<'_>, set: &Set, brought: Option<(Brought, bool)>) -> 
     }
     page.tables.push(table);
     page.figures.push(picture(set, &ks, &column));
-    page.claims = claims(set, &ks, &found);
+    page.claims = Family { ks: &ks, found: &found }.claims(set.figure);
     brought.iter().for_each(|(brought, is_there)| page.bring(brought, *is_there));
     page.notes.push(
         "The paper's curves are drawn, not printed as numbers: there is nothing to compare figure by figure.".into(),
@@ -134,7 +151,7 @@ fn picture(set: &Set, ks: &[usize], column: &dyn Fn(usize, usize) -> Vec<f64>) -
     };
     let tops = (0..ks.len()).map(|k| estimate(&column(k, 0)).mean);
     let top = tops.fold(1.0, f64::max);
-    let words = if set.overfits {
+    let words = if set.figure != Which::Vowels {
         "Means over the partitions with one standard error. Cheating, broken, chooses by the test set; MaxK goes on below the picture."
     } else {
         "Means over the partitions with one standard error. Cheating, broken, chooses by the test set."
@@ -148,55 +165,4 @@ fn picture(set: &Set, ks: &[usize], column: &dyn Fn(usize, usize) -> Vec<f64>) -
     .with_all(METHODS.iter().enumerate().map(line))
     .y_range(0.0, 1.25 * top);
     Figure::chart("families", &chart)
-}
-
-fn claims(set: &Set, ks: &[usize], found: &[Vec<[f64; 5]>]) -> Vec<Claim> {
-    // Run by run, averaged over K: by how much one method is ahead of another.
-    let ahead = |a: usize, b: usize| {
-        let mean = |run: &Vec<[f64; 5]>| {
-            run.iter().map(|own| own[a] - own[b]).sum::<f64>() / run.len() as f64
-        };
-        estimate(&found.iter().map(mean).collect::<Vec<_>>())
-    };
-    let evidence = |a: usize, b: usize| {
-        let own = ahead(a, b);
-        format!("by {:.2} (se {:.2}) on average over K", own.mean, own.se.unwrap_or(0.0))
-    };
-    let last = ks.len() - 1;
-    let mean =
-        |k: usize, m: usize| estimate(&found.iter().map(|r| r[k][m]).collect::<Vec<_>>()).mean;
-    let best = |m: usize| (0..ks.len()).map(|k| mean(k, m)).fold(f64::MIN, f64::max);
-    let about_as_good = |b: usize| {
-        let own = ahead(0, b);
-        own.mean > -2.0 * own.se.unwrap_or(0.0)
-    };
-    let mut claims = Vec::new();
-    if set.overfits {
-        claims.extend([2, 3, 4].map(|m| {
-            let text = format!("stacking is ahead of {}", METHODS[m]);
-            Claim::new(text, ahead(0, m).mean > 0.0, evidence(0, m))
-        }));
-        claims.push(Claim::new(
-            "MaxK overfits, and stacking does not: as K grows it loses far less",
-            best(4) - mean(last, 4) > 5.0 * (best(0) - mean(last, 0)).max(0.5),
-            format!(
-                "MaxK falls from {:.1} to {:.1}, stacking from {:.1} to {:.1}",
-                best(4),
-                mean(last, 4),
-                best(0),
-                mean(last, 0)
-            ),
-        ));
-    } else {
-        claims.extend([2, 3, 4].map(|m| {
-            let text = format!("stacking is as good as {} or better", METHODS[m]);
-            Claim::new(text, about_as_good(m), evidence(0, m))
-        }));
-        claims.push(Claim::new(
-            "cheating is ahead of stacking",
-            ahead(1, 0).mean > 0.0,
-            evidence(1, 0),
-        ));
-    }
-    claims
 }

@@ -1,4 +1,4 @@
-//! Section 6: data drawn from Ripley's four Gaussians, so that one of the models is true.
+//! Section 6.1: data drawn from Ripley's four Gaussians, so that one of the models is true.
 
 use dolmen::error::Result;
 use dolmen::math::first_largest;
@@ -6,9 +6,11 @@ use dolmen::run::Run;
 use dolmen_report::chart::{Chart, Series, Tone};
 
 use super::contest::{Contest, FOUR_COMPONENTS, Predicted, SIX, equal, stack_of_six};
+use crate::drawn::{apart, with_error};
+use crate::lead::Lead;
 use crate::page::{Claim, Figure, Page, Table, Value, estimate};
 use crate::truth::{Truth, grid, steps};
-use crate::{Context, Effort};
+use crate::{Context, Effort, Finding};
 
 /// Ripley's mixture (1994), without its classes: variance 0.03.
 const RIPLEY: Truth<2> = Truth(&[
@@ -23,6 +25,7 @@ const RUNS: usize = 20;
 const TEST_ROWS: usize = 1000;
 /// The methods of Figure 4.
 const METHODS: [&str; 5] = ["Stacking", "Cheating", "CV", "Uniform", "TrueK"];
+const TRUE_K: usize = 4;
 /// Points of the grid on which L1 and L2 errors are integrated, each way, and its ends: all but a millionth of the mass.
 const CELLS: usize = 64;
 const ENDS: [(f64, f64); 2] = [(-1.6, 1.3), (-0.6, 1.6)];
@@ -60,14 +63,14 @@ pub(super) fn fig3(context: &Context<'_>) -> Result<Page> {
 }
 
 /// What one run gave.
-struct Outcome {
+pub(super) struct Outcome {
     /// Log-likelihood, L1 and L2 error of each method; the true density's log-likelihood.
     likelihood: [f64; 5],
     l1: [f64; 5],
     l2: [f64; 5],
     truth: f64,
-    weights: Vec<f64>,
-    chosen: usize,
+    pub(super) weights: Vec<f64>,
+    pub(super) chosen: usize,
 }
 
 /// Densities on a grid, and the truth there.
@@ -140,7 +143,10 @@ fn surface_errors(contest: &Contest, run: &Run) -> Result<([f64; 5], [f64; 5])> 
 }
 
 /// The numbers of training rows, and the outcomes of all runs for each.
-fn study(context: &Context<'_>, with_errors: bool) -> Result<(Vec<usize>, Vec<Vec<Outcome>>)> {
+pub(super) fn study(
+    context: &Context<'_>,
+    with_errors: bool,
+) -> Result<(Vec<usize>, Vec<Vec<Outcome>>)> {
     let sizes: Vec<usize> = match context.effort {
         Effort::Quick => vec![30, 60, 80, 120, 200],
         Effort::Full => (30..=200).step_by(10).collect(),
@@ -168,8 +174,9 @@ pub(super) fn fig4(context: &Context<'_>) -> Result<Page> {
     for (name, shown, values, higher) in measures {
         page.figures.push(curves(name, shown, &sizes, &found, values, higher));
         page.tables.push(table(name, shown, &sizes, &found, values));
-        page.claims.extend(claims(shown, &sizes, &found, values, higher));
+        page.claims.extend(claims(shown, &found, values, higher));
     }
+    page.claims.extend(claims_by_size(&sizes, &found));
     page.notes.push(
         "CV has no point where it chose a kernel of finite support in some run and a test row lay beyond it: its mean is then minus infinity, as in \
          the paper. The paper's curves are drawn, not printed as numbers: there is nothing to compare figure by figure."
@@ -245,160 +252,84 @@ fn table(
     table
 }
 
-fn claims(
-    shown: &str,
-    sizes: &[usize],
-    found: &[Vec<Outcome>],
-    values: Values,
-    higher: bool,
-) -> Vec<Claim> {
+fn claims(shown: &str, found: &[Vec<Outcome>], values: Values, higher: bool) -> Vec<Claim> {
     let sign = if higher { 1.0 } else { -1.0 };
-    // By how much stacking is ahead of a method, run by run, all numbers of rows together.
-    let ahead = |m: usize| {
-        let runs = found.iter().flatten();
-        let differences: Vec<f64> = runs.map(|o| sign * (values(o)[0] - values(o)[m])).collect();
-        let finite: Vec<f64> = differences.iter().copied().filter(|d| d.is_finite()).collect();
-        (estimate(&finite), differences.len() - finite.len())
+    // Run by run, all numbers of rows together.
+    let column = |m: usize| -> Vec<f64> {
+        found.iter().flatten().map(|outcome| sign * values(outcome)[m]).collect()
     };
-    // Where one of the two gave rows no density at all, the difference is no number.
-    let evidence = |m: usize| {
-        let (own, infinite) = ahead(m);
-        let predicted = format!("by {:.3} (se {:.3})", own.mean, own.se.unwrap_or(0.0));
-        match infinite {
-            0 => predicted,
-            runs => format!("{predicted}; in {runs} more runs by infinitely much"),
-        }
-    };
-    let everywhere = |m: usize| {
-        let better = |runs: &&Vec<Outcome>| {
+    let lead = |m: usize| Lead::of(&column(0), &column(m));
+    let ahead_at = |m: usize| {
+        let is_ahead = |runs: &&Vec<Outcome>| {
             let mean = |m: usize| sign * estimate(&of_method(runs, values, m)).mean;
             mean(0) > mean(m)
         };
-        (found.iter().filter(better).count(), sizes.len())
+        found.iter().filter(is_ahead).count()
     };
-    let mut claims = Vec::new();
-    for m in [2, 3, 4] {
-        let (wins, all) = everywhere(m);
-        claims.push(Claim::new(
-            format!("{shown}: stacking is ahead of {}", METHODS[m]),
-            ahead(m).0.mean > 0.0 && 2 * wins > all,
-            format!("{}; ahead at {wins} of {all} numbers of rows", evidence(m)),
-        ));
-    }
-    let (cheating, _) = ahead(1);
+    let all = found.len();
+    let ahead = |m: usize| {
+        Claim::found(
+            format!("{shown}: stacking is clearly ahead of {}", METHODS[m]),
+            lead(m).finding(),
+            format!("by {}; at {} of {all} numbers of rows", lead(m).words(3), ahead_at(m)),
+        )
+    };
+    let cheating = lead(1);
+    let mut claims = vec![ahead(2), ahead(3), ahead(4)];
     claims.push(Claim::new(
         format!("{shown}: stacking does about as well as cheating, or better"),
-        cheating.mean > -2.0 * cheating.se.unwrap_or(0.0),
-        evidence(1),
+        cheating.finding() != Finding::Fails,
+        format!("ahead by {}", cheating.words(3)),
+    ));
+    claims.push(Claim::new(
+        format!("{shown}: uniform weights are poorer than stacking for all numbers of rows"),
+        ahead_at(3) == all,
+        format!("at {} of {all}", ahead_at(3)),
     ));
     claims
 }
 
-/// Figure 5.
-pub(super) fn fig5(context: &Context<'_>) -> Result<Page> {
-    let (sizes, found) = study(context, false)?;
-    let mut page = Page::new([
-        "The weights that stacking gives each of the six models, and how often cross-validation chooses it, by the number of training rows drawn from \
-         Ripley's four Gaussians.",
-    ]);
-    let mut numbers = Table::new(
-        "weights",
-        "Mean weights and shares of choices",
-        ["N", "model", "weight", "se", "choices"],
-    )
-    .in_file_only();
-    let (mut weights, mut choices) = (vec![Vec::new(); 6], vec![Vec::new(); 6]);
-    for (n, runs) in sizes.iter().zip(&found) {
-        for m in 0..SIX.len() {
-            let own = estimate(&runs.iter().map(|o| o.weights[m]).collect::<Vec<_>>());
-            let chosen = runs.iter().filter(|o| o.chosen == m).count() as f64 / runs.len() as f64;
-            numbers.row([
-                (*n).into(),
-                SIX[m].into(),
-                own.mean.into(),
-                own.se.unwrap_or(0.0).into(),
-                chosen.into(),
-            ]);
-            weights[m].push((*n as f64, own.mean));
-            choices[m].push((*n as f64, chosen));
-        }
-    }
-    let charts: Vec<Chart> = (0..SIX.len())
-        .map(|m| {
-            Chart::new(SIX[m], "", "training rows", "weight")
-                .with(Series::line("weight", weights[m].iter().copied()))
-                .with(Series::points("CV", choices[m].iter().copied()).tone(Tone::Series(1)))
-                .y_range(0.0, 1.0)
-                .height(150.0)
-                .unlabelled()
-        })
-        .collect();
-    page.figures.push(Figure::panels(
-        "weights",
-        (
-            "Weights against choices",
-            "Blue lines: mean weight in the stack. Orange points: share of the runs in which cross-validation chooses the model.",
-        ),
-        3,
-        &charts,
-    ));
-    page.claims = weight_claims(&weights, &choices);
-    page.tables.push(numbers);
-    Ok(page)
-}
-
-fn weight_claims(weights: &[Vec<(f64, f64)>], choices: &[Vec<(f64, f64)>]) -> Vec<Claim> {
-    let ends = |points: &[(f64, f64)]| (points[0].1, points[points.len() - 1].1);
-    let both = |m: usize| (ends(&weights[m]), ends(&choices[m]));
-    let flat = |of: &[Vec<(f64, f64)>]| -> Vec<f64> {
-        of.iter().flatten().map(|(_, value)| *value).collect()
-    };
-    let r = correlation(&flat(weights), &flat(choices));
-    let narrow = weights[0].iter().chain(&choices[0]).map(|(_, v)| *v).fold(0.0, f64::max);
-    let (wide, wide_choice) = both(2);
-    let (four, four_choice) = both(FOUR_COMPONENTS);
-    let mean = |m: usize| weights[m].iter().map(|(_, w)| w).sum::<f64>() / weights[m].len() as f64;
-    let heaviest = first_largest(&(0..SIX.len()).map(mean).collect::<Vec<_>>());
-    vec![
+/// What the paper says of single numbers of rows, by log-likelihood.
+fn claims_by_size(sizes: &[usize], found: &[Vec<Outcome>]) -> Vec<Claim> {
+    let of = |runs: &[Outcome], m: usize| of_method(runs, |o| &o.likelihood, m);
+    let at_80 = sizes.iter().zip(found).find(|(n, _)| **n == 80);
+    let order = at_80.map(|(_, runs)| {
+        let mean = |m: usize| estimate(&of(runs, m)).mean;
+        let told = (0..METHODS.len()).map(|m| format!("{} {:.0}", METHODS[m], mean(m)));
+        let falls = (1..METHODS.len()).all(|m| mean(m - 1) > mean(m));
         Claim::new(
-            "weights and choices are correlated",
-            r > 0.5,
-            format!("correlation {r:.2} over models and numbers of rows"),
+            "with 80 rows the order is Stacking, Cheating, CV, Uniform, TrueK",
+            falls,
+            told.collect::<Vec<_>>().join(", "),
+        )
+    });
+    let few = &found[0];
+    let poor = estimate(&of(few, TRUE_K).iter().map(|gain| -gain).collect::<Vec<_>>());
+    let poor = Claim::ahead(
+        "with few rows TrueK is poor, though its structure is true",
+        &poor,
+        format!(
+            "a single Gaussian is ahead of it by {} with {} rows",
+            with_error(&poor, 0),
+            sizes[0]
         ),
-        Claim::new(
-            "neither gives any significant weight to the narrowest kernel",
-            narrow < 0.1,
-            format!("at most {narrow:.2}"),
-        ),
-        Claim::new(
-            "the widest kernel falls from about a half to near zero",
-            wide.0 > 0.3 && wide.1 < 0.15 && wide_choice.0 > wide_choice.1,
+    );
+    let near = [2, TRUE_K].map(|m| {
+        let third = found.len().div_ceil(3);
+        let lead = |groups: &[Vec<Outcome>]| {
+            let of_all = |m: usize| groups.iter().flat_map(|runs| of(runs, m)).collect::<Vec<_>>();
+            Lead::of(&of_all(0), &of_all(m)).finite
+        };
+        let (few, many) = (lead(&found[..third]), lead(&found[found.len() - third..]));
+        Claim::ahead(
+            format!("as rows grow, {} comes near stacking", METHODS[m]),
+            &apart(&few, &many),
             format!(
-                "weight {:.2} to {:.2}, chosen {:.2} to {:.2}",
-                wide.0, wide.1, wide_choice.0, wide_choice.1
+                "stacking is {} ahead with few rows and {} with many",
+                with_error(&few, 0),
+                with_error(&many, 0)
             ),
-        ),
-        Claim::new(
-            "the true model's weight grows, and stays below a half",
-            four.1 > four.0 && four.1 < 0.5,
-            format!(
-                "weight {:.2} to {:.2}, chosen {:.2} to {:.2}",
-                four.0, four.1, four_choice.0, four_choice.1
-            ),
-        ),
-        Claim::new(
-            "two components have the most weight",
-            SIX[heaviest] == "k=2",
-            format!("{} has {:.2} on average, k=4 {:.2}", SIX[heaviest], mean(heaviest), mean(4)),
-        ),
-    ]
-}
-
-fn correlation(a: &[f64], b: &[f64]) -> f64 {
-    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
-    let (ma, mb) = (mean(a), mean(b));
-    let sum = |f: &dyn Fn(f64, f64) -> f64| -> f64 {
-        a.iter().zip(b).map(|(x, y)| f(x - ma, y - mb)).sum()
-    };
-    sum(&|x, y| x * y) / (sum(&|x, _| x * x) * sum(&|_, y| y * y)).sqrt()
+        )
+    });
+    order.into_iter().chain([poor]).chain(near).collect()
 }

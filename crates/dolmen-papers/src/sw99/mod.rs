@@ -3,12 +3,20 @@
 mod contest;
 mod curves;
 mod families;
+mod family_claims;
 mod kappa;
 mod known;
+mod rows;
 mod sets;
 mod tables;
+mod weights;
 
 use crate::Experiment;
+
+/// The files that the reader may bring.
+pub(crate) fn files() -> impl Iterator<Item = &'static str> {
+    [sets::DIABETES, sets::VOWELS, sets::STARS, sets::GALAXIES].into_iter().map(|own| own.file)
+}
 
 macro_rules! experiment {
     ($name:literal, $title:literal, $place:literal, $run:path) => {
@@ -36,7 +44,7 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
     experiment!("sw99-fig2", "Many kernels and mixtures together", "Figure 2", curves::fig2),
     experiment!("sw99-fig3", "Ripley's four Gaussians", "Figure 3", known::fig3),
     experiment!("sw99-fig4", "Where one of the models is true", "Figure 4", known::fig4),
-    experiment!("sw99-fig5", "Weights against choices", "Figure 5", known::fig5),
+    experiment!("sw99-fig5", "Weights against choices", "Figure 5", weights::fig5),
     experiment!("sw99-fig6", "Growing families: diabetes", "Figure 6", families::fig6),
     experiment!("sw99-fig7", "Growing families: iris", "Figure 7", families::fig7),
     experiment!("sw99-fig8", "Growing families: vowels", "Figure 8", families::fig8),

@@ -14,6 +14,7 @@ pub(super) const DIABETES: Brought = Brought {
     file: "reaven_miller_diabetes.csv",
     what: "the diabetes data of Reaven and Miller (145 rows: glucose, insulin, sspg)",
     why: "It is not carried because its copy, `diabetes` of the R package mclust, comes under the GPL.",
+    instead: "the carried penguins (333 rows, four measurements of three species) stand in for them",
 };
 
 /// Peterson and Barney's vowels, in the one subset that has about as many rows as the paper's.
@@ -23,6 +24,7 @@ pub(super) const VOWELS: Brought = Brought {
            speaker and vowel)",
     why: "It is not carried because its copies state no licence. The paper's own 639 rows are no natural subset of the record: this one \
           stands in for it.",
+    instead: "673 draws from ten made-up components in a plane stand in for them",
 };
 
 /// The named stand-in for the star-galaxy data.
@@ -31,6 +33,7 @@ pub(super) const STARS: Brought = Brought {
     what: "stars of the Hipparcos catalogue (7 columns), which stand in for the star-galaxy data (499 rows, 7 columns)",
     why: "The star-galaxy data themselves were not found anywhere; the stand-in is not carried because its copy, `HIP` of the R package \
           astrodatR, comes under the GPL.",
+    instead: "499 draws from six made-up components in seven columns, of very unlike widths, stand in for them",
 };
 
 /// The galaxies of section 5.
@@ -38,10 +41,13 @@ pub(super) const GALAXIES: Brought = Brought {
     file: "galaxies.csv",
     what: "the velocities of 82 galaxies (Postman and others 1986; Roeder 1990)",
     why: "They are not carried because their copy, `galaxies` of the R package MASS, comes under the GPL.",
+    instead: "82 draws from seven made-up groups stand in for them",
 };
 
 /// Rows of the star-galaxy data, and so of their stand-in.
-const STAR_ROWS: usize = 499;
+pub(super) const STAR_ROWS: usize = 499;
+/// Rows of the vowels that stand in for the paper's.
+pub(super) const VOWEL_ROWS: usize = 673;
 
 /// Iris, four columns.
 pub(super) fn iris(context: &Context<'_>) -> Result<Features> {
@@ -93,6 +99,16 @@ pub(super) const TEN: Truth<2> = Truth(&[
     (0.1, [3.0, 8.7], 0.6),
     (0.1, [6.4, 11.9], 0.7),
     (0.1, [4.9, 13.5], 0.7),
+]);
+
+/// Components of very unlike widths in seven columns: made up, for readers without the stars.
+pub(super) const WIDTHS: Truth<7> = Truth(&[
+    (0.25, [0.0; 7], 0.15),
+    (0.2, [1.0, -1.0, 0.5, 0.0, 1.0, 0.0, -0.5], 0.3),
+    (0.2, [-1.0, 1.0, 0.0, 1.5, 0.0, -1.0, 0.5], 0.25),
+    (0.15, [0.5, 0.5, -1.5, -0.5, -1.0, 1.0, 0.0], 0.5),
+    (0.1, [0.0, 0.0, 1.0, -1.0, 0.5, 1.5, 1.0], 0.1),
+    (0.1, [0.0; 7], 1.5),
 ]);
 
 /// A random split: the training rows, then the test rows.

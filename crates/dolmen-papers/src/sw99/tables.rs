@@ -6,21 +6,21 @@ use dolmen::evaluate::compare::{CompareOptions, Comparison as Compared, Methods,
 use dolmen::learner::Sample;
 use dolmen::learner::density::Gaussian;
 use dolmen::learner::density::kernel::{KernelDensity, Rule, Scale, Search, Shape};
-use dolmen::table::Features;
 use dolmen::task::Density;
 use dolmen_report::chart::{Chart, Series};
 
 use super::contest::{Contest, SIX, stack_of_six, stack_of_six_at_random};
+use super::rows::{Row, Source, rows};
 use super::sets;
-use crate::data::Brought;
-use crate::page::{Claim, Comparison, Figure, Page, Table, estimate};
-use crate::{Context, Effort, Printed};
+use crate::lead::Lead;
+use crate::page::{Claim, Comparison, Figure, Line, Page, Table, estimate};
+use crate::{Context, Effort, Finding, Printed};
 
 /// Splits of the paper.
 const SPLITS: usize = 50;
 /// Splits of a quick run.
 const QUICK: usize = 12;
-/// The methods of Table 1: the library's name, the paper's, its column of [`Row::printed`].
+/// The methods of Table 1, in the order of its columns: the library's name, the paper's.
 const METHODS: [(&str, &str); 6] = [
     ("single-gaussian", "Gaussian"),
     ("cv", "CV"),
@@ -29,64 +29,6 @@ const METHODS: [(&str, &str); 6] = [
     ("cv-bandwidth", "CV-bandwidth"),
     ("stacking", "Stacking"),
 ];
-
-/// A data set of the tables.
-struct Row {
-    name: &'static str,
-    /// `None` if the reader did not bring it.
-    rows: Option<Features>,
-    brought: Option<Brought>,
-    test_rows: usize,
-    /// Table 1, in the order of [`METHODS`]; `None` where the data are others than the paper's.
-    printed: [Option<f64>; 6],
-    /// Table 2, in the order of [`SIX`].
-    weights: [Option<f64>; 6],
-    /// Why figures may differ, as far as that is known.
-    why: &'static str,
-}
-
-fn rows(context: &Context<'_>) -> Result<Vec<Row>> {
-    let none = [None; 6];
-    let vowels = "the rows are others: the paper's 639 could not be had";
-    Ok(vec![
-        Row {
-            name: "iris",
-            rows: Some(sets::iris(context)?),
-            brought: None,
-            test_rows: 20,
-            printed: [-52.6, 18.3, 21.2, 18.3, 19.4, 22.5].map(Some),
-            weights: [0.02, 0.16, 0.00, 0.26, 0.40, 0.16].map(Some),
-            why: "not known; the splits are others, and the number of test rows is inferred",
-        },
-        Row {
-            name: "diabetes",
-            rows: sets::diabetes(context)?,
-            brought: Some(sets::DIABETES),
-            test_rows: 20,
-            printed: [-352.9, 27.8, 30.4, 29.2, 20.7, 31.8].map(Some),
-            weights: [0.01, 0.09, 0.03, 0.13, 0.41, 0.32].map(Some),
-            why: "not known; the splits are others, and the number of test rows is inferred",
-        },
-        Row {
-            name: "vowels (stand-in)",
-            rows: sets::vowels(context)?,
-            brought: Some(sets::VOWELS),
-            test_rows: 100,
-            printed: [None, Some(53.5), Some(54.6), Some(40.2), Some(52.1), Some(55.8)],
-            weights: [0.00, 0.25, 0.00, 0.02, 0.20, 0.53].map(Some),
-            why: vowels,
-        },
-        Row {
-            name: "star-galaxy (stand-in)",
-            rows: sets::stars(context)?,
-            brought: Some(sets::STARS),
-            test_rows: 100,
-            printed: none,
-            weights: none,
-            why: "",
-        },
-    ])
-}
 
 /// Why the single kernel of iris differs.
 const SEARCH: &str = "the paper's search cannot be the one that it prints (see the notes), and fewer of its splits are finite: narrower bandwidths do better where they are finite at all";
@@ -100,7 +42,10 @@ const SEARCH_NOTE: &str = "Appendix B as printed finds no bandwidths for iris: i
 /// Why weights of mixtures differ.
 const STARTS: &str = "how EM is started decides how much weight the small mixtures get: see the table of random starts";
 
-fn compared(row: &Row, rows: &Features, context: &Context<'_>) -> Result<Compared> {
+/// Why the single Gaussian of the vowels differs.
+const UNITS: &str = "the paper's units could not be found out; all other figures are relative to this one and do not depend on them";
+
+fn compared(row: &Row, context: &Context<'_>) -> Result<Compared> {
     let kernel = KernelDensity {
         shape: Shape::Triangular,
         bandwidth: Rule::Cv.into(),
@@ -126,7 +71,7 @@ fn compared(row: &Row, rows: &Features, context: &Context<'_>) -> Result<Compare
         methods: Methods::Combined,
         ..CompareOptions::default()
     };
-    let sample = Sample::<Density>::new(rows.rows(), &())?;
+    let sample = Sample::<Density>::new(row.rows.rows(), &())?;
     compare(&stack_of_six(), &rivals, &sample, &options, &context.run.stream(row.name))
 }
 
@@ -144,9 +89,8 @@ pub(super) fn table1(context: &Context<'_>) -> Result<Page> {
     let mut table =
         Comparison::new("likelihood", "Test log-likelihood", &["data set", "method"], 1);
     for row in rows(context)? {
-        row.brought.iter().for_each(|brought| page.bring(brought, row.rows.is_some()));
-        let Some(rows) = &row.rows else { continue };
-        let found = compared(&row, rows, context)?;
+        row.brought.iter().for_each(|(brought, is_there)| page.bring(brought, *is_there));
+        let found = compared(&row, context)?;
         for ((name, shown), printed) in METHODS.iter().zip(row.printed) {
             let method = found.methods.iter().find(|method| method.name == *name);
             let Some(method) = method else { continue };
@@ -154,61 +98,76 @@ pub(super) fn table1(context: &Context<'_>) -> Result<Page> {
                 method.split_scores.iter().copied().filter(|v| v.is_finite()).collect();
             let printed = printed.map(|value| Printed::new(value, 1).mean_of(SPLITS));
             let line = table.mean(&[row.name, shown], &finite, printed);
-            let is_bandwidth_of_iris = *name == "cv-bandwidth" && row.brought.is_none();
-            line.because(if is_bandwidth_of_iris { SEARCH } else { row.why });
+            explain(line, &row, name);
             if method.finite_share < 1.0 {
-                let share = 100.0 * method.finite_share;
-                let why = line.why.take().map(|why| format!("; {why}")).unwrap_or_default();
-                line.remark(&format!("finite in {share:.0} % of the splits{why}"));
+                tell_share(line, &row, name, method.finite_share);
             }
         }
         page.claims.extend(claims(&row, &found, context));
     }
-    let shares = "The paper's single kernel gave finite figures in 72 % (diabetes), 40 % (iris) and 84 % (vowel) of its splits.";
-    page.notes.push(shares.into());
     page.notes.push(SEARCH_NOTE.into());
-    let printed = "The paper's Gaussian figure for the vowels (128.9) is in units that could not be found out, so it is left out; all others are \
-                   relative to the Gaussian and do not depend on units.";
-    page.notes.push(printed.into());
     page.figures.push(picture(&table));
     page.comparisons.push(table);
     Ok(page)
 }
 
+/// Says why a figure differs, or that its data stand in for others.
+fn explain(line: &mut Line, row: &Row, method: &str) {
+    let is_iris = row.brought.is_none();
+    match row.source {
+        Source::StandIn => line.stand_in(row.why),
+        _ if row.has_unknown_units() && method == "single-gaussian" => line.because(UNITS),
+        _ if is_iris && method == "cv-bandwidth" => line.because(SEARCH),
+        _ => line.because(row.why),
+    };
+}
+
+/// Adds the share of finite splits, of the single kernel beside the paper's.
+fn tell_share(line: &mut Line, row: &Row, method: &str, share: f64) {
+    let paper = match method {
+        "cv-bandwidth" => format!(" (the paper's in {} %)", row.finite),
+        _ => String::new(),
+    };
+    let why = line.why.take().map(|why| format!("; {why}")).unwrap_or_default();
+    line.remark(&format!("finite in {:.0} % of the splits{paper}{why}", 100.0 * share));
+}
+
 fn claims(row: &Row, found: &Compared, context: &Context<'_>) -> Vec<Claim> {
     let method = |name: &str| found.methods.iter().find(|method| method.name == name);
-    let mean = |name: &str| method(name).map_or(f64::NAN, |method| method.mean);
-    let stacking = mean("stacking");
+    let scores = |name: &str| method(name).map_or(&[][..], |own| own.split_scores.as_slice());
+    let lead = |name: &str| Lead::of(scores("stacking"), scores(name));
+    let told = |name: &str| format!("{name} by {}", lead(name).words(1));
     let honest = ["cv", "uniform", "cv-bandwidth"];
-    let beaten = |name: &&str| {
-        // A single kernel whose test likelihood is never finite has no mean: it is beaten.
-        let other = mean(name);
-        other.is_nan() || stacking > other
-    };
-    let evidence = |names: &[&str]| {
-        let one = |name: &&str| format!("{name} {:.1}", mean(name));
-        std::iter::once(&"stacking").chain(names).map(one).collect::<Vec<_>>().join(", ")
-    };
     let name = row.name;
     let mut claims = vec![
-        Claim::new(
+        Claim::found(
             format!("{name}: stacking is first among the honest methods"),
-            honest.iter().all(beaten),
-            evidence(&honest),
+            Finding::all(honest.map(|name| lead(name).finding())),
+            format!("ahead of {}", honest.map(told).join("; ")),
         ),
-        Claim::new(
+        Claim::found(
             format!("{name}: stacking is ahead of cheating"),
-            stacking > mean("cheating"),
-            evidence(&["cheating"]),
+            lead("cheating").finding(),
+            format!("ahead of {}", told("cheating")),
         ),
     ];
-    if context.effort == Effort::Full && row.brought.is_none_or(|own| own.file != sets::STARS.file)
-    {
+    // A few splits can neither be significant at that level nor show what happens in one of fifty.
+    if context.effort == Effort::Full {
         let p = |name: &str| method(name).and_then(|method| method.p_value).unwrap_or(1.0);
         claims.push(Claim::new(
             format!("{name}: by Wilcoxon's test both CV and uniform weights can be ruled out, p < 0.0001"),
             p("cv") < 1e-4 && p("uniform") < 1e-4,
             format!("p = {:.1e} (CV), {:.1e} (uniform)", p("cv"), p("uniform")),
+        ));
+        let finite = method("cv-bandwidth").map_or(1.0, |own| own.finite_share);
+        let (words, holds) = match row.finite {
+            0 => ("in every split", finite == 0.0),
+            _ => ("at least once", finite < 1.0),
+        };
+        claims.push(Claim::new(
+            format!("{name}: the single kernel gives a test part no likelihood at all, {words}"),
+            holds,
+            format!("in {:.0} % of the splits", 100.0 * (1.0 - finite)),
         ));
     }
     claims
@@ -220,8 +179,8 @@ fn picture(table: &Comparison) -> Figure {
     sets.dedup();
     let ours = METHODS[1..].iter().map(|(_, method)| {
         let lines: Vec<_> = sets.iter().filter_map(|set| table.line(&[set, method])).collect();
-        let mean = |line: &&crate::page::Line| line.ours.map_or(f64::NAN, |ours| ours.mean);
-        let se = |line: &&crate::page::Line| line.ours.and_then(|o| o.se).unwrap_or(f64::NAN);
+        let mean = |line: &&Line| line.ours.map_or(f64::NAN, |ours| ours.mean);
+        let se = |line: &&Line| line.ours.and_then(|o| o.se).unwrap_or(f64::NAN);
         Series::bars(method, lines.iter().map(mean)).errors(lines.iter().map(se).collect())
     });
     let chart = Chart::new(
@@ -246,11 +205,10 @@ pub(super) fn table2(context: &Context<'_>) -> Result<Page> {
     let mut starts =
         Table::new("starts", "Mean weights if EM starts from random rows only", columns);
     for row in rows(context)? {
-        row.brought.iter().for_each(|brought| page.bring(brought, row.rows.is_some()));
-        let Some(rows) = &row.rows else { continue };
+        row.brought.iter().for_each(|(brought, is_there)| page.bring(brought, *is_there));
         let of_stack = |what: &str, stack: &Stack<Density>| {
             context.repeat(what, context.either(QUICK, SPLITS), |_, run| {
-                let [train, _] = sets::split(rows, usize::MAX, row.test_rows, run)?;
+                let [train, _] = sets::split(&row.rows, usize::MAX, row.test_rows, run)?;
                 Ok(Contest::fit(stack, train.rows(), run)?.weights().to_vec())
             })
         };
@@ -259,24 +217,19 @@ pub(super) fn table2(context: &Context<'_>) -> Result<Page> {
         let random = of_stack(&format!("{}, random", row.name), &stack_of_six_at_random())?;
         for ((m, model), printed) in SIX.iter().enumerate().zip(row.weights) {
             let at_random = estimate(&random.iter().map(|w| w[m]).collect::<Vec<f64>>());
-            let printed = printed.unwrap_or(f64::NAN);
             let numbers = [estimate(&weights(m)).mean, at_random.mean, at_random.se.unwrap_or(0.0)];
             let texts = [row.name.into(), (*model).into()];
             starts
                 .row(texts.into_iter().chain(numbers.into_iter().chain([printed]).map(Into::into)));
+            let printed = Printed::new(printed, 2).mean_of(SPLITS);
+            let line = table.mean(&[row.name, model], &weights(m), Some(printed));
+            match row.source {
+                Source::StandIn => line.stand_in(row.why),
+                Source::OtherRows => line.because(row.why),
+                Source::Same => line.because(STARTS),
+            };
         }
-        for ((m, model), printed) in SIX.iter().enumerate().zip(row.weights) {
-            let printed = printed.map(|value| Printed::new(value, 2).mean_of(SPLITS));
-            let is_stand_in = row.name.contains("stand-in");
-            let why = if is_stand_in { row.why } else { STARTS };
-            table.mean(&[row.name, model], &weights(m), printed).because(why);
-        }
-        let kernels: f64 = (0..3).map(|m| estimate(&weights(m)).mean).sum();
-        page.claims.push(Claim::new(
-            format!("{}: mixtures have more weight than kernels", row.name),
-            kernels < 0.5,
-            format!("mixtures {:.2}, kernels {kernels:.2}", 1.0 - kernels),
-        ));
+        page.claims.extend(weight_claims(&row, &splits));
     }
     let mut sets: Vec<&str> = table.lines.iter().map(|line| line.about[0].as_str()).collect();
     sets.dedup();
@@ -297,4 +250,29 @@ pub(super) fn table2(context: &Context<'_>) -> Result<Page> {
             .into(),
     );
     Ok(page)
+}
+
+/// What the paper says of the weights.
+fn weight_claims(row: &Row, splits: &[Vec<f64>]) -> Vec<Claim> {
+    let of = |members: &[usize]| -> Vec<f64> {
+        splits.iter().map(|own| members.iter().map(|&m| own[m]).sum()).collect()
+    };
+    let mean = |members: &[usize]| estimate(&of(members)).mean;
+    let (kernels, mixtures) = ([0, 1, 2], [3, 4, 5]);
+    let mut claims = vec![Claim::found(
+        format!("{}: mixtures have more weight than kernels", row.name),
+        Lead::of(&of(&mixtures), &of(&kernels)).finding(),
+        format!("mixtures {:.2}, kernels {:.2}", mean(&mixtures), mean(&kernels)),
+    )];
+    if row.most_on_eight {
+        let eight = SIX.len() - 1;
+        let over = |m: usize| Lead::of(&of(&[eight]), &of(&[m])).finding();
+        let others = (0..eight).map(|m| format!("{} {:.2}", SIX[m], mean(&[m])));
+        claims.push(Claim::found(
+            format!("{}: most weight is on the largest mixture, k=8", row.name),
+            Finding::all((0..eight).map(over)),
+            format!("k=8 {:.2}; {}", mean(&[eight]), others.collect::<Vec<_>>().join(", ")),
+        ));
+    }
+    claims
 }

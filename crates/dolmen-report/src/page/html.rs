@@ -59,7 +59,7 @@ impl Html {
         for title in header {
             _ = write!(
                 self.out,
-                "<th scope=\"col\"><button type=\"button\">{}</button></th>",
+                "<th scope=\"col\"><button type=\"button\" title=\"sort by this column\">{}</button></th>",
                 escaped(title)
             );
         }

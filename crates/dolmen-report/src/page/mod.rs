@@ -1,6 +1,8 @@
 //! One self-contained page: a summary in words, tables, pictures, warnings, and what it takes to make it again. Nothing is
 //! loaded from anywhere, and no row of the data is in it unless rows were given to be drawn.
 
+mod baseline;
+mod compared;
 mod html;
 mod tables;
 mod warnings;
@@ -113,6 +115,7 @@ fn narrow_width(subject: &Subject<'_>, kind: Kind) -> Option<f64> {
         | Kind::PrecisionRecall
         | Kind::Dependence
         | Kind::Gate
+        | Kind::Training
         | Kind::Learning => Some(540.0),
         _ => Some(460.0),
     }

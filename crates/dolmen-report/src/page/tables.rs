@@ -8,8 +8,8 @@ use dolmen::score::figures::Estimates;
 use super::html::{Cell, Html};
 use crate::Subject;
 use crate::draw::{counted, fixed};
-use crate::pictures::spoken;
-use crate::subject::CHOSEN;
+use crate::pictures::{is_estimated, spoken};
+use crate::subject::{CHOSEN, Whole};
 
 /// Rows up to which a table of coefficients is open.
 const MOST_OPEN: usize = 8;
@@ -23,10 +23,14 @@ pub(super) fn tables(subject: &Subject<'_>, html: &mut Html) {
         html.section("check", "Check", |html| check(subject, html));
     }
     match subject {
-        Subject::Score(report) => html.section("scores", "Scores", |html| scored(report, html)),
+        Subject::Score(report) => {
+            html.section("scores", "Scores", |html| scored(report, subject.whole(), html))
+        }
         Subject::Model(view) => {
             if let Some(report) = view.score {
-                html.section("new-rows", "On new rows", |html| scored(report, html));
+                html.section("new-rows", "On new rows", |html| {
+                    scored(report, subject.whole(), html)
+                });
             }
         }
         Subject::Comparison(comparison) => {
@@ -53,17 +57,18 @@ fn members(subject: &Subject<'_>, html: &mut Html) {
         let interval = |ends: Option<[f64; 2]>| match ends {
             Some([low, high]) => {
                 let text = format!("{} – {}", fixed(low, 3), fixed(high, 3));
-                Cell { text, value: Some(high - low) }
+                Cell { text, value: Some(low) }
             }
             None => Cell::maybe(None),
         };
+        let is_estimated = is_estimated(weighing);
         let mut sorted: Vec<_> = weighing.members.iter().collect();
         sorted.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(b.score.total_cmp(&a.score)));
         let row = |m: &&dolmen::combine::weigh::WeighedMember| {
             let cells = vec![
                 Cell::number(m.weight),
-                Cell::maybe(m.se),
-                interval(m.interval),
+                Cell::maybe(m.se.filter(|_| is_estimated)),
+                interval(m.interval.filter(|_| is_estimated)),
                 Cell::estimate(&Estimate { mean: m.score, se: m.score_se }),
                 Cell::maybe(m.loo_loss),
             ];
@@ -71,6 +76,9 @@ fn members(subject: &Subject<'_>, html: &mut Html) {
         };
         let rows: Vec<_> = sorted.iter().map(row).collect();
         let header = ["member", "weight", "se", "90 %", "score alone", "loss without"];
+        if let Some(sentence) = subject.not_kept() {
+            html.element("p", "", &sentence);
+        }
         html.table(&score_words(subject), &header, &rows);
     } else if let Some(OtherCombination { members, series, .. }) = subject.other() {
         let has_weights = members.iter().any(|m| m.weight.is_some());
@@ -158,7 +166,7 @@ fn check(subject: &Subject<'_>, html: &mut Html) {
     }
 }
 
-fn scored(report: &ScoreReport, html: &mut Html) {
+fn scored(report: &ScoreReport, whole: Whole<'_>, html: &mut Html) {
     let names: Vec<&String> = report.figures.keys().collect();
     let figures = |own: &dolmen::score::figures::Figures| {
         names.iter().map(|name| Cell::maybe(own.get(*name).copied())).collect::<Vec<_>>()
@@ -168,7 +176,7 @@ fn scored(report: &ScoreReport, html: &mut Html) {
     together.extend(report.figures.iter().map(|(name, mean)| {
         Cell::estimate(&Estimate { mean: *mean, se: report.figure_errors.get(name).copied() })
     }));
-    let mut rows = vec![("the stack".to_string(), together)];
+    let mut rows = vec![(whole.name().to_string(), together)];
     for member in &report.members {
         let mut cells = vec![
             Cell::maybe(member.weight),
@@ -179,7 +187,8 @@ fn scored(report: &ScoreReport, html: &mut Html) {
         rows.push((member.name.clone(), cells));
     }
     let spoken: Vec<String> = names.iter().map(|name| name.replace('_', " ")).collect();
-    let header: Vec<&str> = ["member", "weight", "score", "gain of the stack"]
+    let gain = format!("gain of {}", whole.name());
+    let header: Vec<&str> = ["member", "weight", "score", &gain]
         .into_iter()
         .chain(spoken.iter().map(String::as_str))
         .collect();

@@ -7,7 +7,7 @@ use dolmen::recipe::{AnyModel, Evidence, FitReport, MemberCorrelation, Model, St
 use dolmen::task::Task;
 
 use crate::Subject;
-use crate::draw::{counted, short};
+use crate::draw::{capital, counted, short};
 
 /// Rows below which everything is uncertain, and rows of a class.
 const FEW_ROWS: usize = 100;
@@ -21,18 +21,29 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(view) = subject.model() {
         match view.model.report() {
-            Some(FitReport::Stack(stack)) => of_stack(stack, &mut warnings),
+            Some(FitReport::Stack(stack)) => {
+                of_stack(stack, &mut warnings);
+                // New rows are a check, too.
+                if stack.check.is_none() && view.score.is_none() {
+                    warnings.push(
+                        "The stack was not checked on rows held out from its weights.".into(),
+                    );
+                }
+            }
             Some(FitReport::Alone(alone)) => {
-                warnings.push(
-                    "Nothing was held out: how good the model is on new rows is not known.".into(),
-                );
+                if view.score.is_none() {
+                    warnings.push(
+                        "Nothing was held out: how good the model is on new rows is not known."
+                            .into(),
+                    );
+                }
                 warnings
                     .extend(alone.failures.iter().map(|failure| format!("Left out: {failure}")));
             }
             None => {}
         }
         if let Some(report) = view.model.report() {
-            warnings.extend(report.data_notes().iter().cloned());
+            warnings.extend(report.data_notes().iter().map(|note| capital(note)));
         }
         of_members(view.model, &mut warnings);
     }
@@ -118,21 +129,46 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// Groups of members of which each makes all but the same errors as another of the group.
+/// Groups of members each two of which make all but the same errors; a member is in one group at most. Being alike is no chain: of
+/// many members the first and the last of one may be quite unlike.
 fn alike(found: &MemberCorrelation) -> Vec<Vec<usize>> {
     let count = found.members.len();
-    let mut group_of: Vec<usize> = (0..count).collect();
-    for a in 0..count {
-        for b in a + 1..count {
-            let (kept, gone) = (group_of[a], group_of[b]);
-            if found.values[a * count + b] > SAME && kept != gone {
-                group_of.iter_mut().filter(|group| **group == gone).for_each(|group| *group = kept);
-            }
+    let is_alike = |a: usize, b: usize| a != b && found.values[a * count + b] > SAME;
+    let likes = |m: &usize| (0..count).filter(|other| is_alike(*m, *other)).count();
+    // Those that are like most others first: their groups are the largest.
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by_key(|m| std::cmp::Reverse(likes(m)));
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for m in order {
+        match groups.iter_mut().find(|group| group.iter().all(|&other| is_alike(other, m))) {
+            Some(group) => group.push(m),
+            None => groups.push(vec![m]),
         }
     }
-    let members = |group: usize| (0..count).filter(|&m| group_of[m] == group).collect();
-    let groups: Vec<Vec<usize>> = (0..count).map(members).collect();
-    groups.into_iter().filter(|members| members.len() > 1).collect()
+    groups.retain(|group| group.len() > 1);
+    groups.iter_mut().for_each(|group| group.sort_unstable());
+    groups.sort_by_key(|group| (std::cmp::Reverse(group.len()), group[0]));
+    groups
+}
+
+/// Groups of like members that are named; the others are counted.
+const MOST_GROUPS: usize = 4;
+
+fn of_alike(found: &MemberCorrelation, warnings: &mut Vec<String>) {
+    let groups = alike(found);
+    for group in groups.iter().take(MOST_GROUPS) {
+        let names: Vec<String> = group.iter().map(|&m| format!("'{}'", found.members[m])).collect();
+        warnings.push(format!(
+            "{} make all but the same errors{}: one of them would do.",
+            listed(&names),
+            if names.len() == 2 { "" } else { ", each two of them" }
+        ));
+    }
+    if groups.len() > MOST_GROUPS {
+        let more = groups.len() - MOST_GROUPS;
+        let (groups, are) = (counted(more, "more group"), if more == 1 { "is" } else { "are" });
+        warnings.push(format!("{groups} of members {are} as alike, none of them larger."));
+    }
 }
 
 fn of_stack(stack: &StackReport, warnings: &mut Vec<String>) {
@@ -163,8 +199,6 @@ fn of_stack(stack: &StackReport, warnings: &mut Vec<String>) {
                 check.checked_rows
             ));
         }
-    } else {
-        warnings.push("The stack was not checked on rows held out from its weights.".into());
     }
     if let Some(figures) = &stack.figures {
         for name in ["auc", "r2"] {
@@ -191,15 +225,7 @@ fn of_stack(stack: &StackReport, warnings: &mut Vec<String>) {
 
 fn of_evidence(evidence: &Evidence, warnings: &mut Vec<String>) {
     if let Some(found) = &evidence.correlation {
-        for group in alike(found) {
-            let names: Vec<String> =
-                group.iter().map(|&m| format!("'{}'", found.members[m])).collect();
-            let would_do = if names.len() == 2 { "one of them" } else { "a few of them" };
-            warnings.push(format!(
-                "{} make all but the same errors: {would_do} would do.",
-                listed(&names)
-            ));
-        }
+        of_alike(found, warnings);
     }
     let rows_of = |class: usize, width: usize, counts: &[usize]| {
         counts[class * width..(class + 1) * width].iter().sum::<usize>()
@@ -251,5 +277,31 @@ fn leak(
             "Nearly everything hangs on '{}': make sure that it is known before the target is.",
             first.name
         ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Forty members in a row, each like its neighbours and unlike those farther off: said of pairs, not of all.
+    #[test]
+    fn only_members_each_two_of_which_are_alike_are_a_group() {
+        let count: usize = 40;
+        let value = |k: usize| match (k / count).abs_diff(k % count) {
+            0 | 1 => 0.999,
+            apart => 0.99 - 0.01 * apart as f64,
+        };
+        let found = MemberCorrelation {
+            members: (0..count).map(|m| format!("m{m}")).collect(),
+            values: (0..count * count).map(value).collect(),
+        };
+        let groups = alike(&found);
+        assert!(!groups.is_empty() && groups.iter().all(|group| group.len() == 2), "{groups:?}");
+        let mut said = Vec::new();
+        of_alike(&found, &mut said);
+        assert_eq!(said.len(), MOST_GROUPS + 1, "{said:?}");
+        let all = MemberCorrelation { values: vec![1.0; count * count], ..found };
+        assert_eq!(alike(&all), [(0..count).collect::<Vec<usize>>()]);
     }
 }

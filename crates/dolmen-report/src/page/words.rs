@@ -3,17 +3,18 @@
 
 use dolmen::combine::weigh::Weighing;
 use dolmen::ensemble::{Assessment, Surety};
-use dolmen::evaluate::compare::{Comparison, MethodResult};
 use dolmen::recipe::{FitReport, Model, StackReport};
 use dolmen::score::Estimate;
+use dolmen::score::figures::Estimates;
 use dolmen::task::TaskKind;
 
-use super::worth::{self, worth, worth_weighing};
+use super::baseline::{self, Beside};
+use super::compared::{of_comparison, of_learning, of_sets};
+use super::worth::{self, unchecked, worth, worth_weighing};
 use crate::Subject;
-use crate::draw::{counted, plus_minus, short, signed};
-use crate::pictures::spoken;
+use crate::draw::{capital, counted, plus_minus, short, signed};
 
-type Lines = Vec<(&'static str, String)>;
+pub(super) type Lines = Vec<(&'static str, String)>;
 
 /// What a subject is called.
 pub(super) fn title(subject: &Subject<'_>) -> String {
@@ -74,7 +75,7 @@ pub(super) fn summary(subject: &Subject<'_>) -> Lines {
                             counted(alone.rows, "row")
                         ),
                     ),
-                    ("How good it is.", on_new_rows(subject).unwrap_or_else(unknown)),
+                    ("How good it is.", of_alone(subject).unwrap_or_else(unknown)),
                 ]
             }
             None => vec![(
@@ -84,50 +85,20 @@ pub(super) fn summary(subject: &Subject<'_>) -> Lines {
         },
         Subject::Weighing(..) => of_weighing(subject),
         Subject::Comparison(comparison) => of_comparison(comparison),
-        Subject::Sets(sets) => {
-            let text = sets.ranks.as_ref().map_or_else(
-                || format!("{} sets were compared.", sets.sets.len()),
-                |ranks| {
-                    let least = ranks.methods[0].rank;
-                    let best = ranks.methods.iter().take_while(|method| method.rank == least);
-                    let best: Vec<&str> = best.map(|method| spoken(&method.name)).collect();
-                    let have = if best.len() == 1 { "has" } else { "have" };
-                    format!(
-                        "Over {} sets {} {have} the best mean rank, {}; mean ranks must differ by {} to mean something at 5 %.",
-                        ranks.sets,
-                        best.join(" and "),
-                        short(least),
-                        short(ranks.critical_difference)
-                    )
-                },
-            );
-            vec![("Who wins.", text)]
-        }
-        Subject::Learning(curve) => {
-            let of = |k: usize| {
-                curve
-                    .sizes
-                    .get(k)
-                    .and_then(|point| Some((point.size, point.comparison.methods.first()?)))
-            };
-            match (of(0), of(curve.sizes.len().saturating_sub(1))) {
-                (Some((few, first)), Some((many, last))) if few < many => vec![(
-                    "What more rows bring.",
-                    format!(
-                        "From {few} to {many} rows learned from, the score of {} goes from {} to {}.",
-                        first.name,
-                        short(first.mean),
-                        short(last.mean)
-                    ),
-                )],
-                _ => Vec::new(),
-            }
-        }
+        Subject::Sets(sets) => of_sets(sets),
+        Subject::Learning(curve) => of_learning(curve),
         Subject::Score(report) => vec![(
             "How good it is.",
-            format!("{} The stack scores {}.", worth::on_new_rows(report), short(report.score)),
+            format!("{} It scores {}.", worth::on_new_rows(report), short(report.score)),
         )],
     }
+}
+
+/// What new rows say of members as they are.
+fn of_alone(subject: &Subject<'_>) -> Option<String> {
+    let text = on_new_rows(subject)?;
+    let beside = beside_none(subject).map(|beside| format!(" {}", beside.sentence()));
+    Some(format!("{text}{}", beside.unwrap_or_default()))
 }
 
 pub(super) fn with_error(estimate: &Estimate) -> String {
@@ -139,9 +110,11 @@ pub(super) fn with_error(estimate: &Estimate) -> String {
 fn of_stack(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> Lines {
     let mut lines = vec![("What was fitted.", fitted(subject, model, stack))];
     lines.push(("How good it is.", goodness(subject, model, stack)));
-    if let Some(check) = &stack.check {
-        lines.push(("Is the stack worth it?", worth(subject, check, &stack.kept)));
-    }
+    let is_worth = match &stack.check {
+        Some(check) => Some(worth(subject, check, &stack.kept)),
+        None => unchecked(subject),
+    };
+    lines.extend(is_worth.map(|text| ("Is the stack worth it?", text)));
     lines.push(("What to do next.", next(subject, model, stack)));
     lines
 }
@@ -187,23 +160,55 @@ fn fitted(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
     )
 }
 
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+/// The figures that people know, of what is kept, and whether they are better than those of no model.
+fn goodness(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
+    let text = on_new_rows(subject).unwrap_or_else(|| on_held_out(subject, model, stack));
+    match beside_none(subject) {
+        Some(beside) => format!("{text} {}", beside.sentence()),
+        None => text,
+    }
 }
 
-/// The figures that people know, of what is kept.
-fn goodness(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
-    if let Some(text) = on_new_rows(subject) {
-        return text;
-    }
-    let Some(figures) = &stack.figures else {
-        return "Not known: nothing was held out.".into();
+/// How what is kept does beside a model that knows nothing of the inputs; nothing where it is better.
+fn beside_none(subject: &Subject<'_>) -> Option<Beside> {
+    let view = subject.model()?;
+    let figure = |name: &str| match view.score {
+        Some(score) => {
+            let mean = *score.figures.get(name)?;
+            Some(Estimate { mean, se: score.figure_errors.get(name).copied() })
+        }
+        None => kept_figures(subject.stack()?)?.get(name).copied(),
     };
-    let own = match stack.kept.as_str() {
+    baseline::beside_none(view.model, subject.evidence(), figure)
+}
+
+/// The figures of what is kept, as the fit knows them.
+fn kept_figures(stack: &StackReport) -> Option<&Estimates> {
+    let figures = stack.figures.as_ref()?;
+    Some(match stack.kept.as_str() {
         "stack" => &figures.stack,
         "uniform" => &figures.uniform,
         _ => &figures.best_member,
+    })
+}
+
+/// What the rows of the fit say of it.
+fn on_held_out(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
+    let (Some(figures), Some(own)) = (&stack.figures, kept_figures(stack)) else {
+        let honest = subject.weighing().and_then(|weighing| weighing.cross_validated.as_ref());
+        return honest.map_or_else(
+            || {
+                "Not known: members were judged on rows they had not seen, the combination was not."
+                    .into()
+            },
+            |honest| {
+                format!(
+                    "With weights found on other rows than those scored, the mean {} is {}.",
+                    subject.score_name(),
+                    short(honest.score)
+                )
+            },
+        );
     };
     let figure_text: Vec<String> =
         own.iter().map(|(name, value)| figure_text(name, value)).collect();
@@ -259,18 +264,23 @@ fn spoken_figure(figure: &str) -> String {
         "rmse" => "RMSE".into(),
         "mae" => "MAE".into(),
         "error" => "error rate".into(),
+        "brier" => "Brier score".into(),
         other => other.replace('_', " "),
     }
 }
 
 fn next(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
     let mut advice: Vec<String> = Vec::new();
+    if let Some(Beside::NoBetter(_)) = beside_none(subject) {
+        advice.push("As it is no better than no model, look for inputs that tell more of the target, or for rows like those it is to predict".into());
+    }
     let check = stack.check.as_ref().filter(|check| !check.verdict.only_member);
     let is_lost = |check: &Assessment| {
         Surety::of_loss(&check.verdict.gain, check.checked_rows) == Surety::Clear
     };
-    let is_unsure =
-        |check: &Assessment| matches!(check.verdict.surety, Surety::Unsure | Surety::Not);
+    let is_unsure = |check: &Assessment| {
+        matches!(check.verdict.surety, Surety::Unsure | Surety::Not) && !worth::is_same(check)
+    };
     if check.is_some_and(is_lost) {
         advice.push("As the best member alone is clearly better, fit without --keep-stack, which keeps that one".into());
     } else if check.is_some_and(is_unsure) {
@@ -313,28 +323,6 @@ fn of_weighing(subject: &Subject<'_>) -> Lines {
         ));
     }
     lines.extend(worth_weighing(subject).map(|text| ("Is it worth it?", text)));
-    lines
-}
-
-fn of_comparison(comparison: &Comparison) -> Lines {
-    let splits = comparison.methods.first().map_or(0, |method| method.split_scores.len());
-    let mut lines = vec![(
-        "What was compared.",
-        format!(
-            "{} on {} of {}: each time everything was fitted on one part and scored on the other.",
-            capital(&counted(comparison.methods.len(), "method")),
-            counted(splits, "split"),
-            counted(comparison.rows, "row")
-        ),
-    )];
-    let find = |name: &str| comparison.methods.iter().find(|method| method.name == name);
-    if let (Some(stack), Some(cv)) = (find("stacking"), find("cv")) {
-        let p = |method: &MethodResult| method.corrected_p_value.or(method.p_value);
-        let chance = p(cv).map_or_else(String::new, |p| format!(", p = {p:.3}"));
-        lines.push(("Is stacking worth it?", format!(
-            "The stack scores {} on average, the member that cross-validation chooses {}{chance}.", short(stack.mean), short(cv.mean)
-        )));
-    }
     lines
 }
 

@@ -9,7 +9,7 @@ use dolmen::score::Estimate;
 
 use super::words::with_error;
 use crate::Subject;
-use crate::draw::counted;
+use crate::draw::{capital, counted};
 use crate::subject::{CHOSEN, INFINITE};
 
 /// What a score of minus infinity means.
@@ -23,24 +23,48 @@ pub(super) fn worth(subject: &Subject<'_>, check: &Assessment, kept: &str) -> St
     }
     let own = match check.verdict.kept {
         Kept::Stack => of_stack(subject, check),
-        Kept::Uniform => format!(
-            "Combining is, learning weights is not: equal weights did better than learned ones. {}",
-            of_gain(subject, check, "their")
-        ),
+        Kept::Uniform => of_average(subject, check),
         Kept::BestMember => of_member(check, kept),
     };
+    format!("{own}{}", and_new_rows(subject))
+}
+
+/// What new rows say, if there are any.
+fn and_new_rows(subject: &Subject<'_>) -> String {
     let new = subject.model().and_then(|view| view.score);
-    let new = new.map_or_else(String::new, |score| format!(" {}", on_new_rows(score)));
-    format!("{own}{new}")
+    new.map_or_else(String::new, |score| format!(" {}", on_new_rows(score)))
+}
+
+/// The same of a stack that was not checked as a whole, by weights from other rows and by new rows, where there are any.
+pub(super) fn unchecked(subject: &Subject<'_>) -> Option<String> {
+    match worth_weighing(subject) {
+        Some(own) => Some(format!("{own}{}", and_new_rows(subject))),
+        None => Some(on_new_rows(subject.model()?.score?)),
+    }
+}
+
+/// Equal weights that are kept.
+fn of_average(subject: &Subject<'_>, check: &Assessment) -> String {
+    let answer = match check.verdict.surety {
+        Surety::Clear => "Combining is, learning weights is not",
+        Surety::Likely => "Combining likely is, learning weights is not",
+        Surety::Unsure => "Not to be told of combining, and learning weights is not",
+        Surety::Not => "No",
+    };
+    let gain = capital(&of_gain(subject, check, "their"));
+    format!("{answer}: equal weights did better than learned ones. {gain}")
 }
 
 /// A stack that is kept.
 fn of_stack(subject: &Subject<'_>, check: &Assessment) -> String {
     let verdict = &check.verdict;
+    let gain = || of_gain(subject, check, "its");
     let text = if check.stack.mean == f64::NEG_INFINITY {
         format!("No: on rows held out {NO_PROBABILITY}.")
+    } else if verdict.gain.mean.is_infinite() {
+        capital(&gain())
     } else {
-        of_gain(subject, check, "its")
+        format!("{}: {}", stack_answer(verdict.surety), gain())
     };
     let is_better = verdict.gain.mean > 0.0;
     let asked = match (is_better, check.gain_over_uniform.mean < 0.0) {
@@ -64,6 +88,16 @@ fn of_stack(subject: &Subject<'_>, check: &Assessment) -> String {
     format!("{text}{asked}{alone}")
 }
 
+/// Whether a stack is worth it, by how sure its gain is.
+fn stack_answer(surety: Surety) -> &'static str {
+    match surety {
+        Surety::Clear => "Yes",
+        Surety::Likely => "Likely",
+        Surety::Unsure => "Not to be told",
+        Surety::Not => "No",
+    }
+}
+
 /// The member that has all the weight, if one has.
 fn only_member<'a>(subject: &Subject<'a>) -> Option<&'a str> {
     let members = &subject.weighing()?.members;
@@ -76,10 +110,10 @@ fn only_member<'a>(subject: &Subject<'a>) -> Option<&'a str> {
 fn of_gain(subject: &Subject<'_>, check: &Assessment, whose: &str) -> String {
     let Verdict { kept, gain, .. } = &check.verdict;
     if gain.mean == f64::INFINITY {
-        return format!("On rows held out {whose} gain is {}", infinite(subject, *kept));
+        return format!("on rows held out {whose} gain is {}", infinite(subject, *kept));
     }
     let (gain, sure) = (with_error(gain), sure(check));
-    format!("On rows held out {whose} gain over {CHOSEN}, {gain}, is {sure}")
+    format!("on rows held out {whose} gain over {CHOSEN}, {gain}, is {sure}")
 }
 
 /// How sure the gain of a check is, to the end of the sentence.
@@ -101,6 +135,11 @@ fn sure(check: &Assessment) -> String {
     }
 }
 
+/// Whether on no row held out the stack and its best member said anything different.
+pub(super) fn is_same(check: &Assessment) -> bool {
+    check.verdict.gain.mean == 0.0 && check.verdict.gain.se.is_none_or(|se| se == 0.0)
+}
+
 /// A member that is kept alone.
 fn of_member(check: &Assessment, kept: &str) -> String {
     let gain = &check.verdict.gain;
@@ -109,8 +148,18 @@ fn of_member(check: &Assessment, kept: &str) -> String {
             "No: choosing the best member did best on rows held out, as the combination gives some row no probability at all; '{kept}' is kept."
         );
     }
+    if is_same(check) {
+        return format!(
+            "No: in the check the stack and its best member were one and the same, and '{kept}' is kept."
+        );
+    }
+    let answer = match check.verdict.surety {
+        Surety::Clear => "No",
+        Surety::Likely => "Likely not",
+        Surety::Unsure | Surety::Not => "Not to be told",
+    };
     format!(
-        "No: choosing the best member did best on rows held out, and '{kept}' is kept. The lead of {CHOSEN}, {}, is {}",
+        "{answer}: choosing the best member did best on rows held out, and '{kept}' is kept. The lead of {CHOSEN}, {}, is {}",
         with_error(gain),
         sure(check)
     )

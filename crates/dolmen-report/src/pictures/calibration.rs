@@ -131,11 +131,7 @@ pub(super) fn reliability(subject: &Subject<'_>, options: &Options) -> Picture {
         "{}{before}, in bins of like probabilities. {}; whiskers are 90 % intervals, {}. On the line a probability means what it says; below it, it promises too much.",
         rows_words(evidence),
         which(subject, evidence, &curves),
-        if curves.len() == 1 {
-            "beside a dot stands how many rows it has"
-        } else {
-            "larger dots have more rows"
-        }
+        counts_words(&curves)
     );
     let class = if let [only] = &curves[..] {
         format!("probability of {}", only.class)
@@ -147,7 +143,7 @@ pub(super) fn reliability(subject: &Subject<'_>, options: &Options) -> Picture {
         x: (0.0, end),
         y: (0.0, end),
         height: 420.0,
-        right: if curves.len() > 1 { 150.0 } else { 60.0 },
+        right: if curves.len() > 1 { KEY } else { 60.0 },
         ..Frame::new(
             Heading::new("Do probabilities mean what they say?", &words, options),
             &class,
@@ -171,11 +167,28 @@ pub(super) fn reliability(subject: &Subject<'_>, options: &Options) -> Picture {
         count_rows(&mut plot, only);
     }
     if curves.len() > 1 {
-        let names: Vec<&str> = curves.iter().map(|curve| curve.class.as_str()).collect();
-        key(&mut plot, &names, options, 150.0);
+        let names = curves.iter().map(|curve| format!("{} ({})", curve.class, curve.rows));
+        let names: Vec<String> = names.collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        key(&mut plot, &names, options, KEY);
     }
     Ok(Some(plot.finish()))
 }
+
+/// Where the numbers of rows stand.
+fn counts_words(curves: &[&ClassCurve]) -> String {
+    let rows = || curves.iter().flat_map(|curve| &curve.reliability).map(|bin| bin.rows);
+    match (curves, rows().min(), rows().max()) {
+        ([_], ..) => "beside a dot stands how many rows it has".into(),
+        (_, Some(least), Some(most)) if least < most => format!(
+            "the larger a dot the more rows it has, from {least} to {most}, and behind a class stands how many rows are of it"
+        ),
+        _ => "behind a class stands how many rows are of it".into(),
+    }
+}
+
+/// Room for the key.
+const KEY: f64 = 170.0;
 
 /// Curves up to which their whiskers are as strong as they are.
 const FEW_CURVES: usize = 3;

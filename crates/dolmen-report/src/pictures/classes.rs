@@ -68,8 +68,20 @@ struct Shown<'a> {
     y_name: &'a str,
     points: fn(&ClassCurve) -> &[[f64; 2]],
     figure: fn(&ClassCurve) -> f64,
+    figure_name: &'a str,
     /// The line of guessing, if it is the same for all classes.
     chance: Option<[(f64, f64); 2]>,
+}
+
+/// Says of a class that all rows are of that there is nothing to tell it from: its area is not known.
+fn without_others(curves: &[&ClassCurve]) -> String {
+    match curves.iter().find(|curve| curve.area.is_nan()) {
+        Some(only) => format!(
+            " All rows are of the class {}: without rows of another there is nothing to tell it from, and no curve.",
+            only.class
+        ),
+        None => String::new(),
+    }
 }
 
 fn draw_curves(subject: &Subject<'_>, options: &Options, what: &Shown<'_>, words: &str) -> Picture {
@@ -79,7 +91,13 @@ fn draw_curves(subject: &Subject<'_>, options: &Options, what: &Shown<'_>, words
     if curves.is_empty() {
         return Ok(None);
     }
-    let words = format!("{}. {}, {words}", rows_words(evidence), which(subject, evidence, &curves));
+    let without = without_others(&curves);
+    let words = format!(
+        "{}. {}, {words}{without}",
+        rows_words(evidence),
+        which(subject, evidence, &curves)
+    );
+    let curves: Vec<&ClassCurve> = curves.into_iter().filter(|own| !own.area.is_nan()).collect();
     let heading = Heading::new(what.title, &words, options);
     let frame =
         Frame { height: 420.0, right: KEY, ..Frame::new(heading, what.x_name, what.y_name) };
@@ -89,7 +107,7 @@ fn draw_curves(subject: &Subject<'_>, options: &Options, what: &Shown<'_>, words
     }
     for (k, curve) in curves.iter().enumerate() {
         let points = (what.points)(curve).iter().map(|[x, y]| (*x, *y));
-        let title = format!("{}: {:.3}", curve.class, (what.figure)(curve));
+        let title = format!("{} ({} {:.3})", curve.class, what.figure_name, (what.figure)(curve));
         plot.curve(points, Pen::series(k, 2.2), &title);
     }
     let names: Vec<String> =
@@ -107,6 +125,7 @@ pub(super) fn roc(subject: &Subject<'_>, options: &Options) -> Picture {
         y_name: "share of the class found",
         points: |curve| &curve.roc,
         figure: |curve| curve.area,
+        figure_name: "area",
         chance: Some([(0.0, 0.0), (1.0, 1.0)]),
     };
     draw_curves(
@@ -125,6 +144,7 @@ pub(super) fn precision_recall(subject: &Subject<'_>, options: &Options) -> Pict
         y_name: "precision: share of the found that is of the class",
         points: |curve| &curve.precision_recall,
         figure: |curve| curve.average_precision,
+        figure_name: "average precision",
         chance: None,
     };
     draw_curves(

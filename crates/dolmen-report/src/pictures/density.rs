@@ -1,16 +1,17 @@
 //! Densities: one column with members and data, two columns as contours, and kernels.
 
-use dolmen::error::{Error, Result};
+use dolmen::error::Result;
 use dolmen::recipe::{DensityCurve, Profile, Sketch, Surface};
 use dolmen::score::Histogram;
 use dolmen::table::Kind as ColumnKind;
 
 use super::mass::{View, Views, height_holding, if_possible};
-use super::{Picture, not_shown};
+use super::{Picture, columns_named, how_far, not_shown};
 use crate::draw::{
-    Canvas, Colour, Fill, Frame, Heading, Letters, MARGIN, Pen, Plot, SMALL, Scale, contour,
-    counted, extent, fitted, short, told_apart, width,
+    Canvas, Colour, Fill, Frame, Heading, Letters, MARGIN, Pen, Plot, SMALL, Scale, capital,
+    contour, counted, extent, fitted, short, told_apart, width,
 };
+use crate::subject::Whole;
 use crate::{ModelView, Options, Subject};
 
 /// Points of a curve, and of a grid each way.
@@ -41,12 +42,16 @@ pub(super) fn density_of<'a>(subject: &Subject<'a>) -> Option<(ModelView<'a>, us
 
 /// The column that is asked for, or the first.
 fn chosen(view: &ModelView<'_>, options: &Options) -> Result<usize> {
-    let Some(wanted) = &options.input else { return Ok(0) };
-    let fields = view.model.schema().fields();
-    fields.iter().position(|field| &field.name == wanted).ok_or_else(|| {
-        let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
-        Error::param("input", names.join(", "), wanted).suggesting(wanted, names)
-    })
+    let hint = "the density of two columns is the picture 'contours'";
+    Ok(named(view, options, 1, hint)?.first().copied().unwrap_or(0))
+}
+
+/// The columns that are asked for, at most so many.
+fn named(view: &ModelView<'_>, options: &Options, most: usize, hint: &str) -> Result<Vec<usize>> {
+    let Some(wanted) = &options.input else { return Ok(Vec::new()) };
+    let fields = view.model.schema().fields().iter();
+    let names: Vec<&str> = fields.map(|field| field.name.as_str()).collect();
+    columns_named(wanted, &names, most, hint)
 }
 
 /// The rows' histogram of a column, if it is known.
@@ -73,16 +78,10 @@ pub(super) fn beyond(subject: &Subject<'_>, column: usize, view: &View, name: &s
         .collect();
     let rows: usize = off.iter().map(|(_, count)| count).sum();
     if rows > 0 {
-        let is_low = off.iter().any(|((_, to), _)| *to <= low);
-        let is_high = off.iter().any(|((from, _), _)| *from >= high);
         let [first, last] = histogram.range;
-        let far = match (is_low, is_high) {
-            (true, true) => format!("{} and {}", short(first), short(last)),
-            (true, false) => short(first),
-            _ => short(last),
-        };
+        let far = how_far((low - first).max(last - high), high - low);
         let total = counted(histogram.total(), "row");
-        parts.push(format!("{rows} of {total}, as far off as {name} = {far}"));
+        parts.push(format!("{rows} of {total}, by {name} {far}"));
     }
     parts
 }
@@ -109,10 +108,15 @@ pub(super) fn curve(subject: &Subject<'_>, options: &Options) -> Picture {
     };
     let tells = |own: &&Histogram| seen.ends[1] - seen.ends[0] >= FEWEST_BARS * bar_width(own);
     let histogram = histogram(subject, column).filter(tells);
-    let words = if histogram.is_some() {
-        "The stack, its members times their weights, and the rows as a histogram."
-    } else {
-        "The stack, and its members times their weights."
+    let whole = subject.whole();
+    let parts = match whole {
+        Whole::Member(name) => format!("The model, which is '{name}' alone"),
+        _ if profile.members.len() < 2 => capital(whole.name()),
+        _ => format!("{}, its members times their weights", capital(whole.name())),
+    };
+    let words = match histogram {
+        Some(_) => format!("{parts}, and the rows as a histogram."),
+        None => format!("{parts}."),
     };
     let mut off = beyond(subject, column, &seen, &profile.name);
     off.extend(undrawn(&view));
@@ -123,7 +127,7 @@ pub(super) fn curve(subject: &Subject<'_>, options: &Options) -> Picture {
     if let Some(histogram) = histogram {
         draw_histogram(&mut plot, histogram);
     }
-    draw_curves(&mut plot, &profile, "the stack", options);
+    draw_curves(&mut plot, &profile, whole.name(), options);
     draw_rug(&mut plot, &view, column);
     Ok(Some(plot.finish()))
 }
@@ -226,15 +230,11 @@ fn draw_curves(plot: &mut Plot, profile: &Profile, whole: &str, options: &Option
 
 /// Two columns that are asked for (`first,second`), or the first two.
 fn chosen_pair(view: &ModelView<'_>, options: &Options) -> Result<[usize; 2]> {
-    let Some(wanted) = &options.input else { return Ok([0, 1]) };
-    let one =
-        |name: &str| chosen(view, &Options { input: Some(name.trim().into()), ..options.clone() });
-    match wanted.split_once(',') {
-        Some((first, second)) => Ok([one(first)?, one(second)?]),
-        None => {
-            let first = one(wanted)?;
-            Ok([first, usize::from(first == 0)])
-        }
+    let hint = "the densities of all columns and of every two are the picture 'pairs'";
+    match named(view, options, 2, hint)?[..] {
+        [first, second] => Ok([first, second]),
+        [first] => Ok([first, usize::from(first == 0)]),
+        _ => Ok([0, 1]),
     }
 }
 
@@ -259,7 +259,8 @@ pub(super) fn contours(subject: &Subject<'_>, options: &Options) -> Picture {
     off.extend(undrawn(&view));
     let others = if count > 2 { " All other columns are integrated out." } else { "" };
     let words = format!(
-        "From the outermost line inwards the stack gives 95, 80, 60, 40 and 20 % of the probability to what lies within.{others}{}",
+        "From the outermost line inwards {} gives 95, 80, 60, 40 and 20 % of the probability to what lies within.{others}{}",
+        subject.whole().name(),
         not_shown(&off)
     );
     let frame = Frame {
@@ -345,12 +346,23 @@ pub(super) fn kernel(subject: &Subject<'_>, options: &Options) -> Picture {
     let Some((view, _)) = density_of(subject) else { return Ok(None) };
     let column = chosen(&view, options)?;
     let Some(profile) = view.model.effective_kernel(column, POINTS)? else { return Ok(None) };
-    let words = "What the stack puts around each row: the kernels of its members times their weights, and their sum.";
+    let words = match &profile.members[..] {
+        [only] => format!(
+            "What {} puts around each row: the kernel of '{}'.",
+            subject.whole().name(),
+            only.name
+        ),
+        _ => format!(
+            "What {} puts around each row: the kernels of its members times their weights, and their sum.",
+            subject.whole().name()
+        ),
+    };
     let title = format!("Effective kernel of {}", profile.name);
     // Kernels stand around rows: the axis is how far off.
     let profile = Profile { name: format!("{}, less that of the row", profile.name), ..profile };
-    let heading = Heading::new(&title, words, options);
+    let heading = Heading::new(&title, &words, options);
     let mut plot = frame(&profile, heading, 0.0, options);
-    draw_curves(&mut plot, &profile, "together", options);
+    let whole = if profile.members.len() > 1 { "together" } else { subject.whole().name() };
+    draw_curves(&mut plot, &profile, whole, options);
     Ok(Some(plot.finish()))
 }

@@ -1,9 +1,9 @@
 //! Experts and gates: who has a say where.
 
-use dolmen::error::{Error, Result};
+use dolmen::error::Result;
 use dolmen::recipe::Routing;
 
-use super::{Picture, check_member, classes, density, not_shown};
+use super::{Picture, check_member, classes, columns_named, density, not_shown};
 use crate::draw::{
     Colour, Frame, Heading, Letters, Pen, Plot, SMALL, contour, counted, extent, short, told_apart,
     width,
@@ -21,14 +21,17 @@ const KEY: f64 = 190.0;
 fn chosen(view: &ModelView<'_>, count: usize, options: &Options) -> Result<Option<Vec<usize>>> {
     let fields = view.model.schema().fields();
     let numeric = view.model.numeric_inputs();
-    let mut columns = Vec::new();
-    for name in options.input.iter().flat_map(|names| names.split(',')).map(str::trim).take(count) {
-        let at = numeric.iter().copied().find(|&j| fields[j].name == name).ok_or_else(|| {
-            let names: Vec<&str> = numeric.iter().map(|&j| fields[j].name.as_str()).collect();
-            Error::param("input", names.join(", "), name).suggesting(name, names)
-        })?;
-        columns.push(at);
-    }
+    let names: Vec<&str> = numeric.iter().map(|&j| fields[j].name.as_str()).collect();
+    let hint = if count == 1 {
+        "two inputs are shown by the picture 'regions'"
+    } else {
+        "no more than two inputs can be shown, all others are held"
+    };
+    let mut columns: Vec<usize> = match &options.input {
+        Some(wanted) => columns_named(wanted, &names, count, hint)?,
+        None => Vec::new(),
+    };
+    columns.iter_mut().for_each(|place| *place = numeric[*place]);
     let others: Vec<usize> = numeric.into_iter().filter(|j| !columns.contains(j)).collect();
     columns.extend(others.into_iter().take(count - columns.len()));
     Ok((columns.len() == count).then_some(columns))

@@ -39,8 +39,11 @@ pub(super) fn gain(subject: &Subject<'_>, options: &Options) -> Option<String> {
     let ends = score_ends(&lanes).chain([0.0]);
     let domain = padded(extent(ends)?, 0.08);
     let x_name = format!("gain in {}", subject.score_name());
+    // A check compares what was tried, rows given for it what is kept.
+    let title =
+        format!("What {} gains", if is_chosen { "the stack" } else { subject.whole().name() });
     let picture = Lanes {
-        heading: Heading::new("What the stack gains", &words, options),
+        heading: Heading::new(&title, &words, options),
         mark: Mark::Dot,
         domain,
         x_name: &x_name,
@@ -67,9 +70,11 @@ struct Gains {
 }
 
 fn gains(subject: &Subject<'_>) -> Option<Gains> {
-    const MEANING: &str = "Whiskers are 90 % intervals, after ± stands one standard error; left of the line the stack is worse.";
     let with = |best: &Estimate, uniform: &Estimate, is_chosen: bool, words: &str| {
-        let words = format!("{words} {MEANING}");
+        let words = format!(
+            "{words} Whiskers are 90 % intervals, after ± stands one standard error; left of the line {} is worse.",
+            if is_chosen { "the stack" } else { subject.whole().name() }
+        );
         Some(Gains { over_best: *best, over_uniform: *uniform, is_chosen, words })
     };
     let scored = match subject {
@@ -81,8 +86,11 @@ fn gains(subject: &Subject<'_>) -> Option<Gains> {
         return with(&report.gain_over_best, &report.gain_over_uniform, false, &words);
     }
     if let Some(check) = subject.check() {
-        let words =
-            format!("Paired differences on {} held out.", counted(check.checked_rows, "row"));
+        let not_kept = subject.not_kept().map_or_else(String::new, |own| format!(" {own}"));
+        let words = format!(
+            "Paired differences on {} held out.{not_kept}",
+            counted(check.checked_rows, "row")
+        );
         return with(&check.gain_over_best, &check.gain_over_uniform, true, &words);
     }
     let weighing = subject.weighing()?;

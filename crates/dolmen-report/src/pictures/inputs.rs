@@ -1,5 +1,7 @@
 //! The inputs: how much each matters, and how predictions move with it.
 
+use std::borrow::Cow;
+
 use dolmen::error::{Error, Result};
 use dolmen::evaluate::explain::{Dependence, InputImportance, OutputCurve};
 use dolmen::recipe::Evidence;
@@ -53,23 +55,52 @@ pub(super) fn importance(subject: &Subject<'_>, options: &Options) -> Option<Str
     Some(picture.draw(&lanes, options))
 }
 
-fn chosen<'a>(evidence: &'a Evidence, options: &Options) -> Result<Option<&'a Dependence>> {
+/// The input that is asked for, or the most important one; with `INPUT,CLASS` the curve of that class alone.
+fn chosen<'a>(evidence: &'a Evidence, options: &Options) -> Result<Option<Cow<'a, Dependence>>> {
     let all = &evidence.dependence;
-    let Some(wanted) = &options.input else { return Ok(all.first()) };
-    match all.iter().find(|own| &own.name == wanted) {
-        Some(own) => Ok(Some(own)),
-        None if all.is_empty() => Ok(None),
-        None => {
-            let names: Vec<&str> = all.iter().map(|own| own.name.as_str()).collect();
-            Err(Error::param("input", names.join(", "), wanted).suggesting(wanted, names))
-        }
+    let (Some(wanted), false) = (&options.input, all.is_empty()) else {
+        return Ok(all.first().map(Cow::Borrowed));
+    };
+    let find = |name: &str| all.iter().find(|own| own.name == name.trim());
+    if let Some(own) = find(wanted) {
+        return Ok(Some(Cow::Borrowed(own)));
     }
+    if let Some((own, class)) =
+        wanted.rsplit_once(',').and_then(|(name, class)| Some((find(name)?, class.trim())))
+    {
+        return of_class(own, class).map(Cow::Owned).map(Some);
+    }
+    let names: Vec<&str> = all.iter().map(|own| own.name.as_str()).collect();
+    let error = Error::param("input", names.join(", "), wanted);
+    let is_class = all[0].outputs.iter().any(|curve| &curve.name == wanted);
+    Err(if is_class {
+        error.with_hint(format!(
+            "'{wanted}' is a class; its curve alone is drawn by naming an input, too: '{},{wanted}'",
+            names[0]
+        ))
+    } else {
+        error.suggesting(wanted, names)
+    })
+}
+
+/// How the probability of one class moves.
+fn of_class(own: &Dependence, class: &str) -> Result<Dependence> {
+    let curve = own.outputs.iter().find(|curve| curve.name == class).ok_or_else(|| {
+        let names: Vec<&str> = own.outputs.iter().map(|curve| curve.name.as_str()).collect();
+        let expected = match names[..] {
+            [""] => "an input alone: numbers have no classes".into(),
+            _ => format!("an input and a class with a curve: {}", names.join(", ")),
+        };
+        Error::param("input", expected, format!("{},{class}", own.name)).suggesting(class, names)
+    })?;
+    Ok(Dependence { outputs: vec![curve.clone()], ..own.clone() })
 }
 
 /// How predictions move with an input.
 pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
     let Some(evidence) = subject.evidence() else { return Ok(None) };
     let Some(found) = chosen(evidence, options)? else { return Ok(None) };
+    let found = &*found;
     let is_single = found.outputs.len() == 1;
     // Single rows are nobody's business but the one's who asks for them.
     let is_given = subject.model().is_some_and(|view| view.rows.is_some());
@@ -152,7 +183,10 @@ fn dependence_words(found: &Dependence, with_rows: bool, classes: usize) -> Stri
         words += &format!(" Shown are the {shown} most frequent of {all} levels.");
     }
     if !is_single && found.outputs.len() < classes {
-        words += &format!(" Shown are the first {} of {classes} classes.", found.outputs.len());
+        words += &format!(
+            " Shown are the first {} of {classes} classes; of the others no curves are kept.",
+            found.outputs.len()
+        );
     }
     words
 }

@@ -1,6 +1,8 @@
 //! The members: their weights, their scores beside the stack's, how alike they go wrong.
 
+use dolmen::combine::Method;
 use dolmen::combine::weigh::{WeighedMember, Weighing};
+use dolmen::ensemble::Kept;
 use dolmen::score::Estimate;
 use dolmen::task::TaskKind;
 
@@ -8,12 +10,13 @@ use crate::draw::{
     Colour, Grid, Heading, Lane, Lanes, Mark, Shade, counted, extent, fixed, padded, plus_minus,
     short,
 };
+use crate::subject::Whole;
 use crate::{Options, Subject};
 
 /// Weights as bars with their intervals.
 pub(super) fn weights(subject: &Subject<'_>, options: &Options) -> Option<String> {
     let (lanes, words) = match (subject.weighing(), subject.other(), subject) {
-        (Some(weighing), ..) => (weighed(weighing), weight_words(weighing)),
+        (Some(weighing), ..) => (weighed(weighing), weight_words(subject, weighing)),
         (None, Some(other), _) => {
             let lane = |m: &dolmen::recipe::OtherMember| {
                 m.weight.map(|weight| Lane::new(&m.name, weight, fixed(weight, 3)))
@@ -55,10 +58,11 @@ fn weighed(weighing: &Weighing) -> Vec<Lane> {
     let lane = |member: &WeighedMember| {
         let joined = |group: &Vec<String>| group.contains(&member.name);
         let mut title = format!("{}: weight {}", member.name, short(member.weight));
-        if let Some(se) = member.se {
+        let is_estimated = is_estimated(weighing);
+        if let Some(se) = member.se.filter(|_| is_estimated) {
             title += &format!(", standard error {}", short(se));
         }
-        if let Some([low, high]) = member.interval {
+        if let Some([low, high]) = member.interval.filter(|_| is_estimated) {
             title += &format!(", 90 % {} to {}", short(low), short(high));
         }
         title += &format!("; score alone {}", short(member.score));
@@ -67,7 +71,7 @@ fn weighed(weighing: &Weighing) -> Vec<Lane> {
         }
         let words = if member.weight == 0.0 { "0".into() } else { fixed(member.weight, 3) };
         Lane {
-            interval: member.interval,
+            interval: member.interval.filter(|_| is_estimated),
             title,
             joined: weighing.interchangeable.iter().position(joined),
             ..Lane::new(&member.name, member.weight, words)
@@ -76,9 +80,20 @@ fn weighed(weighing: &Weighing) -> Vec<Lane> {
     weighing.members.iter().map(lane).collect()
 }
 
-fn weight_words(weighing: &Weighing) -> String {
+/// Whether the rows have a say in the weights: equal ones are fixed, and have no error.
+pub(crate) fn is_estimated(weighing: &Weighing) -> bool {
+    weighing.method != Method::Uniform
+}
+
+fn weight_words(subject: &Subject<'_>, weighing: &Weighing) -> String {
     let unused = weighing.members.iter().filter(|member| member.weight == 0.0).count();
     let mut words = String::new();
+    if !is_estimated(weighing) {
+        return "Equal weights are fixed, not estimated from the rows: they have no error.".into();
+    }
+    if let Some(sentence) = subject.not_kept() {
+        words += &format!("{sentence} These are the weights of the stack. ");
+    }
     let is_drawn = |ends: [f64; 2]| ends[1] > ends[0];
     if weighing.members.iter().any(|member| member.interval.is_some_and(is_drawn)) {
         words += "Whiskers hold 90 % of the resamples of the rows. ";
@@ -171,17 +186,15 @@ fn without_the_hopeless(lanes: &[Lane], (low, high): (f64, f64)) -> (f64, f64) {
 }
 
 fn score_lanes(subject: &Subject<'_>) -> Option<(Vec<Lane>, String)> {
-    let strong =
-        |name: &str, estimate: &Estimate| Lane { is_strong: true, ..estimated(name, estimate) };
     let member = |name: &str, mean: f64, se: Option<f64>| Lane {
         colour: Colour::Muted,
         ..estimated(name, &Estimate { mean, se })
     };
     if let Subject::Score(report) = subject {
-        return Some((scored_lanes(report), new_rows(report.rows)));
+        return Some((scored_lanes(report, subject.whole()), new_rows(report.rows)));
     }
     if let Some(report) = subject.model().and_then(|view| view.score) {
-        return Some((scored_lanes(report), new_rows(report.rows)));
+        return Some((scored_lanes(report, subject.whole()), new_rows(report.rows)));
     }
     let mut lanes: Vec<Lane> = match (subject.weighing(), subject.other()) {
         (Some(weighing), _) => {
@@ -207,17 +220,24 @@ fn score_lanes(subject: &Subject<'_>) -> Option<(Vec<Lane>, String)> {
         lanes.push(Lane { is_strong: true, ..Lane::new("the combination", score, short(score)) });
         return Some((lanes, words.into()));
     };
-    lanes.push(strong("the stack", &check.stack));
-    let equal = Lane {
-        colour: Colour::Series(1),
-        is_strong: false,
-        ..strong("equal weights", &check.uniform)
-    };
-    lanes.push(equal);
+    let kept = subject.whole();
+    // What stands out is what the model is.
+    for lane in lanes.iter_mut().filter(|lane| kept == Whole::Member(&lane.name)) {
+        (lane.is_strong, lane.colour) = (true, Colour::First);
+    }
+    let tried = [
+        ("the stack", &check.stack, matches!(kept, Whole::Stack | Whole::Combination)),
+        ("equal weights", &check.uniform, kept == Whole::Average),
+    ];
+    for (name, score, is_strong) in tried {
+        let colour = if is_strong { Colour::First } else { Colour::Series(1) };
+        lanes.push(Lane { colour, is_strong, ..estimated(name, score) });
+    }
     let held_out = if check.nested { "members and weights" } else { "the weights" };
     let words = format!(
-        "The stack and equal weights on rows held out from {held_out} ({}); members on the rows that each had not seen.",
-        counted(check.checked_rows, "row")
+        "The stack and equal weights on rows held out from {held_out} ({}); members on the rows that each had not seen.{}",
+        counted(check.checked_rows, "row"),
+        subject.not_kept().map_or_else(String::new, |sentence| format!(" {sentence}"))
     );
     Some((lanes, words))
 }
@@ -235,15 +255,15 @@ pub(super) fn new_rows(rows: usize) -> String {
     format!("On {} that {were} given for it.", counted(rows, "row"))
 }
 
-fn scored_lanes(report: &dolmen::recipe::ScoreReport) -> Vec<Lane> {
+fn scored_lanes(report: &dolmen::recipe::ScoreReport, whole: Whole<'_>) -> Vec<Lane> {
     let together = Estimate { mean: report.score, se: report.score_se };
-    let own = Lane { is_strong: true, ..estimated("the stack", &together) };
+    let own = Lane { is_strong: true, ..estimated(whole.name(), &together) };
     let member = |m: &dolmen::recipe::ScoredMember| {
         let alone = Estimate { mean: m.score, se: m.score_se };
         let (score, gain) = (with_error(&alone), with_error(&m.gain));
         Lane {
             colour: Colour::Muted,
-            title: format!("{}: {score}; the stack is better by {gain}", m.name),
+            title: format!("{}: {score}; {} is better by {gain}", m.name, whole.name()),
             ..estimated(&m.name, &alone)
         }
     };
@@ -263,12 +283,18 @@ pub(super) fn combiners(subject: &Subject<'_>, options: &Options) -> Option<Stri
     lanes.sort_by(|a, b| b.value.total_cmp(&a.value));
     let domain = padded(extent(score_ends(&lanes))?, 0.06);
     let x_name = format!("{} (higher is better)", subject.score_name());
+    let used = match check.verdict.kept {
+        _ if matches!(subject, Subject::Weighing(..)) => "the one in bold is used.".into(),
+        Kept::Stack => "the one in bold is used.".into(),
+        Kept::Uniform => "the one in bold is used: it did better than the stack.".into(),
+        Kept::BestMember => {
+            let sentence = subject.not_kept().unwrap_or_default();
+            format!("the one in bold did best. {sentence}")
+        }
+    };
+    let words = format!("On rows held out, with 90 % intervals; {used}");
     let picture = Lanes {
-        heading: Heading::new(
-            "Combiners that were tried",
-            "On rows held out, with 90 % intervals; the one in bold is used.",
-            options,
-        ),
+        heading: Heading::new("Combiners that were tried", &words, options),
         mark: Mark::Dot,
         domain,
         x_name: &x_name,

@@ -304,7 +304,7 @@ pub(super) fn learning(subject: &Subject<'_>, options: &Options) -> Option<Strin
         ..Frame::new(
             Heading::new(
                 "Learning curves",
-                "Means over the same test parts, with standard errors as bands.",
+                "Means over the same test parts, with standard errors as bands; the axis below is logarithmic.",
                 options,
             ),
             "rows learned from",

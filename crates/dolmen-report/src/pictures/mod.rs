@@ -30,10 +30,12 @@ mod pairs;
 mod rounds;
 mod tree;
 
+pub(crate) use members::is_estimated;
 pub(crate) use methods::spoken;
 
 use dolmen::error::{Error, Result};
 
+use crate::draw::short;
 use crate::{Kind, ModelView, Options, Subject};
 
 /// A picture, or nothing to draw.
@@ -78,6 +80,21 @@ pub(crate) fn suits(subject: &Subject<'_>, kind: Kind) -> bool {
     matches!(draw(subject, kind, &Options::default()), Ok(Some(_)))
 }
 
+/// Whether rows with known truth make a picture of a model.
+pub(crate) fn of_rows(view: &ModelView<'_>, kind: Kind) -> bool {
+    let model = view.model;
+    let (has_target, has_classes) = (model.target().is_some(), !model.classes().is_empty());
+    match kind {
+        Kind::Importance | Kind::Dependence => has_target,
+        Kind::Reliability | Kind::Roc | Kind::PrecisionRecall | Kind::Confusion => has_classes,
+        Kind::Predicted | Kind::Residuals => has_target && !has_classes,
+        Kind::Pit => density::density_of(&Subject::Model(*view)).is_some(),
+        Kind::Scores => true,
+        Kind::Gain | Kind::Correlation => model.member_names().len() > 1,
+        _ => false,
+    }
+}
+
 /// Whether a picture is about one input, column, class or figure of several.
 pub(crate) fn takes_input(kind: Kind) -> bool {
     matches!(
@@ -112,6 +129,43 @@ fn not_shown(parts: &[String]) -> String {
         [] => String::new(),
         parts => format!(" Not on the picture: {}.", parts.join("; ")),
     }
+}
+
+/// How far beyond an axis something lies, in words that do not tell what it is: it may be a single row's value.
+fn how_far(distance: f64, length: f64) -> String {
+    let times = 10_f64.powf((distance / length).log10().ceil().max(0.0));
+    if times > 1.0 {
+        format!("up to {} times the length of the axis beyond it", short(times))
+    } else {
+        "less than the length of the axis beyond it".into()
+    }
+}
+
+/// The places of the columns that are asked for (`FIRST,SECOND`) among those known: none twice, and no more than a picture has.
+fn columns_named(wanted: &str, known: &[&str], most: usize, hint: &str) -> Result<Vec<usize>> {
+    let place = |name: &str| known.iter().position(|own| *own == name);
+    if let Some(only) = place(wanted) {
+        return Ok(vec![only]);
+    }
+    let named: Vec<&str> = wanted.split(',').map(str::trim).collect();
+    let mut columns = Vec::new();
+    for name in &named {
+        columns.push(place(name).ok_or_else(|| {
+            Error::param("input", known.join(", "), name).suggesting(name, known.iter().copied())
+        })?);
+    }
+    if columns.len() > most {
+        let expected = if most == 1 { "one column" } else { "one column or two" };
+        return Err(Error::param("input", expected, wanted).with_hint(hint));
+    }
+    if let [first, second] = columns[..]
+        && first == second
+    {
+        let error = Error::param("input", "two columns that are not the same", wanted);
+        let others: Vec<&str> = known.iter().copied().filter(|own| *own != named[0]).collect();
+        return Err(error.with_hint(format!("the other can be one of {}", others.join(", "))));
+    }
+    Ok(columns)
 }
 
 /// Refuses the name of a member that the model has not.

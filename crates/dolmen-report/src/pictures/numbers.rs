@@ -3,7 +3,7 @@
 use dolmen::score::residuals::{PredictedTrue, ResidualBand};
 
 use super::calibration::rows_words;
-use super::not_shown;
+use super::{how_far, not_shown};
 use crate::draw::{Colour, Fill, Frame, Heading, Pen, Plot, counted, padded, short, trimmed};
 use crate::{Options, Subject};
 
@@ -107,11 +107,9 @@ fn rows_off(off: usize, found: &PredictedTrue, (low, high): (f64, f64)) -> Strin
     if off == 0 {
         return String::new();
     }
-    let ends = [(found.range[0] < low, found.range[0]), (found.range[1] > high, found.range[1])];
-    let far: Vec<String> =
-        ends.into_iter().filter(|(is_far, _)| *is_far).map(|(_, end)| short(end)).collect();
+    let far = how_far((low - found.range[0]).max(found.range[1] - high), high - low);
     let total = counted(found.counts.iter().sum(), "row");
-    not_shown(&[format!("{off} of {total}, predicted or true as far off as {}", far.join(" and "))])
+    not_shown(&[format!("{off} of {total}, predicted or true {far}")])
 }
 
 /// The axes of predicted against true numbers, which have the same ends.

@@ -78,19 +78,26 @@ struct Found<'a> {
     is_first: bool,
     /// Whether it votes: a leaf holds the number of a class.
     votes: bool,
+    /// Of boosting: how many scores its trees add to.
+    scores: Option<usize>,
 }
 
-/// The first tree found: of a member that is one, or the first of a forest, of boosting or of AdaBoost.
+/// The first tree found: of a member that is one, or the first of a forest, of boosting, of AdaBoost, or of an average of fits.
 fn find(parameters: &Parameters) -> Option<Found<'_>> {
     if parameters.kind() == "nodes" {
-        return Some(Found { tree: parameters, is_first: false, votes: false });
+        return Some(Found { tree: parameters, is_first: false, votes: false, scores: None });
     }
     if let Some(own) = parameters.part("tree") {
         return find(own);
     }
+    if let Some(fits) = parameters.parts("fits").filter(|fits| !fits.is_empty()) {
+        return find(fits[0]).map(|own| Found { is_first: true, ..own });
+    }
     if let Some(first) = parameters.parts("trees").and_then(|trees| trees.first().copied()) {
         let votes = parameters.array("alphas").is_some();
-        return find(first).map(|own| Found { is_first: true, votes, ..own });
+        let is_boost = parameters.kind() == "boost";
+        let scores = parameters.array("start").filter(|_| is_boost).map(|(_, start)| start.len());
+        return find(first).map(|own| Found { is_first: true, votes, scores, ..own });
     }
     find(parameters.part("model")?)
 }
@@ -104,7 +111,10 @@ fn columns(parameters: &Parameters) -> Option<Vec<String>> {
     };
     match parameters.list("columns") {
         Some(list) => texts(list),
-        None => columns(parameters.part("model")?),
+        None => match parameters.parts("fits") {
+            Some(fits) => columns(fits.first()?),
+            None => columns(parameters.part("model")?),
+        },
     }
 }
 
@@ -123,18 +133,39 @@ struct Drawing<'a> {
 pub(super) fn tree(subject: &Subject<'_>, options: &Options) -> Picture {
     let Some(view) = subject.model() else { return Ok(None) };
     check_member(&view, options)?;
-    Ok(draw_tree(&view, options))
+    let Some(name) = options.member.clone().or_else(|| usual_member(subject, &view)) else {
+        return Ok(None);
+    };
+    let weight = subject.weight_of(&name);
+    Ok(draw_tree(&view, &name, weight, options))
 }
 
-fn draw_tree(view: &ModelView<'_>, options: &Options) -> Option<String> {
-    // Without being asked only members of few trees: those of a large forest are many megabytes as data.
-    let is_wanted = |name: &String| match &options.member {
-        Some(wanted) => wanted == name,
-        None => name.starts_with("tree") || name.starts_with("adaboost"),
-    };
-    let name = view.model.member_names().into_iter().find(is_wanted)?;
-    let parameters = view.model.member_parameters(&name)?;
-    let Found { tree, is_first, votes } = find(&parameters)?;
+/// The member whose tree is drawn where nobody says which: the weightiest that is a tree or a few of them, or else of boosting. Those of
+/// a large forest are many megabytes as data, and drawn when it is named.
+fn usual_member(subject: &Subject<'_>, view: &ModelView<'_>) -> Option<String> {
+    let weight = |name: &String| subject.weight_of(name).unwrap_or(1.0);
+    let has_few = |name: &String| starts_with(name, &["tree", "adaboost"]);
+    let has_trees = |name: &String| has_few(name) || starts_with(name, &["boost"]);
+    let rank = |name: &String| (weight(name) != 0.0, has_few(name));
+    let names = view.model.member_names().into_iter().filter(has_trees);
+    names.reduce(|best, other| {
+        let order = rank(&other).cmp(&rank(&best));
+        if order.then(weight(&other).total_cmp(&weight(&best))).is_gt() { other } else { best }
+    })
+}
+
+fn starts_with(name: &str, kinds: &[&str]) -> bool {
+    kinds.iter().any(|kind| name.starts_with(kind))
+}
+
+fn draw_tree(
+    view: &ModelView<'_>,
+    name: &str,
+    weight: Option<f64>,
+    options: &Options,
+) -> Option<String> {
+    let parameters = view.model.member_parameters(name)?;
+    let Found { tree, is_first, votes, scores } = find(&parameters)?;
     let nodes = Nodes::of(tree)?;
     let fields = view.model.schema().fields();
     let own = || fields.iter().map(|field| field.name.clone()).collect();
@@ -146,7 +177,9 @@ fn draw_tree(view: &ModelView<'_>, options: &Options) -> Option<String> {
         count => format!("{count} splits"),
     };
     let deeper = if depth == MOST_DEPTH { " A dot stands for what lies deeper." } else { "" };
-    let words = format!("{name}: {which}{splits}. Left is yes.{deeper}");
+    let unused = if weight == Some(0.0) { " It has no weight in the model." } else { "" };
+    let added = scores.map_or_else(String::new, |scores| added_words(scores, view.model.classes()));
+    let words = format!("{name}: {which}{splits}. Left is yes.{added}{deeper}{unused}");
     let heading = Heading::new("A tree", &words, options);
     let wide = options.width.max(breadth as f64 * 92.0 + 2.0 * MARGIN);
     let top = heading.height();
@@ -157,6 +190,16 @@ fn draw_tree(view: &ModelView<'_>, options: &Options) -> Option<String> {
     let drawing = Drawing { nodes, names, fields, classes, votes, room, top };
     drawing.draw(&mut canvas, 0, 0, MARGIN);
     Some(heading.finish(canvas))
+}
+
+/// What the leaves of boosting's first tree are, where its trees add to so many scores.
+fn added_words(scores: usize, classes: &[String]) -> String {
+    // Of two classes there is one score, the log odds of the second.
+    let class = if scores == 1 { classes.get(1) } else { classes.first() };
+    match class {
+        Some(class) => format!(" Leaves are what it adds to the score of {class}."),
+        None => " Leaves are what it adds to the prediction.".into(),
+    }
 }
 
 impl Drawing<'_> {

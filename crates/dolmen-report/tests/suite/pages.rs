@@ -169,6 +169,47 @@ fn training_curves_are_kept_and_drawn() {
     assert!(svg.contains("best after") && !svg.contains("first round = 1"));
 }
 
+/// A member that is the average of its fits on the folds has a curve for each of them.
+#[test]
+fn averages_of_fits_have_training_curves_and_trees() {
+    let recipe =
+        "target = 'class'\nmembers = ['boost(held_out=0.4)']\nending = 'average'\nfolds = 3";
+    let fit = fit(&format!("{recipe}\nkeep_stack = true"), &["y"]);
+    let subject = Subject::of(&fit.model);
+    let svg = draw(&subject, Kind::Training, &Options::default()).unwrap();
+    assert_eq!(svg.matches("best after").count(), 3, "{svg}");
+    elements(&draw(&subject, Kind::Tree, &Options::default()).unwrap());
+}
+
+#[test]
+fn the_tree_of_a_member_with_weight_is_drawn() {
+    let members = "['tree(depth=1)', 'tree(depth=5)']";
+    let recipe = format!("target = 'y'\nmembers = {members}\nkeep_all = true");
+    let fit = fit(&recipe, &["class"]);
+    let svg = draw(&Subject::of(&fit.model), Kind::Tree, &Options::default()).unwrap();
+    assert!(svg.contains("tree(depth=5): ") && !svg.contains("no weight"), "{svg}");
+}
+
+#[test]
+fn columns_that_are_named_wrongly_are_told_what_to_do() {
+    let fit = fit("members = ['gaussian', 'mixture(components=2)']", &["class", "colour"]);
+    let subject = Subject::of(&fit.model);
+    let refused = |kind: Kind, input: &str| {
+        let options = Options { input: Some(input.into()), ..Options::default() };
+        let error = draw(&subject, kind, &options).unwrap_err();
+        format!("{error}; {}", error.hint().unwrap_or_default())
+    };
+    let twice = refused(Kind::Contours, "a,a");
+    assert!(
+        twice.contains("two columns that are not the same") && twice.contains("b, y"),
+        "{twice}"
+    );
+    let two = refused(Kind::Density, "a, b");
+    assert!(two.contains("must be one column") && two.contains("'contours'"), "{two}");
+    assert!(refused(Kind::Contours, "a,b,y").contains("'pairs'"));
+    assert!(refused(Kind::Contours, "a,c").contains("a, b, y"));
+}
+
 #[test]
 fn losses_in_units_of_their_own_share_no_axis() {
     let members = "target = 'y'\nmembers = ['boost(held_out=0.4)', 'network(epochs=20)']";

@@ -169,6 +169,37 @@ fn one_class_alone_and_nothing_known() {
     for kind in kinds(&subject) {
         elements(&draw(&subject, kind, &Options::default()).unwrap());
     }
+    let roc = draw(&subject, Kind::Roc, &Options::default()).unwrap();
+    assert!(roc.contains("All rows are of the class a") && !roc.contains("NaN"), "{roc}");
+}
+
+#[test]
+fn the_curve_of_one_class_is_drawn_alone() {
+    let report = made::weighing(&["only"], "classification");
+    let evidence = made::of_classes(["a", "b", "c"]);
+    let subject = Subject::Weighing(&report, Some(&evidence));
+    let of = |input: &str| {
+        let options = Options { input: Some(input.into()), ..Options::default() };
+        draw(&subject, Kind::Dependence, &options)
+    };
+    let alone = of("age,b").unwrap();
+    assert!(alone.contains("probability of b") && alone.contains("The band holds"), "{alone}");
+    let refused = of("b").unwrap_err();
+    assert!(refused.hint().unwrap().contains("'age,b'"), "{refused}");
+    assert!(of("age,d").unwrap_err().to_string().contains("a class with a curve: a, b, c"));
+}
+
+#[test]
+fn dots_of_many_classes_have_counts() {
+    let report = made::weighing(&["only"], "classification");
+    let evidence = made::of_classes(["a", "b", "c"]);
+    let subject = Subject::Weighing(&report, Some(&evidence));
+    let svg = draw(&subject, Kind::Reliability, &Options::default()).unwrap();
+    let classes = evidence.classes.as_ref().unwrap();
+    for curve in &classes.curves {
+        assert!(svg.contains(&format!(">{} ({})<", curve.class, curve.rows)), "{svg}");
+    }
+    assert!(svg.contains("the more rows it has, from "), "{svg}");
 }
 
 #[test]

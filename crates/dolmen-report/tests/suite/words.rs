@@ -3,7 +3,7 @@
 use dolmen::recipe::Combined;
 use dolmen::run::Run;
 use dolmen::score::Estimate;
-use dolmen_report::{ModelView, PageOptions, Subject, page};
+use dolmen_report::{Kind, ModelView, Options, PageOptions, Subject, draw, page};
 
 use crate::made;
 use crate::pages::{fit, table};
@@ -70,4 +70,81 @@ fn members_that_did_not_converge_are_named() {
     let html = page_of(&Subject::of(&fit.model));
     let named = "Not converged: 'mixture(components=3, restarts=1, iterations=2)' (2 iterations)";
     assert!(html.contains(named), "{html}");
+}
+
+#[test]
+fn a_stack_that_was_only_tried_is_not_called_the_model() {
+    let recipe = "target = 'y'\nmembers = ['ridge', 'mean']\ncombiners = ['simplex', 'uniform']";
+    let numbers = fit(&format!("{recipe}\nkeep_all = true"), &["class"]);
+    let recipe = "members = ['gaussian', 'kernel(bandwidth=0.0001)']\ncombiners = ['uniform']";
+    let density = fit(recipe, &["class", "colour", "y"]);
+    let svg = |fit: &dolmen::recipe::Fit, kind: Kind| {
+        draw(&Subject::of(&fit.model), kind, &Options::default()).unwrap()
+    };
+    let kept = |fit: &dolmen::recipe::Fit| match &fit.report {
+        dolmen::recipe::FitReport::Stack(stack) => stack.kept.clone(),
+        dolmen::recipe::FitReport::Alone(_) => String::new(),
+    };
+    assert_eq!([kept(&numbers), kept(&density)], ["ridge", "gaussian"]);
+    for kind in [Kind::Weights, Kind::Scores, Kind::Gain, Kind::Combiners] {
+        let svg = svg(&numbers, kind);
+        assert!(svg.contains("the model is 'ridge' alone") && !svg.contains("is used"), "{svg}");
+    }
+    let curve = svg(&density, Kind::Density);
+    assert!(curve.contains("The model, which is 'gaussian' alone"), "{curve}");
+    let contours = svg(&density, Kind::Contours);
+    for drawn in [curve, contours] {
+        assert!(!drawn.contains("he stack"), "{drawn}");
+    }
+}
+
+#[test]
+fn equal_weights_are_not_shown_as_estimated() {
+    let fit = fit(ASKED_FOR, &["class"]);
+    let svg = draw(&Subject::of(&fit.model), Kind::Weights, &Options::default()).unwrap();
+    assert!(svg.contains("fixed, not estimated") && !svg.contains("standard error"), "{svg}");
+}
+
+/// A target that nothing is known of.
+#[test]
+fn a_model_that_is_no_better_than_none_is_told() {
+    let mut rows = table(60);
+    rows.take("class").unwrap();
+    rows.take("y").unwrap();
+    let noise = (0..60).map(|i| made::noise(i * i + 7, 9)).collect();
+    let y = ("y".to_string(), dolmen::table::Column::Numeric(noise));
+    let columns = rows.columns().map(|(name, own)| (name.to_string(), own.clone()));
+    let rows = dolmen::table::Table::new(columns.chain([y]).collect()).unwrap();
+    let recipe = "target = 'y'\nmembers = ['tree', 'neighbours(k=1)']\nkeep_stack = true";
+    let recipe = dolmen::recipe::Recipe::from_toml(recipe).unwrap();
+    let fit = recipe.fit(&rows, &Run::new(0)).unwrap();
+    let html = page_of(&Subject::of(&fit.model));
+    assert!(html.contains("R² is below 0") && html.contains("no better than no model"), "{html}");
+}
+
+#[test]
+fn a_stack_without_a_check_is_not_said_to_be_unknown() {
+    let recipe = "target = 'y'\nmembers = ['ridge', 'tree']\ncheck = 'none'";
+    let fit = fit(recipe, &["class"]);
+    let (model, run) = (&fit.model, Run::new(0));
+    let html = page_of(&Subject::of(model));
+    assert!(!html.contains("nothing was held out") && html.contains("Is the stack worth it?"));
+    assert!(html.contains("was not checked"));
+    let (score, evidence) = model.judge(model.rows_of(table(90)).unwrap(), false, &run).unwrap();
+    let (evidence, score) = (Some(&evidence), Some(&score));
+    let html = page_of(&Subject::Model(ModelView { model, evidence, score, rows: None }));
+    assert!(
+        html.contains("On 90 rows that were given for it") && !html.contains("was not checked")
+    );
+}
+
+#[test]
+fn comparisons_have_a_verdict() {
+    let html = page_of(&Subject::Comparison(&made::comparison(0.02)));
+    assert!(html.contains("Not to be told from these splits: the stack scores"), "p is 0.08");
+    assert!(html.contains("The stack has the best mean"), "of those that could have been used");
+    let html = page_of(&Subject::Learning(&made::learning()));
+    assert!(html.contains("Would still more help?") && html.contains("the stack goes from"));
+    let html = page_of(&Subject::Sets(&made::sets()));
+    assert!(html.contains("best mean rank") && html.contains("not to be told from"), "{html}");
 }

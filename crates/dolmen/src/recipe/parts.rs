@@ -1,6 +1,6 @@
 //! A table in two parts, one to learn from and one to test on.
 
-use super::{Fit, Recipe, ScoreReport};
+use super::{Evidence, Fit, Recipe, ScoreReport};
 use crate::error::{Error, Place, Result};
 use crate::plan::{HoldOut, Plan, PlanSpec, Portion, RowKeys};
 use crate::run::Run;
@@ -37,6 +37,8 @@ pub struct Tested {
     pub fit: Fit,
     /// How it does on the second.
     pub score: ScoreReport,
+    /// How its predictions do there row by row.
+    pub evidence: Evidence,
     /// Rows of the first part.
     pub learned_from: usize,
 }
@@ -94,16 +96,24 @@ impl Parting {
 }
 
 impl Recipe {
-    /// Fits a model to most of the rows, and scores it on the others. Rows whose truth is not known take no part.
-    pub fn fit_part(&self, table: &Table, parting: &Parting, run: &Run) -> Result<Tested> {
+    /// Fits a model to most of the rows, and judges it on the others, if `explain` by the importance of its inputs, too. Rows whose truth is
+    /// not known take no part.
+    pub fn fit_part(
+        &self,
+        table: &Table,
+        parting: &Parting,
+        explain: bool,
+        run: &Run,
+    ) -> Result<Tested> {
         let known = match &self.target {
             Some(name) => table.select(&table.column(name)?.present()),
             None => table.clone(),
         };
         let parts = parting.part(&known, &run.stream("test"))?;
         let fit = self.fit(&known.select(&parts.train), run)?;
-        let score = fit.model.score(fit.model.rows_of(known.select(&parts.test))?, run)?;
-        Ok(Tested { fit, score, learned_from: parts.train.len() })
+        let test = fit.model.rows_of(known.select(&parts.test))?;
+        let (score, evidence) = fit.model.judge(test, explain, run)?;
+        Ok(Tested { fit, score, evidence, learned_from: parts.train.len() })
     }
 }
 

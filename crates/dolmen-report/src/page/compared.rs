@@ -1,0 +1,181 @@
+//! What comparisons say, in sentences: which method is best, and whether that can be told from chance.
+
+use dolmen::evaluate::compare::{Comparison, LearningCurve, MethodResult, Ranks, SetsComparison};
+
+use super::words::Lines;
+use crate::draw::{capital, counted, short};
+use crate::pictures::spoken;
+
+/// The chance of calling equal methods different.
+const LEVEL: f64 = 0.05;
+
+pub(super) fn of_comparison(comparison: &Comparison) -> Lines {
+    let splits = comparison.methods.first().map_or(0, |method| method.split_scores.len());
+    let mut lines = vec![(
+        "What was compared.",
+        format!(
+            "{} on {} of {}: each time everything was fitted on one part and scored on the other.",
+            capital(&counted(comparison.methods.len(), "method")),
+            counted(splits, "split"),
+            counted(comparison.rows, "row")
+        ),
+    )];
+    if let Some(text) = of_stacking(comparison) {
+        lines.push(("Is stacking worth it?", text));
+    }
+    lines.extend(best(comparison).map(|text| ("Who is best.", text)));
+    lines
+}
+
+/// The stack beside the member that cross-validation chooses, and beside equal weights.
+fn of_stacking(comparison: &Comparison) -> Option<String> {
+    let find = |name: &str| comparison.methods.iter().find(|method| method.name == name);
+    // The tests are against the first method.
+    let stack = find("stacking").filter(|own| own.name == comparison.methods[0].name)?;
+    let cv = find("cv")?;
+    let answer = match (is_told(cv), stack.mean > cv.mean) {
+        (Some(true), true) => "Yes",
+        (Some(true), false) => "No, choosing one member is better",
+        (Some(false), _) => "Not to be told from these splits",
+        (None, _) => "Not known: there is no test of these splits",
+    };
+    let equal = find("uniform").map_or_else(String::new, |uniform| {
+        let told = match (is_told(uniform), stack.mean > uniform.mean) {
+            (Some(true), true) => "better than",
+            (Some(true), false) => "worse than",
+            _ => "not to be told from",
+        };
+        format!(
+            " It is {told} equal weights, which score {}{}.",
+            short(uniform.mean),
+            chance(uniform)
+        )
+    });
+    Some(format!(
+        "{answer}: the stack scores {} on average, the member that cross-validation chooses {}{}.{equal}",
+        short(stack.mean),
+        short(cv.mean),
+        chance(cv)
+    ))
+}
+
+/// The method with the best mean that could have been used, and whether it can be told from the first.
+fn best(comparison: &Comparison) -> Option<String> {
+    let is_usable = |method: &&MethodResult| {
+        method.name != "cheating"
+            && comparison.zero_line.as_deref() != Some(&method.name)
+            && method.mean.is_finite()
+    };
+    let usable = comparison.methods.iter().filter(is_usable);
+    let best = usable.max_by(|a, b| a.mean.total_cmp(&b.mean))?;
+    let first = comparison.methods.first()?;
+    if best.name == first.name {
+        let name = capital(spoken(&best.name));
+        return Some(format!("{name} has the best mean, {}.", short(best.mean)));
+    }
+    let told = match is_told(best) {
+        Some(true) => "better than",
+        _ => "not to be told from",
+    };
+    Some(format!(
+        "{} has the best mean, {}; it is {told} {}, which has {}{}.",
+        capital(spoken(&best.name)),
+        short(best.mean),
+        spoken(&first.name),
+        short(first.mean),
+        chance(best)
+    ))
+}
+
+/// The chance of such a difference to the first method without any in truth: by the test that allows for rows in common, if there is one.
+fn p_value(method: &MethodResult) -> Option<f64> {
+    method.corrected_p_value.or(method.p_value)
+}
+
+fn is_told(method: &MethodResult) -> Option<bool> {
+    p_value(method).map(|p| p < LEVEL)
+}
+
+fn chance(method: &MethodResult) -> String {
+    p_value(method).map_or_else(String::new, |p| {
+        if p < 0.001 { " (p < 0.001)".into() } else { format!(" (p = {p:.3})") }
+    })
+}
+
+pub(super) fn of_sets(sets: &SetsComparison) -> Lines {
+    let text = match &sets.ranks {
+        Some(ranks) => of_ranks(ranks),
+        None => format!("{} were compared.", counted(sets.sets.len(), "set")),
+    };
+    vec![("Who wins.", text)]
+}
+
+fn of_ranks(ranks: &Ranks) -> String {
+    let least = ranks.methods[0].rank;
+    let best = ranks.methods.iter().take_while(|method| method.rank == least);
+    let best: Vec<&str> = best.map(|method| spoken(&method.name)).collect();
+    let have = if best.len() == 1 { "has" } else { "have" };
+    // Methods stand in the order of their ranks, and so do those that are like the first.
+    let last = ranks.alike.iter().filter(|[from, _]| *from == 0).map(|[_, to]| *to).max();
+    let alike = ranks.methods[best.len()..last.map_or(best.len(), |to| to + 1).max(best.len())]
+        .iter()
+        .map(|method| spoken(&method.name));
+    let alike: Vec<&str> = alike.collect();
+    let told = if alike.is_empty() {
+        "better than all others by more than chance brings".to_string()
+    } else {
+        format!("not to be told from {}", alike.join(", "))
+    };
+    format!(
+        "Over {} {} {have} the best mean rank, {}: {told}. Mean ranks must differ by {} to mean something at 5 %.",
+        counted(ranks.sets, "set"),
+        best.join(" and "),
+        short(least),
+        short(ranks.critical_difference)
+    )
+}
+
+pub(super) fn of_learning(curve: &LearningCurve) -> Lines {
+    let of = |k: usize| {
+        let point = curve.sizes.get(k)?;
+        Some((point.size, point.comparison.methods.first()?))
+    };
+    let last = curve.sizes.len().saturating_sub(1);
+    let (Some((few, first)), Some((many, end))) = (of(0), of(last)) else { return Vec::new() };
+    if few == many {
+        return Vec::new();
+    }
+    let mut lines = vec![(
+        "What more rows bring.",
+        format!(
+            "From {few} to {many} rows learned from, the score of {} goes from {} to {}.",
+            spoken(&first.name),
+            short(first.mean),
+            short(end.mean)
+        ),
+    )];
+    if let Some((size, before)) = of(last - 1) {
+        let gain = end.mean - before.mean;
+        let error = end.se.hypot(before.se);
+        let verdict = if gain > 2.0 * error {
+            "Likely: the score still rises"
+        } else if gain < -2.0 * error {
+            "No: the score falls"
+        } else {
+            "Not to be told: the last step is within its error"
+        };
+        lines.push((
+            "Would still more help?",
+            format!(
+                "{verdict}, by {} from {size} to {many} rows (standard errors {} and {}).",
+                short(gain),
+                short(before.se),
+                short(end.se)
+            ),
+        ));
+    }
+    if let Some(text) = curve.sizes.last().and_then(|point| of_stacking(&point.comparison)) {
+        lines.push(("Is stacking worth it, with most rows?", text));
+    }
+    lines
+}
