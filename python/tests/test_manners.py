@@ -109,6 +109,7 @@ def test_the_part_of_a_recipe_that_cannot_be_read_is_named(iris):
     for given, said in [
         ({"folds": "3"}, "folds must be .* but is '3'"),
         ({"check": "nestd"}, "check must be one of auto, nested.*nestd\nhint: did you mean 'nested'"),
+        ({"reading": {"drp": ["a"]}}, "a part of reading must be one of types, drop.*drp\nhint: did you mean 'drop'"),
         ({"members": ["rige"]}, "tuned, but is rige"),
     ]:
         with pytest.raises(dolmen.errors.ParameterError, match=said):

@@ -12,7 +12,7 @@ use dolmen::target::Labels;
 use dolmen::{Error, Result};
 use numpy::{PyArray1, PyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 use serde::de::DeserializeOwned;
 
 use crate::borrow;
@@ -155,14 +155,19 @@ fn misread_part<V: DeserializeOwned>(value: &Bound<'_, PyAny>) -> Option<Error> 
         alone.set_item(&name, &part).ok()?;
         let Err(error) = pythonize::depythonize::<V>(&alone) else { continue };
         let (name, message) = (name.to_string(), error.to_string());
-        return if message.starts_with("unknown field") && message.contains(&format!("`{name}`")) {
-            None
-        } else if let Some(word) = unknown_word(&name, &message) {
-            Some(word)
-        } else {
+        let is_field = message.starts_with("unknown field");
+        if is_field && message.contains(&format!("`{name}`")) {
+            return None;
+        }
+        let what = match (is_field, part.is_instance_of::<PyString>()) {
+            (true, _) => format!("a part of {name}"),
+            (false, true) => name.clone(),
+            (false, false) => format!("a word in {name}"),
+        };
+        return unknown_word(&what, &message).or_else(|| {
             let got = format!("{} ({message})", part.repr().ok()?);
             Some(Error::param(&name, "a value that can be used", got))
-        };
+        });
     }
     None
 }

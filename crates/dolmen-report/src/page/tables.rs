@@ -24,12 +24,12 @@ pub(super) fn tables(subject: &Subject<'_>, html: &mut Html) {
     }
     match subject {
         Subject::Score(report) => {
-            html.section("scores", "Scores", |html| scored(report, subject.whole(), html))
+            html.section("scores", "Scores", |html| scored(report, subject.whole(), html));
         }
         Subject::Model(view) => {
             if let Some(report) = view.score {
                 html.section("new-rows", "On new rows", |html| {
-                    scored(report, subject.whole(), html)
+                    scored(report, subject.whole(), html);
                 });
             }
         }
