@@ -230,11 +230,19 @@ impl<T: Task> Stack<T> {
         sample: &Sample<'_, T>,
         run: &Run,
     ) -> Result<(Ensemble<T>, Failures)> {
-        let learners: Vec<&dyn Learner<T>> = self.learners.iter().map(AsRef::as_ref).collect();
-        oos::plan_fits(&learners, 1, run);
+        let learners = self.borrowed();
         let (mut members, mut failures) = (Vec::new(), Vec::new());
-        let names = self.learners.iter().flat_map(|learner| learner.members()).collect::<Vec<_>>();
-        for (name, fitted) in self.refit_each(sample, &names, &run.stream("refit")) {
+        let names = learners.iter().flat_map(|learner| learner.members()).collect::<Vec<_>>();
+        let stream = run.stream("refit");
+        let attempts = if let [learner] = learners[..] {
+            // A learner that is all there is tells of its own steps.
+            let own = &oos::streams(&learners, &stream)[0];
+            own.install(|| fit_members(learner, &names, sample, own))
+        } else {
+            oos::plan_fits(&learners, 1, run);
+            self.refit_each(sample, &names, &stream)
+        };
+        for (name, fitted) in attempts {
             // No row was held out that would have shown a model whose predictions are no numbers.
             let checked = fitted
                 .and_then(|model| check_numbers(&name, model.as_ref(), sample).map(|()| model));
