@@ -19,7 +19,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import glob
-import importlib.util
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -62,7 +61,11 @@ def fit(
     blocks = _blocks(data, client)
     given = {"seed": random_state, "target": target, "memory": str(memory), **recipe}
     if members is not None:
-        given["members"] = spec_of([members] if isinstance(members, str) else list(members))
+        given["members"] = spec_of(_listed(members))
+    if "combiner" in given:
+        given["combiners"] = given.pop("combiner")
+    if "combiners" in given:
+        given["combiners"] = _listed(given["combiners"])
     manner = _rows.manner(n_jobs)
     layouts = client.gather(_map(client, _layout, blocks, recipe=given))
     layout = _dolmen.Layout.merged(layouts)
@@ -78,14 +81,23 @@ def fit(
     return estimator_of(_dolmen.fit_blocks(given, layout, ask, _rows.manner(None)))
 
 
-def predict(estimator: Any, data: Any, method: str | None = None) -> Any:
-    """What a fitted estimator says about the rows of a Dask DataFrame or Array, partition by partition.
+def _listed(given: Any) -> list[Any]:
+    """One thing, or several, as a list."""
+    return [given] if isinstance(given, str) or not isinstance(given, (list, tuple)) else list(given)
 
+
+def predict(estimator: Any, data: Any, method: str | None = None, *, client: Any = None) -> Any:
+    """What a fitted estimator says about rows, partition by partition, as a Dask DataFrame or Array like `data`.
+
+    Of paths, and of lists of futures or delayed frames (see `fit`), a list of futures, one for each block in its order: `client.gather` brings the arrays.
     `method` is the estimator's: `predict`, `predict_proba`, `score_samples`; the last one for densities and the first for others if not given.
     """
     if method is None:
         method = "predict" if hasattr(estimator, "predict") else "score_samples"
     call = _Call(estimator, method)
+    if not hasattr(data, "map_partitions") and not hasattr(data, "map_blocks"):
+        client = _client(client)
+        return _map(client, _predict, _blocks(data, client), call=call)
     if hasattr(data, "map_partitions"):
         meta = _shape_of(call, data._meta_nonempty)
         return data.map_partitions(call, meta=meta)
@@ -100,6 +112,8 @@ def score(estimator: Any, data: Any, target: str | None = None, *, client: Any =
 
     The AUC is not there: it ranks all rows, and these stay where they are.
     """
+    if target is None and hasattr(estimator, "predict"):
+        raise ValueError("target must name the column of the truth, which is held against what the estimator predicts")
     client = _client(client)
     found = client.gather(_map(client, _score, _blocks(data, client), estimator=estimator, target=target))
     return _dolmen.ScoreSums.report(estimator.model_, found)
@@ -179,13 +193,18 @@ def _shape_of(call: _Call, rows: Any) -> Any:
 
 
 def _client(client: Any) -> Any:
-    """The client that is given, or the one at hand; its workers have this package."""
+    """The client that is given, or the one at hand; its scheduler and workers can import this package."""
     client = _found(client)
-    # A worker that cannot read a task dies of it, and the fit would wait for ever. It is asked with what every Python has.
-    found = client.run(importlib.util.find_spec, __package__, on_error="return")
-    without = [worker for worker, spec in found.items() if spec is None]
-    if without:
-        raise ImportError(f"workers without this package: {', '.join(without)}; install the same version of dolmen there")
+    # A worker that cannot read a task dies of it, and the fit would wait for ever. All are asked with what every Python has.
+    asked = (exec, f"import {__package__}")
+    failed = {worker: error for worker, error in client.run(*asked, on_error="return").items() if error is not None}
+    if failed:
+        reasons = "; ".join(f"{worker} ({error})" for worker, error in failed.items())
+        raise ImportError(f"workers that cannot import this package: {reasons}; install the same version of dolmen there")
+    try:
+        client.run_on_scheduler(*asked)
+    except Exception as error:
+        raise ImportError(f"the scheduler cannot import this package ({error}); install the same version of dolmen there") from error
     return client
 
 
@@ -276,12 +295,22 @@ def _task(task: bytes, fit: _Fit) -> bytes:
     return fit.tasks().run(task, _rows.manner(1))
 
 
-def _score(block: Any, estimator: Any, target: str | None) -> _dolmen.ScoreSums:
-    frame = block
-    if isinstance(block, str):
-        import pandas
+def _frame(block: Any) -> Any:
+    if not isinstance(block, str):
+        return block
+    import pandas
 
-        frame = pandas.read_parquet(block)
+    return pandas.read_parquet(block)
+
+
+def _predict(block: Any, call: _Call) -> Any:
+    frame, names = _frame(block), getattr(call.estimator, "feature_names_in_", None)
+    # Files may hold more columns than the estimator was fitted to, the target among them.
+    return np.asarray(call(frame[list(names)] if names is not None and hasattr(frame, "columns") else frame))
+
+
+def _score(block: Any, estimator: Any, target: str | None) -> _dolmen.ScoreSums:
+    frame = _frame(block)
     if target is None:
         return estimator._score_sums(frame)
     return estimator._score_sums(frame.drop(columns=[target]), frame[target])

@@ -81,6 +81,9 @@ def test_predictions_and_scores_partition_by_partition(client, frame):
     said = on_dask.predict(stack, parts).compute()
     expected = stack.score_samples(frame)
     np.testing.assert_array_equal(said.to_numpy(), expected)
+    blocks = [frame[:2000], frame[2000:]]
+    by_block = client.gather(on_dask.predict(stack, blocks, client=client))
+    np.testing.assert_array_equal(np.concatenate(by_block), expected)
     found = on_dask.score(stack, parts, client=client)
     assert found["rows"] == 6000
     whole = stack.score_report(frame)
@@ -97,6 +100,8 @@ def test_scores_of_classes_by_partition_are_those_of_all_rows_without_the_auc(cl
     assert found["figures"]["log_loss"] == pytest.approx(whole["figures"]["log_loss"], rel=1e-12)
     assert found["figures"]["error"] == pytest.approx(whole["figures"]["error"])
     assert "auc" in whole["figures"] and "auc" not in found["figures"]
+    with pytest.raises(ValueError, match="target must name"):
+        on_dask.score(stack, parts, client=client)
 
 
 def test_blocks_that_do_not_belong_together_are_refused(client, frame):
@@ -115,14 +120,32 @@ def test_blocks_that_do_not_belong_together_are_refused(client, frame):
 class WithoutPackage:
     """A client of two workers, the second of which knows no package."""
 
-    def run(self, function, name, **_options):
-        return {"tcp://first:1": function(name), "tcp://second:1": function(name + "-of-another-name")}
+    def run(self, function, code, **_options):
+        def tried(code):
+            try:
+                return function(code)
+            except ImportError as error:
+                return error
+
+        return {"tcp://first:1": tried(code), "tcp://second:1": tried(code + "_of_another_name")}
+
+
+class WithoutPackageInTheMiddle(WithoutPackage):
+    """A client of workers that know the package, and of a scheduler that does not."""
+
+    def run(self, function, code, **_options):
+        return {"tcp://first:1": function(code)}
+
+    def run_on_scheduler(self, function, code):
+        return function(code + "_of_another_name")
 
 
 def test_a_worker_without_the_package_is_named(frame):
-    with pytest.raises(ImportError, match="tcp://second:1; install"):
+    with pytest.raises(ImportError, match="tcp://second:1 .*install"):
         on_dask.fit([frame], members=MEMBERS, client=WithoutPackage())
-    with pytest.raises(ImportError, match="tcp://second:1; install"), on_dask.workers(WithoutPackage()):
+    with pytest.raises(ImportError, match="tcp://second:1 .*install"), on_dask.workers(WithoutPackage()):
+        pass
+    with pytest.raises(ImportError, match="scheduler"), on_dask.workers(WithoutPackageInTheMiddle()):
         pass
 
 

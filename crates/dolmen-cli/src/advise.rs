@@ -113,7 +113,7 @@ fn show(advice: &Advice, out: &mut dyn Write) -> Done {
         vec![member.name.clone(), gain, se, number(member.weight)]
     };
     columns(&["member", "gain", "se", "weight"], advice.probe.members.iter().map(row), out)?;
-    let unit = if advice.facts.task == "density" { "nats a row" } else { "shares of its loss" };
+    let unit = if advice.facts.task.has_target() { "shares of its loss" } else { "nats a row" };
     let probe = &advice.probe;
     writeln!(
         out,

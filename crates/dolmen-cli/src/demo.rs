@@ -4,8 +4,10 @@ use std::io::Write;
 
 use clap::{Args, ValueEnum};
 use dolmen::error::Result;
-use dolmen::plan::{Plan, Portion};
-use dolmen::recipe::{CheckPolicy, Combined, Evidence, FitReport, Model, Recipe, ScoreReport};
+use dolmen::plan::Portion;
+use dolmen::recipe::{
+    CheckPolicy, Combined, Evidence, FitReport, Model, Parting, Recipe, ScoreReport, Tested,
+};
 use dolmen::run::Run;
 use dolmen::score::figures::Figures;
 use dolmen::spec::Spec;
@@ -180,23 +182,14 @@ impl Subject {
             keep_all: true,
             ..Recipe::default()
         };
-        // Of a few rows the target is not known.
-        let known = match target {
-            Some(name) => table.column(name)?.present(),
-            None => (0..table.rows()).collect(),
-        };
-        let plan = Plan::hold_out(known.len(), Portion::Fraction(TEST), &run.stream("test"))?;
-        let split = &plan.splits()[0];
-        let rows = |part: &[usize]| part.iter().map(|&i| known[i]).collect::<Vec<_>>();
-        let (train, test) = (rows(&split.train(known.len())), rows(split.test()));
-        let fit = recipe.fit(&table.select(&train), run)?;
-        let test_rows = fit.model.rows_of(table.select(&test))?;
-        let (score, evidence) = fit.model.judge(test_rows, explain, run)?;
+        let parting = Parting::random(Portion::Fraction(TEST));
+        let tested = recipe.fit_part(&table, &parting, explain, run)?;
+        let Tested { fit, score, evidence, learned_from } = tested;
         let line =
             |name: &str, figures: &Figures| HeldOut { name: name.into(), figures: figures.clone() };
         let members = score.members.iter().map(|member| line(&member.name, &member.figures));
         let held_out = [line("(the stack)", &score.figures)].into_iter().chain(members).collect();
-        let (learned_from, tested_on) = (train.len(), test.len());
+        let tested_on = score.rows;
         let report = Report { fit: fit.report, held_out, learned_from, tested_on };
         Ok(Stacked { report, model: fit.model, score, evidence })
     }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use dolmen::error::{Error, Place, Result};
-use dolmen::plan::{HoldOut, Plan, PlanSpec, Portion, RowKeys};
-use dolmen::run::Run;
-use dolmen::table::{self, Column, DateColumn, Table, groups_of, times_of};
+use dolmen::error::{Error, Result};
+use dolmen::plan::Portion;
+use dolmen::recipe::Parting;
+use dolmen::table;
 use serde::Serialize;
 
 use crate::args::{Common, DataFile, Format, Reading};
@@ -99,17 +99,15 @@ pub(crate) fn run(split: &Split, common: &Common, out: &mut dyn Write) -> Done {
     } else {
         split.reading.recipe()?.read(&split.data, &[], None, &run)?
     };
-    let plan = split.plan(&table, &run).map_err(|e| e.in_file(&split.data))?;
-    split.doubt(&table).iter().for_each(|text| output::note(common, text));
+    let parts = split.parting().part(&table, &run).map_err(|e| e.in_file(&split.data))?;
+    parts.notes.iter().for_each(|text| output::note(common, text));
     drop(run);
-    let parts = &plan.splits()[0];
-    let (learned_from, held_out) = (parts.train(table.rows()), parts.test());
-    table::write(&table.select(&learned_from), &train)?;
-    table::write(&table.select(held_out), &test)?;
+    table::write(&table.select(&parts.train), &train)?;
+    table::write(&table.select(&parts.test), &test)?;
     let report = Report {
         rows: table.rows(),
-        train: Part { rows: learned_from.len(), output: train },
-        test: Part { rows: held_out.len(), output: test },
+        train: Part { rows: parts.train.len(), output: train },
+        test: Part { rows: parts.test.len(), output: test },
     };
     match common.format {
         Format::Json => output::json(&report, out),
@@ -121,33 +119,10 @@ pub(crate) fn run(split: &Split, common: &Common, out: &mut dyn Write) -> Done {
 }
 
 impl Split {
-    fn plan(&self, table: &Table, run: &Run) -> Result<Plan> {
+    fn parting(&self) -> Parting {
         let Share(test) = self.test;
-        if let Some(name) = &self.groups {
-            return Plan::hold_out_groups(&groups_of(table.column(name)?), test, 1, run);
-        }
-        if let Some(name) = &self.time {
-            let column = table.column(name)?;
-            if let Some(i) = column.first_missing() {
-                return Err(Error::data(Place::cell(i, name), "the time is missing"));
-            }
-            return Plan::hold_out_last(&times_of(name, column)?, test);
-        }
-        let classes = self.stratify.as_ref().map(|name| table.column(name).map(groups_of));
-        let classes = classes.transpose()?;
-        let keys = RowKeys { classes: classes.as_deref(), ..RowKeys::default() };
-        let scheme = HoldOut { test, stratify: classes.is_some() };
-        PlanSpec::HoldOut(scheme).build(table.rows(), &keys, run)
-    }
-
-    /// What is to be said of dates that can be read in two ways.
-    fn doubt(&self, table: &Table) -> Option<String> {
-        let name = self.time.as_ref()?;
-        let Ok(Column::Categorical(texts)) = table.column(name) else { return None };
-        let text = DateColumn::recognise(name, texts)?.in_doubt?;
-        Some(format!(
-            "'{text}' in column '{name}' is read with the month first: if the day stands first, write the year first"
-        ))
+        let [groups, time, stratify] = [&self.groups, &self.time, &self.stratify].map(Clone::clone);
+        Parting { test, groups, time, stratify }
     }
 
     /// Where a part is written: what the user says, or a name made from that of the data.

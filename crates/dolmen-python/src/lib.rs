@@ -7,7 +7,6 @@
 //! | `borrow` | arrays and Arrow streams of others, read where they lie |
 //! | `inputs` | rows, truth and keys from Python to a table taken apart |
 //! | `members` | Python objects as members of a stack |
-//! | `named` | the library's learners under names of the user's |
 //! | `model` | fitted models |
 //! | `density` | what densities can do beyond ln p(x) |
 //! | `matrix` | the out-of-sample matrix, and the best combination of its members |
@@ -27,7 +26,6 @@ mod inputs;
 mod matrix;
 mod members;
 mod model;
-mod named;
 mod pictures;
 mod tasks;
 mod work;

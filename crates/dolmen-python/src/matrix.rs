@@ -161,7 +161,7 @@ impl Matrix {
     /// The task's name.
     #[getter]
     fn task(&self) -> &'static str {
-        self.matrix.task()
+        self.matrix.task().name()
     }
 
     /// The members' names.

@@ -21,7 +21,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::errors::foreign;
-use crate::named;
 use crate::work::in_member;
 
 /// The kind by which recipes name Python objects: `python(name=..)`.
@@ -65,7 +64,7 @@ fn with_task<T: Catalogued>(
         Ok(Box::new(Member { name: name.clone(), object }))
     };
     let entry = LearnerEntry::by_hand(KIND, "a Python object", vec![name], build);
-    let catalogue = catalogue.with_learner::<T>(entry).with_learner::<T>(named::entry());
+    let catalogue = catalogue.with_learner::<T>(entry);
     if trusted {
         catalogue.with_model::<T, FittedMember<true>>()
     } else {

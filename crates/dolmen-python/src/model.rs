@@ -171,7 +171,7 @@ impl Model {
     /// The task's name.
     #[getter]
     fn task(&self) -> &'static str {
-        self.model.task()
+        self.model.task().name()
     }
 
     /// The target's name.

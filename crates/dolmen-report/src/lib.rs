@@ -87,11 +87,13 @@ pub fn kinds(subject: &Subject<'_>) -> Vec<Kind> {
         Kind::ALL.into_iter().filter(|kind| pictures::suits(subject, *kind)).collect();
     let first = match subject {
         Subject::Comparison(_) => Some(Kind::Methods),
-        Subject::Model(view) if view.model.task() == "density" => match view.model.schema().len() {
-            1 => Some(Kind::Density),
-            2 => Some(Kind::Contours),
-            _ => None,
-        },
+        Subject::Model(view) if !view.model.task().has_target() => {
+            match view.model.schema().len() {
+                1 => Some(Kind::Density),
+                2 => Some(Kind::Contours),
+                _ => None,
+            }
+        }
         _ => None,
     };
     kinds.sort_by_key(|kind| Some(*kind) != first);

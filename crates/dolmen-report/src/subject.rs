@@ -8,6 +8,7 @@ use dolmen::recipe::{
 };
 use dolmen::score::Estimate;
 use dolmen::table::Features;
+use dolmen::task::TaskKind;
 
 /// What pictures are made from.
 #[derive(Debug, Clone, Copy)]
@@ -158,37 +159,33 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The task's name.
-    pub(crate) fn task(&self) -> &str {
+    /// The task, unless there is nothing that could have one.
+    pub(crate) fn task(&self) -> Option<TaskKind> {
         match self {
-            Self::Model(view) => view.model.task(),
+            Self::Model(view) => Some(view.model.task()),
             Self::Weighing(report, _) => match &report.combined {
-                Combined::Weighed(weighing) => &weighing.task,
-                Combined::Other(other) => &other.task,
+                Combined::Weighed(weighing) => Some(weighing.task),
+                Combined::Other(other) => Some(other.task),
             },
-            Self::Comparison(comparison) => &comparison.task,
-            Self::Sets(sets) => sets.sets.first().map_or("", |set| &set.comparison.task),
-            Self::Learning(curve) => &curve.task,
-            Self::Score(report) => &report.task,
+            Self::Comparison(comparison) => Some(comparison.task),
+            Self::Sets(sets) => sets.sets.first().map(|set| set.comparison.task),
+            Self::Learning(curve) => Some(curve.task),
+            Self::Score(report) => Some(report.task),
         }
     }
 
     /// What is lost when scores fall, in words.
     pub(crate) fn loss_name(&self) -> &'static str {
         match self.task() {
-            "regression" => "growth of the squared error per row",
-            "density" => "loss of log density per row",
+            Some(TaskKind::Regression) => "growth of the squared error per row",
+            Some(TaskKind::Density) => "loss of log density per row",
             _ => "loss of log probability of the true class per row",
         }
     }
 
     /// What scores are, in words.
-    pub(crate) fn score_name(&self) -> &'static str {
-        match self.task() {
-            "regression" => "minus squared error per row",
-            "density" => "log density per row",
-            _ => "log probability of the true class per row",
-        }
+    pub(crate) fn score_name(&self) -> String {
+        self.task().map_or_else(String::new, |task| format!("{} per row", task.score()))
     }
 }
 

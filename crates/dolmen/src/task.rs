@@ -9,7 +9,9 @@
 //!
 //! The task is a type parameter everywhere, so a density learner in a stack of classifiers does not compile.
 
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
+
+use serde::{Deserialize, Serialize};
 
 use crate::math::log_sum_exp;
 use crate::score::Measure;
@@ -17,22 +19,75 @@ use crate::score::figures::{self, Estimates, Figure};
 use crate::score::sums::{ClassSums, DensitySums, FigureSums, NumberSums};
 use crate::target::{Labels, Target};
 
+/// Which task a model, a matrix or a report is of, where its type does not say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TaskKind {
+    /// [`Density`].
+    Density,
+    /// [`Joint`].
+    Joint,
+    /// [`Classification`].
+    Classification,
+    /// [`Regression`].
+    Regression,
+}
+
+impl TaskKind {
+    /// The name in files, on the command line and in messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Density => "density",
+            Self::Joint => "joint",
+            Self::Classification => "classification",
+            Self::Regression => "regression",
+        }
+    }
+
+    /// Whether scores are logarithms, of probabilities or densities.
+    pub const fn has_log_scores(self) -> bool {
+        !matches!(self, Self::Regression)
+    }
+
+    /// Whether there is something to predict beside the rows themselves.
+    pub const fn has_target(self) -> bool {
+        !matches!(self, Self::Density)
+    }
+
+    /// What the score of a row is.
+    pub const fn score(self) -> &'static str {
+        match self {
+            Self::Density => "log density",
+            Self::Joint | Self::Classification => "log probability of the true class",
+            Self::Regression => "minus squared error",
+        }
+    }
+}
+
+impl fmt::Display for TaskKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 /// A kind of prediction problem.
 pub trait Task: Copy + Debug + Default + Send + Sync + 'static {
     /// What is known of the rows that are learned from.
     type Target: Target;
     /// What is kept of prediction rows until their figures are asked for.
     type Sums: FigureSums;
+    /// Which of the tasks it is.
+    const KIND: TaskKind;
     /// The name in files, on the command line and in messages.
-    const NAME: &'static str;
+    const NAME: &'static str = Self::KIND.name();
     /// Whether prediction rows hold logarithms (then they are mixed in log space).
     const LOG_SPACE: bool;
     /// Whether prediction rows hold one value per class.
     const CLASSES: bool;
     /// Whether scores are logarithms, of probabilities or densities.
-    const LOG_SCORES: bool = true;
+    const LOG_SCORES: bool = Self::KIND.has_log_scores();
     /// Whether there is something to predict beside the rows themselves.
-    const HAS_TARGET: bool = true;
+    const HAS_TARGET: bool = Self::KIND.has_target();
 
     /// Values in one prediction row.
     fn width(target: &Self::Target) -> usize;
@@ -104,8 +159,7 @@ pub struct Regression;
 impl Task for Density {
     type Target = ();
     type Sums = DensitySums;
-    const NAME: &'static str = "density";
-    const HAS_TARGET: bool = false;
+    const KIND: TaskKind = TaskKind::Density;
     const LOG_SPACE: bool = true;
     const CLASSES: bool = false;
 
@@ -129,7 +183,7 @@ impl Task for Density {
 impl Task for Joint {
     type Target = Labels;
     type Sums = ClassSums;
-    const NAME: &'static str = "joint";
+    const KIND: TaskKind = TaskKind::Joint;
     const LOG_SPACE: bool = true;
     const CLASSES: bool = true;
 
@@ -171,7 +225,7 @@ impl Joint {
 impl Task for Classification {
     type Target = Labels;
     type Sums = ClassSums;
-    const NAME: &'static str = "classification";
+    const KIND: TaskKind = TaskKind::Classification;
     const LOG_SPACE: bool = false;
     const CLASSES: bool = true;
 
@@ -195,8 +249,7 @@ impl Task for Classification {
 impl Task for Regression {
     type Target = Vec<f64>;
     type Sums = NumberSums;
-    const NAME: &'static str = "regression";
-    const LOG_SCORES: bool = false;
+    const KIND: TaskKind = TaskKind::Regression;
     const LOG_SPACE: bool = false;
     const CLASSES: bool = false;
 

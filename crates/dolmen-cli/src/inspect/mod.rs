@@ -114,7 +114,10 @@ fn describe(table: &Table, roles: &Roles) -> Report {
         let summary = match (&look, range, levels) {
             (Look::Dates(dates), ..) => {
                 let names: Vec<String> = dates.names().collect();
-                format!("from {}: {}", dates.first_day(), names.join(", "))
+                match names[..] {
+                    [] => format!("always {}", dates.first_day()),
+                    _ => format!("from {}: {}", dates.first_day(), names.join(", ")),
+                }
             }
             (_, Some((low, high)), _) => format!("{} to {}", number(low), number(high)),
             (_, None, Some(levels)) => format!("{levels} levels"),

@@ -7,7 +7,7 @@ use dolmen::ensemble::{Calibration, Ensemble};
 use dolmen::error::Error;
 use dolmen::learner::{Diagnostics, Fitted, Series};
 use dolmen::recipe::{AnyModel, FitReport, Model, Recipe};
-use dolmen::task::Task;
+use dolmen::task::{Task, TaskKind};
 use serde::Serialize;
 
 use crate::args::{Common, Format};
@@ -18,7 +18,7 @@ const SHOWN: usize = 20;
 
 #[derive(Debug, Serialize)]
 struct Contents {
-    task: String,
+    task: TaskKind,
     target: Option<String>,
     classes: Vec<String>,
     columns: Vec<String>,
@@ -60,7 +60,7 @@ pub(super) fn run(path: &Path, recipe: bool, common: &Common, out: &mut dyn Writ
         AnyModel::Regression(model) => describe(model, &columns),
     };
     let report = Contents {
-        task: opened.task().into(),
+        task: opened.task(),
         target: opened.target().map(Into::into),
         classes: opened.classes().to_vec(),
         columns,

@@ -15,7 +15,7 @@ use dolmen::run::Run;
 use dolmen::score::Measure;
 use dolmen::spec::Spec;
 use dolmen::table::Blocks;
-use dolmen::task::{Joint, Regression, Task};
+use dolmen::task::TaskKind;
 use dolmen_report::Subject;
 use serde::Serialize;
 
@@ -332,9 +332,9 @@ pub(crate) fn show(weighing: &Weighing, out: &mut dyn Write) -> Done {
 }
 
 fn summary(weighing: &Weighing, out: &mut dyn Write) -> Done {
-    let score = if weighing.task == Regression::NAME { "minus squared error" } else { "log score" };
+    let score = if weighing.task.has_log_scores() { "log score" } else { weighing.task.score() };
     writeln!(out, "task           {} ({})", weighing.task, counted(weighing.rows, "row"))?;
-    let is_lmg = weighing.task == Joint::NAME && weighing.method == Method::Simplex;
+    let is_lmg = weighing.task == TaskKind::Joint && weighing.method == Method::Simplex;
     let name = if is_lmg { "lmg" } else { weighing.method.name() };
     write!(out, "method         {name}")?;
     if let (Some(residual), true) = (weighing.kkt_residual, is_lmg) {
@@ -345,10 +345,10 @@ fn summary(weighing: &Weighing, out: &mut dyn Write) -> Done {
         write!(out, ", certified gap {gap} after {}", counted(weighing.iterations, "pass"))?;
     }
     writeln!(out)?;
-    let root = if weighing.task == Regression::NAME {
-        format!("; RMSE {}", number((-weighing.score).max(0.0).sqrt()))
-    } else {
+    let root = if weighing.task.has_log_scores() {
         String::new()
+    } else {
+        format!("; RMSE {}", number((-weighing.score).max(0.0).sqrt()))
     };
     let mean = number(weighing.score);
     writeln!(out, "score          {mean} ({score} per row, higher is better{root})")?;
@@ -400,7 +400,20 @@ fn warn(weighing: &Weighing, out: &mut dyn Write) -> Done {
     }
     let (method, passes) = (weighing.method.name(), counted(weighing.iterations, "pass"));
     writeln!(out, "NOT CONVERGED: {method} missed its tolerance after {passes}.")?;
-    let gap = number(weighing.gap);
-    writeln!(out, "Other weights than those below may score better, by up to {gap} per row.")?;
+    match weighing.kkt_residual {
+        // The score of joint probabilities has several tops: what the conditions of one miss bounds nothing.
+        Some(residual) => writeln!(
+            out,
+            "Other weights than those below may score better: the conditions of an optimum are missed by {}.",
+            number(residual)
+        )?,
+        None => {
+            let gap = number(weighing.gap);
+            writeln!(
+                out,
+                "Other weights than those below may score better, by up to {gap} per row."
+            )?;
+        }
+    }
     Ok(writeln!(out)?)
 }

@@ -197,6 +197,16 @@ fn predictions_in_blocks_have_the_weights_of_all_rows() {
         assert_eq!(own.lines().count(), ROWS + 1);
         assert_eq!(own.lines().next(), all.lines().next());
     }
+    let pooled = ["weigh", "c.csv", "--target", "truth", "--method", "log-pool", "-q"];
+    let whole = folder.json(&pooled);
+    let blocks = folder.json(&[&pooled[..], &["--memory", "100K", "-o", "pooled.csv"]].concat());
+    for (own, all) in
+        blocks["members"].as_array().unwrap().iter().zip(whole["members"].as_array().unwrap())
+    {
+        let (a, b) = (own["weight"].as_f64().unwrap(), all["weight"].as_f64().unwrap());
+        assert!((a - b).abs() < 1e-8, "{a} {b}");
+    }
+    assert_eq!(folder.read("pooled.csv").lines().count(), ROWS + 1);
     let refused = ["weigh", "n.csv", "--target", "y", "--memory", "100K"];
     folder.refuses_naming(
         &[&refused[..], &["--method", "ridge"]].concat(),

@@ -6,6 +6,7 @@ use dolmen::ensemble::{Assessment, Surety};
 use dolmen::recipe::{FitReport, Model, StackReport};
 use dolmen::score::Estimate;
 use dolmen::score::figures::Estimates;
+use dolmen::task::TaskKind;
 
 use super::baseline::{self, Beside};
 use super::compared::{of_comparison, of_learning, of_sets};
@@ -31,6 +32,7 @@ pub(super) fn title(subject: &Subject<'_>) -> String {
 }
 
 pub(super) fn subtitle(subject: &Subject<'_>) -> String {
+    let task = subject.task().map_or("", TaskKind::name);
     let rows = match subject {
         Subject::Model(view) => view.model.report().map(|report| match report {
             FitReport::Stack(stack) => stack.table_rows.max(covered(stack)),
@@ -42,13 +44,13 @@ pub(super) fn subtitle(subject: &Subject<'_>) -> String {
         Subject::Comparison(comparison) => Some(comparison.rows),
         Subject::Learning(curve) => Some(curve.rows),
         Subject::Score(report) => Some(report.rows),
-        Subject::Sets(sets) => return format!("{} · {} sets", subject.task(), sets.sets.len()),
+        Subject::Sets(sets) => return format!("{task} · {} sets", sets.sets.len()),
     };
     let rows = rows.map_or_else(String::new, |rows| format!(" · {}", counted(rows, "row")));
     let columns = subject.model().map_or_else(String::new, |view| {
         format!(" · {}", counted(view.model.schema().len(), "input"))
     });
-    format!("{}{rows}{columns}", subject.task())
+    format!("{task}{rows}{columns}")
 }
 
 fn covered(stack: &StackReport) -> usize {

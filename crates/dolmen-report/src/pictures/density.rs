@@ -34,7 +34,7 @@ const BESIDE_NAME: f64 = 34.0 + 32.0 + MARGIN + 4.0;
 
 /// The model and the number of its columns, if it is a density of numbers.
 pub(super) fn density_of<'a>(subject: &Subject<'a>) -> Option<(ModelView<'a>, usize)> {
-    let view = subject.model().filter(|view| view.model.task() == "density")?;
+    let view = subject.model().filter(|view| !view.model.task().has_target())?;
     let fields = view.model.schema().fields();
     let is_numeric = fields.iter().all(|field| matches!(field.kind, ColumnKind::Numeric));
     is_numeric.then_some((view, fields.len()))

@@ -4,6 +4,7 @@ use dolmen::combine::Method;
 use dolmen::combine::weigh::{WeighedMember, Weighing};
 use dolmen::ensemble::Kept;
 use dolmen::score::Estimate;
+use dolmen::task::TaskKind;
 
 use crate::draw::{
     Colour, Grid, Heading, Lane, Lanes, Mark, Shade, counted, extent, fixed, padded, plus_minus,
@@ -307,7 +308,11 @@ pub(super) fn combiners(subject: &Subject<'_>, options: &Options) -> Option<Stri
 pub(super) fn correlation(subject: &Subject<'_>, options: &Options) -> Option<String> {
     let correlation = subject.evidence()?.correlation.as_ref()?;
     let names = &correlation.members;
-    let what = if subject.task() == "regression" { "residuals" } else { "log scores" };
+    let what = if subject.task().is_some_and(TaskKind::has_log_scores) {
+        "log scores"
+    } else {
+        "residuals"
+    };
     let words = format!(
         "Correlation of the members' {what} on rows they had not seen. The paler a pair, the more there is to win by combining it."
     );

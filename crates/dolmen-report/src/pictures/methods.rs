@@ -12,12 +12,11 @@ use crate::draw::{
 use crate::{Options, Subject};
 
 /// How scores of comparisons are called.
-fn score_name(comparison: &Comparison) -> &'static str {
-    match (comparison.task.as_str(), comparison.zero_line.is_some()) {
-        ("density", true) => "log density of the test rows, less that of the zero line",
-        ("density", false) => "log density of the test rows",
-        ("regression", _) => "minus squared error per row",
-        _ => "log probability of the true class per row",
+fn score_name(comparison: &Comparison) -> String {
+    match (comparison.task.has_target(), comparison.zero_line.is_some()) {
+        (false, true) => "log density of the test rows, less that of the zero line".into(),
+        (false, false) => "log density of the test rows".into(),
+        (true, _) => format!("{} per row", comparison.task.score()),
     }
 }
 

@@ -4,7 +4,7 @@ use dolmen::ensemble::Ensemble;
 use dolmen::error::Result;
 use dolmen::learner::{Fitted, HELD_OUT_LOSS, Series};
 use dolmen::recipe::AnyModel;
-use dolmen::task::Task;
+use dolmen::task::{Task, TaskKind};
 
 use super::classes::key;
 use super::{Picture, check_member};
@@ -120,7 +120,7 @@ pub(super) fn training(subject: &Subject<'_>, options: &Options) -> Picture {
     members.retain(|own| !own.fits.is_empty());
     members.truncate(MOST);
     // Of numbers a member's loss is in units of its own: squares of the target, or of the target brought to one scale.
-    let is_relative = subject.task() == "regression" && members.len() > 1;
+    let is_relative = subject.task() == Some(TaskKind::Regression) && members.len() > 1;
     if is_relative {
         for own in &mut members {
             own.is_relative = true;

@@ -11,6 +11,7 @@ use dolmen::score::curves::ClassCurves;
 use dolmen::score::residuals::PredictedTrue;
 use dolmen::score::{Estimate, Histogram};
 use dolmen::target::Labels;
+use dolmen::task::TaskKind;
 
 pub(crate) fn estimate(mean: f64, se: f64) -> Estimate {
     Estimate { mean, se: Some(se) }
@@ -35,6 +36,11 @@ fn member(name: &str, weight: f64, score: f64) -> WeighedMember {
     }
 }
 
+/// The task of this name.
+fn task_named(name: &str) -> TaskKind {
+    serde_json::from_value(name.into()).expect("a task")
+}
+
 /// Weights of members with these names; the last has none.
 pub(crate) fn weighing(names: &[&str], task: &str) -> WeighReport {
     let count = names.len();
@@ -47,7 +53,7 @@ pub(crate) fn weighing(names: &[&str], task: &str) -> WeighReport {
         .collect();
     let gain = estimate(0.04, 0.015);
     let weighing = Weighing {
-        task: task.into(),
+        task: task_named(task),
         method: Method::Simplex,
         rows: 300,
         uninformative_rows: 0,
@@ -206,7 +212,7 @@ pub(crate) fn comparison(better: f64) -> Comparison {
         ("ridge", -0.5),
     ];
     Comparison {
-        task: "classification".into(),
+        task: TaskKind::Classification,
         rows: 500,
         repeats: 20,
         test_rows: Some(50),
@@ -234,7 +240,7 @@ pub(crate) fn learning() -> LearningCurve {
     let point =
         |size: usize| LearningPoint { size, comparison: comparison(0.05 - 8.0 / size as f64) };
     LearningCurve {
-        task: "classification".into(),
+        task: TaskKind::Classification,
         rows: 500,
         sizes: [50, 100, 200, 400].map(point).into(),
     }

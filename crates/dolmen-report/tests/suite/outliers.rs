@@ -162,7 +162,7 @@ fn residuals_and_dependence_are_seen_beside_predictions_far_off() {
 #[test]
 fn whiskers_of_full_coverage_have_a_length() {
     let report = ScoreReport {
-        task: "regression".into(),
+        task: dolmen::task::TaskKind::Regression,
         rows: 40,
         without_truth: 0,
         score: -1.0,

@@ -8,6 +8,7 @@ mod density;
 mod effort;
 mod generative;
 mod joint;
+mod named;
 mod parameter;
 mod plans;
 mod readers;
@@ -261,6 +262,9 @@ impl Catalogue {
 
     /// The learner that the entry of a spec makes.
     fn built<T: Catalogued>(&self, spec: &Spec) -> Result<Box<dyn Learner<T>>> {
+        if spec.kind == named::KIND {
+            return named::build(spec, self);
+        }
         let what = format!("a learner of {}", T::NAME);
         find(self.learners::<T>(), spec, "model", &what)?.build(spec, self)
     }

@@ -190,8 +190,10 @@ impl Layout {
                 let row = &column[i * width..(i + 1) * width];
                 match (width, self.scale) {
                     (1, _) => values.push(row[0]),
-                    (2, Scale::Probabilities) => values.push(row[1]),
-                    (_, Scale::Probabilities) => values.extend_from_slice(row),
+                    (2, Scale::Probabilities) => values.push(not_vanishing(row[1])),
+                    (_, Scale::Probabilities) => {
+                        values.extend(row.iter().map(|p| not_vanishing(*p)));
+                    }
                     (_, Scale::Logits) => {
                         centred_logarithms(row, &mut scaled);
                         // Centred logarithms of two classes are half the logit, with either sign.
@@ -206,6 +208,11 @@ impl Layout {
         }
         Features::new(values, Arc::clone(&self.schema))
     }
+}
+
+/// A probability, or 0 for one so small that it could not be squared: to a stacker there is no difference.
+fn not_vanishing(p: f64) -> f64 {
+    if p < 1e-100 { 0.0 } else { p }
 }
 
 /// A fitted stacker.

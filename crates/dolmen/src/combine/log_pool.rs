@@ -7,7 +7,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Combination, Combiner, Evidence, StoredCombination, check_members, check_weights};
+use super::{
+    Combination, Combiner, Evidence, ShowBlocks, StoredCombination, check_members, check_weights,
+};
 use crate::error::{Error, Result, at_least_zero};
 use crate::learner::Diagnostics;
 use crate::math::{Gram, nonnegative};
@@ -59,6 +61,9 @@ pub struct LogPooling {
     /// Whether the search for them reached its tolerance.
     #[serde(default)]
     converged: Option<bool>,
+    /// What was asked for; not stored.
+    #[serde(skip)]
+    asked: LogPool,
 }
 
 impl<T: Task> Combiner<T> for LogPool {
@@ -74,16 +79,37 @@ impl<T: Task> Combiner<T> for LogPool {
         }
         at_least_zero("lambda in log-pool", self.lambda)?;
         at_least_zero("tolerance in log-pool", self.tolerance)?;
-        let problem = Problem { oos, shares: oos.shares()?, lambda: self.lambda };
-        let found = run.install(|| problem.maximise(self.tolerance, run))?;
-        Ok(vec![Box::new(found)])
+        oos.shares()?;
+        let whole: &ShowBlocks<'_, T> = &|show| show(oos);
+        let start = vec![1.0 / oos.members().len() as f64; oos.members().len()];
+        Ok(vec![Box::new(self.search(whole, start, run)?)])
     }
 }
 
-/// The mean log score of a logarithmic pool as a function of its powers.
+impl LogPool {
+    /// The best powers for rows that are shown block by block, from a start.
+    fn search<T: Task>(
+        &self,
+        blocks: &ShowBlocks<'_, T>,
+        start: Vec<f64>,
+        run: &Run,
+    ) -> Result<LogPooling> {
+        let mut total = 0.0;
+        blocks(&mut |oos| {
+            total += oos.weights().map_or(oos.rows() as f64, |weights| weights.iter().sum());
+            Ok(())
+        })?;
+        let problem = Problem { blocks, total, lambda: self.lambda };
+        let (powers, converged) = problem.maximise(start, self.tolerance, run)?;
+        Ok(LogPooling { powers, converged: Some(converged), asked: self.clone() })
+    }
+}
+
+/// The mean log score of a logarithmic pool as a function of its powers, over rows that are shown block by block.
 struct Problem<'a, T: Task> {
-    oos: &'a OutOfSample<T>,
-    shares: Vec<f64>,
+    blocks: &'a ShowBlocks<'a, T>,
+    /// The weight of all rows.
+    total: f64,
     lambda: f64,
 }
 
@@ -103,6 +129,11 @@ impl Accumulator for Evaluation {
 }
 
 impl Evaluation {
+    fn zero(members: usize) -> Self {
+        let (gradient, curvature) = (vec![0.0; members], vec![0.0; members * members]);
+        Self { score: 0.0, gradient, curvature }
+    }
+
     /// The largest violation of the conditions of the optimum.
     fn violation(&self, powers: &[f64]) -> f64 {
         let violations = powers.iter().zip(&self.gradient);
@@ -112,11 +143,11 @@ impl Evaluation {
 
 impl<T: Task> Problem<'_, T> {
     /// Newton's method: each step solves the quadratic model over the non-negative numbers exactly, and goes as far
-    /// towards its solution as the score rises.
-    fn maximise(&self, tolerance: f64, run: &Run) -> Result<LogPooling> {
-        let members = self.oos.members().len();
-        let mut powers = vec![1.0 / members as f64; members];
-        let mut here = self.evaluate(&powers);
+    /// towards its solution as the score rises. Also whether the tolerance was reached.
+    fn maximise(&self, start: Vec<f64>, tolerance: f64, run: &Run) -> Result<(Vec<f64>, bool)> {
+        let members = start.len();
+        let mut powers = start;
+        let mut here = self.evaluate(&powers, run)?;
         let mut violation = here.violation(&powers);
         let mut steps = 0;
         while violation > tolerance && steps < STEPS {
@@ -126,13 +157,13 @@ impl<T: Task> Problem<'_, T> {
             let c: Vec<f64> =
                 h.times(&powers).iter().zip(&here.gradient).map(|(hw, g)| hw + g).collect();
             let target = nonnegative::minimise(&h, &c, &powers).y;
-            let Some((next, there)) = self.rise(&powers, &target, &here) else {
+            let Some((next, there)) = self.rise(&powers, &target, &here, run)? else {
                 break;
             };
             (powers, here) = (next, there);
             violation = here.violation(&powers);
         }
-        Ok(LogPooling { powers, converged: Some(violation <= tolerance) })
+        Ok((powers, violation <= tolerance))
     }
 
     /// The first point on the way to `target`, halving, with a higher score. Near the optimum a rise is less than the score
@@ -142,7 +173,8 @@ impl<T: Task> Problem<'_, T> {
         from: &[f64],
         target: &[f64],
         here: &Evaluation,
-    ) -> Option<(Vec<f64>, Evaluation)> {
+        run: &Run,
+    ) -> Result<Option<(Vec<f64>, Evaluation)>> {
         let promise: f64 =
             from.iter().zip(target).zip(&here.gradient).map(|((a, b), g)| g * (b - a)).sum();
         let in_the_dark = promise < 16.0 * f64::EPSILON * (1.0 + here.score.abs());
@@ -150,34 +182,39 @@ impl<T: Task> Problem<'_, T> {
         while step > 1e-10 {
             let point: Vec<f64> =
                 from.iter().zip(target).map(|(a, b)| (a + step * (b - a)).max(0.0)).collect();
-            let there = self.evaluate(&point);
+            let there = self.evaluate(&point, run)?;
             let less = there.violation(&point) < here.violation(from);
             if if in_the_dark { less } else { there.score > here.score } {
-                return Some((point, there));
+                return Ok(Some((point, there)));
             }
             step *= 0.5;
         }
-        None
+        Ok(None)
     }
 
-    fn evaluate(&self, powers: &[f64]) -> Evaluation {
+    fn evaluate(&self, powers: &[f64], run: &Run) -> Result<Evaluation> {
         let members = powers.len();
-        let zero = || Evaluation {
-            score: 0.0,
-            gradient: vec![0.0; members],
-            curvature: vec![0.0; members * members],
-        };
-        let mut sum = accumulate(self.oos.rows(), PART, zero, |sum, rows| {
-            let mut room = Room::new(members, self.oos.width());
-            rows.for_each(|i| room.add(self, powers, i, sum));
-        });
+        let total = self.total;
+        let zero = || Evaluation::zero(members);
+        let mut sum = zero();
+        (self.blocks)(&mut |oos| {
+            let share = |i: usize| oos.weights().map_or(1.0, |weights| weights[i]) / total;
+            let of_block = || {
+                accumulate(oos.rows(), PART, zero, |sum, rows| {
+                    let mut room = Room::new(members, oos.width());
+                    rows.for_each(|i| room.add(oos, share(i), powers, i, sum));
+                })
+            };
+            sum.merge(run.install(of_block));
+            Ok(())
+        })?;
         for (m, power) in powers.iter().enumerate() {
             let away = power - 1.0 / members as f64;
             sum.score -= 0.5 * self.lambda * away * away;
             sum.gradient[m] -= self.lambda * away;
             sum.curvature[m * members + m] += self.lambda;
         }
-        sum
+        Ok(sum)
     }
 }
 
@@ -203,15 +240,15 @@ impl Room {
 
     fn add<T: Task>(
         &mut self,
-        problem: &Problem<'_, T>,
+        oos: &OutOfSample<T>,
+        share: f64,
         powers: &[f64],
         i: usize,
         sum: &mut Evaluation,
     ) {
-        let share = problem.shares[i];
-        let class = problem.oos.target().strata().map_or(0, |codes| codes[i] as usize);
+        let class = oos.target().strata().map_or(0, |codes| codes[i] as usize);
         for (m, logs) in self.logarithms.chunks_exact_mut(self.classes).enumerate() {
-            centred_logarithms(problem.oos.row(m, i), logs);
+            centred_logarithms(oos.row(m, i), logs);
         }
         let total = pool(powers, &self.logarithms, &mut self.pooled);
         sum.score += share * (self.pooled[class] - total);
@@ -281,6 +318,14 @@ impl<T: Task> Combination<T> for LogPooling {
     fn of_members(&self, members: &[usize]) -> Option<Box<dyn Combination<T>>> {
         let powers = super::chosen_weights(&self.powers, members)?;
         Some(Box::new(Self { powers, ..self.clone() }))
+    }
+
+    fn from_blocks(
+        &self,
+        blocks: &ShowBlocks<'_, T>,
+        run: &Run,
+    ) -> Result<Option<Box<dyn Combination<T>>>> {
+        Ok(Some(Box::new(self.asked.search(blocks, self.powers.clone(), run)?)))
     }
 
     fn parameters(&self) -> Parameters {

@@ -64,6 +64,10 @@ pub trait Combiner<T: Task>: Debug + Send + Sync {
     fn fit(&self, evidence: &Evidence<'_, T>, run: &Run) -> Result<Vec<Box<dyn Combination<T>>>>;
 }
 
+/// Shows what the members said block by block, always in the same order.
+pub type ShowBlocks<'a, T> =
+    dyn Fn(&mut dyn FnMut(&OutOfSample<T>) -> Result<()>) -> Result<()> + 'a;
+
 /// What a combiner learns from.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a, T: Task> {
@@ -120,6 +124,16 @@ pub trait Combination<T: Task>: Debug + Send + Sync {
     /// them all.
     fn of_members(&self, _members: &[usize]) -> Option<Box<dyn Combination<T>>> {
         None
+    }
+
+    /// The same kind of combination for the same members, from rows that are shown block by block, as often as it asks for
+    /// them; `None` if it needs all rows at once.
+    fn from_blocks(
+        &self,
+        _blocks: &ShowBlocks<'_, T>,
+        _run: &Run,
+    ) -> Result<Option<Box<dyn Combination<T>>>> {
+        Ok(None)
     }
 
     /// What it consists of, as data: weights, powers, the coefficients of a gate, the model of a stacker.

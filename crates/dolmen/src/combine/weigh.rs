@@ -13,6 +13,7 @@ use crate::run::{Run, Work};
 use crate::score::Estimate;
 use crate::solver::Solution;
 use crate::solver::problem::{self, WeightProblem};
+use crate::task::TaskKind;
 
 /// How the weights' standard errors are found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,7 +70,7 @@ const FOLDS: usize = 5;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Weighing {
     /// The task.
-    pub task: String,
+    pub task: TaskKind,
     /// The method.
     pub method: Method,
     /// Rows of the matrix.
@@ -216,7 +217,7 @@ fn explain<T: Weighable>(
     );
     let names = |group: Vec<usize>| group.into_iter().map(|m| oos.members()[m].clone()).collect();
     Ok(Weighing {
-        task: T::NAME.into(),
+        task: T::KIND,
         method,
         rows: oos.rows(),
         uninformative_rows: solution.uninformative_rows,

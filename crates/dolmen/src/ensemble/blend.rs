@@ -133,6 +133,11 @@ impl<T: Task> Blend<T> {
         Self { combination, name, assessment: None, calibration: None, residuals: None, width }
     }
 
+    /// The same with another combination of the same members, which was found from more rows.
+    pub(crate) fn with(self, combination: Box<dyn Combination<T>>) -> Self {
+        Self { combination, ..self }
+    }
+
     /// The candidate that is used.
     pub fn name(&self) -> &str {
         &self.name

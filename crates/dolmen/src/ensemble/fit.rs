@@ -6,13 +6,12 @@ use super::latency::seconds_per_row;
 use super::timed::{Collected, Timed};
 use super::verdict::Kept;
 use super::{Check, Ending, Ensemble, FoldAverage, IntervalKind, Stack, StackFigures};
-use crate::combine::{Combination, Combiner, FoundWeights, LinearPool, log_evidence};
+use crate::combine::{Combination, Combiner, LinearPool, log_evidence};
 use crate::error::{Error, Result};
 use crate::learner::{Attempt, Failure, Fitted, Learner, Sample, check_numbers, fit_members};
 use crate::oos::{self, Collector, MemberFits, OnFailure, OutOfSample, Trials};
 use crate::plan::Plan;
 use crate::run::{Run, Work};
-use crate::solver::Solution;
 use crate::solver::problem::unit;
 use crate::task::Task;
 
@@ -94,15 +93,15 @@ impl<T: Task> Stack<T> {
     }
 
     /// The ensemble of members that were fitted elsewhere: `matrix` is what they said about the rows of the sample when they
-    /// had not seen them, `models` are those for new rows. Where the members are pooled by weights that were searched for, `weigh` may
-    /// find better ones, from more rows than these.
+    /// had not seen them, `models` are those for new rows. In place of the combination found, `refine` may give a better one, from more
+    /// rows than these.
     pub(crate) fn combine_fitted(
         &self,
         sample: &Sample<'_, T>,
         plan: &Plan,
         matrix: OutOfSample<T>,
         models: Vec<(String, Box<dyn Fitted<T>>)>,
-        weigh: &dyn Fn(&FoundWeights) -> Result<Option<Solution>>,
+        refine: &dyn Fn(&dyn Combination<T>) -> Result<Option<Box<dyn Combination<T>>>>,
         run: &Run,
     ) -> Result<Ensemble<T>> {
         let (combiners, equal) = self.candidates();
@@ -113,12 +112,10 @@ impl<T: Task> Stack<T> {
             Trials::none(matrix)
         };
         let mut decision = self.decide(sample, &trials, &combiners, equal, run)?;
-        if let Some(found) = decision.combination.found().filter(|_| !decision.replaced)
-            && let Some(solution) = weigh(found)?
+        if !decision.replaced
+            && let Some(refined) = refine(decision.combination.as_ref())?
         {
-            let options = found.options.clone();
-            let found = FoundWeights { options, solution };
-            decision.combination = Box::new(LinearPool::searched(found));
+            decision.combination = refined;
         }
         let kept = self.reduce(self.keep_all, &mut decision, &trials.matrix);
         let names: Vec<String> =
@@ -233,11 +230,19 @@ impl<T: Task> Stack<T> {
         sample: &Sample<'_, T>,
         run: &Run,
     ) -> Result<(Ensemble<T>, Failures)> {
-        let learners: Vec<&dyn Learner<T>> = self.learners.iter().map(AsRef::as_ref).collect();
-        oos::plan_fits(&learners, 1, run);
+        let learners = self.borrowed();
         let (mut members, mut failures) = (Vec::new(), Vec::new());
-        let names = self.learners.iter().flat_map(|learner| learner.members()).collect::<Vec<_>>();
-        for (name, fitted) in self.refit_each(sample, &names, &run.stream("refit")) {
+        let names = learners.iter().flat_map(|learner| learner.members()).collect::<Vec<_>>();
+        let stream = run.stream("refit");
+        let attempts = if let [learner] = learners[..] {
+            // A learner that is all there is tells of its own steps.
+            let own = &oos::streams(&learners, &stream)[0];
+            own.install(|| fit_members(learner, &names, sample, own))
+        } else {
+            oos::plan_fits(&learners, 1, run);
+            self.refit_each(sample, &names, &stream)
+        };
+        for (name, fitted) in attempts {
             // No row was held out that would have shown a model whose predictions are no numbers.
             let checked = fitted
                 .and_then(|model| check_numbers(&name, model.as_ref(), sample).map(|()| model));

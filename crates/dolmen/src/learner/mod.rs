@@ -55,6 +55,8 @@ use crate::task::Task;
 
 /// Folds that learners may split their rows into; of more folds than rows, there are as many as rows.
 pub(crate) const MOST_FOLDS: usize = 10_000;
+/// Iterations of a search at most: more are a slip of the keyboard.
+pub(crate) const MOST_ITERATIONS: usize = 1_000_000;
 
 /// An unfitted model: a recipe with its parameters.
 pub trait Learner<T: Task>: Debug + Send + Sync {

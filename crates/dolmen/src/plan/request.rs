@@ -24,6 +24,12 @@ pub struct PlanRequest {
 }
 
 impl PlanRequest {
+    /// A scheme that no text asks for; errors use the names that texts have for its parameters.
+    pub fn of(spec: PlanSpec) -> Self {
+        let renamed = if spec.kind() == "time-ordered" { OF_TIME.to_vec() } else { Vec::new() };
+        Self { spec, renamed, ..Self::default() }
+    }
+
     /// The plan for so many rows ([`PlanSpec::build`]).
     pub fn build(&self, rows: usize, keys: &RowKeys<'_>, run: &Run) -> Result<Plan> {
         self.spec.build(rows, keys, run).map_err(|error| in_words_of(&self.renamed, error))

@@ -119,7 +119,7 @@ impl CompareRecipe {
         };
         let points = sizes.into_iter().map(point).collect::<Result<Vec<_>>>()?;
         let first = points.first().ok_or_else(|| Error::param("sizes", "at least one", "none"))?;
-        let (task, rows) = (first.comparison.task.clone(), first.comparison.rows);
+        let (task, rows) = (first.comparison.task, first.comparison.rows);
         Ok(LearningCurve { task, rows, sizes: points })
     }
 

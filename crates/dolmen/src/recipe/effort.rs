@@ -110,6 +110,7 @@ impl Recipe {
         ));
         // Without a plan nothing is explained: the inputs do not matter to it.
         let (plan, folds, combiner) = (None, plan.splits().len(), "simplex".into());
-        Ok(Stacked { ensemble, plan, folds, combiner, failures: Vec::new(), notes })
+        let failures = Vec::new();
+        Ok(Stacked { ensemble, plan, folds, combiner, failures, notes, of_all: None })
     }
 }

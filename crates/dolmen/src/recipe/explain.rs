@@ -20,7 +20,7 @@ use crate::target::Target;
 use crate::task::{Joint, Task};
 
 /// Classes whose curves are kept.
-const MOST_OUTPUTS: usize = 6;
+const MOST_OUTPUTS: usize = 8;
 
 /// How rows that are given for it explain a stack: while somebody waits, so by fewer predictions than in a fit. An input is shuffled once,
 /// because further rows tell more than further shuffles of the same ones; the report says how many rows there were.

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::explain::Explained;
 use super::model::Anywhere;
+use super::stream::Judged;
 use super::tasks::Doer;
 use super::{
     CheckPolicy, Data, Effort, Evidence, FitReport, Matrix, Model, Recipe, TargetTask, Truth,
@@ -15,8 +16,9 @@ use crate::ensemble::{Check, Ending, Ensemble, Failures, IntervalKind, Stack};
 use crate::error::{Error, Place, Result};
 use crate::learner::{Learner, Sample};
 use crate::oos::{OnFailure, OutOfSample};
-use crate::plan::{Plan, PlanSpec, RowKeys};
+use crate::plan::{Plan, PlanRequest, PlanSpec, RowKeys};
 use crate::run::Run;
+use crate::solver::Solution;
 use crate::spec::Spec;
 use crate::table::{Rows, Table};
 use crate::target::Target;
@@ -52,6 +54,8 @@ pub(super) struct Stacked<T: Task> {
     pub(super) failures: Failures,
     /// What the user should know of how it was made.
     pub(super) notes: Vec<String>,
+    /// Weights found from more rows than the matrix has, and how they do on these.
+    pub(super) of_all: Option<(Solution, Judged)>,
 }
 
 impl Recipe {
@@ -134,6 +138,9 @@ impl Recipe {
     ) -> Result<Fit> {
         let mut report = FitReport::new(&stacked, rows, run)?;
         report.add_notes(data.notes.iter().chain(&stacked.notes));
+        if let Some((solution, judged)) = &stacked.of_all {
+            report.take(solution, judged);
+        }
         let mut evidence = Evidence::of_fit(&stacked.ensemble, sample, run)?;
         if let (Some(plan), true) = (&stacked.plan, self.explain) {
             let learners = self.learners(catalogue, sample)?;
@@ -240,7 +247,7 @@ impl Recipe {
         }
         let combiner = specs[0].kind.clone();
         let (plan, failures) = (Some(plan), Vec::new());
-        Ok(Stacked { ensemble, plan, folds, combiner, failures, notes })
+        Ok(Stacked { ensemble, plan, folds, combiner, failures, notes, of_all: None })
     }
 
     /// The plan asked for, or the usual one; `None` where rows are too few to hold any out.
@@ -280,7 +287,7 @@ impl Recipe {
         if folds < usual && self.folds.is_none() {
             notes.push(format!("too few rows or groups for {usual} folds: there are {folds}"));
         }
-        let plan = PlanSpec::suited(folds, &keys).build(rows, &keys, run);
+        let plan = PlanRequest::of(PlanSpec::suited(folds, &keys)).build(rows, &keys, run);
         let without =
             "--alone fits one member as it is, without folds; --check none leaves out the check";
         plan.map(Some).map_err(|e| if folds < 2 { e.with_hint(without) } else { e })
@@ -329,7 +336,7 @@ impl Recipe {
         let stack = Stack::choosing(Vec::new()).on_failure(self.on_failure()).members(learners);
         let (ensemble, failures) = stack.fit_without_folds(sample, &run.stream("stack"))?;
         let (plan, folds, combiner) = (None, 0, String::new());
-        Ok(Stacked { ensemble, plan, folds, combiner, failures, notes })
+        Ok(Stacked { ensemble, plan, folds, combiner, failures, notes, of_all: None })
     }
 
     /// The combiners named, or the usual ones.

@@ -10,7 +10,7 @@ use crate::oos::{self, OutOfSample};
 use crate::run::Run;
 use crate::store::floats;
 use crate::target::{Labels, Target};
-use crate::task::{Classification, Density, Joint, Regression, Task};
+use crate::task::{Classification, Density, Joint, Regression, Task, TaskKind};
 
 /// The out-of-sample matrix of any task.
 #[derive(Debug, Clone)]
@@ -39,13 +39,13 @@ macro_rules! with_matrix {
 pub(super) use with_matrix;
 
 impl Matrix {
-    /// The task's name.
-    pub fn task(&self) -> &'static str {
+    /// The task it was made for.
+    pub fn task(&self) -> TaskKind {
         match self {
-            Self::Density(_) => Density::NAME,
-            Self::Classification(_) => Classification::NAME,
-            Self::Joint(_) => Joint::NAME,
-            Self::Regression(_) => Regression::NAME,
+            Self::Density(_) => TaskKind::Density,
+            Self::Classification(_) => TaskKind::Classification,
+            Self::Joint(_) => TaskKind::Joint,
+            Self::Regression(_) => TaskKind::Regression,
         }
     }
 
@@ -111,14 +111,14 @@ struct Numbers(#[serde(with = "floats")] Vec<f64>);
 
 impl StoredMatrix {
     pub(super) fn of(matrix: &Matrix) -> Self {
-        with_matrix!(matrix, own => Self::of_task(matrix.task(), own))
+        with_matrix!(matrix, own => Self::of_task(own))
     }
 
-    fn of_task<T: Task>(task: &str, matrix: &OutOfSample<T>) -> Self {
+    fn of_task<T: Task>(matrix: &OutOfSample<T>) -> Self {
         let target = matrix.target();
         let column = |m: usize| Numbers(matrix.column(m).to_vec());
         Self {
-            task: task.into(),
+            task: T::NAME.into(),
             members: matrix.members().to_vec(),
             columns: (0..matrix.members().len()).map(column).collect(),
             classes: target.classes().to_vec(),

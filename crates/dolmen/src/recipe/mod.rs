@@ -10,6 +10,7 @@
 //! | `routing` | who has a say where, of experts and gates |
 //! | `profile` | a density seen from one or two of its columns |
 //! | `model` | a fitted model of any task: reads new rows, predicts, draws, stores |
+//! | `parts` | a table in two parts, one to learn from and one to test on |
 //! | `blocks` | files of new rows that are read, predicted and handed on block by block |
 //! | `file` | the model file |
 //! | `members` | its members one by one: what they tell of themselves, what they consist of |
@@ -49,6 +50,7 @@ mod fit;
 mod matrix;
 mod members;
 mod model;
+mod parts;
 mod predictions;
 mod profile;
 mod report;
@@ -72,6 +74,7 @@ pub use file::{FORMAT, ModelFile};
 pub use fit::Fit;
 pub use matrix::{Matrix, StoredMatrix};
 pub use model::{AnyModel, Model, PredictOptions, Predicted};
+pub use parts::{Parting, Parts, Tested};
 pub use profile::{DensityCurve, Profile, Surface};
 pub use report::{
     AloneMember, AloneReport, Combined, FitReport, OtherCombination, OtherMember, StackReport,

@@ -20,7 +20,7 @@ use crate::table::{
     Table, Unseen, check_finite, place_of,
 };
 use crate::target::Target;
-use crate::task::{Classification, Density, Joint, Regression, Task};
+use crate::task::{Classification, Density, Joint, Regression, Task, TaskKind};
 
 /// A fitted ensemble of any task.
 #[derive(Debug)]
@@ -183,7 +183,7 @@ impl Model {
     fn file(&self) -> Result<ModelFile> {
         Ok(ModelFile {
             writer: self.writer.clone(),
-            task: self.task().into(),
+            task: self.task().name().into(),
             schema: Schema::clone(&self.schema),
             target: self.target.clone(),
             classes: self.classes.clone(),
@@ -223,13 +223,13 @@ impl Model {
         write_file(path, |out| out.write_all(&bytes))
     }
 
-    /// The task's name.
-    pub fn task(&self) -> &'static str {
+    /// The task it was fitted for.
+    pub fn task(&self) -> TaskKind {
         match self.any {
-            AnyModel::Density(_) => Density::NAME,
-            AnyModel::Classification(_) => Classification::NAME,
-            AnyModel::Joint(_) => Joint::NAME,
-            AnyModel::Regression(_) => Regression::NAME,
+            AnyModel::Density(_) => TaskKind::Density,
+            AnyModel::Classification(_) => TaskKind::Classification,
+            AnyModel::Joint(_) => TaskKind::Joint,
+            AnyModel::Regression(_) => TaskKind::Regression,
         }
     }
 

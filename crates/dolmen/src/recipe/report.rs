@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::fit::Stacked;
+use super::stream::Judged;
 use crate::combine::weigh::{WeighOptions, Weighing, plan_weighing, weigh_found};
 use crate::combine::{LimitReport, Method, Weighable};
 use crate::ensemble::{Assessment, Calibration, Ensemble, IntervalReport, Kept, StackFigures};
@@ -13,7 +14,8 @@ use crate::math::first_largest;
 use crate::oos::OutOfSample;
 use crate::run::Run;
 use crate::score::Estimate;
-use crate::task::Task;
+use crate::solver::Solution;
+use crate::task::{Task, TaskKind};
 
 /// The whole result of a fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,7 +78,7 @@ pub enum Combined {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OtherCombination {
     /// The task.
-    pub task: String,
+    pub task: TaskKind,
     /// Rows of the matrix.
     pub rows: usize,
     /// The members, in the order of the matrix.
@@ -117,7 +119,7 @@ pub struct OtherMember {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AloneReport {
     /// The task.
-    pub task: String,
+    pub task: TaskKind,
     /// Rows learned from.
     pub rows: usize,
     /// The members.
@@ -154,6 +156,16 @@ impl FitReport {
         }
         let report = StackReport::new(stacked, rows, &run.stream("report"))?;
         Ok(Self::Stack(Box::new(report)))
+    }
+
+    /// Takes in what more rows say of the weights than the matrix has.
+    pub(super) fn take(&mut self, solution: &Solution, judged: &Judged) {
+        if let Self::Stack(stack) = self
+            && let Combined::Weighed(weighing) = &mut stack.combined
+        {
+            let sampled = weighing.rows;
+            weighing.take(solution, judged, sampled);
+        }
     }
 
     pub(super) fn add_notes<'a>(&mut self, notes: impl Iterator<Item = &'a String>) {
@@ -283,7 +295,7 @@ impl OtherCombination {
             score_se: alone[m].se,
         };
         Ok(Self {
-            task: T::NAME.into(),
+            task: T::KIND,
             rows: matrix.rows(),
             members: matrix.members().iter().enumerate().map(member).collect(),
             best: matrix.members()[first_largest(&scores)].clone(),
@@ -307,7 +319,7 @@ impl AloneReport {
             notes: model.diagnostics().notes,
         };
         Self {
-            task: T::NAME.into(),
+            task: T::KIND,
             rows,
             members: ensemble.names().zip(ensemble.models()).map(member).collect(),
             folds: 0,

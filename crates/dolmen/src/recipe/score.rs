@@ -14,13 +14,13 @@ use crate::score::figures::Figures;
 use crate::score::sums::FigureSums;
 use crate::score::{Estimate, Running};
 use crate::table::{Blocks, Features, Rows, Table, Unseen, UnseenSoFar};
-use crate::task::{Classification, Density, Joint, Regression, Task};
+use crate::task::{Classification, Density, Joint, Regression, Task, TaskKind};
 
 /// What scoring says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScoreReport {
     /// The task.
-    pub task: String,
+    pub task: TaskKind,
     /// Rows scored.
     pub rows: usize,
     /// Rows left out because their truth is not known.
@@ -388,7 +388,7 @@ impl<T: Task> Scores<T> {
         let known = |figure: &str| together.iter().any(|(name, _)| *name == figure);
         let se = |(name, figure): &(&str, Estimate)| Some(((*name).to_string(), figure.se?));
         Ok(ScoreReport {
-            task: T::NAME.into(),
+            task: T::KIND,
             rows: self.rows,
             without_truth: self.without_truth,
             score: score.mean,

@@ -7,7 +7,7 @@ use super::model::class_columns;
 use super::{Combined, OtherCombination, Reading};
 use crate::catalogue::{Catalogue, Catalogued, weights_of};
 use crate::combine::weigh::{Errors, WeighOptions, weigh, weigh_found};
-use crate::combine::{Combiner, Weights};
+use crate::combine::{Combination, Combiner, Weights};
 use crate::ensemble::{Assessment, Blend, BlendOptions, Calibration, CalibrationKind};
 use crate::error::{Error, Result};
 use crate::oos::OutOfSample;
@@ -16,7 +16,7 @@ use crate::score::Measure;
 use crate::spec::Spec;
 use crate::table::{Column, Features, Table};
 use crate::target::Target;
-use crate::task::{Classification, Density, Joint, Regression};
+use crate::task::{Classification, Density, Joint, Regression, Task};
 
 /// Everything that decides how predictions are combined.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -157,12 +157,8 @@ impl WeighRecipe {
         if let (Some(level), false) = (self.interval, T::NUMBERS) {
             return Err(Error::param("interval", "left out: it is for numbers", level));
         }
-        let usual = [Spec::parse("simplex")?];
-        let methods = if self.methods.is_empty() { &usual[..] } else { &self.methods };
-        let combiner = |spec: &Spec| catalogue.combiner(&self.completed(spec)?).map_err(of_method);
-        let combiners = methods.iter().map(combiner);
-        let combiners: Vec<Box<dyn Combiner<T>>> = combiners.collect::<Result<_>>()?;
-        let weights = match methods {
+        let combiners = self.combiners(catalogue)?;
+        let weights = match &self.methods()?[..] {
             [one] => weights_of(&self.completed(one)?).map_err(of_method)?,
             _ => None,
         };
@@ -171,14 +167,37 @@ impl WeighRecipe {
             Some(weights) => self.weigh_only(matrix, weights, run)?,
             None => self.blend(matrix, x, &combiners, run)?,
         };
+        let report = Self::report(&blend, combined);
+        Ok(Weighed { report, predictions: self.predictions(&blend, matrix, x, apply)? })
+    }
+
+    /// The methods asked for, or the usual one.
+    fn methods(&self) -> Result<Vec<Spec>> {
+        if self.methods.is_empty() {
+            Ok(vec![Spec::parse("simplex")?])
+        } else {
+            Ok(self.methods.clone())
+        }
+    }
+
+    /// The methods as combiners.
+    pub(super) fn combiners<T: Written>(
+        &self,
+        catalogue: &Catalogue,
+    ) -> Result<Vec<Box<dyn Combiner<T>>>> {
+        let combiner = |spec: &Spec| catalogue.combiner(&self.completed(spec)?).map_err(of_method);
+        self.methods()?.iter().map(combiner).collect()
+    }
+
+    /// What there is to say of a combination.
+    pub(super) fn report<T: Written>(blend: &Blend<T>, combined: Combined) -> WeighReport {
         let is_other = matches!(combined, Combined::Other(_));
-        let report = WeighReport {
+        WeighReport {
             combined,
             other_method: is_other.then(|| blend.name().to_string()),
             check: blend.assessment().cloned(),
             calibration: blend.calibration().cloned(),
-        };
-        Ok(Weighed { report, predictions: self.predictions(&blend, matrix, x, apply)? })
+        }
     }
 
     /// Weights without a check: their problem is posed once, to find them and to say how sure they are.
@@ -196,7 +215,7 @@ impl WeighRecipe {
     }
 
     /// The combiner that does best on rows it has not seen.
-    fn blend<T: Written>(
+    pub(super) fn blend<T: Written>(
         &self,
         matrix: &OutOfSample<T>,
         x: Option<&Features>,
@@ -211,8 +230,7 @@ impl WeighRecipe {
             let options = self.options(found.options.clone());
             Combined::Weighed(Box::new(weigh_found(matrix, found, &options, run)?))
         } else {
-            let (weights, diagnostics) = (combination.weights(), combination.diagnostics());
-            Combined::Other(OtherCombination::of(matrix, weights, diagnostics)?)
+            other_combination(matrix, combination)?
         };
         Ok((blend, combined))
     }
@@ -262,6 +280,15 @@ impl WeighRecipe {
         };
         Table::new(T::columns(self, blend, combined, matrix.target().classes())?).map(Some)
     }
+}
+
+/// What there is to say of a combination that is more than weights.
+pub(super) fn other_combination<T: Task>(
+    matrix: &OutOfSample<T>,
+    combination: &dyn Combination<T>,
+) -> Result<Combined> {
+    let (weights, diagnostics) = (combination.weights(), combination.diagnostics());
+    Ok(Combined::Other(OtherCombination::of(matrix, weights, diagnostics)?))
 }
 
 /// Here combiners are called methods.

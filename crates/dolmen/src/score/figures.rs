@@ -77,7 +77,7 @@ pub fn estimates_of_numbers(predicted: &[f64], truth: &[f64], shares: &[f64]) ->
     let squared = Estimate::of(&squares, shares);
     let (s, v) = (squared.mean, Estimate::of(&deviations, shares).mean);
     let rmse = Estimate { mean: s.sqrt(), se: squared.se.map(|se| se / (2.0 * s.sqrt())) };
-    let moves = squares.iter().zip(&deviations).map(|(r, d)| s * d / (v * v) - r / v);
+    let moves = squares.iter().zip(&deviations).map(|(r, d)| (s / v) * (d / v) - r / v);
     let r2 = Estimate::of(&moves.collect::<Vec<_>>(), shares);
     let absolute: Vec<f64> = residuals().map(f64::abs).collect();
     let known = |e: Estimate| Estimate { se: e.se.filter(|se| se.is_finite()), ..e };

@@ -47,6 +47,10 @@ impl Histogram {
     /// The middle value, as nearly as the bins tell it.
     pub fn median(&self) -> f64 {
         let [low, high] = self.range;
+        // The bins of values that are all alike are laid around them.
+        if self.total() > 0 && self.counts[self.counts.len() / 2] == self.total() {
+            return f64::midpoint(low, high);
+        }
         let (half, bins) = (self.total() as f64 / 2.0, self.counts.len() as f64);
         let mut below = 0.0;
         for (k, &count) in self.counts.iter().enumerate() {

@@ -60,12 +60,17 @@ pub(super) fn spelled(moment: f64) -> String {
     if seconds == 0.0 {
         return format!("{year:04}-{month:02}-{date:02}");
     }
+    format!("{year:04}-{month:02}-{date:02}T{}", clock(seconds))
+}
+
+/// The text of a time of day, in seconds.
+pub(super) fn clock(seconds: f64) -> String {
     let (hour, minute) = ((seconds / 3600.0).floor(), (seconds / 60.0).floor() % 60.0);
     let rest = seconds - hour * 3600.0 - minute * 60.0;
     // Microseconds are what a double holds of a moment of our times.
     let rest = format!("{rest:09.6}");
     let rest = rest.trim_end_matches('0').trim_end_matches('.');
-    format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{rest}")
+    format!("{hour:02}:{minute:02}:{rest}")
 }
 
 /// The moment that a text names.

@@ -384,9 +384,9 @@ fn is_named_identifier(name: &str) -> bool {
 
 /// Whether a column that counts the rows counts time.
 fn is_named_time(name: &str) -> bool {
-    const NAMES: [&str; 12] = [
+    const NAMES: [&str; 13] = [
         "t", "time", "year", "month", "week", "day", "hour", "minute", "second", "period", "step",
-        "age",
+        "age", "trend",
     ];
     NAMES.contains(&name.trim().to_lowercase().as_str())
 }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::number;
+use super::read::MISSING;
 
 /// A set of words, quick to deny that a cell is one of them.
 #[derive(Debug)]
@@ -11,6 +12,8 @@ pub(super) struct Missing {
     /// Which bytes begin a word.
     begins: [bool; 256],
     has_empty: bool,
+    /// How many words stand before those that somebody named.
+    usual: usize,
     /// The numbers among the words, each with the word's place.
     numbers: Vec<(f64, usize)>,
     /// Which words have been met.
@@ -19,6 +22,7 @@ pub(super) struct Missing {
 
 impl Missing {
     pub(super) fn new(words: &[String]) -> Self {
+        let usual = if words.starts_with(&MISSING.map(String::from)) { MISSING.len() } else { 0 };
         let words: Vec<Box<[u8]>> =
             words.iter().map(|word| number::trim(word.as_bytes()).into()).collect();
         let mut begins = [false; 256];
@@ -35,6 +39,7 @@ impl Missing {
                 .collect(),
             met: words.iter().map(|_| AtomicBool::new(false)).collect(),
             begins,
+            usual,
             words,
         }
     }
@@ -55,14 +60,21 @@ impl Missing {
         }
     }
 
+    /// Whether the cell is a word that somebody named: where missing values have a form of their own, the usual words are texts.
+    pub(super) fn contains_named(&self, cell: &[u8]) -> bool {
+        let cell = number::trim(cell);
+        let found = self.words[self.usual..].iter().position(|word| **word == *cell);
+        self.meet(found.map(|word| self.usual + word))
+    }
+
     /// Whether a number, however it is spelled or stored, means a missing value: the word -99 means -99.0 too.
     pub(super) fn contains_number(&self, value: f64) -> bool {
         self.meet(self.numbers.iter().find(|(number, _)| *number == value).map(|(_, word)| *word))
     }
 
-    /// The words from the given one on that no cell was.
-    pub(super) fn never_met(&self, from: usize) -> impl Iterator<Item = &[u8]> {
-        let words = self.words.iter().zip(&self.met).skip(from);
+    /// The words that somebody named and no cell was.
+    pub(super) fn never_met(&self) -> impl Iterator<Item = &[u8]> {
+        let words = self.words.iter().zip(&self.met).skip(self.usual);
         words.filter(|(_, met)| !met.load(Ordering::Relaxed)).map(|(word, _)| &**word)
     }
 

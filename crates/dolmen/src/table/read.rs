@@ -23,7 +23,8 @@ pub struct ReadOptions {
     /// Columns whose kind is known; that of the others is inferred.
     pub schema: BTreeMap<String, ColumnKind>,
     /// The words that mean a missing value, in CSV and in Parquet texts that are read as numbers; numbers among them also
-    /// where Parquet stores numbers. By default the empty cell, NA, NaN, nan, N/A, null, NULL and ?.
+    /// where Parquet stores numbers. In other texts of Parquet and Arrow, which have nulls, only those beyond the default
+    /// ones do. By default the empty cell, NA, NaN, nan, N/A, null, NULL and ?.
     pub missing: Vec<String>,
     /// The byte between the cells of a CSV file; `None`: a tab for `.tsv`, else whichever of comma, semicolon, tab and bar
     /// the header and the first row show.
@@ -78,7 +79,7 @@ pub(super) enum Wanted {
 }
 
 /// The words that mean a missing value wherever a table is read.
-const MISSING: [&str; 8] = ["", "NA", "NaN", "nan", "N/A", "null", "NULL", "?"];
+pub(super) const MISSING: [&str; 8] = ["", "NA", "NaN", "nan", "N/A", "null", "NULL", "?"];
 
 impl Default for ReadOptions {
     fn default() -> Self {
@@ -195,13 +196,11 @@ impl ReadOptions {
 
     /// What to tell of words that were said to mean a missing value, but that no cell is.
     pub(super) fn words_in_vain(&self, missing: &Missing) -> Vec<String> {
-        let own =
-            if self.missing.starts_with(&MISSING.map(String::from)) { MISSING.len() } else { 0 };
         let word = |word: &[u8]| {
             let word = String::from_utf8_lossy(word);
             format!("no cell is '{word}', which was said to mean a missing value (--missing)")
         };
-        missing.never_met(own).filter(|word| !word.is_empty()).map(word).collect()
+        missing.never_met().filter(|word| !word.is_empty()).map(word).collect()
     }
 }
 

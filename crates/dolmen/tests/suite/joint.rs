@@ -72,7 +72,7 @@ fn weighing_joint_columns_gives_the_reference_weights() {
     let found: Vec<f64> = weighing.members.iter().map(|member| member.weight).collect();
     close(&found, &numbers(&golden["maplmg"]["weights"]), 1e-9);
     assert!(weighing.kkt_residual.unwrap() <= 1e-8 && weighing.converged);
-    assert_eq!((weighing.task.as_str(), weighing.rows), ("joint", matrix.rows()));
+    assert_eq!((weighing.task.name(), weighing.rows), ("joint", matrix.rows()));
 }
 
 /// The objective of FORMULAS section 4, without its prior, written out.

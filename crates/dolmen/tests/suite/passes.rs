@@ -156,6 +156,12 @@ fn the_sample_changes_what_is_said_of_errors_not_the_weights() {
     for (a, b) in pairs {
         assert!((a.as_f64().unwrap() - b.as_f64().unwrap()).abs() < 1e-8, "{a} {b}");
     }
+    // Scores and gains speak of the same rows, which are all.
+    let json = serde_json::to_value(&little.report).unwrap();
+    assert_eq!(json["rows"], 20_000);
+    let best = json["members"].as_array().unwrap().iter().find(|m| m["name"] == json["best"]);
+    let gain = json["score"].as_f64().unwrap() - best.unwrap()["score"].as_f64().unwrap();
+    assert!((gain - json["gain_over_best"]["mean"].as_f64().unwrap()).abs() < 1e-9, "{json}");
 }
 
 /// Four numbers, with a category of three levels; some values of all are missing but in the last column.
@@ -390,4 +396,30 @@ fn blocks_give_the_stack_of_logistic_regressions() {
         Column::Categorical(Categories::new(names)),
         1e-8,
     );
+}
+
+/// The powers of a logarithmic pool are those of all rows, however few of them are in the sample.
+#[test]
+fn blocks_give_the_powers_of_a_logarithmic_pool() {
+    let labels = classes(2000);
+    let names = (0..2000).map(|i| Some(labels.classes()[labels.class(i)].as_str()));
+    blocks_agree(
+        "target = 'target'\nmembers = ['naive-bayes', 'aode', 'a2de(bins=3)']\ncombiners = ['log-pool']\n\
+         plan = 'hashed(folds=4)'\ncheck = 'matrix'",
+        Column::Categorical(Categories::new(names.clone())),
+        1e-8,
+    );
+    let mut columns = inputs(2000);
+    columns.push(("target".into(), Column::Categorical(Categories::new(names))));
+    let source = Cut { table: Table::new(columns).unwrap(), rows: 611 };
+    let text = "target = 'target'\nmembers = ['naive-bayes', 'aode', 'a2de(bins=3)']\ncombiners = ['log-pool']\n\
+                plan = 'hashed(folds=4)'\ncheck = 'none'";
+    let recipe = Recipe::from_toml(text).unwrap();
+    let all = member_weights(&recipe.fit_blocks(&source, &Run::new(0)).unwrap().report);
+    let little = Recipe { memory: Some("1500K".into()), ..recipe };
+    let sampled = little.fit_blocks(&source, &Run::new(0)).unwrap();
+    assert!(sampled.report.data_notes().join(" ").contains("sample"));
+    for (a, b) in all.iter().zip(member_weights(&sampled.report)) {
+        assert!((a - b).abs() < 1e-8, "{a} {b}");
+    }
 }

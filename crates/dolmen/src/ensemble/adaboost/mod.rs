@@ -118,17 +118,33 @@ impl Learner<Classification> for AdaBoost {
                 Weak::Trees(depth) => {
                     let mut trees = Trees::new(sample, *depth)?;
                     let course = boost(sample, self.rounds, &mut trees, run)?;
-                    FittedAdaBoost::new(sample, course, Members::Trees(trees.grown))
+                    let importance = importance(&course.alphas, &trees.shares);
+                    FittedAdaBoost::new(sample, course, Members::Trees(trees.grown), importance)
                 }
                 Weak::Learner(learner) => {
                     let mut guesses = Guesses { learner: learner.as_ref(), models: Vec::new() };
                     let course = boost(sample, self.rounds, &mut guesses, run)?;
-                    FittedAdaBoost::new(sample, course, Members::Models(guesses.models))
+                    let members = Members::Models(guesses.models);
+                    FittedAdaBoost::new(sample, course, members, Vec::new())
                 }
             };
             Ok(vec![Box::new(boosted) as Box<dyn Fitted<Classification>>])
         })
     }
+}
+
+/// How much each column matters: its shares in the trees, weighed by what each tree has to say. They sum to 1, unless there is no
+/// split.
+fn importance(alphas: &[f64], shares: &[Vec<f64>]) -> Vec<f64> {
+    let mut sums = vec![0.0; shares.first().map_or(0, Vec::len)];
+    for (alpha, shares) in alphas.iter().zip(shares) {
+        sums.iter_mut().zip(shares).for_each(|(sum, share)| *sum += alpha * share);
+    }
+    let total: f64 = sums.iter().sum();
+    if total > 0.0 {
+        sums.iter_mut().for_each(|sum| *sum /= total);
+    }
+    sums
 }
 
 /// Someone who can be asked, round after round, for guesses on weighted rows.

@@ -45,6 +45,16 @@ struct Votes {
     /// The classes' frequencies: said where nobody votes.
     frequencies: Vec<f64>,
     columns: usize,
+    /// How much each column matters to trees; empty for other members, and in files of earlier versions.
+    #[serde(default)]
+    importance: Vec<Share>,
+}
+
+/// How much a column matters.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Share {
+    column: String,
+    share: f64,
 }
 
 impl FittedAdaBoost {
@@ -52,6 +62,7 @@ impl FittedAdaBoost {
         sample: &Sample<'_, Classification>,
         course: Course,
         members: Members,
+        importance: Vec<f64>,
     ) -> Self {
         let mut frequencies = vec![0.0; Classification::width(sample.target())];
         for (row, &class) in sample.target().codes().iter().enumerate() {
@@ -60,8 +71,17 @@ impl FittedAdaBoost {
         frequencies.iter_mut().for_each(|frequency| *frequency /= sample.total_weight());
         let scale = scale(sample, &course.votes);
         let Course { alphas, errors, .. } = course;
-        let columns = sample.x().width();
-        Self { votes: Votes { alphas, errors, scale, frequencies, columns }, members }
+        let names = sample.x().schema().fields().iter().map(|field| field.name.clone());
+        let importance = names.zip(importance).map(|(column, share)| Share { column, share });
+        let votes = Votes {
+            alphas,
+            errors,
+            scale,
+            frequencies,
+            columns: sample.x().width(),
+            importance: importance.collect(),
+        };
+        Self { votes, members }
     }
 
     /// The weights of the rounds, alpha_m.
@@ -215,10 +235,20 @@ impl Fitted<Classification> for FittedAdaBoost {
             0 => "no round guessed better than chance: the class frequencies are said".into(),
             _ => format!("votes are multiplied by {scale:.4} before they are exponentiated"),
         };
+        let mut series = vec![series("alpha", alphas), series("error", errors)];
+        if !self.votes.importance.is_empty() {
+            let shares = self.votes.importance.iter();
+            series.push(Series {
+                name: "importance".into(),
+                labels: shares.clone().map(|one| one.column.clone()).collect(),
+                values: shares.map(|one| one.share).collect(),
+                is_numbered: false,
+            });
+        }
         Diagnostics {
             iterations: Some(alphas.len()),
             notes: vec![note],
-            series: vec![series("alpha", alphas), series("error", errors)],
+            series,
             ..Diagnostics::default()
         }
     }
@@ -253,6 +283,7 @@ impl Stored<Classification> for FittedAdaBoost {
                 && one_kind
                 && trees.len() + models.len() == rounds
                 && votes.errors.len() == rounds
+                && [0, votes.columns].contains(&votes.importance.len())
                 && trees.iter().all(suits),
         )?;
         let members = if models.is_empty() {

@@ -27,6 +27,8 @@ pub(super) struct Trees {
     several: Workspace<<Counts<'static> as Criterion>::Cell>,
     /// The trees so far; a leaf holds the number of a class.
     pub(super) grown: Vec<Tree>,
+    /// Each column's share of what the splits of each tree gained.
+    pub(super) shares: Vec<Vec<f64>>,
 }
 
 impl Trees {
@@ -48,6 +50,7 @@ impl Trees {
             two_classes: Workspace::default(),
             several: Workspace::default(),
             grown: Vec::new(),
+            shares: Vec::new(),
         })
     }
 
@@ -106,12 +109,14 @@ impl Guesser for Trees {
             guesses[row] =
                 tree.value(tree.leaf_of_codes(&self.codes, &self.missing, row))[0] as u32;
         }
+        self.shares.push(tree.shares(&grown.gains, self.columns.len()));
         self.grown.push(tree);
         Ok(guesses)
     }
 
     fn forget(&mut self) {
         self.grown.pop();
+        self.shares.pop();
     }
 }
 

@@ -37,7 +37,7 @@ pub use model::FittedExperts;
 use crate::error::{Error, Place, Result, within};
 use crate::learner::density::mixture::OneOrMany;
 use crate::learner::scales::{require_finite, require_moderate, require_numbers};
-use crate::learner::{Fitted, Learner, Sample};
+use crate::learner::{Fitted, Learner, MOST_ITERATIONS, Sample};
 use crate::memory;
 use crate::run::Run;
 use crate::spec::Spec;
@@ -89,7 +89,7 @@ pub struct Experts {
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub prior: f64,
     /// Iterations of EM at most.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = MOST_ITERATIONS))]
     pub iterations: usize,
     /// EM ends once an iteration gains no more than this per row.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
@@ -162,13 +162,13 @@ impl Experts {
         for (name, number) in [
             ("count", counts.iter().copied().min().unwrap_or(0)),
             ("restarts", self.restarts),
-            ("iterations", self.iterations),
             ("top", self.top.unwrap_or(1)),
         ] {
             within(name, number, 1..=usize::MAX)?;
         }
         counts.iter().try_for_each(|&count| within("count", count, 1..=10_000))?;
         within("restarts", self.restarts, 1..=10_000)?;
+        within("iterations", self.iterations, 1..=MOST_ITERATIONS)?;
         for (name, penalty) in [("ridge", self.ridge), ("gate_ridge", self.gate_ridge)] {
             if !(penalty >= 0.0 && penalty.is_finite()) {
                 return Err(Error::param(name, "at least 0 and finite", penalty));
@@ -207,6 +207,10 @@ impl Experts {
             gate_ridge: self.gate_ridge,
         };
         let most = self.count.values().iter().copied().max().unwrap_or(1);
+        if most > design.rows() {
+            let expected = format!("at most the {} rows to learn from", design.rows());
+            return Err(Error::param("count", expected, most));
+        }
         let starts = self.restarts.min(run.threads());
         let each = memory::size(&[most, starts, design.width(), design.width(), 8]);
         let shares = memory::size(&[most, self.restarts, design.rows(), 8]);

@@ -20,13 +20,13 @@ use crate::learner::Sample;
 use crate::score::Estimate;
 use crate::table::Kind;
 use crate::target::Target;
-use crate::task::Task;
+use crate::task::{Task, TaskKind};
 
 /// What a table is like.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Facts {
     /// The task.
-    pub task: &'static str,
+    pub task: TaskKind,
     /// Rows.
     pub rows: usize,
     /// Numeric input columns.
@@ -55,7 +55,7 @@ impl Facts {
             counts
         });
         Self {
-            task: T::NAME,
+            task: T::KIND,
             rows: sample.rows(),
             numeric,
             categorical: x.width() - numeric,

@@ -5,7 +5,6 @@
 
 use super::{Advice, Contrast, Facts, Probe, Probed, Reason, Role, Topic};
 use crate::score::Estimate;
-use crate::task::{Density, Task};
 
 /// Standard errors that make a difference clear.
 const CLEAR: f64 = 2.0;
@@ -27,7 +26,7 @@ const SELECTED: f64 = 0.95;
 /// What to use, and why.
 pub fn advise(facts: Facts, probe: Probe) -> Advice {
     let (choice, models) = choose(&probe);
-    let words = Words { relative: facts.task != Density::NAME };
+    let words = Words { relative: facts.task.has_target() };
     let trees = [Topic::Shape, Topic::Variance, Topic::Bias, Topic::Smoothness];
     let mut reasons = Vec::new();
     reasons.extend(contrast(&probe, Topic::Signal).map(|c| words.signal(c)));
@@ -237,6 +236,7 @@ fn table(facts: &Facts, probe: &Probe) -> Reason {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::task::TaskKind;
 
     fn estimate(mean: f64, se: f64) -> Estimate {
         Estimate { mean, se: Some(se) }
@@ -284,7 +284,7 @@ mod tests {
             members,
         };
         let facts = Facts {
-            task: "regression",
+            task: TaskKind::Regression,
             rows: 1000,
             numeric: 4,
             categorical: 1,
@@ -360,7 +360,7 @@ mod tests {
     fn rare_classes_few_rows_and_missing_values_are_told() {
         let probe = advice([0.2, 0.3, 0.4, 0.45], estimate(0.0, 0.01)).probe;
         let facts = |rows, missing, rarest| Facts {
-            task: "classification",
+            task: TaskKind::Classification,
             rows,
             numeric: 2,
             categorical: 0,

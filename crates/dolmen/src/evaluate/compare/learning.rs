@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::Comparison;
+use crate::task::TaskKind;
 
 /// Comparisons by the number of rows learned from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LearningCurve {
     /// The task.
-    pub task: String,
+    pub task: TaskKind,
     /// Rows of the table.
     pub rows: usize,
     /// The comparisons, from few rows to many.

@@ -9,13 +9,13 @@ use super::spelled;
 use super::split::{Scored, SplitResult};
 use super::{CompareOptions, Contender, Methods, Rival};
 use crate::evaluate::{corrected_t, differences, wilcoxon};
-use crate::task::Task;
+use crate::task::{Task, TaskKind};
 
 /// What the splits gave.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The task.
-    pub task: String,
+    pub task: TaskKind,
     /// Rows of the table.
     pub rows: usize,
     /// Random splits, or repeats of the outer folds.
@@ -155,7 +155,7 @@ pub(super) fn summarise<T: Task>(
     let (fewest, most) = (tested().min().unwrap_or(0), tested().max().unwrap_or(0));
     let drawn = outer_folds.is_none();
     Comparison {
-        task: T::NAME.into(),
+        task: T::KIND,
         rows,
         repeats: options.repeats,
         train_rows: options.train_rows,

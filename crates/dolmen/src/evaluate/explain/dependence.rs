@@ -1,7 +1,6 @@
 //! Partial dependence [Friedman2001, section 8.2] and the single rows behind it (ICE, Goldstein2015): what a model would say of
 //! rows if one of their inputs had another value, all others staying as they are.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Input, Predict};
@@ -79,16 +78,18 @@ pub fn dependence(
         return Ok(None);
     };
     let width = outputs.len();
-    let moved = |cells: &Vec<f64>| -> Result<Vec<f64>> {
-        run.check()?;
-        let mut moved = x.values().to_vec();
-        for row in moved.chunks_exact_mut(x.width()) {
-            input.columns.iter().zip(cells).for_each(|(&j, cell)| row[j] = *cell);
+    run.check()?;
+    // All at once: models that prepare themselves for a block of rows do so once.
+    let mut moved = Vec::with_capacity(cells.len() * x.values().len());
+    for own in &cells {
+        let from = moved.len();
+        moved.extend_from_slice(&x.values());
+        for row in moved[from..].chunks_exact_mut(x.width()) {
+            input.columns.iter().zip(own).for_each(|(&j, cell)| row[j] = *cell);
         }
-        predict(Features::new(moved, x.schema().clone())?.rows())
-    };
-    let predicted: Vec<Result<Vec<f64>>> = run.install(|| cells.par_iter().map(moved).collect());
-    let predicted = predicted.into_iter().collect::<Result<Vec<_>>>()?;
+    }
+    let all = predict(Features::new(moved, x.schema().clone())?.rows())?;
+    let predicted: Vec<&[f64]> = all.chunks_exact((x.rows() * width).max(1)).collect();
     let curve = |(k, name): (usize, &String)| {
         let of_row = |i: usize| predicted.iter().map(move |all| all[i * width + k]).collect();
         let rows: Vec<Vec<f64>> = (0..x.rows()).map(of_row).collect();

@@ -16,7 +16,7 @@ use crate::learner::chosen::{Chosen, listed};
 use crate::learner::pass::AnyPass;
 use crate::learner::scales::{Scales, require_moderate, require_numbers};
 use crate::learner::{
-    Diagnostics, Fitted, Learner, MOST_FOLDS, Sample, Series, Simple, SimpleModel,
+    Diagnostics, Fitted, Learner, MOST_FOLDS, MOST_ITERATIONS, Sample, Series, Simple, SimpleModel,
 };
 use crate::math::quasi_newton::Minimum;
 use crate::plan::Folds;
@@ -65,7 +65,7 @@ pub struct Logistic {
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub tolerance: f64,
     /// Iterations at most.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = MOST_ITERATIONS))]
     pub iterations: usize,
 }
 
@@ -226,9 +226,7 @@ impl Logistic {
         if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
             return Err(Error::param("tolerance", "above 0", self.tolerance));
         }
-        if self.iterations == 0 {
-            return Err(Error::param("iterations", "at least 1", self.iterations));
-        }
+        within("iterations", self.iterations, 1..=MOST_ITERATIONS)?;
         Ok(())
     }
 }

@@ -1,24 +1,26 @@
 //! The way from blocks to a model.
 
+use std::cell::{Cell, OnceCell, RefCell};
 use std::path::Path;
 
 use super::Source;
 use super::context::Context;
+use super::judged::Judged;
 use super::lockstep::{AllFits, LearnerFits, Lockstep};
 use super::look::Look;
 use super::matrix::DiskMatrix;
-use super::predict::{BlockPredictions, Column, PredictWork};
+use super::predict::{BlockPredictions, Column, PredictWork, from_numbers};
 use super::weights::Streamable;
 use super::work::taken;
 use crate::catalogue::Catalogue;
-use crate::combine::{Combiner, FoundWeights};
+use crate::combine::{Combination, Combiner, FoundWeights, LinearPool};
 use crate::ensemble::{Check, Ending, Ensemble, Stack};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::oos::OutOfSample;
 use crate::plan::{Lot, Plan, PlanSpec};
 use crate::recipe::fit::{Fit, Stacked};
-use crate::recipe::{Data, Recipe, TargetTask, Truth};
+use crate::recipe::{CheckPolicy, Data, Recipe, TargetTask, Truth};
 use crate::run::Run;
 use crate::table::{self, BLOCK, Blocks, Table};
 use crate::target::Target;
@@ -134,7 +136,12 @@ impl Recipe {
         match asked.into_iter().find(|(_, is_asked)| *is_asked) {
             None => Ok(()),
             Some((name, _)) => {
-                let expected = "left out where the table is read block by block";
+                let expected = match name {
+                    "plan" => {
+                        "hashed(folds=..), or left out, where the table is read block by block"
+                    }
+                    _ => "left out where the table is read block by block",
+                };
                 let hint = "give more memory (--memory), or fit to a part of the rows";
                 Err(Error::param(name, expected, "given").with_hint(hint))
             }
@@ -178,7 +185,7 @@ impl Recipe {
             sample_folds: &sample_folds,
         };
         let stack_run = &run.stream("stack");
-        let fits = lockstep.fit(stack_run)?;
+        let mut fits = lockstep.fit(stack_run)?;
         let mut notes = vec![described(look, &fits)];
         notes.extend(fits.failures.iter().map(|(name, f)| format!("{name} left: {}", f.message)));
         let stacked = if folds == 0 {
@@ -186,7 +193,7 @@ impl Recipe {
                 fits.learners.into_iter().flat_map(|own| own.members.into_iter().zip(own.all));
             let ensemble = Ensemble::with_equal_weights(models.collect())?;
             let (plan, combiner, failures) = (None, String::new(), Vec::new());
-            Stacked { ensemble, plan, folds, combiner, failures, notes }
+            Stacked { ensemble, plan, folds, combiner, failures, notes, of_all: None }
         } else {
             let plan = Plan::from_folds(&sample_folds)?;
             let specs = self.combiner_specs::<T>(sample.x());
@@ -194,24 +201,47 @@ impl Recipe {
                 specs.iter().map(|spec| catalogue.combiner(spec)).collect::<Result<_>>()?;
             let predicted = Predicted::new(source, context, &fits.learners, run)?;
             let stack = self.configured(Stack::choosing(combiners), sample.rows(), &plan);
-            let stack = stack.check(Check::Matrix);
-            let weigh = |found: &FoundWeights| {
-                T::weigh(&predicted.all, &found.solution.weights, &found.options, run)
+            // Pairs of folds would be fitted again: the matrix is what there is.
+            let stack =
+                if self.check == CheckPolicy::None { stack } else { stack.check(Check::Matrix) };
+            if self.check == CheckPolicy::Nested {
+                notes.push("read block by block the stack is checked on its matrix: a nested check would fit all members again for each pair of folds".into());
+            }
+            let (of_all, is_refined) = (RefCell::new(None), Cell::new(false));
+            let models: Vec<_> = fits
+                .learners
+                .iter_mut()
+                .flat_map(|own| own.members.clone().into_iter().zip(std::mem::take(&mut own.all)))
+                .collect();
+            let rows = PredictedRows { source, context, learners: &fits.learners, target, run };
+            let refine = |combination: &dyn Combination<T>| {
+                let Some(found) = combination.found() else {
+                    let refined = rows.refine(combination)?;
+                    is_refined.set(refined.is_some());
+                    return Ok(refined);
+                };
+                let options = found.options.clone();
+                let solution = T::weigh(&predicted.all, &found.solution.weights, &options, run)?;
+                let Some(solution) = solution else { return Ok(None) };
+                let judged = Judged::new(&predicted.all, &solution.weights, T::pool)?;
+                of_all.replace(Some((solution.clone(), judged)));
+                is_refined.set(true);
+                let refined = LinearPool::searched(FoundWeights { options, solution });
+                Ok(Some(Box::new(refined) as Box<dyn Combination<T>>))
             };
-            let models =
-                fits.learners.into_iter().flat_map(|own| own.members.into_iter().zip(own.all));
             let weights = sample.weights().map(<[f64]>::to_vec);
             let matrix = OutOfSample::from_columns(predicted.of_sample, target.clone(), weights)?;
-            let ensemble = stack.combine_fitted(
-                &sample,
-                &plan,
-                matrix,
-                models.collect(),
-                &weigh,
-                stack_run,
-            )?;
+            let ensemble =
+                stack.combine_fitted(&sample, &plan, matrix, models, &refine, stack_run)?;
+            if !is_refined.get() && look.lots.len() < look.rows {
+                notes.push("how the members are combined comes from the sample, too".into());
+            }
+            if self.calibration.is_some() && look.lots.len() < look.rows {
+                notes.push("so does the calibration".into());
+            }
             let (plan, combiner) = (Some(plan), specs[0].kind.clone());
-            Stacked { ensemble, plan, folds, combiner, failures: Vec::new(), notes }
+            let (failures, of_all) = (Vec::new(), of_all.into_inner());
+            Stacked { ensemble, plan, folds, combiner, failures, notes, of_all }
         };
         self.finish(catalogue, &look.data, (&sample, sample.rows()), stacked, run)
     }
@@ -273,7 +303,7 @@ impl Predicted {
         run: &Run,
     ) -> Result<Self> {
         let names: Vec<String> = learners.iter().flat_map(|own| own.members.clone()).collect();
-        let mut all = DiskMatrix::new(names.len())?;
+        let mut all = DiskMatrix::new(vec![1; names.len()])?;
         let mut of_sample: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
         source.work(
             &PredictWork::new(context, learners),
@@ -288,5 +318,62 @@ impl Predicted {
             run,
         )?;
         Ok(Self { all, of_sample: names.into_iter().zip(of_sample).collect() })
+    }
+}
+
+/// Who can say once more what every member says about rows it has not seen, as whole prediction rows.
+struct PredictedRows<'a, T: Streamable> {
+    source: &'a dyn Source,
+    context: &'a Context,
+    learners: &'a [LearnerFits<T>],
+    /// That of the sample: what targets look like.
+    target: &'a T::Target,
+    run: &'a Run,
+}
+
+impl<T: Streamable> PredictedRows<'_, T> {
+    /// The same kind of combination from all rows, if it can be had block by block. The prediction rows are written to disk once, when it
+    /// first asks for them.
+    fn refine(&self, combination: &dyn Combination<T>) -> Result<Option<Box<dyn Combination<T>>>> {
+        let names: Vec<String> = self.learners.iter().flat_map(|own| own.members.clone()).collect();
+        let disk = OnceCell::new();
+        combination.from_blocks(
+            &|show| {
+                if disk.get().is_none() {
+                    let _ = disk.set(self.written(names.len())?);
+                }
+                disk.get().into_iter().try_for_each(|disk| {
+                    disk.show(&mut |columns, weights| {
+                        if weights.iter().all(|weight| *weight == 0.0) {
+                            return Ok(());
+                        }
+                        let mut columns = columns.into_iter();
+                        let truth = columns.next().unwrap_or_default();
+                        let truth = from_numbers(truth, self.target)
+                            .ok_or_else(|| Error::param("stored truth", "whole", "damaged"))?;
+                        let members = names.iter().cloned().zip(columns).collect();
+                        show(&OutOfSample::from_columns(members, truth, Some(weights.to_vec()))?)
+                    })
+                })
+            },
+            self.run,
+        )
+    }
+
+    fn written(&self, members: usize) -> Result<DiskMatrix> {
+        let width = T::width(self.target);
+        let widths = std::iter::once(1).chain(std::iter::repeat_n(width, members));
+        let mut disk = DiskMatrix::new(widths.collect())?;
+        let work = PredictWork::new(self.context, self.learners).keeping_rows();
+        self.source.work(
+            &work,
+            &mut |predicted| {
+                let predicted: BlockPredictions = taken(predicted)?;
+                let columns = predicted.rows.into_iter().map(|Column(rows)| rows);
+                disk.push(&predicted.weights, &columns.collect::<Vec<_>>())
+            },
+            self.run,
+        )?;
+        Ok(disk)
     }
 }

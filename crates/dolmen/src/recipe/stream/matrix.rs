@@ -1,4 +1,5 @@
-//! What the members said about rows they had not seen, on disk: one number for each member and row, which is all that weights need.
+//! What the members said about rows they had not seen, on disk: one number for each member and row, which is all that weights need,
+//! or whole prediction rows, for combinations that need these.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
@@ -10,19 +11,20 @@ use crate::error::{Error, Result};
 /// What is done with a block: its columns, and the rows' weights.
 pub(super) type Show<'a> = dyn FnMut(Vec<Vec<f64>>, &[f64]) -> Result<()> + 'a;
 
-/// A matrix in a file that goes with it, block after block: the rows' weights, then one column for each member.
+/// A matrix in a file that goes with it, block after block: the rows' weights, then its columns.
 pub(super) struct DiskMatrix {
-    members: usize,
+    /// Numbers that each column has for a row.
+    widths: Vec<usize>,
     /// Rows of each block.
     blocks: Vec<usize>,
     file: Mutex<BufWriter<File>>,
 }
 
 impl DiskMatrix {
-    /// An empty one, in the system's folder for such files.
-    pub(super) fn new(members: usize) -> Result<Self> {
+    /// An empty one, in the system's folder for such files, with so many numbers for a row in each of its columns.
+    pub(super) fn new(widths: Vec<usize>) -> Result<Self> {
         let file = tempfile::tempfile().map_err(failed)?;
-        Ok(Self { members, blocks: Vec::new(), file: Mutex::new(BufWriter::new(file)) })
+        Ok(Self { widths, blocks: Vec::new(), file: Mutex::new(BufWriter::new(file)) })
     }
 
     /// Adds a block.
@@ -44,18 +46,14 @@ impl DiskMatrix {
         file.seek(SeekFrom::Start(0)).map_err(failed)?;
         let mut bytes = Vec::new();
         for &rows in &self.blocks {
-            let mut columns = Vec::with_capacity(self.members);
-            let mut weights = Vec::new();
-            for column in 0..=self.members {
-                bytes.resize(rows * size_of::<f64>(), 0);
+            let mut read = |width: usize| -> Result<Vec<f64>> {
+                bytes.resize(rows * width * size_of::<f64>(), 0);
                 file.read_exact(&mut bytes).map_err(failed)?;
-                let values = bytes.as_chunks::<8>().0.iter().map(|v| f64::from_le_bytes(*v));
-                if column == 0 {
-                    weights = values.collect();
-                } else {
-                    columns.push(values.collect());
-                }
-            }
+                let values = bytes.as_chunks::<8>().0.iter();
+                Ok(values.map(|value| f64::from_le_bytes(*value)).collect())
+            };
+            let weights = read(1)?;
+            let columns = self.widths.iter().map(|&width| read(width)).collect::<Result<_>>()?;
             show(columns, &weights)?;
         }
         Ok(())

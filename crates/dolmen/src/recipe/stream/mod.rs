@@ -8,6 +8,7 @@
 //! | `context` | blocks as a task sees them: inputs, target, weights, folds |
 //! | `lockstep`, `passes` | all members' fits on all folds, pass by pass: one reading serves them all |
 //! | `predict`, `matrix` | what the members said about rows they had not seen, on disk |
+//! | `judged` | how a combination and its members do on all rows |
 //! | `weights` | the best weights for that matrix |
 //! | `fit` | the way from blocks to a model |
 //! | `weigh` | the weights of predictions made elsewhere |
@@ -17,6 +18,7 @@
 
 mod context;
 mod fit;
+mod judged;
 mod layout;
 mod lockstep;
 mod look;
@@ -29,6 +31,7 @@ mod weights;
 mod work;
 
 pub use fit::Opened;
+pub(super) use judged::Judged;
 pub use layout::Layout;
 pub use source::{Ask, Cut, Elsewhere, Source};
 pub use weigh::OpenedPredictions;

@@ -10,13 +10,15 @@ use crate::error::{Error, Place, Result};
 use crate::learner::{Fitted, is_unusable, predict, prediction_is};
 use crate::run::Run;
 use crate::store::{Record, Registry};
-use crate::table::Table;
+use crate::table::{self, Categories, Table};
+use crate::target::Target;
 
 /// The members' names, and for each fold the members' fits without it.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SentFits {
     members: Vec<String>,
     folds: Vec<Vec<Record>>,
+    keeps_rows: bool,
 }
 
 /// The predictions of a block.
@@ -25,6 +27,8 @@ pub(super) struct PredictWork<'a, T: Streamable> {
     members: Vec<String>,
     /// For each fold the members' fits without it.
     folds: Vec<Vec<Held<'a, T>>>,
+    /// Whether whole prediction rows are wanted.
+    keeps_rows: bool,
 }
 
 /// A model of one's own, or of somebody else.
@@ -52,6 +56,8 @@ pub(super) struct BlockPredictions {
     pub(super) entries: Vec<Column>,
     /// Of those in the sample, each member's prediction rows.
     pub(super) sampled: Vec<Column>,
+    /// If they are wanted, the targets as numbers, and each member's prediction rows.
+    pub(super) rows: Vec<Column>,
 }
 
 /// A column of numbers.
@@ -69,7 +75,13 @@ impl<'a, T: Streamable> PredictWork<'a, T> {
             context: context.clone(),
             members: learners.iter().flat_map(|own| own.members.clone()).collect(),
             folds: (0..folds).map(of_fold).collect(),
+            keeps_rows: false,
         }
+    }
+
+    /// With whole prediction rows.
+    pub(super) fn keeping_rows(self) -> Self {
+        Self { keeps_rows: true, ..self }
     }
 
     /// What was sent.
@@ -77,7 +89,7 @@ impl<'a, T: Streamable> PredictWork<'a, T> {
         let model = |record: &Record| Ok(Held::Own(registry.model::<T>(record)?));
         let fold = |records: &Vec<Record>| records.iter().map(model).collect::<Result<Vec<_>>>();
         let folds = sent.folds.iter().map(fold).collect::<Result<_>>()?;
-        Ok(Self { context, members: sent.members.clone(), folds })
+        Ok(Self { context, members: sent.members.clone(), folds, keeps_rows: sent.keeps_rows })
     }
 
     /// Each member's prediction rows: one column for each, rows x width.
@@ -103,6 +115,30 @@ impl<'a, T: Streamable> PredictWork<'a, T> {
     }
 }
 
+/// A target of so many rows as numbers, of classes their codes.
+fn as_numbers(target: &impl Target, rows: usize) -> Vec<f64> {
+    match target.to_column() {
+        None => vec![0.0; rows],
+        Some(table::Column::Numeric(values)) => values,
+        Some(table::Column::Categorical(classes)) => {
+            classes.codes.into_iter().map(f64::from).collect()
+        }
+    }
+}
+
+/// The target that was written as such numbers, of these classes if it has any.
+pub(super) fn from_numbers<T: Target>(numbers: Vec<f64>, like: &T) -> Option<T> {
+    let column = match (like.rows(), like.classes()) {
+        (None, _) => None,
+        (Some(_), []) => Some(table::Column::Numeric(numbers)),
+        (Some(_), classes) => {
+            let codes = numbers.into_iter().map(|code| code as u32).collect();
+            Some(table::Column::Categorical(Categories { levels: classes.into(), codes }))
+        }
+    };
+    T::from_column(column, like.classes())
+}
+
 impl<T: Streamable> Work for PredictWork<'_, T> {
     fn on_block(&self, first: usize, table: Table, run: &Run) -> Result<Outcome> {
         let rows = self.context.rows::<T>(first, table)?;
@@ -117,7 +153,17 @@ impl<T: Streamable> Work for PredictWork<'_, T> {
         let sampled = |column: &Vec<f64>| {
             Column(chosen.iter().flat_map(|i| &column[i * width..][..width]).copied().collect())
         };
+        let mut kept = Vec::new();
+        if self.keeps_rows {
+            let chosen = |column: &Vec<f64>, width: usize| {
+                let row = |i: &usize| column[i * width..][..width].iter().copied();
+                Column(rows.present.iter().flat_map(row).collect())
+            };
+            kept.push(chosen(&as_numbers(&rows.target, rows.count()), 1));
+            kept.extend(columns.iter().map(|column| chosen(column, width)));
+        }
         Ok(Box::new(BlockPredictions {
+            rows: kept,
             weights: rows.present.iter().map(|&i| rows.weight(i)).collect(),
             entries: columns.iter().map(entry).collect(),
             sampled: columns.iter().map(sampled).collect(),
@@ -129,7 +175,8 @@ impl<T: Streamable> Work for PredictWork<'_, T> {
             models.iter().map(|held| held.model().record()).collect::<Result<Vec<Record>>>()
         };
         let folds = self.folds.iter().map(records).collect::<Result<_>>()?;
-        let fits = SentFits { members: self.members.clone(), folds };
+        let members = self.members.clone();
+        let fits = SentFits { members, folds, keeps_rows: self.keeps_rows };
         to_bytes(&Sent::Predict(T::NAME.into(), self.context.clone(), fits))
     }
 

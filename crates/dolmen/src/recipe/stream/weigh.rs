@@ -6,24 +6,24 @@
 use std::path::Path;
 
 use super::fit::{estimate, may_take};
+use super::judged::Judged;
 use super::look::Threshold;
 use super::matrix::DiskMatrix;
 use super::weights::Streamable;
-use crate::combine::Weights;
-use crate::combine::weigh::Weighing;
+use crate::catalogue::Catalogue;
+use crate::combine::{ShowBlocks, Weights};
 use crate::ensemble::Blend;
 use crate::error::{Error, Place, Result};
-use crate::math::first_largest;
 use crate::oos::OutOfSample;
 use crate::recipe::matrix::{Matrix, with_matrix};
-use crate::recipe::weigh::Written;
+use crate::recipe::weigh::{Written, other_combination};
 use crate::recipe::{Apply, Combined, WeighRecipe, WeighReport};
 use crate::run::Run;
-use crate::score::Estimate;
-use crate::solver::Solution;
 use crate::table::{BLOCK, Blocks, Features, Put, Table};
 use crate::target::Target;
 
+/// The method whose powers are found block by block.
+const LOG_POOL: &str = "log-pool";
 /// Rows of the sample.
 const SAMPLED: usize = 200_000;
 /// Bytes that weighing takes for each byte of the predictions.
@@ -56,13 +56,13 @@ impl WeighRecipe {
 
     /// Refuses what needs all rows in memory.
     fn check_streamed(&self) -> Result<()> {
-        let is_simplex = match &self.methods[..] {
+        let has_blocks = match &self.methods[..] {
             [] => true,
-            [one] => one.kind == "simplex",
+            [one] => one.kind == "simplex" || one.kind == LOG_POOL,
             _ => false,
         };
         let asked = [
-            ("method", !is_simplex),
+            ("method", !has_blocks),
             ("prior", self.prior.is_some_and(|prior| prior > 1.0)),
             ("inputs", !self.inputs.is_empty()),
             ("calibrate", self.calibration.is_some()),
@@ -71,8 +71,7 @@ impl WeighRecipe {
         match asked.into_iter().find(|(_, is_asked)| *is_asked) {
             None => Ok(()),
             Some((name, _)) => {
-                let expected =
-                    "left out where predictions are read block by block, for simplex weights only";
+                let expected = "left out where predictions are read block by block, or one of simplex and log-pool";
                 let hint = "give more memory (--memory), or weigh a part of the rows";
                 Err(Error::param(name, expected, "given").with_hint(hint))
             }
@@ -92,9 +91,13 @@ impl WeighRecipe {
         let (sample, mut notes) = self.sampled(blocks, run)?;
         let report = with_matrix!(&sample, own => self.weigh_all(own, &sample, blocks, put, run)?);
         let rows = with_matrix!(&sample, own => own.rows());
-        notes.push(format!(
-            "read block by block: weights and scores are those of all rows; their errors, the losses without a member and the cross-checked gain come from a sample of {rows} rows"
-        ));
+        let of_all = match &report.combined {
+            Combined::Weighed(_) => {
+                "weights and scores are those of all rows; their errors, the losses without a member and the cross-checked gain come"
+            }
+            Combined::Other(_) => "the powers are those of all rows; the scores and the check come",
+        };
+        notes.push(format!("read block by block: {of_all} from a sample of {rows} rows"));
         Ok((report, notes))
     }
 
@@ -120,6 +123,9 @@ impl WeighRecipe {
         put: Option<&mut Put<'_>>,
         run: &Run,
     ) -> Result<WeighReport> {
+        if self.methods.iter().any(|method| method.kind == LOG_POOL) {
+            return self.pool_all(sample, blocks, put, run);
+        }
         let mut report = self.weigh(matrix, None, Apply::Nothing, run)?.report;
         let Combined::Weighed(weighing) = &mut report.combined else {
             return Err(Error::param("method", "simplex", "another"));
@@ -145,6 +151,32 @@ impl WeighRecipe {
         Ok(report)
     }
 
+    /// A logarithmic pool by the powers that are best for all rows, which are read again for every step of the search.
+    fn pool_all<T: Streamable + Written>(
+        &self,
+        sample: &OutOfSample<T>,
+        blocks: &Blocks,
+        put: Option<&mut Put<'_>>,
+        run: &Run,
+    ) -> Result<WeighReport> {
+        let combiners = self.combiners(Catalogue::standard())?;
+        let (blend, _) = self.blend(sample, None, &combiners, run)?;
+        let show: &ShowBlocks<'_, T> = &|show| {
+            blocks.visit(run, &mut |first, block| {
+                show(&self.block(sample, block).map_err(|error| blocks.locate(error, first))?)
+            })
+        };
+        let blend = match blend.combination().from_blocks(show, run)? {
+            Some(combination) => blend.with(combination),
+            None => blend,
+        };
+        let report = Self::report(&blend, other_combination(sample, blend.combination())?);
+        if let Some(put) = put {
+            self.combined_blocks(&blend, sample, blocks, put, run)?;
+        }
+        Ok(report)
+    }
+
     /// What weights need to know of every row, on disk.
     fn on_disk<T: Streamable>(
         &self,
@@ -152,7 +184,7 @@ impl WeighRecipe {
         blocks: &Blocks,
         run: &Run,
     ) -> Result<DiskMatrix> {
-        let mut disk = DiskMatrix::new(sample.members().len())?;
+        let mut disk = DiskMatrix::new(vec![1; sample.members().len()])?;
         blocks.visit(run, &mut |first, block| {
             let own = self.block(sample, block).map_err(|error| blocks.locate(error, first))?;
             let column = |m: usize| -> Vec<f64> {
@@ -197,97 +229,5 @@ impl WeighRecipe {
             let combined = blend.combine(&members, None)?;
             put(&Table::new(T::columns(self, blend, combined, own.target().classes())?)?)
         })
-    }
-}
-
-/// How a combination and its members do on all rows.
-struct Judged {
-    rows: usize,
-    score: f64,
-    /// Each member's score.
-    alone: Vec<Estimate>,
-    /// The combination's gain over each member, and over equal weights.
-    gains: Vec<Estimate>,
-}
-
-impl Judged {
-    /// In two passes over what is on disk: means, then squares of what is away from them.
-    fn new(disk: &DiskMatrix, weights: &[f64], pool: Pool) -> Result<Self> {
-        let members = weights.len();
-        let equal = vec![1.0 / members as f64; members];
-        let mut sums = vec![0.0; 2 * members + 2];
-        let (mut rows, mut total, mut counted) = (0, 0.0, 0.0);
-        // Of each row: the pool's score, those alone, and the gains.
-        let pass = |each: &mut dyn FnMut(f64, &[f64])| {
-            let (mut entries, mut values) = (vec![0.0; members], vec![0.0; 2 * members + 2]);
-            disk.show(&mut |columns, row_weights| {
-                for (i, &weight) in row_weights.iter().enumerate().filter(|(_, w)| **w > 0.0) {
-                    entries.iter_mut().zip(&columns).for_each(|(own, column)| *own = column[i]);
-                    if entries.iter().all(|entry| *entry == f64::NEG_INFINITY) {
-                        continue;
-                    }
-                    let own = pool(weights, &entries);
-                    let gain = |other: f64| if own == other { 0.0 } else { own - other };
-                    values[0] = own;
-                    for m in 0..members {
-                        values[1 + m] = pool(&[1.0], &entries[m..=m]);
-                        values[1 + members + m] = gain(values[1 + m]);
-                    }
-                    values[2 * members + 1] = gain(pool(&equal, &entries));
-                    each(weight, &values);
-                }
-                Ok(())
-            })
-        };
-        pass(&mut |weight, values| {
-            rows += 1;
-            counted += 1.0;
-            total += weight;
-            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value);
-        })?;
-        let means: Vec<f64> = sums.iter().map(|sum| sum / total).collect();
-        let mut squares = vec![0.0; means.len()];
-        pass(&mut |weight, values| {
-            for ((square, value), mean) in squares.iter_mut().zip(values).zip(&means) {
-                *square += (weight / total * (value - mean)).powi(2);
-            }
-        })?;
-        let estimate = |k: usize| {
-            let se = (squares[k] * counted / (counted - 1.0)).sqrt();
-            Estimate { mean: means[k], se: se.is_finite().then_some(se) }
-        };
-        Ok(Self {
-            rows,
-            score: means[0],
-            alone: (1..=members).map(estimate).collect(),
-            gains: (members + 1..2 * members + 2).map(estimate).collect(),
-        })
-    }
-}
-
-/// The score of a row that members of these weights give these entries of the matrix on disk.
-pub(super) type Pool = fn(&[f64], &[f64]) -> f64;
-
-impl Weighing {
-    /// Takes in what all rows say; it was made from so many of them.
-    fn take(&mut self, found: &Solution, judged: &Judged, sampled: usize) {
-        let shrunk = (sampled as f64 / judged.rows as f64).sqrt().min(1.0);
-        self.rows = judged.rows + found.uninformative_rows;
-        self.uninformative_rows = found.uninformative_rows;
-        (self.gap, self.iterations) = (found.gap, found.iterations);
-        (self.converged, self.score) = (found.converged, judged.score);
-        let all = self.members.iter_mut().zip(&found.weights).zip(&judged.alone);
-        for ((member, &weight), alone) in all {
-            member.weight = weight;
-            member.se = member.se.map(|se| se * shrunk);
-            // It is about the weight of the sample.
-            member.interval = None;
-            member.beyond_resamples = false;
-            (member.score, member.score_se) = (alone.mean, alone.se);
-        }
-        let best = first_largest(&judged.alone.iter().map(|own| own.mean).collect::<Vec<_>>());
-        self.best = self.members[best].name.clone();
-        self.gain_over_best = judged.gains[best];
-        self.gain_over_uniform = judged.gains[self.members.len()];
     }
 }

@@ -219,7 +219,7 @@ impl JointScore {
         let (score, value, residual) = (*score, *value, *residual);
         let mut weights = vec![0.0; self.members()];
         allowed.iter().zip(t).for_each(|(&m, t)| weights[m] = t.exp());
-        let converged = value.is_finite() && residual <= options.tolerance;
+        let converged = value.is_finite() && residual <= ACCEPTED * options.tolerance;
         (value, JointSolution { weights, score, residual, iterations, converged })
     }
 
@@ -365,6 +365,9 @@ impl WeightProblem for JointScore {
         Some(self.solve(&options, run).map(|found| self.report(Some((found.score, found)))))
     }
 }
+
+/// Residuals of this many tolerances are accepted: far apart values leave less to be resolved than is aimed at.
+const ACCEPTED: f64 = 10.0;
 
 /// The best solution so far, with the objective's value.
 #[derive(Default)]

@@ -21,8 +21,8 @@ use crate::table::{Column, Table};
 impl Table {
     /// The rows of record batches with the same columns, one after the other.
     ///
-    /// Numbers and decimals become numeric columns, times of day seconds; texts, truth values, dates as they are spelled and
-    /// dictionaries become categories; nulls are missing values.
+    /// Numbers and decimals become numeric columns, durations seconds; texts, truth values, dates and times of day as they are
+    /// spelled and dictionaries become categories; nulls are missing values.
     pub fn from_batches(
         batches: impl IntoIterator<Item = RecordBatch>,
         options: &ReadOptions,

@@ -34,12 +34,14 @@ impl Holds {
     /// What a stored type is read as if nothing else is said.
     pub(super) fn natural(stored: &DataType) -> Self {
         match stored {
-            // Dates are spelled out, so that they are one thing here and in CSV.
+            // Dates and times of day are spelled out, so that they are one thing here and in CSV.
             DataType::Utf8
             | DataType::Boolean
             | DataType::Date32
             | DataType::Date64
-            | DataType::Timestamp(..) => Self::Categories,
+            | DataType::Timestamp(..)
+            | DataType::Time32(_)
+            | DataType::Time64(_) => Self::Categories,
             _ => Self::Numbers,
         }
     }
@@ -132,6 +134,12 @@ impl<'a> Builder<'a> {
                 self.add_numbers::<$type, _>(array, seconds, |v| Spelled(seconds(v)))
             }};
         }
+        macro_rules! add_clocks {
+            ($type:ty, $whole:expr, $a_second:expr) => {{
+                let seconds = |v| $whole(v) / $a_second;
+                self.add_numbers::<$type, _>(array, seconds, |v| date_text::clock(seconds(v)))
+            }};
+        }
         match array.data_type() {
             DataType::Decimal32(_, scale) => add_decimals!(Decimal32Type, scale, f64::from),
             DataType::Decimal64(_, scale) => add_decimals!(Decimal64Type, scale, |v| v as f64),
@@ -154,12 +162,12 @@ impl<'a> Builder<'a> {
             DataType::Timestamp(TimeUnit::Nanosecond, _) => {
                 add_moments!(TimestampNanosecondType, 1e9)
             }
-            DataType::Time32(TimeUnit::Second) => add_seconds!(Time32SecondType, f64::from, 1.0),
-            DataType::Time32(_) => add_seconds!(Time32MillisecondType, f64::from, 1e3),
+            DataType::Time32(TimeUnit::Second) => add_clocks!(Time32SecondType, f64::from, 1.0),
+            DataType::Time32(_) => add_clocks!(Time32MillisecondType, f64::from, 1e3),
             DataType::Time64(TimeUnit::Microsecond) => {
-                add_seconds!(Time64MicrosecondType, |v| v as f64, 1e6)
+                add_clocks!(Time64MicrosecondType, |v| v as f64, 1e6)
             }
-            DataType::Time64(_) => add_seconds!(Time64NanosecondType, |v| v as f64, 1e9),
+            DataType::Time64(_) => add_clocks!(Time64NanosecondType, |v| v as f64, 1e9),
             DataType::Duration(TimeUnit::Second) => {
                 add_seconds!(DurationSecondType, |v| v as f64, 1.0)
             }
@@ -232,11 +240,13 @@ impl<'a> Builder<'a> {
     }
 
     fn add_texts(&mut self, array: &StringArray) -> Result<()> {
+        let missing = self.missing;
         let Cells::Numbers(values) = &mut self.cells else {
-            return array.iter().try_for_each(|text| self.add_category(text));
+            let known = |text: &&str| !missing.contains_named(text.as_bytes());
+            return array.iter().try_for_each(|text| self.add_category(text.filter(known)));
         };
         for text in array {
-            let text = text.map(str::as_bytes).filter(|t| !self.missing.contains(t));
+            let text = text.map(str::as_bytes).filter(|t| !missing.contains(t));
             let value = text.map_or(Some(f64::NAN), number::parse);
             let fault =
                 || not_a_number(values.len(), self.name, text.unwrap_or_default(), Wanted::Numeric);

@@ -1,7 +1,7 @@
 //! Parquet: columns read in parallel, a batch of rows at a time.
 //!
-//! Whole numbers, floating-point numbers and decimals become numeric columns (whole numbers beyond 2^53 are rounded), times
-//! of day seconds; texts, truth values, dates as they are spelled and everything dictionary-encoded become categories; nulls
+//! Whole numbers, floating-point numbers and decimals become numeric columns (whole numbers beyond 2^53 are rounded),
+//! durations seconds; texts, truth values, dates and times of day as they are spelled, and everything dictionary-encoded become categories; nulls
 //! are missing values. Numbers are written with missing
 //! values as nulls, so that `-inf` and missing both survive.
 

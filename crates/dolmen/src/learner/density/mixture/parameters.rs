@@ -9,6 +9,7 @@ use super::em::Stop;
 use super::prior::{self, Covariance, Prior};
 use super::start::Start;
 use crate::error::{Error, Result, within};
+use crate::learner::MOST_ITERATIONS;
 use crate::spec::Spec;
 
 /// One value or several.
@@ -113,7 +114,7 @@ pub struct GaussianMixture {
     #[schemars(range(min = 0.0))]
     pub tolerance: f64,
     /// Iterations of EM at most.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = MOST_ITERATIONS))]
     pub iterations: usize,
     /// How many starts, and how long each is followed.
     pub schedule: Schedule,
@@ -162,7 +163,7 @@ impl GaussianMixture {
         demand(self.gamma >= 1.0 && self.gamma.is_finite(), "gamma", "at least 1", self.gamma)?;
         demand(self.eta >= 0.0 && self.eta.is_finite(), "eta", "at least 0", self.eta)?;
         within("restarts", self.restarts, 1..=10_000)?;
-        demand(self.iterations >= 1, "iterations", "at least 1", self.iterations)?;
+        within("iterations", self.iterations, 1..=MOST_ITERATIONS)?;
         let tolerance = self.tolerance;
         demand(tolerance >= 0.0 && tolerance.is_finite(), "tolerance", "at least 0", tolerance)
     }

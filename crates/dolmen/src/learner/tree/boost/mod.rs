@@ -207,8 +207,17 @@ impl Boost {
         if let Some(row) = targets.iter().position(|y| !y.is_finite()) {
             return Err(Error::data(Place::row(row), "the target is not a finite number"));
         }
-        let targets = Targets::Numbers(targets);
-        run.install(|| fit::fit(self, loss, x, targets, weights, keys, run))
+        let learned = |y: &[f64]| {
+            let targets = Targets::Numbers(y);
+            run.install(|| fit::fit(self, loss, x, targets, weights, keys, run))
+        };
+        match far_from_zero(targets).filter(|_| loss.link() == loss::Link::Identity) {
+            None => learned(targets),
+            Some(centre) => {
+                let deviations: Vec<f64> = targets.iter().map(|y| y - centre).collect();
+                Ok(learned(&deviations)?.shifted(centre))
+            }
+        }
     }
 
     fn regression_loss(&self, y: &[f64], weights: Option<&[f64]>) -> Result<Arc<dyn Loss>> {
@@ -239,6 +248,17 @@ impl Boost {
             }
         })
     }
+}
+
+/// A number in the middle of targets that lie so far from 0, beside how far they are apart, that sums of small steps towards them lose
+/// digits that tell them apart.
+fn far_from_zero(targets: &[f64]) -> Option<f64> {
+    /// Distances from 0, in units of the spread.
+    const FAR: f64 = 1e4;
+    let least = targets.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = targets.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let centre = 0.5 * least + 0.5 * largest;
+    (centre.is_finite() && centre.abs() > FAR * (largest - least)).then_some(centre)
 }
 
 impl Learner<Regression> for Boost {

@@ -58,6 +58,12 @@ impl FittedBoost {
         Ok(Self { scorer: Scorer::new(&body.trees, &body.bins), body })
     }
 
+    /// The model of targets that all lie this much higher.
+    pub(super) fn shifted(mut self, by: f64) -> Self {
+        self.body.start.iter_mut().for_each(|start| *start += by);
+        self
+    }
+
     /// The trees, round after round, one for each output.
     pub fn trees(&self) -> &[Tree] {
         &self.body.trees

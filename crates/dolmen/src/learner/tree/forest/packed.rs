@@ -76,7 +76,7 @@ impl Packed {
         }
     }
 
-    /// Makes a node a leaf; `speak` is to fill in its values.
+    /// Makes a node a leaf; `write` is to fill in its values.
     pub(super) fn leaf(&mut self, place: usize, write: impl FnOnce(&mut [f32])) {
         if self.stride == 1 {
             return write(&mut self.values[place..=place]);

@@ -1,22 +1,22 @@
-//! A learner of the library under the user's name: `named(of=SPEC, name=TEXT)`. Only the name is new; what is fitted and stored is
-//! what the learner makes.
+//! A learner under the user's name: `named(of=SPEC, name=TEXT)`. Only the name is new; what is fitted and stored is what the learner
+//! makes. It is understood wherever a learner is, and is none of its own: names come from recipes that programs write.
 
-use dolmen::catalogue::{Catalogue, Catalogued, Kind, LearnerEntry, Parameter};
-use dolmen::learner::{Block, Fitted, Learner, Sample};
-use dolmen::plan::Plan;
-use dolmen::run::Run;
-use dolmen::spec::Spec;
-use dolmen::task::Task;
-use dolmen::{Error, Result};
+use super::{Catalogue, Catalogued};
+use crate::error::{Error, Result};
+use crate::learner::{Block, Fitted, Learner, Sample};
+use crate::plan::Plan;
+use crate::run::Run;
+use crate::spec::Spec;
+use crate::task::Task;
 
 /// How recipes call it.
-pub(crate) fn entry<T: Catalogued>() -> LearnerEntry<T> {
-    let of = Parameter::model("of", "the learner");
-    let name = Parameter::new("name", "what it is called", Kind::Text);
-    LearnerEntry::by_hand("named", "a learner under a name of yours", vec![of, name], build::<T>)
-}
+pub(super) const KIND: &str = "named";
 
-fn build<T: Catalogued>(spec: &Spec, catalogue: &Catalogue) -> Result<Box<dyn Learner<T>>> {
+/// The learner under its name.
+pub(super) fn build<T: Catalogued>(
+    spec: &Spec,
+    catalogue: &Catalogue,
+) -> Result<Box<dyn Learner<T>>> {
     let given = |what: &str| {
         let missing = || Error::param(what, "given, as in named(of=MODEL, name=TEXT)", "missing");
         spec.parameters.get(what).cloned().ok_or_else(missing)
