@@ -320,7 +320,7 @@ impl<T: Task> Combination<T> for LogPooling {
         Some(Box::new(Self { powers, ..self.clone() }))
     }
 
-    fn from_blocks(
+    fn learned_from_blocks(
         &self,
         blocks: &ShowBlocks<'_, T>,
         run: &Run,

@@ -128,7 +128,7 @@ pub trait Combination<T: Task>: Debug + Send + Sync {
 
     /// The same kind of combination for the same members, from rows that are shown block by block, as often as it asks for
     /// them; `None` if it needs all rows at once.
-    fn from_blocks(
+    fn learned_from_blocks(
         &self,
         _blocks: &ShowBlocks<'_, T>,
         _run: &Run,

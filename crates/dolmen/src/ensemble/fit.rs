@@ -29,6 +29,10 @@ struct Decision<T: Task> {
 /// Models for new rows, by the names of their members.
 type Models<T> = Vec<(String, Box<dyn Fitted<T>>)>;
 
+/// What may put a better combination of the same members in the place of one.
+pub(crate) type Refine<'a, T> =
+    dyn Fn(&dyn Combination<T>) -> Result<Option<Box<dyn Combination<T>>>> + 'a;
+
 impl<T: Task> Stack<T> {
     /// Fits the stack: the out-of-sample matrix, the combination, and the members for new rows. Without a plan of its own the
     /// rows are split as their keys ask ([`Sample::folds`]).
@@ -101,7 +105,7 @@ impl<T: Task> Stack<T> {
         plan: &Plan,
         matrix: OutOfSample<T>,
         models: Vec<(String, Box<dyn Fitted<T>>)>,
-        refine: &dyn Fn(&dyn Combination<T>) -> Result<Option<Box<dyn Combination<T>>>>,
+        refine: &Refine<'_, T>,
         run: &Run,
     ) -> Result<Ensemble<T>> {
         let (combiners, equal) = self.candidates();

@@ -72,8 +72,17 @@ impl Missing {
         self.meet(self.numbers.iter().find(|(number, _)| *number == value).map(|(_, word)| *word))
     }
 
+    /// What to tell of words that were said to mean a missing value, but that no cell is.
+    pub(super) fn words_in_vain(&self) -> Vec<String> {
+        let word = |word: &[u8]| {
+            let word = String::from_utf8_lossy(word);
+            format!("no cell is '{word}', which was said to mean a missing value (--missing)")
+        };
+        self.never_met().filter(|word| !word.is_empty()).map(word).collect()
+    }
+
     /// The words that somebody named and no cell was.
-    pub(super) fn never_met(&self) -> impl Iterator<Item = &[u8]> {
+    fn never_met(&self) -> impl Iterator<Item = &[u8]> {
         let words = self.words.iter().zip(&self.met).skip(self.usual);
         words.filter(|(_, met)| !met.load(Ordering::Relaxed)).map(|(word, _)| &**word)
     }

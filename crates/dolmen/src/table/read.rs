@@ -11,7 +11,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::csv::{self, Delimiters, Input, Source};
-use super::missing::Missing;
 use super::unpack::{Packing, Unpacked};
 use super::{Kind, NumberForm, Schema, Table, no_such_column, parquet};
 use crate::error::{Error, Place, Result};
@@ -192,15 +191,6 @@ impl ReadOptions {
             return Err(Error::data(Place::default(), "no column is left to read"));
         }
         Ok(wanted)
-    }
-
-    /// What to tell of words that were said to mean a missing value, but that no cell is.
-    pub(super) fn words_in_vain(&self, missing: &Missing) -> Vec<String> {
-        let word = |word: &[u8]| {
-            let word = String::from_utf8_lossy(word);
-            format!("no cell is '{word}', which was said to mean a missing value (--missing)")
-        };
-        missing.never_met().filter(|word| !word.is_empty()).map(word).collect()
     }
 }
 

@@ -337,7 +337,7 @@ impl<T: Streamable> PredictedRows<'_, T> {
     fn refine(&self, combination: &dyn Combination<T>) -> Result<Option<Box<dyn Combination<T>>>> {
         let names: Vec<String> = self.learners.iter().flat_map(|own| own.members.clone()).collect();
         let disk = OnceCell::new();
-        combination.from_blocks(
+        combination.learned_from_blocks(
             &|show| {
                 if disk.get().is_none() {
                     let _ = disk.set(self.written(names.len())?);

@@ -166,7 +166,7 @@ impl WeighRecipe {
                 show(&self.block(sample, block).map_err(|error| blocks.locate(error, first))?)
             })
         };
-        let blend = match blend.combination().from_blocks(show, run)? {
+        let blend = match blend.combination().learned_from_blocks(show, run)? {
             Some(combination) => blend.with(combination),
             None => blend,
         };

@@ -118,7 +118,7 @@ impl Layout {
         notes.extend(forms.iter().map(|(name, form)| form.note(name)));
         let mut layout = Self::new(header.names, cells, notes, Some(summaries));
         // What never was a missing value is told last, as of tables read at once.
-        layout.notes.extend(options.words_in_vain(&missing));
+        layout.notes.extend(missing.words_in_vain());
         Ok(layout)
     }
 

@@ -340,7 +340,7 @@ impl Layout<'_> {
         for (name, column) in self.names.into_iter().zip(columns) {
             kept.extend(column?.map(|(column, form)| (name, column, form)));
         }
-        self.notes.extend(options.words_in_vain(&self.missing));
+        self.notes.extend(self.missing.words_in_vain());
         Table::as_read(kept, self.notes)
     }
 }

@@ -80,7 +80,7 @@ impl Table {
             };
             columns.push((name.clone(), column, form));
         }
-        notes.extend(options.words_in_vain(&missing));
+        notes.extend(missing.words_in_vain());
         Self::as_read(columns, notes)
     }
 

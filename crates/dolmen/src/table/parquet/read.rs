@@ -56,7 +56,7 @@ pub(in crate::table) fn read(path: &Path, options: &ReadOptions, run: &Run) -> R
         let column = column.map_err(|e| e.in_file(path))?;
         kept.extend(column.map(|(column, form)| (name, column, form)));
     }
-    notes.extend(options.words_in_vain(&missing));
+    notes.extend(missing.words_in_vain());
     Table::as_read(kept, notes).map_err(|e| damaged(path, &e))
 }
 
