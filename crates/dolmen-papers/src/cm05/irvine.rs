@@ -83,7 +83,11 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
         compared.len(),
         CARRIED.len()
     ));
-    if !page.with_data {
+    if page.with_data {
+        let names: Vec<&str> =
+            compared[CARRIED.len()..].iter().map(|(name, _)| name.as_str()).collect();
+        page.notes.push(format!("From the reader's folder: {}.", names.join(", ")));
+    } else {
         page.notes.push(
             "`--data FOLDER` adds every CSV file there that no other experiment asks for; its last column holds the classes.".into(),
         );
