@@ -122,7 +122,7 @@ class GaussianMixture(MixtureAttributes, DensityLearner):
     tolerance : float, default=1e-05
         EM stops when an iteration gains less than this per row; 0 runs all iterations. (number, at least 0)
     iterations : int, default=500
-        Iterations of EM at most. (whole number, at least 1)
+        Iterations of EM at most. (whole number, 1 to 1000000)
     schedule : str, default='converge'
         How many starts, and how long each is followed. (one of converge, sw99)
     reading : dict[str, Any] | None, default=None
@@ -306,7 +306,7 @@ class LogisticRegression(LinearAttributes, ClassificationLearner):
     tolerance : float, default=1e-06
         The largest element that the gradient of the mean loss may have in the end. (number, above 0)
     iterations : int, default=500
-        Iterations at most. (whole number, at least 1)
+        Iterations at most. (whole number, 1 to 1000000)
     reading : dict[str, Any] | None, default=None
         How data frames are read: the recipe's fields, such as {"all_columns": True}.
     random_state : Any, default=None
@@ -1002,7 +1002,7 @@ class MixtureOfExpertsClassifier(ClassificationLearner):
     prior : float, default=1.0
         Rows imagined for the gate and for each expert at the centre of the inputs, above 0. (number, above 0)
     iterations : int, default=200
-        Iterations of EM at most. (whole number, at least 1)
+        Iterations of EM at most. (whole number, 1 to 1000000)
     tolerance : float, default=1e-06
         EM ends once an iteration gains no more than this per row. (number, above 0)
     top : int | None, default=None
@@ -2032,7 +2032,7 @@ class MixtureOfExpertsRegressor(RegressionLearner):
     prior : float, default=1.0
         Rows imagined for the gate and for each expert at the centre of the inputs, above 0. (number, above 0)
     iterations : int, default=200
-        Iterations of EM at most. (whole number, at least 1)
+        Iterations of EM at most. (whole number, 1 to 1000000)
     tolerance : float, default=1e-06
         EM ends once an iteration gains no more than this per row. (number, above 0)
     top : int | None, default=None

@@ -151,10 +151,10 @@ fn picture(set: &Set, ks: &[usize], column: &dyn Fn(usize, usize) -> Vec<f64>) -
     };
     let tops = (0..ks.len()).map(|k| estimate(&column(k, 0)).mean);
     let top = tops.fold(1.0, f64::max);
-    let words = if set.figure != Which::Vowels {
-        "Means over the partitions with one standard error. Cheating, broken, chooses by the test set; MaxK goes on below the picture."
-    } else {
+    let words = if set.figure == Which::Vowels {
         "Means over the partitions with one standard error. Cheating, broken, chooses by the test set."
+    } else {
+        "Means over the partitions with one standard error. Cheating, broken, chooses by the test set; MaxK goes on below the picture."
     };
     let chart = Chart::new(
         &format!("Growing families: {}", set.name),

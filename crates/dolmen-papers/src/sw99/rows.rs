@@ -65,12 +65,11 @@ fn iris(context: &Context<'_>) -> Result<Row> {
 fn diabetes(context: &Context<'_>) -> Result<Row> {
     let found = sets::diabetes(context)?;
     let brought = Some((sets::DIABETES, found.is_some()));
-    let (name, rows, source, why) = match found {
-        Some(rows) => ("diabetes", rows, Source::Same, SPLITS),
-        None => {
-            let name = "diabetes (stand-in: penguins)";
-            (name, sets::penguins(context)?, Source::StandIn, STAND_IN)
-        }
+    let (name, rows, source, why) = if let Some(rows) = found {
+        ("diabetes", rows, Source::Same, SPLITS)
+    } else {
+        let rows = sets::penguins(context)?;
+        ("diabetes (stand-in: penguins)", rows, Source::StandIn, STAND_IN)
     };
     Ok(Row {
         name,
@@ -89,12 +88,11 @@ fn diabetes(context: &Context<'_>) -> Result<Row> {
 fn vowels(context: &Context<'_>) -> Result<Row> {
     let found = sets::vowels(context)?;
     let brought = Some((sets::VOWELS, found.is_some()));
-    let (name, rows, source, why) = match found {
-        Some(rows) => ("vowel (stand-in: 673 rows)", rows, Source::OtherRows, VOWELS),
-        None => {
-            let drawn = sets::TEN.draw(sets::VOWEL_ROWS, &context.run.stream("vowels"))?;
-            ("vowel (stand-in: ten components)", drawn, Source::StandIn, STAND_IN)
-        }
+    let (name, rows, source, why) = if let Some(rows) = found {
+        ("vowel (stand-in: 673 rows)", rows, Source::OtherRows, VOWELS)
+    } else {
+        let drawn = sets::TEN.draw(sets::VOWEL_ROWS, &context.run.stream("vowels"))?;
+        ("vowel (stand-in: ten components)", drawn, Source::StandIn, STAND_IN)
     };
     Ok(Row {
         name,
@@ -113,12 +111,11 @@ fn vowels(context: &Context<'_>) -> Result<Row> {
 fn stars(context: &Context<'_>) -> Result<Row> {
     let found = sets::stars(context)?;
     let brought = Some((sets::STARS, found.is_some()));
-    let (name, rows) = match found {
-        Some(rows) => ("star-galaxy (stand-in: Hipparcos)", rows),
-        None => {
-            let drawn = sets::WIDTHS.draw(sets::STAR_ROWS, &context.run.stream("stars"))?;
-            ("star-galaxy (stand-in: six components)", drawn)
-        }
+    let (name, rows) = if let Some(rows) = found {
+        ("star-galaxy (stand-in: Hipparcos)", rows)
+    } else {
+        let drawn = sets::WIDTHS.draw(sets::STAR_ROWS, &context.run.stream("stars"))?;
+        ("star-galaxy (stand-in: six components)", drawn)
     };
     Ok(Row {
         name,

@@ -405,7 +405,7 @@ fn blocks_give_the_powers_of_a_logarithmic_pool() {
     let names = (0..2000).map(|i| Some(labels.classes()[labels.class(i)].as_str()));
     blocks_agree(
         "target = 'target'\nmembers = ['naive-bayes', 'aode', 'a2de(bins=3)']\ncombiners = ['log-pool']\n\
-         plan = 'hashed(folds=4)'\ncheck = 'matrix'",
+         plan = 'hashed(folds=4)'\ncheck = 'matrix'\nkeep_stack = true",
         Column::Categorical(Categories::new(names.clone())),
         1e-8,
     );
@@ -413,7 +413,7 @@ fn blocks_give_the_powers_of_a_logarithmic_pool() {
     columns.push(("target".into(), Column::Categorical(Categories::new(names))));
     let source = Cut { table: Table::new(columns).unwrap(), rows: 611 };
     let text = "target = 'target'\nmembers = ['naive-bayes', 'aode', 'a2de(bins=3)']\ncombiners = ['log-pool']\n\
-                plan = 'hashed(folds=4)'\ncheck = 'none'";
+                plan = 'hashed(folds=4)'\ncheck = 'none'\nkeep_stack = true";
     let recipe = Recipe::from_toml(text).unwrap();
     let all = member_weights(&recipe.fit_blocks(&source, &Run::new(0)).unwrap().report);
     let little = Recipe { memory: Some("1500K".into()), ..recipe };

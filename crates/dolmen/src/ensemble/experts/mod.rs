@@ -141,6 +141,9 @@ impl<T: Routed> Learner<T> for Experts {
     }
 }
 
+/// So many experts are fitted to however few rows: those that none is left for say what the others say.
+const FEW_EXPERTS: usize = 100;
+
 impl Experts {
     /// Fits one model per number of experts.
     pub fn fit_experts<T: Routed>(
@@ -207,8 +210,9 @@ impl Experts {
             gate_ridge: self.gate_ridge,
         };
         let most = self.count.values().iter().copied().max().unwrap_or(1);
-        if most > design.rows() {
-            let expected = format!("at most the {} rows to learn from", design.rows());
+        if most > design.rows().max(FEW_EXPERTS) {
+            let expected =
+                format!("at most {FEW_EXPERTS}, or the {} rows to learn from", design.rows());
             return Err(Error::param("count", expected, most));
         }
         let starts = self.restarts.min(run.threads());
