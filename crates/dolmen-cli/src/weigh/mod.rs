@@ -400,20 +400,16 @@ fn warn(weighing: &Weighing, out: &mut dyn Write) -> Done {
     }
     let (method, passes) = (weighing.method.name(), counted(weighing.iterations, "pass"));
     writeln!(out, "NOT CONVERGED: {method} missed its tolerance after {passes}.")?;
-    match weighing.kkt_residual {
+    if let Some(residual) = weighing.kkt_residual {
         // The score of joint probabilities has several tops: what the conditions of one miss bounds nothing.
-        Some(residual) => writeln!(
+        let missed = number(residual);
+        writeln!(
             out,
-            "Other weights than those below may score better: the conditions of an optimum are missed by {}.",
-            number(residual)
-        )?,
-        None => {
-            let gap = number(weighing.gap);
-            writeln!(
-                out,
-                "Other weights than those below may score better, by up to {gap} per row."
-            )?;
-        }
+            "Other weights than those below may score better: the conditions of an optimum are missed by {missed}."
+        )?;
+    } else {
+        let gap = number(weighing.gap);
+        writeln!(out, "Other weights than those below may score better, by up to {gap} per row.")?;
     }
     Ok(writeln!(out)?)
 }
