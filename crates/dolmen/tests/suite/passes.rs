@@ -133,10 +133,15 @@ fn blocks_give_the_stack_of_the_whole_table() {
     }
 }
 
+/// The weights, or powers, of what was fitted.
+fn pooled_by(fit: &dolmen::recipe::Fit) -> Vec<f64> {
+    fit.model.parameters().array("weights").unwrap().1.to_vec()
+}
+
 #[test]
 fn the_sample_changes_what_is_said_of_errors_not_the_weights() {
     let recipe = Recipe::from_toml(
-        "members = ['gaussian', 'mixture(components=3)']\nplan = 'hashed(folds=4)'\ncheck = 'matrix'\nkeep_stack = true",
+        "members = ['gaussian', 'mixture(components=2)', 'mixture(components=3)']\nplan = 'hashed(folds=4)'\ncheck = 'matrix'\nkeep_stack = true\nkeep_all = true",
     )
     .unwrap();
     let run = Run::new(0);
@@ -147,14 +152,10 @@ fn the_sample_changes_what_is_said_of_errors_not_the_weights() {
     let little = modest.fit_blocks(&source, &run).unwrap();
     let notes = little.report.data_notes().join(" ");
     assert!(notes.contains("sample of"), "{notes}");
-    let parameters = |fit: &dolmen::recipe::Fit| {
-        let json = serde_json::to_value(fit.model.parameters()).unwrap();
-        json["combination"]["weights"].as_array().cloned()
-    };
-    let (a, b) = (parameters(&much), parameters(&little));
-    let pairs = a.iter().flatten().zip(b.iter().flatten());
-    for (a, b) in pairs {
-        assert!((a.as_f64().unwrap() - b.as_f64().unwrap()).abs() < 1e-8, "{a} {b}");
+    let (a, b) = (pooled_by(&much), pooled_by(&little));
+    assert_eq!((a.len(), b.len()), (3, 3));
+    for (a, b) in a.iter().zip(&b) {
+        assert!((a - b).abs() < 1e-8, "{a} {b}");
     }
     // Scores and gains speak of the same rows, which are all.
     let json = serde_json::to_value(&little.report).unwrap();
@@ -403,23 +404,23 @@ fn blocks_give_the_stack_of_logistic_regressions() {
 fn blocks_give_the_powers_of_a_logarithmic_pool() {
     let labels = classes(2000);
     let names = (0..2000).map(|i| Some(labels.classes()[labels.class(i)].as_str()));
-    blocks_agree(
-        "target = 'target'\nmembers = ['naive-bayes', 'aode', 'a2de(bins=3)']\ncombiners = ['log-pool']\n\
-         plan = 'hashed(folds=4)'\ncheck = 'matrix'\nkeep_stack = true",
-        Column::Categorical(Categories::new(names.clone())),
-        1e-8,
-    );
     let mut columns = inputs(2000);
     columns.push(("target".into(), Column::Categorical(Categories::new(names))));
-    let source = Cut { table: Table::new(columns).unwrap(), rows: 611 };
+    let table = Table::new(columns).unwrap();
     let text = "target = 'target'\nmembers = ['naive-bayes', 'aode', 'a2de(bins=3)']\ncombiners = ['log-pool']\n\
-                plan = 'hashed(folds=4)'\ncheck = 'none'\nkeep_stack = true";
+                plan = 'hashed(folds=4)'\ncheck = 'none'\nkeep_all = true";
     let recipe = Recipe::from_toml(text).unwrap();
-    let all = member_weights(&recipe.fit_blocks(&source, &Run::new(0)).unwrap().report);
-    let little = Recipe { memory: Some("1500K".into()), ..recipe };
-    let sampled = little.fit_blocks(&source, &Run::new(0)).unwrap();
-    assert!(sampled.report.data_notes().join(" ").contains("sample"));
-    for (a, b) in all.iter().zip(member_weights(&sampled.report)) {
-        assert!((a - b).abs() < 1e-8, "{a} {b}");
+    let run = Run::new(0);
+    let expected = pooled_by(&recipe.fit(&table, &run).unwrap());
+    assert_eq!(expected.len(), 3);
+    let little = Recipe { memory: Some("1500K".into()), ..recipe.clone() };
+    for (recipe, is_sampled) in [(recipe, false), (little, true)] {
+        let source = Cut { table: table.clone(), rows: 611 };
+        let streamed = recipe.fit_blocks(&source, &run).unwrap();
+        let notes = streamed.report.data_notes().join(" ");
+        assert_eq!(notes.contains("sample of"), is_sampled, "{notes}");
+        for (a, b) in expected.iter().zip(pooled_by(&streamed)) {
+            assert!((a - b).abs() < 1e-8, "{a} {b}, {notes}");
+        }
     }
 }
