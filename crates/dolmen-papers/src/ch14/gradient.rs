@@ -65,8 +65,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
         splits.get_or_insert((ada.first, first_split(&model.parameters())));
     }
     let mut page = Page::new([format!(
-        "AdaBoost of stumps beside gradient boosting with the exponential loss, two leaves a tree, full steps and no penalty, on {ROWS} rows of ten normal columns (the set of \
-         ch14-adaboost). Both weigh rows by exp(-t F) and choose splits by the same criterion; they differ in what a leaf then adds."
+        "AdaBoost of stumps beside gradient boosting with the exponential loss, two leaves a tree, full steps and no penalty, on {ROWS} rows of ten normal columns (another draw of what ch14-adaboost draws). Both weigh rows by exp(-t F) and choose splits by the same criterion; they differ in what a leaf then adds."
     )]);
     page.claims = claims(&stages, splits.unwrap_or_default());
     let (ada, gradient): (Vec<Stage>, Vec<Stage>) =

@@ -1,9 +1,11 @@
 //! What a careful reader should look at before trusting a model. All of it follows from the report and the evidence.
 
-use dolmen::ensemble::Ensemble;
+use dolmen::ensemble::{Assessment, Ensemble};
 use dolmen::learner::{Diagnostics, Fitted};
 use dolmen::oos::CheckKind;
-use dolmen::recipe::{AnyModel, Evidence, FitReport, MemberCorrelation, Model, StackReport};
+use dolmen::recipe::{
+    AnyModel, Evidence, FitReport, MemberCorrelation, Model, ScoreReport, StackReport,
+};
 use dolmen::task::Task;
 
 use crate::Subject;
@@ -41,6 +43,9 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
                     .extend(alone.failures.iter().map(|failure| format!("Left out: {failure}")));
             }
             None => {}
+        }
+        if let (Some(score), Some(check)) = (view.score, subject.check()) {
+            warnings.extend(unlike_check(score, check));
         }
         if let Some(report) = view.model.report() {
             warnings.extend(report.data_notes().iter().map(|note| capital(note)));
@@ -116,6 +121,24 @@ fn unconverged<T: Task>(model: &Ensemble<T>) -> Vec<String> {
         (has_say(m) && converged == Some(false)).then(|| format!("'{name}'{after}"))
     };
     members.filter_map(warning).collect()
+}
+
+/// That rows that were given score as rows held out could hardly have done by chance, in a sentence.
+fn unlike_check(score: &ScoreReport, check: &Assessment) -> Option<String> {
+    /// Standard errors of the difference that chance does not bring.
+    const ERRORS: f64 = 4.0;
+    let error = score.score_se?.hypot(check.stack.se?);
+    let (own, held_out) = (short(score.score), short(check.stack.mean));
+    let beside = format!("mean score {own}, on rows held out {held_out}");
+    match score.score - check.stack.mean {
+        better if better > ERRORS * error => Some(format!(
+            "The rows given are predicted much better than rows held out were ({beside}): if the model was fitted to them, they tell nothing."
+        )),
+        worse if worse < -ERRORS * error => Some(format!(
+            "The rows given are predicted much worse than rows held out were ({beside}): they are unlike those learned from."
+        )),
+        _ => None,
+    }
 }
 
 /// Names in a sentence, the first of very many.

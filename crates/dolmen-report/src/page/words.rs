@@ -272,7 +272,7 @@ fn spoken_figure(figure: &str) -> String {
 fn next(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
     let mut advice: Vec<String> = Vec::new();
     if let Some(Beside::NoBetter(_)) = beside_none(subject) {
-        advice.push("As it is no better than no model, look for inputs that tell more of the target, or for rows like those it is to predict".into());
+        advice.push("as it is no better than no model, look for inputs that tell more of the target, or for rows like those it is to predict".into());
     }
     let check = stack.check.as_ref().filter(|check| !check.verdict.only_member);
     let is_lost = |check: &Assessment| {
@@ -282,9 +282,9 @@ fn next(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
         matches!(check.verdict.surety, Surety::Unsure | Surety::Not) && !worth::is_same(check)
     };
     if check.is_some_and(is_lost) {
-        advice.push("As the best member alone is clearly better, fit without --keep-stack, which keeps that one".into());
+        advice.push("as the best member alone is clearly better, fit without --keep-stack, which keeps that one".into());
     } else if check.is_some_and(is_unsure) {
-        advice.push("To know whether the stack is better, compare on repeated splits (dolmen compare), or gather more rows".into());
+        advice.push("to know whether the stack is better, compare on repeated splits (dolmen compare), or gather more rows".into());
     }
     if !model.classes().is_empty() && stack.calibration.is_none() {
         advice.push("if probabilities are used as such, look at their reliability below, and calibrate (--calibrate temperature) if they promise too much".into());

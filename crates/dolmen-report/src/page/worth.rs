@@ -45,14 +45,19 @@ pub(super) fn unchecked(subject: &Subject<'_>) -> Option<String> {
 
 /// Equal weights that are kept.
 fn of_average(subject: &Subject<'_>, check: &Assessment) -> String {
-    let answer = match check.verdict.surety {
+    let answer = average_answer(check.verdict.surety);
+    let gain = capital(&of_gain(subject, check, "their"));
+    format!("{answer}: equal weights did better than learned ones. {gain}")
+}
+
+/// Whether combining is worth it where equal weights did better than learned ones, by how sure the gain is.
+fn average_answer(surety: Surety) -> &'static str {
+    match surety {
         Surety::Clear => "Combining is, learning weights is not",
         Surety::Likely => "Combining likely is, learning weights is not",
         Surety::Unsure => "Not to be told of combining, and learning weights is not",
         Surety::Not => "No",
-    };
-    let gain = capital(&of_gain(subject, check, "their"));
-    format!("{answer}: equal weights did better than learned ones. {gain}")
+    }
 }
 
 /// A stack that is kept.
@@ -80,7 +85,10 @@ fn of_stack(subject: &Subject<'_>, check: &Assessment) -> String {
         }
         (false, _) => " It is kept because it was asked for.".into(),
     };
-    let alone = only_member(subject).filter(|_| is_better).map_or_else(String::new, |only| {
+    let alone = only_member(subject).map_or_else(String::new, |only| {
+        if !is_better {
+            return format!(" All weight is on '{only}' in the end: the model is that member.");
+        }
         format!(
             " As all weight is on '{only}', nothing is combined in the end: the gain is that of weights found without the rows of a fold over the member chosen without them, and in some fold these were not the same."
         )
@@ -244,9 +252,13 @@ fn worth_combining(
             infinite(subject, Kept::Stack)
         );
     }
+    let answer = if over_uniform.mean < 0.0 {
+        average_answer(Surety::of(over_best, rows))
+    } else {
+        answer(over_best, rows)
+    };
     format!(
-        "{}: {how} the combination gains {} over {CHOSEN}, and {uniform} over equal weights.",
-        answer(over_best, rows),
+        "{answer}: {how} the combination gains {} over {CHOSEN}, and {uniform} over equal weights.",
         with_error(over_best)
     )
 }
@@ -296,7 +308,18 @@ mod tests {
         check.verdict.gain = Estimate { mean: 0.1, se: Some(0.02) };
         assert!(worth(&subject, &check, "stack").contains(explained));
         check.verdict.gain = Estimate { mean: 0.0, se: Some(0.0) };
-        assert!(!worth(&subject, &check, "stack").contains(explained));
+        let text = worth(&subject, &check, "stack");
+        assert!(text.contains("All weight is on 'ridge'") && !text.contains(explained), "{text}");
+    }
+
+    /// The answer is that of a fit which keeps equal weights.
+    #[test]
+    fn predictions_that_equal_weights_combine_better_are_not_praised() {
+        let (report, _) = checked();
+        let gains = [(0.1, 0.02), (-0.04, 0.1)].map(|(mean, se)| Estimate { mean, se: Some(se) });
+        let subject = Subject::Weighing(&report, None);
+        let text = worth_combining(&subject, "there", (-1.0, 60), (&gains[0], &gains[1]));
+        assert!(text.starts_with("Combining is, learning weights is not"), "{text}");
     }
 
     #[test]
