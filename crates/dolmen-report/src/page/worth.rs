@@ -252,10 +252,9 @@ fn worth_combining(
             infinite(subject, Kept::Stack)
         );
     }
-    let answer = if over_uniform.mean < 0.0 {
-        average_answer(Surety::of(over_best, rows))
-    } else {
-        answer(over_best, rows)
+    let answer = match Surety::of(over_best, rows) {
+        surety if surety != Surety::Not && over_uniform.mean < 0.0 => average_answer(surety),
+        _ => answer(over_best, rows),
     };
     format!(
         "{answer}: {how} the combination gains {} over {CHOSEN}, and {uniform} over equal weights.",

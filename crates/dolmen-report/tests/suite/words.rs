@@ -53,6 +53,7 @@ fn the_page_of_a_matrix_answers_its_question() {
             && let Some(honest) = &mut weighing.cross_validated
         {
             (honest.gain_over_best, honest.score) = (gain, score);
+            honest.gain_over_uniform = made::estimate(0.02, 0.01);
         }
         page_of(&Subject::Weighing(&report, None))
     };
