@@ -231,6 +231,9 @@ def _cells(column: Any) -> Any:
     if column.dtype.kind == "m":
         return np.ascontiguousarray(column.dt.total_seconds(), dtype=np.float64)
     missing = column.isna()
+    opaque = next((cell for cell in column[~missing] if type(cell).__str__ is object.__str__ and type(cell).__repr__ is object.__repr__), None)
+    if opaque is not None:
+        raise TypeError(f"column '{column.name}' holds objects of the type {type(opaque).__name__}, which are neither numbers nor texts")
     # Truth values are spelled as Arrow spells them.
     spelled = (lambda cell: str(bool(cell)).lower()) if column.dtype.kind == "b" else str
     return [None if gone else spelled(cell) for cell, gone in zip(column, missing, strict=True)]

@@ -275,6 +275,9 @@ def test_types_of_pandas_that_arrow_does_not_know_are_what_files_say(frame, tmp_
     assert dolmen.NaiveBayes().fit(x, kind).model_.to_bytes() == (tmp_path / "cli.dolmen").read_bytes()
     with pytest.raises(TypeError, match="column 'c' holds complex numbers"):
         dolmen.NaiveBayes().fit(pd.DataFrame({"c": np.ones(ROWS) + 1j}), kind)
+    opaque = pd.DataFrame({"a": np.arange(20.0), "c": [object()] * 20})
+    with pytest.raises(TypeError, match="column 'c' holds objects of the type object"):
+        dolmen.Ridge().fit(opaque, np.arange(20.0))
 
 
 def test_columns_of_polars_without_a_type_hold_nothing(frame):
