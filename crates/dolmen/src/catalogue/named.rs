@@ -3,10 +3,12 @@
 
 use super::{Catalogue, Catalogued};
 use crate::error::{Error, Result};
+use crate::learner::pass::AnyPass;
 use crate::learner::{Block, Fitted, Learner, Sample};
 use crate::plan::Plan;
 use crate::run::Run;
 use crate::spec::Spec;
+use crate::table::Rows;
 use crate::task::Task;
 
 /// How recipes call it.
@@ -58,6 +60,10 @@ impl<T: Task> Learner<T> for Named<T> {
 
     fn out_of_sample(&self, sample: &Sample<'_, T>, plan: &Plan, run: &Run) -> Result<Block> {
         self.learner.out_of_sample(sample, plan, run)
+    }
+
+    fn pass(&self, x: Rows<'_>, run: &Run) -> Option<Result<Box<dyn AnyPass<T>>>> {
+        self.learner.pass(x, run)
     }
 
     fn rungs(&self) -> &[Box<dyn Learner<T>>] {
