@@ -233,11 +233,14 @@ impl Recipe {
             let matrix = OutOfSample::from_columns(predicted.of_sample, target.clone(), weights)?;
             let ensemble =
                 stack.combine_fitted(&sample, &plan, matrix, models, &refine, stack_run)?;
-            if !is_refined.get() && look.lots.len() < look.rows {
-                notes.push("how the members are combined comes from the sample, too".into());
-            }
-            if self.calibration.is_some() && look.lots.len() < look.rows {
-                notes.push("so does the calibration".into());
+            let parts = [
+                ("the combination", !is_refined.get()),
+                ("the calibration", self.calibration.is_some()),
+            ];
+            let parts: Vec<&str> =
+                parts.into_iter().filter(|part| part.1).map(|part| part.0).collect();
+            if !parts.is_empty() && look.lots.len() < look.rows {
+                notes.push(format!("from the sample come, too: {}", parts.join(" and ")));
             }
             let (plan, combiner) = (Some(plan), specs[0].kind.clone());
             let (failures, of_all) = (Vec::new(), of_all.into_inner());
