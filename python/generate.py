@@ -40,6 +40,7 @@ CLASSES = [
     ("Ridge", "ridge", "regression", ("LinearAttributes",)),
     ("KNeighborsRegressor", "neighbours", "regression", ()),
     ("SVR", "svm", "regression", ()),
+    ("GaussianProcessRegressor", "gaussian-process", "regression", ()),
     ("MLPRegressor", "network", "regression", ()),
     ("DeepEnsembleRegressor", "deep-ensemble", "regression", ()),
     ("DecisionTreeRegressor", "tree", "regression", ("Importances",)),

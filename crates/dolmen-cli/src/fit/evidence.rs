@@ -110,6 +110,7 @@ pub(super) fn show_verdict(verdict: &Verdict, kept: &str, out: &mut dyn Write) -
         Surety::Likely => "is likely, not sure",
         Surety::Unsure => "is unsure",
         Surety::Not if verdict.kept == Kept::BestMember => "is none, but it is the simplest",
+        Surety::Not if verdict.by_check => "is none, but the lead of that member is within chance",
         Surety::Not => "is not above 0",
     };
     if verdict.only_member && verdict.gain.mean == 0.0 {

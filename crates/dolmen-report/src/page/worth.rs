@@ -55,8 +55,7 @@ fn average_answer(surety: Surety) -> &'static str {
     match surety {
         Surety::Clear => "Combining is, learning weights is not",
         Surety::Likely => "Combining likely is, learning weights is not",
-        Surety::Unsure => "Not to be told of combining, and learning weights is not",
-        Surety::Not => "No",
+        Surety::Unsure | Surety::Not => "Not to be told of combining, and learning weights is not",
     }
 }
 
@@ -69,7 +68,7 @@ fn of_stack(subject: &Subject<'_>, check: &Assessment) -> String {
     } else if verdict.gain.mean.is_infinite() {
         capital(&gain())
     } else {
-        format!("{}: {}", stack_answer(verdict.surety), gain())
+        format!("{}: {}", stack_answer(verdict), gain())
     };
     let is_better = verdict.gain.mean > 0.0;
     let asked = match (is_better, check.gain_over_uniform.mean < 0.0) {
@@ -97,11 +96,13 @@ fn of_stack(subject: &Subject<'_>, check: &Assessment) -> String {
 }
 
 /// Whether a stack is worth it, by how sure its gain is.
-fn stack_answer(surety: Surety) -> &'static str {
-    match surety {
+fn stack_answer(verdict: &Verdict) -> &'static str {
+    match verdict.surety {
         Surety::Clear => "Yes",
         Surety::Likely => "Likely",
         Surety::Unsure => "Not to be told",
+        // The check keeps it only if its loss is within chance.
+        Surety::Not if verdict.by_check => "Not to be told",
         Surety::Not => "No",
     }
 }
@@ -139,7 +140,7 @@ fn sure(check: &Assessment) -> String {
         (Surety::Unsure, _) => format!("within what chance brings.{often}"),
         (Surety::Not, Surety::Clear) => "a clear loss: that member alone is better.".into(),
         (Surety::Not, Surety::Likely) => "likely a loss, but not surely.".into(),
-        (Surety::Not, _) => "not above zero.".into(),
+        (Surety::Not, _) => "not above zero, and its loss is within what chance brings.".into(),
     }
 }
 

@@ -17,8 +17,6 @@ use crate::spec::Spec;
 use crate::table::Rows;
 use crate::task::Classification;
 
-/// Rows from which on a choice of pools is worth its chance of error: with a few hundred it lost more than it gained.
-const ENOUGH_FOR_POOLS: usize = 1000;
 /// Rows beyond which logistic regression is worth it: with one or two thousand it, and the choice of its penalty, lost.
 const ENOUGH_FOR_LOGISTIC: usize = 5000;
 
@@ -60,12 +58,10 @@ impl Catalogued for Classification {
     section_of!(classification);
 
     /// A linear pool is as sure as its members on average, a logarithmic one may be surer, and logistic regression may also
-    /// set one member against another: which is right, the rows say where there are enough of them to choose by.
+    /// set one member against another: which is right, the rows say. Powers of few rows follow luck, so they are held near equal
+    /// ones; logistic regression needs many.
     fn usual_combiners(x: Rows<'_>) -> Vec<Spec> {
-        let mut combiners = vec!["simplex"];
-        if x.rows() >= ENOUGH_FOR_POOLS {
-            combiners.push("log-pool");
-        }
+        let mut combiners = vec!["simplex", "log-pool(prior=20)"];
         if x.rows() > ENOUGH_FOR_LOGISTIC {
             combiners.push("logistic");
         }

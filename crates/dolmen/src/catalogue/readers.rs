@@ -12,6 +12,7 @@ use crate::learner::density::kernel::FittedKernel;
 use crate::learner::density::mixture::{FittedMixture, GaussianPass, MixturePass};
 use crate::learner::encoded::FittedEncoded;
 use crate::learner::foreign::Foreign;
+use crate::learner::gaussian_process::FittedGaussianProcess;
 use crate::learner::linear::{FittedLogistic, FittedRidge, LogisticPass, RidgePass};
 use crate::learner::neighbours::FittedNeighbours;
 use crate::learner::network::FittedNetwork;
@@ -36,6 +37,7 @@ pub(super) fn standard() -> Registry {
         .with_model::<Classification, FittedAdaBoost>()
         .with_model::<Regression, Simple<FittedMean>>()
         .with_model::<Regression, Simple<FittedRidge>>()
+        .with_model::<Regression, FittedGaussianProcess>()
         .with_pass::<Regression, RidgePass>()
         .with_pass::<Classification, LogisticPass>();
     let registry = supervised::<Regression>(supervised::<Classification>(registry));

@@ -7,10 +7,14 @@ use super::{
 };
 use crate::learner::Simple;
 use crate::learner::baseline::Mean;
+use crate::learner::gaussian_process::GaussianProcess;
 use crate::learner::linear::Ridge;
 use crate::spec::Spec;
 use crate::table::Rows;
 use crate::task::Regression;
+
+/// Rows up to which a member is used whose cost grows with the cube of the rows.
+const FEW_ROWS_FOR_CUBES: usize = 2000;
 
 const MEASURES: Measures = Measures {
     losses: &["squared", "absolute", "huber", "quantile", "poisson"],
@@ -30,6 +34,11 @@ pub(super) fn section() -> Section<Regression> {
             "ridge regression; a list of lambdas is a ladder, auto the least error of rows left out",
         )
         .with_example("ridge(lambda=[0.1, 1, 10])"),
+        on_numbers::<_, GaussianProcess>(
+            "gaussian-process",
+            "a smooth function and noise; lengths of the columns by the evidence of the rows",
+        )
+        .with_example("gaussian-process(kernel=rbf, rows=500)"),
     ];
     learners.extend(supervised::entries(&MEASURES));
     learners.extend(wrappers::entries(["ridge", "forest"]));
@@ -39,8 +48,8 @@ pub(super) fn section() -> Section<Regression> {
 impl Catalogued for Regression {
     section_of!(regression);
 
-    /// Learners as unlike as possible: a linear one, neighbours, trees averaged and boosted, and where rows allow a support
-    /// vector machine. Of more than 256 columns, trees that are averaged look at 64 a node.
+    /// Learners as unlike as possible: a linear one, neighbours, trees averaged and boosted, and where rows allow a
+    /// Gaussian process and a support vector machine. Of more than 256 columns, trees that are averaged look at 64 a node.
     fn usual_members(x: Rows<'_>) -> Vec<Spec> {
         let mut members = vec!["ridge", "neighbours(k=[5, 25])"];
         members.extend(if x.width() > VERY_WIDE {
@@ -49,6 +58,9 @@ impl Catalogued for Regression {
             ["forest", "extra-trees"]
         });
         members.extend(["boost", "network"]);
+        if x.rows() <= FEW_ROWS_FOR_CUBES {
+            members.push("gaussian-process");
+        }
         if x.rows() <= FEW_ROWS {
             members.push("svm");
         }
@@ -77,6 +89,14 @@ impl Catalogued for Regression {
         specs(&["mean"]).remove(0)
     }
 
-    const BY_USE: &'static [&'static str] =
-        &["ridge", "extra-trees", "boost", "network", "neighbours", "svm", "forest"];
+    const BY_USE: &'static [&'static str] = &[
+        "ridge",
+        "gaussian-process",
+        "extra-trees",
+        "boost",
+        "network",
+        "neighbours",
+        "svm",
+        "forest",
+    ];
 }

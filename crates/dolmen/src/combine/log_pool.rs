@@ -43,6 +43,10 @@ pub struct LogPool {
     /// The penalty on the squared distance of the powers from equal shares of 1, per row.
     #[schemars(range(min = 0.0))]
     pub lambda: f64,
+    /// The precision of a normal prior of the powers about equal shares of 1: a penalty as `lambda`, but for all rows
+    /// together, so that it holds few rows and leaves many alone.
+    #[schemars(range(min = 0.0))]
+    pub prior: f64,
     /// The largest violation of the optimality conditions of the mean score.
     #[schemars(range(min = 0.0))]
     pub tolerance: f64,
@@ -50,7 +54,7 @@ pub struct LogPool {
 
 impl Default for LogPool {
     fn default() -> Self {
-        Self { lambda: 1e-3, tolerance: 1e-10 }
+        Self { lambda: 1e-3, prior: 0.0, tolerance: 1e-10 }
     }
 }
 
@@ -78,6 +82,7 @@ impl<T: Task> Combiner<T> for LogPool {
             return Err(Error::param("combiner", expected, format!("log-pool for {}", T::NAME)));
         }
         at_least_zero("lambda in log-pool", self.lambda)?;
+        at_least_zero("prior in log-pool", self.prior)?;
         at_least_zero("tolerance in log-pool", self.tolerance)?;
         oos.shares()?;
         let whole: &ShowBlocks<'_, T> = &|show| show(oos);
@@ -99,7 +104,8 @@ impl LogPool {
             total += oos.weights().map_or(oos.rows() as f64, |weights| weights.iter().sum());
             Ok(())
         })?;
-        let problem = Problem { blocks, total, lambda: self.lambda };
+        let lambda = self.lambda + self.prior / total;
+        let problem = Problem { blocks, total, lambda };
         let (powers, converged) = problem.maximise(start, self.tolerance, run)?;
         Ok(LogPooling { powers, converged: Some(converged), asked: self.clone() })
     }

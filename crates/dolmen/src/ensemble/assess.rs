@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::equal::EqualWeights;
+use super::trial_rows::TrialRows;
 use super::verdict::{Gains, Kept, Verdict};
 use crate::combine::{Combination, Combiner, Evidence};
 use crate::error::{Error, Result};
@@ -97,8 +98,8 @@ pub(super) struct Assessed<T: Task> {
     pub(super) rows: Vec<usize>,
     /// What it said about each of them, unseen.
     pub(super) predicted: Vec<f64>,
-    /// The fold in which each of them was held out.
-    pub(super) fold_of_row: Vec<usize>,
+    /// The fold in which each of them was held out, and who may judge it.
+    pub(super) tried_on: TrialRows,
     /// The candidate as it was learned for each fold, if the folds are those the members were fitted on.
     pub(super) combinations: Vec<Box<dyn Combination<T>>>,
 }
@@ -242,7 +243,7 @@ impl<T: Task> Assessor<'_, T> {
         let predicted: Vec<Vec<f64>> =
             (0..names.len()).map(|c| gather(&|_, fold| &fold.predicted[c])).collect();
         let candidates: Vec<Vec<f64>> = predicted.iter().map(|p| held.scores(p)).collect();
-        let elsewhere = held.chosen_elsewhere(&candidates[..self.asked_for], trials);
+        let elsewhere = held.chosen_elsewhere(&candidates[..self.asked_for], trials.len());
         let stack = held.part(&gather(&|v, fold| &fold.predicted[elsewhere[v]]));
         let best = held.part(&gather(&|_, fold| &fold.best));
         let uniform = held.part(&gather(&|_, fold| &fold.uniform));
@@ -257,8 +258,8 @@ impl<T: Task> Assessor<'_, T> {
         let predicted = predicted.into_iter().nth(chosen).unwrap_or_default();
         let own = folds.into_iter().map(|mut fold| fold.combinations.swap_remove(chosen));
         let combinations = own.filter(|_| trials.by_plan()).collect();
-        let HeldOut { rows, fold_of_row, .. } = held;
-        Ok(Assessed { assessment, figures, chosen, rows, predicted, fold_of_row, combinations })
+        let HeldOut { rows, tried_on, .. } = held;
+        Ok(Assessed { assessment, figures, chosen, rows, predicted, tried_on, combinations })
     }
 
     /// What is kept, and all that the trials showed; `compared` are the stack, the best member and equal weights.
@@ -324,7 +325,7 @@ impl<T: Task> Assessor<'_, T> {
 struct HeldOut<T: Task> {
     /// Where they stand in the matrix, ascending.
     rows: Vec<usize>,
-    fold_of_row: Vec<usize>,
+    tried_on: TrialRows,
     target: T::Target,
     shares: Vec<f64>,
     width: usize,
@@ -345,9 +346,15 @@ impl<T: Task> HeldOut<T> {
             }
             None => vec![1.0 / rows.len() as f64; rows.len()],
         };
+        let groups = matrix.groups().map(|groups| rows.iter().map(|&i| groups[i]).collect());
+        let tried_on = TrialRows {
+            fold_of_row: fold_of_row.into_iter().flatten().collect(),
+            groups,
+            is_forward: trials.kind() == CheckKind::Forward,
+        };
         Ok(Self {
             target: matrix.target().select(&rows),
-            fold_of_row: fold_of_row.into_iter().flatten().collect(),
+            tried_on,
             rows,
             shares,
             width: matrix.width(),
@@ -379,19 +386,17 @@ impl<T: Task> HeldOut<T> {
 
     /// For each fold, the candidate that did best on the other folds, or on the earlier ones in order of time. The first fold
     /// has none before it: there it is the first candidate.
-    fn chosen_elsewhere(&self, candidates: &[Vec<f64>], trials: &Trials<T>) -> Vec<usize> {
-        let is_forward = trials.kind() == CheckKind::Forward;
-        let counts = |own: usize, other: usize| if is_forward { other < own } else { other != own };
-        let choose = |v: usize| {
-            let mask = |(share, fold): (&f64, &usize)| if counts(v, *fold) { *share } else { 0.0 };
-            let others: Vec<f64> = self.shares.iter().zip(&self.fold_of_row).map(mask).collect();
+    fn chosen_elsewhere(&self, candidates: &[Vec<f64>], folds: usize) -> Vec<usize> {
+        let choose = |fold: usize| {
+            let mut others = vec![0.0; self.shares.len()];
+            self.tried_on.judging(fold).into_iter().for_each(|i| others[i] = self.shares[i]);
             if others.iter().all(|share| *share == 0.0) {
                 return 0;
             }
             let means: Vec<f64> = candidates.iter().map(|s| weighted_mean(s, &others)).collect();
             first_largest(&means)
         };
-        (0..trials.len()).map(choose).collect()
+        (0..folds).map(choose).collect()
     }
 }
 

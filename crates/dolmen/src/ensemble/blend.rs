@@ -4,7 +4,7 @@
 //! over those rows, dealt in turn (groups together, or in order of time), and the one that does best on rows it has not seen is learned from all of them.
 
 use super::assess::{Assessed, Assessor};
-use super::intervals::check_level;
+use super::intervals::{Errors, check_level};
 use super::{Assessment, Calibration, CalibrationKind, Residuals};
 use crate::combine::{Combination, Combiner, LinearPool};
 use crate::error::{Error, Result};
@@ -104,7 +104,7 @@ impl<T: Task> Blend<T> {
             let expected = "left out: it is for class probabilities";
             return Err(Error::param("calibration", expected, T::NAME));
         }
-        let Some(Assessed { assessment, rows, predicted, fold_of_row, .. }) = assessed else {
+        let Some(Assessed { assessment, rows, predicted, tried_on, .. }) = assessed else {
             if options.calibration.is_some() {
                 let expected = format!("at least {FEWEST} for a calibration");
                 return Err(Error::param("rows", expected, matrix.rows()));
@@ -121,7 +121,8 @@ impl<T: Task> Blend<T> {
             self.calibration = Some(fitted);
         }
         if let Some(numbers) = target.numbers() {
-            self.residuals = Some(Residuals::new(&predicted, numbers, &fold_of_row));
+            let errors = Errors { predicted, truth: numbers.to_vec(), rows: tried_on };
+            self.residuals = Some(Residuals::of(&errors));
         }
         Ok(self)
     }

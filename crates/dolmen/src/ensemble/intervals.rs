@@ -11,6 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::trial_rows::TrialRows;
 use crate::error::{Error, Result};
 use crate::score::{Estimate, Running};
 
@@ -104,63 +105,37 @@ fn rank(level: f64, rows: usize) -> Option<usize> {
 pub(super) struct Errors {
     pub(super) predicted: Vec<f64>,
     pub(super) truth: Vec<f64>,
-    pub(super) fold_of_row: Vec<usize>,
-    /// Whether the folds are in order of time: then one is judged by the errors of the earlier ones only.
-    pub(super) is_forward: bool,
+    pub(super) rows: TrialRows,
 }
 
 impl Errors {
-    pub(super) fn rows(&self) -> usize {
-        self.truth.len()
-    }
-
     /// Absolute errors, row by row.
     pub(super) fn absolute(&self) -> Vec<f64> {
         self.predicted.iter().zip(&self.truth).map(|(p, y)| (y - p).abs()).collect()
     }
 
-    pub(super) fn folds(&self) -> usize {
-        self.fold_of_row.iter().max().map_or(0, |last| last + 1)
-    }
-
-    /// Whether what is learned from one fold's errors may be used for another's.
-    pub(super) fn may_judge(&self, fold: usize, other: usize) -> bool {
-        if self.is_forward { fold < other } else { fold != other }
-    }
-
-    pub(super) fn in_first_fold(&self) -> usize {
-        self.fold_of_row.iter().filter(|fold| **fold == 0).count()
-    }
-
     /// Leaves out the first fold, and from `others` its rows.
     pub(super) fn drop_first_fold(&mut self, others: &mut [&mut Vec<f64>]) {
-        let later: Vec<usize> = (0..self.rows()).filter(|&i| self.fold_of_row[i] > 0).collect();
-        let keep = |all: &mut Vec<f64>| *all = later.iter().map(|&i| all[i]).collect();
+        let (rows, places) = self.rows.after_first_fold();
+        let keep = |all: &mut Vec<f64>| *all = places.iter().map(|&i| all[i]).collect();
         keep(&mut self.predicted);
         keep(&mut self.truth);
         others.iter_mut().for_each(|other| keep(other));
-        self.fold_of_row = later.iter().map(|&i| self.fold_of_row[i] - 1).collect();
+        self.rows = rows;
     }
 
     /// How often intervals hold the truth in order of time: each row's from the errors of earlier folds, each of them in the
     /// units of the error expected at its row, and times what its fold expects at the new row (`expected`, fold by fold).
     pub(super) fn forward_coverage(&self, units: &[f64], expected: &[Vec<f64>]) -> Vec<Coverage> {
-        let residuals = Residuals::in_units(&self.predicted, &self.truth, &self.fold_of_row, units);
-        let judged: Vec<usize> = (0..self.rows()).filter(|&i| self.fold_of_row[i] > 0).collect();
-        if judged.is_empty() {
-            return Vec::new();
-        }
-        let truth: Vec<f64> = judged.iter().map(|&i| self.truth[i]).collect();
-        let coverage = |level: f64| {
-            let interval = |&i: &usize| {
-                let earlier = expected[..self.fold_of_row[i]].iter();
-                let spreads: Vec<f64> = earlier.map(|expected| expected[i]).collect();
-                residuals.local_interval(&vec![self.predicted[i]; spreads.len()], &spreads, level)
-            };
-            let intervals: Vec<[f64; 2]> = judged.iter().map(interval).collect();
-            Coverage::of(level, &intervals, &truth)
-        };
-        LEVELS.into_iter().map(coverage).collect()
+        let judges = |fold: usize| Residuals::in_units(self, &self.rows.judging(fold), units);
+        let judges: Vec<Residuals> = (0..self.rows.folds()).map(judges).collect();
+        let judged = |&i: &usize| !judges[self.rows.fold_of_row[i]].is_empty();
+        let judged: Vec<usize> = (0..self.rows.len()).filter(judged).collect();
+        self.coverage_of(&judged, |i, level| {
+            let fold = self.rows.fold_of_row[i];
+            let spreads: Vec<f64> = expected[..fold].iter().map(|expected| expected[i]).collect();
+            judges[fold].local_interval(&vec![self.predicted[i]; fold], &spreads, level)
+        })
     }
 
     /// How often intervals about predictions hold the truth, each row's with errors from other folds than its own (earlier
@@ -169,29 +144,34 @@ impl Errors {
         let errors: Vec<f64> =
             self.absolute().iter().zip(spread).map(|(error, s)| error / s).collect();
         let others = |fold: usize| {
-            let elsewhere =
-                (0..errors.len()).filter(|&i| self.may_judge(self.fold_of_row[i], fold));
-            let mut others: Vec<f64> = elsewhere.map(|i| errors[i]).collect();
+            let mut others: Vec<f64> =
+                self.rows.judging(fold).into_iter().map(|i| errors[i]).collect();
             others.sort_by(f64::total_cmp);
             others
         };
-        let others: Vec<Vec<f64>> = (0..self.folds()).map(others).collect();
-        let judged: Vec<usize> =
-            (0..errors.len()).filter(|&i| !others[self.fold_of_row[i]].is_empty()).collect();
+        let others: Vec<Vec<f64>> = (0..self.rows.folds()).map(others).collect();
+        let judged = |&i: &usize| !others[self.rows.fold_of_row[i]].is_empty();
+        let judged: Vec<usize> = (0..self.rows.len()).filter(judged).collect();
+        self.coverage_of(&judged, |i, level| {
+            let others = &others[self.rows.fold_of_row[i]];
+            let bound = rank(level, others.len()).map_or(f64::INFINITY, |rank| others[rank - 1]);
+            let half = bound * spread[i];
+            [self.predicted[i] - half, self.predicted[i] + half]
+        })
+    }
+
+    /// How often the intervals of some rows hold their truth; nothing without a row.
+    fn coverage_of(
+        &self,
+        judged: &[usize],
+        interval: impl Fn(usize, f64) -> [f64; 2],
+    ) -> Vec<Coverage> {
         if judged.is_empty() {
             return Vec::new();
         }
         let truth: Vec<f64> = judged.iter().map(|&i| self.truth[i]).collect();
         let coverage = |level: f64| {
-            let bound = |others: &Vec<f64>| {
-                rank(level, others.len()).map_or(f64::INFINITY, |rank| others[rank - 1])
-            };
-            let bounds: Vec<f64> = others.iter().map(bound).collect();
-            let interval = |&i: &usize| {
-                let half = bounds[self.fold_of_row[i]] * spread[i];
-                [self.predicted[i] - half, self.predicted[i] + half]
-            };
-            let intervals: Vec<[f64; 2]> = judged.iter().map(interval).collect();
+            let intervals: Vec<[f64; 2]> = judged.iter().map(|&i| interval(i, level)).collect();
             Coverage::of(level, &intervals, &truth)
         };
         LEVELS.into_iter().map(coverage).collect()
@@ -215,25 +195,26 @@ struct Fold {
 const HALVINGS: usize = 200;
 
 impl Residuals {
-    /// The errors of predictions, each made without its row's fold.
-    pub(super) fn new(predicted: &[f64], truth: &[f64], fold_of_row: &[usize]) -> Self {
-        Self::in_units(predicted, truth, fold_of_row, &vec![1.0; truth.len()])
+    /// All errors, as they are.
+    pub(super) fn of(errors: &Errors) -> Self {
+        let rows: Vec<usize> = (0..errors.rows.len()).collect();
+        Self::in_units(errors, &rows, &vec![1.0; rows.len()])
     }
 
-    /// The same in units of the error expected at each row.
-    pub(super) fn in_units(
-        predicted: &[f64],
-        truth: &[f64],
-        fold_of_row: &[usize],
-        spread: &[f64],
-    ) -> Self {
-        let count = fold_of_row.iter().max().map_or(0, |last| last + 1);
-        let mut folds = vec![Fold { errors: Vec::new() }; count];
-        for (i, (p, y)) in predicted.iter().zip(truth).enumerate() {
-            folds[fold_of_row[i]].errors.push((y - p).abs() / spread[i]);
+    /// The errors on some rows, each in units of the error expected at it.
+    pub(super) fn in_units(errors: &Errors, rows: &[usize], units: &[f64]) -> Self {
+        let mut folds = vec![Fold { errors: Vec::new() }; errors.rows.folds()];
+        for &i in rows {
+            let error = (errors.truth[i] - errors.predicted[i]).abs();
+            folds[errors.rows.fold_of_row[i]].errors.push(error / units[i]);
         }
         folds.iter_mut().for_each(|fold| fold.errors.sort_by(f64::total_cmp));
         Self { folds }
+    }
+
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.folds.iter().all(|fold| fold.errors.is_empty())
     }
 
     /// Folds they came from.
@@ -304,7 +285,9 @@ mod tests {
         let predicted = [1.5, 1.0, 4.25, 9.0, 10.0, 12.0, 3.0];
         let folds = [0, 1, 2, 0, 1, 2, 0];
         let centres = [5.0, 5.5, 4.0];
-        let residuals = Residuals::new(&predicted, &truth, &folds);
+        let rows = TrialRows { fold_of_row: folds.to_vec(), groups: None, is_forward: false };
+        let errors = Errors { predicted: predicted.to_vec(), truth: truth.to_vec(), rows };
+        let residuals = Residuals::of(&errors);
         for level in [0.2, 0.5, 0.8] {
             let rank = (level * 8.0_f64).ceil() as usize;
             let error = |i: usize| (truth[i] - predicted[i]).abs();

@@ -32,6 +32,7 @@ mod spread;
 mod stack;
 mod stacked;
 mod timed;
+mod trial_rows;
 mod tuned;
 mod unseen;
 mod verdict;

@@ -20,7 +20,7 @@ use crate::table::{Features, Field, Kind, Rows, Schema};
 use crate::task::Regression;
 
 /// Fewer rows than this say too little of where errors are large.
-pub(super) const LEAST_ROWS: usize = 40;
+const LEAST_ROWS: usize = 40;
 
 /// Trees of a forest: an average of absolute errors need not be exact.
 const TREES: usize = 60;
@@ -42,6 +42,13 @@ pub(super) struct StoredSpread {
     floor: f64,
 }
 
+/// Whether there are rows enough, and every fold has some to learn from; in order of time the first fold needs none.
+pub(super) fn can_learn(errors: &Errors) -> bool {
+    let folds = usize::from(errors.rows.is_forward)..errors.rows.folds();
+    let learned: usize = folds.clone().map(|fold| errors.rows.of_fold(fold).len()).sum();
+    learned >= LEAST_ROWS && folds.into_iter().all(|fold| !errors.rows.judging(fold).is_empty())
+}
+
 impl Spread {
     /// Learns from absolute errors on unseen rows; also the expected ones of these rows, each by its own fold's forest. In
     /// order of time a fold's forest is learned from the earlier folds, so that the first has none.
@@ -50,20 +57,22 @@ impl Spread {
         let mean = absolute.iter().sum::<f64>() / absolute.len() as f64;
         let floor = (FLOOR * mean).max(f64::MIN_POSITIVE);
         let inputs = inputs(x, &errors.predicted)?;
-        let rows_of = |is_wanted: &dyn Fn(usize) -> bool| -> Vec<usize> {
-            (0..absolute.len()).filter(|&i| is_wanted(errors.fold_of_row[i])).collect()
-        };
         let forest = |fold: usize| {
-            let rows = rows_of(&|other| errors.may_judge(other, fold));
+            let rows = errors.rows.judging(fold);
             let min_leaf = Some((rows.len() as f64).sqrt().floor().max(1.0));
             let forest = Forest { trees: TREES, min_leaf, ..Forest::default() };
             let target: Vec<f64> = rows.iter().map(|&i| absolute[i]).collect();
             let features = inputs.rows().view(&rows);
-            let sample = Sample::<Regression>::new(features.rows(), &target)?;
+            let groups: Option<Vec<u32>> =
+                errors.rows.groups.as_ref().map(|all| rows.iter().map(|&i| all[i]).collect());
+            let mut sample = Sample::<Regression>::new(features.rows(), &target)?;
+            if let Some(groups) = &groups {
+                sample = sample.grouped(groups)?;
+            }
             let models = Learner::<Regression>::fit(&forest, &sample, &run.child(fold as u64))?;
             models.into_iter().next().ok_or_else(|| Error::shape("forests of the spread", 1, 0))
         };
-        let folds = usize::from(errors.is_forward)..errors.folds();
+        let folds = usize::from(errors.rows.is_forward)..errors.rows.folds();
         let forests = run
             .install(|| folds.clone().into_par_iter().map(forest).collect::<Vec<Result<_>>>())
             .into_iter()
@@ -71,7 +80,7 @@ impl Spread {
         let spread = Self { forests, floor };
         let mut expected = vec![floor; absolute.len()];
         for (number, fold) in folds.enumerate() {
-            let rows = rows_of(&|other| other == fold);
+            let rows = errors.rows.of_fold(fold);
             let own = inputs.rows().view(&rows);
             let found = spread.of_inputs(number, own.rows(), run)?;
             rows.iter().zip(found).for_each(|(&i, value)| expected[i] = value);

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::learner::density::{DensityModel, FittedAverage};
 use crate::learner::{Diagnostics, Fitted, SMALL_BLOCK};
 use crate::learner::{Stored, check_use};
-use crate::oos::{CheckKind, OutOfSample};
+use crate::oos::OutOfSample;
 use crate::run::Run;
 use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
@@ -113,8 +113,7 @@ impl<T: Task> Ensemble<T> {
         x: Rows<'_>,
         run: &Run,
     ) -> Result<Self> {
-        let Assessed { assessment, predicted, rows, fold_of_row, combinations, .. } = assessed;
-        let is_forward = assessment.kind == CheckKind::Forward;
+        let Assessed { assessment, predicted, rows, tried_on, combinations, .. } = assessed;
         self.assessment = Some(assessment);
         self.held_out =
             Some(HeldOutPredictions { rows: rows.clone(), predicted: predicted.clone() });
@@ -138,7 +137,7 @@ impl<T: Task> Ensemble<T> {
             }
             return Ok(self);
         };
-        let errors = Errors { predicted, truth: numbers.to_vec(), fold_of_row, is_forward };
+        let errors = Errors { predicted, truth: numbers.to_vec(), rows: tried_on };
         let (unseen, report) = Unseen::learn(errors, combinations, intervals, x, run)?;
         self.interval_report = Some(report);
         self.unseen = Some(unseen);

@@ -46,12 +46,10 @@ impl<T: Task> Unseen<T> {
         x: Rows<'_>,
         run: &Run,
     ) -> Result<(Self, IntervalReport)> {
-        // In order of time the first fold has no errors before it that local widths could be learned from.
-        let learned = errors.rows() - if errors.is_forward { errors.in_first_fold() } else { 0 };
         let (kind, units, coverage, spread) =
-            if intervals == IntervalKind::Local && learned >= spread::LEAST_ROWS {
+            if intervals == IntervalKind::Local && spread::can_learn(&errors) {
                 let (spread, mut units) = Spread::fit(x, &errors, run)?;
-                let coverage = if errors.is_forward {
+                let coverage = if errors.rows.is_forward {
                     let mut expected = spread.of_each_fold(x, &errors.predicted)?;
                     let others = std::iter::once(&mut units).chain(&mut expected);
                     errors.drop_first_fold(&mut others.collect::<Vec<_>>());
@@ -61,12 +59,12 @@ impl<T: Task> Unseen<T> {
                 };
                 (IntervalKind::Local, units, coverage, Some(spread))
             } else {
-                let units = vec![1.0; errors.rows()];
+                let units = vec![1.0; errors.rows.len()];
                 let coverage = errors.held_out_coverage(&units);
                 (IntervalKind::Constant, units, coverage, None)
             };
-        let Errors { predicted, truth, fold_of_row, .. } = errors;
-        let residuals = Residuals::in_units(&predicted, &truth, &fold_of_row, &units);
+        let all: Vec<usize> = (0..errors.rows.len()).collect();
+        let residuals = Residuals::in_units(&errors, &all, &units);
         Ok((Self { residuals, combinations, spread }, IntervalReport { kind, coverage }))
     }
 

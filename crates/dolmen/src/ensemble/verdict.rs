@@ -22,7 +22,7 @@ pub enum Kept {
 pub struct Verdict {
     /// What is kept.
     pub kept: Kept,
-    /// Whether it was kept because the check found it best; else because the user asked for the stack.
+    /// Whether it was kept by the rule of the check; else because the user asked for the stack.
     pub by_check: bool,
     /// Whether there is only one member, so that there was nothing to choose.
     pub only_member: bool,
@@ -100,8 +100,10 @@ pub(super) struct Gains {
 }
 
 impl Gains {
-    /// The rule that does no harm: what scores best is kept; between equals the stack gives way to the best member, which is
-    /// cheaper to ask. `uniform` says whether the best candidate is equal weights anyway.
+    /// The rule that does no harm: what scores best is kept, but a single member takes the place of a combination only if its
+    /// lead is more than chance brings (one standard error; the rule of BreimanEtAl1984, section 3.4.3, turned round): which member leads is itself found from the
+    /// rows, and a combination depends less on that. Between equals the best member is kept, which is cheaper to ask.
+    /// `uniform` says whether the best candidate is equal weights anyway.
     pub(super) fn verdict(&self, uniform: bool) -> Verdict {
         let (kept, gain) = if uniform || self.stack_over_uniform.mean < 0.0 {
             (Kept::Uniform, self.uniform)
@@ -113,6 +115,9 @@ impl Gains {
         }
         // Not `-0`.
         let lead = Estimate { mean: 0.0 - gain.mean, se: gain.se };
+        if lead.se.is_some() && Surety::of(&lead, self.rows) == Surety::Unsure {
+            return self.decide(kept, true, gain);
+        }
         self.decide(Kept::BestMember, true, lead)
     }
 
@@ -156,13 +161,28 @@ mod tests {
         assert_eq!(kept(0.2, 0.1), Kept::Stack);
         assert_eq!(kept(0.1, 0.2), Kept::Uniform);
         assert_eq!(kept(-0.2, 0.1), Kept::Uniform);
-        assert_eq!(kept(-0.1, -0.2), Kept::BestMember);
-        assert_eq!(kept(-0.2, -0.1), Kept::BestMember);
+        assert_eq!(kept(-0.2, -0.3), Kept::BestMember);
+        assert_eq!(kept(-0.3, -0.2), Kept::BestMember);
         assert_eq!(kept(0.0, 0.0), Kept::BestMember);
         assert_eq!(gains(0.1, 0.1).verdict(true).kept, Kept::Uniform);
         assert_eq!(gains(-0.3, 0.1).stack_as_asked().kept, Kept::Stack);
         assert_eq!(gains(0.1, 0.2).stack_or_best().kept, Kept::Stack);
-        assert_eq!(gains(-0.1, 0.2).stack_or_best().kept, Kept::BestMember);
+        assert_eq!(gains(-0.2, 0.2).stack_or_best().kept, Kept::BestMember);
+    }
+
+    #[test]
+    fn a_member_takes_the_place_of_a_combination_only_beyond_chance() {
+        let verdict = |stack, uniform| gains(stack, uniform).verdict(false);
+        let behind = verdict(-0.05, -0.2);
+        assert_eq!((behind.kept, behind.surety), (Kept::Stack, Surety::Not));
+        assert_eq!(behind.gain.mean, -0.05);
+        assert_eq!(verdict(-0.2, -0.05).kept, Kept::Uniform);
+        // A lead whose error is not known may be anything: then the simplest is kept.
+        let unknown = Gains { stack: Estimate { mean: -0.05, se: None }, ..gains(-0.05, -0.2) };
+        assert_eq!(unknown.verdict(false).kept, Kept::BestMember);
+        let endless =
+            Gains { stack: Estimate { mean: f64::NEG_INFINITY, se: None }, ..gains(-0.05, -0.2) };
+        assert_eq!(endless.verdict(false).kept, Kept::BestMember);
     }
 
     #[test]

@@ -162,6 +162,8 @@ fn every_regression() {
         "neighbours(weights=distance, standardise=false)",
         "svm",
         "svm(kernel=linear, epsilon=0, gamma=0.5, standardise=false)",
+        "gaussian-process",
+        "gaussian-process(kernel=rbf, rows=10)",
         "tree",
         "tree(depth=3, alpha=0)",
         "boost(rounds=10, min_leaf=3)",
@@ -237,6 +239,7 @@ fn a_row_counted_twice_is_that_row_twice() {
         "tree(alpha=0, depth=3)",
         "boost(rounds=5, min_leaf=3)",
         "svm(tolerance=1e-9)",
+        "gaussian-process",
     ];
     let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
     assert_eq!(complaints_of::<Regression>(&numbers, &y, check::counted), [""; 0]);
@@ -270,7 +273,14 @@ fn fits_that_take_long_stop_when_they_are_cancelled() {
         "tuned(of=[tree, naive-bayes])",
     ];
     assert_eq!(complaints_of::<Classification>(&classes, &three_classes(), check::stops), [""; 0]);
-    let numbers = ["network", "forest(trees=10)", "boost(rounds=10)", "svm", "experts(count=2)"];
+    let numbers = [
+        "network",
+        "forest(trees=10)",
+        "boost(rounds=10)",
+        "svm",
+        "experts(count=2)",
+        "gaussian-process",
+    ];
     let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
     assert_eq!(complaints_of::<Regression>(&numbers, &y, check::stops), [""; 0]);
 }
@@ -297,6 +307,7 @@ fn predictions_follow_the_units_of_the_target() {
         "network(hidden=8)",
         "neighbours(k=[1, 5])",
         "svm(tolerance=1e-8)",
+        "gaussian-process",
         "tree",
         "tree(depth=3, alpha=0)",
         "boost(rounds=10, min_leaf=3)",
@@ -479,6 +490,7 @@ fn targets_beyond_all_units_are_refused() {
         "deep-ensemble(copies=2, hidden=8)",
         "neighbours",
         "svm",
+        "gaussian-process",
         "tree",
         "boost(rounds=5, min_leaf=2)",
         "forest(trees=5)",
@@ -632,7 +644,7 @@ fn categories_and_missing_values_are_taken() {
     conform_mixed::<Classification>(&["experts(count=2)"], &labels);
     let y = (0..ROWS).map(|i| (i as f64).sqrt()).collect();
     conform_mixed::<Regression>(&["experts(count=2)"], &y);
-    conform_mixed::<Regression>(&["ridge", "neighbours(k=[1, 5])", "svm"], &y);
+    conform_mixed::<Regression>(&["ridge", "neighbours(k=[1, 5])", "svm", "gaussian-process"], &y);
     conform_mixed::<Regression>(&trees, &y);
     conform_mixed::<Regression>(&forests, &y);
     conform_mixed::<Regression>(&networks, &y);

@@ -144,7 +144,9 @@ pub fn compare<T: Task>(
             let train = sample.select(&*learned_from);
             let test = sample.select(split.test());
             let contest = split::Contest { stack, rivals, options };
-            let result = contest.hold(&train.borrow(), &test.borrow(), &stream)?;
+            let result = contest
+                .hold(&train.borrow(), &test.borrow(), &stream)
+                .map_err(|error| too_little_before(error, &train.borrow()))?;
             run.progress().advance(1, "splits");
             Ok(result)
         };
@@ -152,6 +154,15 @@ pub fn compare<T: Task>(
     })?;
     let outer = options.outer_folds.map(|_| splits.splits().len() / options.repeats);
     Ok(summary::summarise::<T>(stack, rivals, &results, sample.rows(), options, outer))
+}
+
+/// In order of time the first block has the fewest rows before it, perhaps too few for the plan inside.
+fn too_little_before<T: Task>(error: Error, train: &Sample<'_, T>) -> Error {
+    if !matches!(error, Error::Param { .. }) || train.times().is_none() {
+        return error;
+    }
+    let rows = train.rows();
+    error.with_hint(format!("a block has {rows} rows before it: fewer outer folds leave more"))
 }
 
 impl CompareOptions {

@@ -1,6 +1,6 @@
 //! Rows of the kernel matrix, kept in single precision as far as memory is allowed; the longest unused goes first.
 
-use super::kernel::Compared;
+use crate::learner::likeness::Compared;
 
 /// Kernel rows of the training rows with one another.
 #[derive(Debug)]

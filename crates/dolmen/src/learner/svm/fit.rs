@@ -4,12 +4,12 @@ use rayon::prelude::*;
 
 use super::Svm;
 use super::cache::RowCache;
-use super::kernel::{Compared, Likeness};
 use super::model::{FittedSvm, Machine, Output};
 use super::platt::{Scored, Sigmoid};
 use super::solver::{Problem, Solution, solve};
 use crate::error::Result;
 use crate::learner::Diagnostics;
+use crate::learner::likeness::{Compared, Likeness};
 use crate::learner::scales::Scales;
 use crate::plan::{OwnedKeys, Plan};
 use crate::run::Run;

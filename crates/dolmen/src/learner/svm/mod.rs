@@ -6,7 +6,6 @@
 
 mod cache;
 mod fit;
-mod kernel;
 mod lanes;
 mod model;
 mod platt;
@@ -20,12 +19,12 @@ pub use model::FittedSvm;
 use super::scales::{Scales, require_moderate, require_numbers};
 use super::{Fitted, Learner, Sample};
 use crate::error::{Error, Result};
+use crate::learner::likeness::Likeness;
 use crate::plan::OwnedKeys;
 use crate::run::Run;
 use crate::spec::Spec;
 use crate::task::{Classification, Regression, Task};
 use fit::Training;
-use kernel::Likeness;
 
 /// A support vector machine.
 ///

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::kernel::{Compared, Likeness};
 use super::platt::{Sigmoid, couple};
 use crate::error::{Error, Result};
+use crate::learner::likeness::{Compared, Likeness};
 use crate::learner::scales::{Scales, require_numbers};
 use crate::learner::{Diagnostics, Fitted};
 use crate::learner::{Stored, check_use};
@@ -181,6 +181,7 @@ impl FittedSvm {
             Likeness::Rbf { gamma } => {
                 Parameters::new(KIND).with("kernel", "rbf").with("gamma", *gamma)
             }
+            Likeness::Matern => Parameters::new(KIND).with("kernel", "matern"),
         };
         let calibrated = matches!(output, Output::Classes { .. });
         let machine = |machine: &Machine| {

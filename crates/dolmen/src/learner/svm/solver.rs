@@ -266,7 +266,7 @@ fn gather<'a>(row: &[f32], chosen: &[usize], out: &'a mut [f32]) -> &'a [f32] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learner::svm::kernel::{Compared, Likeness};
+    use crate::learner::likeness::{Compared, Likeness};
 
     /// Solves a noisy problem that takes thousands of iterations, and checks the conditions of the optimum from scratch.
     fn check(epsilon: f64, likeness: Likeness) {

@@ -135,6 +135,7 @@ fn every_kind_has_parameters_that_survive_a_file() {
         "deep-ensemble(copies=2, hidden=4)",
         "neighbours(weights=distance)",
         "svm",
+        "gaussian-process",
         "tree",
         "boost(rounds=5, min_leaf=3, loss=poisson)",
         "forest(trees=5)",

@@ -256,6 +256,7 @@ fn forged_regressions() {
         "ridge",
         "neighbours(k=3)",
         "svm",
+        "gaussian-process",
         "tree",
         "boost(rounds=4, min_leaf=2)",
         "network(hidden=4)",

@@ -1,4 +1,4 @@
-//! Kernels between a row and many: x'y, or exp(-gamma |x - y|^2), in blocks of rows that stand column after column.
+//! Kernels between a row and many, in blocks of rows that stand column after column.
 
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
@@ -10,8 +10,12 @@ use crate::math::{bulk, lane};
 /// How alike two rows are.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) enum Likeness {
+    /// x'y.
     Linear,
+    /// exp(-gamma |x - y|^2).
     Rbf { gamma: f64 },
+    /// (1 + a + a^2/3) exp(-a) with a^2 = 5 |x - y|^2: Matern's of smoothness 5/2 (RasmussenWilliams2006, equation 4.17).
+    Matern,
 }
 
 /// Rows that others are compared with.
@@ -54,7 +58,7 @@ impl Compared {
     /// A row compared with itself.
     pub(super) fn own(&self, i: usize) -> f64 {
         match self.likeness {
-            Likeness::Rbf { .. } => 1.0,
+            Likeness::Rbf { .. } | Likeness::Matern => 1.0,
             Likeness::Linear => self.row(i).iter().map(|value| value * value).sum(),
         }
     }
@@ -69,11 +73,29 @@ impl Compared {
                     to_block(x, block, out);
                     out.iter_mut().for_each(|distance| *distance *= -gamma);
                 }
+                Likeness::Matern => {
+                    to_block(x, block, out);
+                    matern_block(out);
+                }
             }
         }
         if matches!(self.likeness, Likeness::Rbf { .. }) {
             bulk::exp_in_place(out);
         }
+    }
+}
+
+/// Matern's kernel of squared distances, in their place.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+fn matern_block(squares: &mut [f64; BLOCK]) {
+    const FMA: bool = target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"));
+    for square in squares {
+        let a = (5.0 * *square).sqrt();
+        *square = (1.0 + a + a * a / 3.0) * lane::exp::<FMA>(-a);
     }
 }
 
