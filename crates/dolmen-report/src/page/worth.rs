@@ -9,7 +9,7 @@ use dolmen::score::Estimate;
 
 use super::words::with_error;
 use crate::Subject;
-use crate::draw::{capital, counted};
+use crate::draw::capital;
 use crate::subject::{CHOSEN, INFINITE};
 
 /// What a score of minus infinity means.
@@ -55,7 +55,7 @@ fn average_answer(surety: Surety) -> &'static str {
     match surety {
         Surety::Clear => "Combining is, learning weights is not",
         Surety::Likely => "Combining likely is, learning weights is not",
-        Surety::Unsure => "Not to be told of combining, and learning weights is not",
+        Surety::Unsure => "Whether combining is cannot be told, and learning weights is not",
         Surety::Not => "No",
     }
 }
@@ -101,7 +101,7 @@ fn stack_answer(surety: Surety) -> &'static str {
     match surety {
         Surety::Clear => "Yes",
         Surety::Likely => "Likely",
-        Surety::Unsure => "Not to be told",
+        Surety::Unsure => "It cannot be told",
         Surety::Not => "No",
     }
 }
@@ -164,7 +164,7 @@ fn of_member(check: &Assessment, kept: &str) -> String {
     let answer = match check.verdict.surety {
         Surety::Clear => "No",
         Surety::Likely => "Likely not",
-        Surety::Unsure | Surety::Not => "Not to be told",
+        Surety::Unsure | Surety::Not => "It cannot be told",
     };
     format!(
         "{answer}: choosing the best member did best on rows held out, and '{kept}' is kept. The lead of {CHOSEN}, {}, is {}",
@@ -187,7 +187,10 @@ fn infinite(subject: &Subject<'_>, kept: Kept) -> String {
 
 /// What rows that were given say of it. Their best member is known in hindsight only, so that a small loss is no reproach.
 pub(super) fn on_new_rows(score: &ScoreReport) -> String {
-    let rows = counted(score.rows, "new row");
+    let rows = match score.rows {
+        1 => "one new row".into(),
+        rows => format!("{rows} new rows"),
+    };
     if score.score == f64::NEG_INFINITY {
         return format!("On the {rows} {NO_PROBABILITY}.");
     }
@@ -212,15 +215,15 @@ pub(super) fn on_new_rows(score: &ScoreReport) -> String {
 
 /// Whether a combination of predictions from anywhere is; `None` where no gain is known.
 pub(super) fn worth_weighing(subject: &Subject<'_>) -> Option<String> {
+    if subject.member_count() == 1 {
+        return Some("There is only one member: there is nothing to combine.".into());
+    }
     if let Some(check) = subject.check() {
         let gains = (&check.gain_over_best, &check.gain_over_uniform);
         let rows = check.checked_rows;
         return Some(worth_combining(subject, "on rows held out", (check.stack.mean, rows), gains));
     }
     let weighing = subject.weighing()?;
-    if weighing.members.len() < 2 {
-        return Some("There is only one member: there is nothing to combine.".into());
-    }
     if let Some(honest) = &weighing.cross_validated {
         let gains = (&honest.gain_over_best, &honest.gain_over_uniform);
         let found = (honest.score, weighing.rows);
@@ -267,7 +270,7 @@ fn answer(gain: &Estimate, rows: usize) -> &'static str {
     match (Surety::of(gain, rows), Surety::of_loss(gain, rows)) {
         (Surety::Clear, _) => "Yes, clearly",
         (Surety::Likely, _) => "Likely, but not surely",
-        (Surety::Unsure, _) => "Not to be told: the gain is within what chance brings",
+        (Surety::Unsure, _) => "It cannot be told: the gain is within what chance brings",
         (Surety::Not, Surety::Clear) => "No, the best member alone is clearly better",
         (Surety::Not, _) => "No, nothing is gained",
     }

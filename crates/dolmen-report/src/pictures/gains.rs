@@ -40,8 +40,7 @@ pub(super) fn gain(subject: &Subject<'_>, options: &Options) -> Option<String> {
     let domain = padded(extent(ends)?, 0.08);
     let x_name = format!("gain in {}", subject.score_name());
     // A check compares what was tried, rows given for it what is kept.
-    let title =
-        format!("What {} gains", if is_chosen { "the stack" } else { subject.whole().name() });
+    let title = format!("What {} gains", gaining(subject, is_chosen));
     let picture = Lanes {
         heading: Heading::new(&title, &words, options),
         mark: Mark::Dot,
@@ -51,6 +50,11 @@ pub(super) fn gain(subject: &Subject<'_>, options: &Options) -> Option<String> {
         line: Some(0.0),
     };
     Some(picture.draw(&lanes, options))
+}
+
+/// What the gains are of: what a check has tried, or what is kept.
+fn gaining(subject: &Subject<'_>, is_chosen: bool) -> &'static str {
+    if is_chosen { subject.tried_name() } else { subject.whole().name() }
 }
 
 fn se_words(estimate: &Estimate) -> String {
@@ -71,10 +75,13 @@ struct Gains {
 
 fn gains(subject: &Subject<'_>) -> Option<Gains> {
     let with = |best: &Estimate, uniform: &Estimate, is_chosen: bool, words: &str| {
-        let words = format!(
-            "{words} Whiskers are 90 % intervals, after ± stands one standard error; left of the line {} is worse.",
-            if is_chosen { "the stack" } else { subject.whole().name() }
-        );
+        let errors = if best.se.is_some() || uniform.se.is_some() {
+            "Whiskers are 90 % intervals, after ± stands one standard error; left"
+        } else {
+            "Left"
+        };
+        let words =
+            format!("{words} {errors} of the line {} is worse.", gaining(subject, is_chosen));
         Some(Gains { over_best: *best, over_uniform: *uniform, is_chosen, words })
     };
     let scored = match subject {
@@ -82,6 +89,9 @@ fn gains(subject: &Subject<'_>) -> Option<Gains> {
         _ => subject.model().and_then(|view| view.score),
     };
     if let Some(report) = scored {
+        if report.members.len() < 2 {
+            return None;
+        }
         let words = new_rows(report.rows);
         return with(&report.gain_over_best, &report.gain_over_uniform, false, &words);
     }
@@ -93,7 +103,7 @@ fn gains(subject: &Subject<'_>) -> Option<Gains> {
         );
         return with(&check.gain_over_best, &check.gain_over_uniform, true, &words);
     }
-    let weighing = subject.weighing()?;
+    let weighing = subject.weighing().filter(|own| own.members.len() > 1)?;
     match &weighing.cross_validated {
         Some(honest) => {
             let words = "Paired differences with weights found on other rows than those scored.";
