@@ -82,7 +82,10 @@ fn show(report: &ScoreReport, out: &mut dyn Write) -> Done {
     if report.members.len() > 1 {
         let (best, uniform) = (&report.gain_over_best, &report.gain_over_uniform);
         writeln!(out, "gain           {} over '{}'", difference(best), report.best)?;
-        writeln!(out, "               {} over equal weights", difference(uniform))?;
+        // An average is equal weights itself.
+        if uniform.mean != 0.0 || uniform.se.is_some_and(|se| se != 0.0) {
+            writeln!(out, "               {} over equal weights", difference(uniform))?;
+        }
     }
     Ok(())
 }

@@ -228,6 +228,11 @@ impl Whole<'_> {
     }
 }
 
+/// Whether something was gained nowhere, because both are the same.
+pub(crate) fn is_nothing(gain: &Estimate) -> bool {
+    gain.mean == 0.0 && gain.se.is_none_or(|se| se == 0.0)
+}
+
 /// Whom a gain is over, where every fold has chosen the best member by the rows of the others.
 pub(crate) const CHOSEN: &str = "the member that other rows chose as best";
 /// Why such a gain is infinite.

@@ -150,11 +150,11 @@ fn splits(comparison: &Comparison, out: &mut dyn Write) -> Done {
     }
     if let Some(kept) = comparison.kept.filter(|kept| kept.replaced() > 0) {
         let KeptCounts { stack, uniform, member } = kept;
-        writeln!(
-            out,
-            "the check kept the stack in {}, equal weights in {uniform}, one member in {member}: this is what stacking stands for",
-            counted(stack, "split")
-        )?;
+        let all = [("the stack", stack), ("equal weights", uniform), ("one member", member)];
+        let told = all.iter().filter(|(_, splits)| *splits > 0);
+        let told = told.map(|(what, splits)| format!("{what} in {}", counted(*splits, "split")));
+        let told = told.collect::<Vec<_>>().join(", ");
+        writeln!(out, "stacking is what its check kept: {told}")?;
     }
     comparison.notes.iter().try_for_each(|note| writeln!(out, "note: {note}"))?;
     if let Some(zero) = &comparison.zero_line {

@@ -10,7 +10,7 @@ use dolmen::score::Estimate;
 use super::words::with_error;
 use crate::Subject;
 use crate::draw::capital;
-use crate::subject::{CHOSEN, INFINITE};
+use crate::subject::{CHOSEN, INFINITE, is_nothing};
 
 /// What a score of minus infinity means.
 pub(super) const NO_PROBABILITY: &str =
@@ -145,7 +145,7 @@ fn sure(check: &Assessment) -> String {
 
 /// Whether on no row held out the stack and its best member said anything different.
 pub(super) fn is_same(check: &Assessment) -> bool {
-    check.verdict.gain.mean == 0.0 && check.verdict.gain.se.is_none_or(|se| se == 0.0)
+    is_nothing(&check.verdict.gain)
 }
 
 /// A member that is kept alone.
@@ -205,11 +205,17 @@ pub(super) fn on_new_rows(score: &ScoreReport) -> String {
         (_, Surety::Likely) => "it is likely worse than",
         _ => "it cannot be told from",
     };
+    let uniform = &score.gain_over_uniform;
+    // Of an average there is nothing to say: it is equal weights itself.
+    let equal = if is_nothing(uniform) {
+        String::new()
+    } else {
+        format!(", and {} over equal weights", with_error(uniform))
+    };
     format!(
-        "On the {rows} {lead} '{}', the member that is best on these very rows: it gains {} over it, and {} over equal weights.",
+        "On the {rows} {lead} '{}', the member that is best on these very rows: it gains {} over it{equal}.",
         score.best,
-        with_error(gain),
-        with_error(&score.gain_over_uniform)
+        with_error(gain)
     )
 }
 

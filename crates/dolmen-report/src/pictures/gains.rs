@@ -6,7 +6,7 @@ use super::members::{NINETY, around, new_rows, score_ends};
 use crate::draw::{
     Colour, Heading, Lane, Lanes, Mark, counted, extent, padded, plus_minus, short, signed,
 };
-use crate::subject::INFINITE;
+use crate::subject::{INFINITE, is_nothing};
 use crate::{Options, Subject};
 
 /// Gains as dots with their intervals, zero in sight.
@@ -24,8 +24,11 @@ pub(super) fn gain(subject: &Subject<'_>, options: &Options) -> Option<String> {
             ..Lane::new(name, estimate.mean, words)
         }
     };
-    let mut lanes =
-        vec![lane("over the best member", &over_best), lane("over equal weights", &over_uniform)];
+    let mut lanes = vec![lane("over the best member", &over_best)];
+    // Rows given for an average cannot tell it from equal weights: it is the same.
+    if is_chosen || !is_nothing(&over_uniform) {
+        lanes.push(lane("over equal weights", &over_uniform));
+    }
     if is_chosen {
         words += " The best member is here the one that other rows chose as best.";
     }
