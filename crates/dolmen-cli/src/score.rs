@@ -78,7 +78,14 @@ fn show(report: &ScoreReport, out: &mut dyn Write) -> Done {
     }
     writeln!(out, "task           {} ({})", report.task, output::counted(report.rows, "row"))?;
     writeln!(out, "score          {}", number(report.score))?;
-    writeln!(out, "gain           {} over '{}'", difference(&report.gain_over_best), report.best)?;
-    writeln!(out, "               {} over equal weights", difference(&report.gain_over_uniform))?;
+    // Of one member there is nothing to gain over.
+    if report.members.len() > 1 {
+        let (best, uniform) = (&report.gain_over_best, &report.gain_over_uniform);
+        writeln!(out, "gain           {} over '{}'", difference(best), report.best)?;
+        // An average is equal weights itself.
+        if uniform.mean != 0.0 || uniform.se.is_some_and(|se| se != 0.0) {
+            writeln!(out, "               {} over equal weights", difference(uniform))?;
+        }
+    }
     Ok(())
 }

@@ -90,6 +90,12 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// Members that were combined; 0 where nothing was.
+    pub(crate) fn member_count(&self) -> usize {
+        let other = || self.other().map_or(0, |own| own.members.len());
+        self.weighing().map_or_else(other, |own| own.members.len())
+    }
+
     pub(crate) fn check(&self) -> Option<&'a Assessment> {
         match self {
             Self::Weighing(report, _) => report.check.as_ref(),
@@ -125,6 +131,14 @@ impl<'a> Subject<'a> {
                 _ => Whole::Average,
             },
             None => Whole::Stack,
+        }
+    }
+
+    /// What a check has tried, which need not be what is kept.
+    pub(crate) fn tried_name(&self) -> &'static str {
+        match self {
+            Self::Weighing(..) => Whole::Combination.name(),
+            _ => Whole::Stack.name(),
         }
     }
 
@@ -212,6 +226,11 @@ impl Whole<'_> {
             Self::Combination => "the combination",
         }
     }
+}
+
+/// Whether something was gained nowhere, because both are the same.
+pub(crate) fn is_nothing(gain: &Estimate) -> bool {
+    gain.mean == 0.0 && gain.se.is_none_or(|se| se == 0.0)
 }
 
 /// Whom a gain is over, where every fold has chosen the best member by the rows of the others.

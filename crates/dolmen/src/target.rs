@@ -130,6 +130,23 @@ impl Labels {
     pub fn class(&self, i: usize) -> usize {
         self.codes[i] as usize
     }
+
+    /// The rows of each class.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut rows = vec![0; self.classes.len()];
+        self.codes.iter().for_each(|&class| rows[class as usize] += 1);
+        rows
+    }
+
+    /// The classes with the most rows, so many at most of those that have any, in their order.
+    pub fn frequent(&self, most: usize) -> Vec<usize> {
+        let rows = self.counts();
+        let mut classes: Vec<usize> = (0..rows.len()).filter(|&c| rows[c] > 0).collect();
+        classes.sort_by_key(|&c| std::cmp::Reverse(rows[c]));
+        classes.truncate(most);
+        classes.sort_unstable();
+        classes
+    }
 }
 
 impl Target for Labels {
@@ -168,5 +185,19 @@ impl Target for Labels {
         let code = |name: &String| place_of(name, classes).map(|c| c as u32);
         let codes = spelled.iter().map(code).collect::<Option<_>>()?;
         Labels::new(classes.to_vec(), codes).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frequent_classes_are_those_with_the_most_rows_in_their_order() {
+        let classes: Vec<String> = ["a", "b", "c", "d"].map(String::from).into();
+        let labels = Labels::new(classes, vec![3, 1, 3, 1, 0, 3]).unwrap();
+        assert_eq!(labels.counts(), [1, 2, 0, 3]);
+        assert_eq!(labels.frequent(2), [1, 3]);
+        assert_eq!(labels.frequent(9), [0, 1, 3]);
     }
 }

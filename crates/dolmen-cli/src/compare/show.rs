@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use dolmen::evaluate::compare::{
-    Comparison, Duel, LearningCurve, MeanWeight, MethodResult, Outcome, RankedMethod, Ranks, Tally,
+    Comparison, Duel, KeptCounts, LearningCurve, MeanWeight, MethodResult, Outcome, RankedMethod,
+    Ranks, Tally,
 };
 
 use crate::output::{Done, columns, counted, number};
@@ -146,6 +147,14 @@ fn splits(comparison: &Comparison, out: &mut dyn Write) -> Done {
             "{} of {rows} rows; {what} of the scores of {test}, higher is better",
             counted(*repeats, "random split"),
         )?,
+    }
+    if let Some(kept) = comparison.kept.filter(|kept| kept.replaced() > 0) {
+        let KeptCounts { stack, uniform, member } = kept;
+        let all = [("the stack", stack), ("equal weights", uniform), ("one member", member)];
+        let told = all.iter().filter(|(_, splits)| *splits > 0);
+        let told = told.map(|(what, splits)| format!("{what} in {}", counted(*splits, "split")));
+        let told = told.collect::<Vec<_>>().join(", ");
+        writeln!(out, "stacking is what its check kept: {told}")?;
     }
     comparison.notes.iter().try_for_each(|note| writeln!(out, "note: {note}"))?;
     if let Some(zero) = &comparison.zero_line {

@@ -354,7 +354,12 @@ fn summary(weighing: &Weighing, out: &mut dyn Write) -> Done {
     writeln!(out, "score          {mean} ({score} per row, higher is better{root})")?;
     let best = format!("over '{}'", weighing.best);
     writeln!(out, "gain           {} {best}", difference(&weighing.gain_over_best))?;
-    writeln!(out, "               {} over equal weights", difference(&weighing.gain_over_uniform))?;
+    // Equal weights, and the weight of a single member, gain nothing over themselves.
+    let is_other = weighing.method != Method::Uniform && weighing.members.len() > 1;
+    if is_other {
+        let gain = difference(&weighing.gain_over_uniform);
+        writeln!(out, "               {gain} over equal weights")?;
+    }
     if let Some(honest) = &weighing.cross_validated {
         let from = match honest.kind {
             CheckKind::Forward => format!("earlier rows ({})", counted(honest.folds, "block")),
@@ -371,11 +376,10 @@ fn summary(weighing: &Weighing, out: &mut dyn Write) -> Done {
         }
         let gain = difference(&honest.gain_over_best);
         writeln!(out, "               {gain} over the member that those rows found best")?;
-        writeln!(
-            out,
-            "               {} over equal weights",
-            difference(&honest.gain_over_uniform)
-        )?;
+        if is_other {
+            let gain = difference(&honest.gain_over_uniform);
+            writeln!(out, "               {gain} over equal weights")?;
+        }
     }
     for group in &weighing.interchangeable {
         writeln!(out, "alike          {} can stand in for one another", group.join(", "))?;

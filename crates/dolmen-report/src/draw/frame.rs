@@ -4,7 +4,7 @@ use super::canvas::{Canvas, Letters, Pen};
 use super::colour::Colour;
 use super::plot::{Hover, Plot};
 use super::scale::{Scale, Ticks};
-use super::text::{fitted, width, wrapped};
+use super::text::{fitted, told_apart, width, wrapped};
 use crate::Options;
 
 /// Sizes of letters.
@@ -148,13 +148,14 @@ impl<'a> Frame<'a> {
             }
             None => ticks_across(x, 80.0, SMALL, label_edges(canvas)),
         };
-        for (value, label) in &ticks {
+        let labels: Vec<&str> = ticks.iter().map(|(_, label)| label.as_str()).collect();
+        let cut = told_apart(&labels, SMALL, LONGEST_LEVEL);
+        for ((value, label), short) in ticks.iter().zip(&cut) {
             let at = x.at(*value);
             canvas.line((at, bottom), (at, bottom + 4.0), Pen::new(Colour::Muted, 1.0));
             if below > 0.0 {
                 // It ends below its level; those at the left edge have less room.
-                let room = LONGEST_LEVEL.min((at - 4.0) / ASLANT);
-                let text = fitted(label, SMALL, room);
+                let text = fitted(short, SMALL, (at - 4.0) / ASLANT);
                 canvas.slanted_text((at + 4.0, bottom + 14.0), &text, letters.end(), label);
             } else {
                 tick_text(canvas, (at, bottom + 18.0), label);

@@ -9,6 +9,7 @@
 //! | `canvas` | SVG elements |
 //! | `frame` | a picture with two axes: heading, grid, ticks |
 //! | `plot` | curves and labels on it |
+//! | `panels` | several pictures under one heading |
 //! | `lanes` | a picture with one lane for each of several things |
 //! | `grid` | cells with a shade each |
 //! | `contour` | lines of equal height |
@@ -20,16 +21,18 @@ mod frame;
 mod grid;
 mod lanes;
 mod number;
+mod panels;
 mod plot;
 mod scale;
 mod text;
 
 pub(crate) use canvas::{Canvas, Fill, Letters, Pen, STYLE};
 pub(crate) use colour::{Colour, class_rules, variables};
-pub(crate) use frame::{Frame, Heading, MARGIN, SMALL, label_place, ticks_across};
+pub(crate) use frame::{Frame, Heading, LARGE, MARGIN, SMALL, label_place, ticks_across};
 pub(crate) use grid::{Grid, Shade};
 pub(crate) use lanes::{Lane, Lanes, Mark};
 pub(crate) use number::{counted, fixed, plus_minus, short, signed};
+pub(crate) use panels::{draw_panels, panel_options};
 pub(crate) use plot::{Plot, apart};
 pub(crate) use scale::{Scale, Ticks, extent, padded, trimmed};
 pub(crate) use text::{capital, escaped, fitted, told_apart, width};

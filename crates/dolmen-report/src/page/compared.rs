@@ -3,8 +3,8 @@
 use dolmen::evaluate::compare::{Comparison, LearningCurve, MethodResult, Ranks, SetsComparison};
 
 use super::words::Lines;
-use crate::draw::{capital, counted, short};
-use crate::pictures::spoken;
+use crate::draw::{capital, counted, short, signed};
+use crate::pictures::{replaced, spoken};
 
 /// The chance of calling equal methods different.
 const LEVEL: f64 = 0.05;
@@ -33,26 +33,26 @@ fn of_stacking(comparison: &Comparison) -> Option<String> {
     // The tests are against the first method.
     let stack = find("stacking").filter(|own| own.name == comparison.methods[0].name)?;
     let cv = find("cv")?;
+    let is_never = comparison.kept.is_some_and(|kept| kept.stack == 0);
     let answer = match (is_told(cv), stack.mean > cv.mean) {
+        _ if is_never => "No, its check never kept the stack",
         (Some(true), true) => "Yes",
         (Some(true), false) => "No, choosing one member is better",
-        (Some(false), _) => "Not to be told from these splits",
+        (Some(false), _) => "It cannot be told from these splits",
         (None, _) => "Not known: there is no test of these splits",
     };
     let equal = find("uniform").map_or_else(String::new, |uniform| {
         let told = match (is_told(uniform), stack.mean > uniform.mean) {
-            (Some(true), true) => "better than",
-            (Some(true), false) => "worse than",
-            _ => "not to be told from",
+            (Some(true), true) => "is better than",
+            (Some(true), false) => "is worse than",
+            _ => "cannot be told from",
         };
-        format!(
-            " It is {told} equal weights, which score {}{}.",
-            short(uniform.mean),
-            chance(uniform)
-        )
+        format!(" It {told} equal weights, which score {}{}.", short(uniform.mean), chance(uniform))
     });
+    let instead = replaced(comparison).map_or_else(String::new, |text| format!(" {text}"));
+    let what = if is_never { "what was kept in its place" } else { "the stack" };
     Some(format!(
-        "{answer}: the stack scores {} on average, the member that cross-validation chooses {}{}.{equal}",
+        "{answer}: {what} scores {} on average, the member that cross-validation chooses {}{}.{equal}{instead}",
         short(stack.mean),
         short(cv.mean),
         chance(cv)
@@ -74,11 +74,11 @@ fn best(comparison: &Comparison) -> Option<String> {
         return Some(format!("{name} has the best mean, {}.", short(best.mean)));
     }
     let told = match is_told(best) {
-        Some(true) => "better than",
-        _ => "not to be told from",
+        Some(true) => "is better than",
+        _ => "cannot be told from",
     };
     Some(format!(
-        "{} has the best mean, {}; it is {told} {}, which has {}{}.",
+        "{} has the best mean, {}; it {told} {}, which has {}{}.",
         capital(spoken(&best.name)),
         short(best.mean),
         spoken(&first.name),
@@ -114,7 +114,8 @@ fn of_ranks(ranks: &Ranks) -> String {
     let least = ranks.methods[0].rank;
     let best = ranks.methods.iter().take_while(|method| method.rank == least);
     let best: Vec<&str> = best.map(|method| spoken(&method.name)).collect();
-    let have = if best.len() == 1 { "has" } else { "have" };
+    let (have, they, are) =
+        if best.len() == 1 { ("has", "it", "is") } else { ("have", "they", "are") };
     // Methods stand in the order of their ranks, and so do those that are like the first.
     let last = ranks.alike.iter().filter(|[from, _]| *from == 0).map(|[_, to]| *to).max();
     let alike = ranks.methods[best.len()..last.map_or(best.len(), |to| to + 1).max(best.len())]
@@ -122,12 +123,12 @@ fn of_ranks(ranks: &Ranks) -> String {
         .map(|method| spoken(&method.name));
     let alike: Vec<&str> = alike.collect();
     let told = if alike.is_empty() {
-        "better than all others by more than chance brings".to_string()
+        format!("{are} better than all others by more than chance brings")
     } else {
-        format!("not to be told from {}", alike.join(", "))
+        format!("cannot be told from {}", alike.join(", "))
     };
     format!(
-        "Over {} {} {have} the best mean rank, {}: {told}. Mean ranks must differ by {} to mean something at 5 %.",
+        "Over {} {} {have} the best mean rank, {}: {they} {told}. Mean ranks must differ by {} to mean something at 5 %.",
         counted(ranks.sets, "set"),
         best.join(" and "),
         short(least),
@@ -158,17 +159,16 @@ pub(super) fn of_learning(curve: &LearningCurve) -> Lines {
         let gain = end.mean - before.mean;
         let error = end.se.hypot(before.se);
         let verdict = if gain > 2.0 * error {
-            "Likely: the score still rises"
+            format!("Likely: the score still rises by {}", short(gain))
         } else if gain < -2.0 * error {
-            "No: the score falls"
+            format!("No: the score falls by {}", short(-gain))
         } else {
-            "Not to be told: the last step is within its error"
+            format!("It cannot be told: the last step, {}, is within its error,", signed(gain))
         };
         lines.push((
             "Would still more help?",
             format!(
-                "{verdict}, by {} from {size} to {many} rows (standard errors {} and {}).",
-                short(gain),
+                "{verdict} from {size} to {many} rows (standard errors {} and {}).",
                 short(before.se),
                 short(end.se)
             ),

@@ -6,6 +6,7 @@ mod compared;
 mod html;
 mod tables;
 mod warnings;
+mod weighed;
 mod words;
 mod worth;
 
@@ -104,7 +105,7 @@ fn narrow_width(subject: &Subject<'_>, kind: Kind) -> Option<f64> {
     let members = || evidence?.correlation.as_ref().map(|own| own.members.len());
     let classes = || Some(evidence?.classes.as_ref()?.confusion.as_ref()?.classes.len());
     match kind {
-        Kind::Pairs | Kind::Ranks | Kind::Regions | Kind::Tree => None,
+        Kind::Pairs | Kind::Ranks | Kind::Regions => None,
         Kind::Correlation if members() > Some(MOST_CELLS) => None,
         Kind::Confusion if classes() > Some(MOST_CELLS) => None,
         // These have names beside the curves.

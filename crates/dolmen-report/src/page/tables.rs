@@ -121,7 +121,7 @@ fn check(subject: &Subject<'_>, html: &mut Html) {
     let Some(check) = subject.check() else { return };
     let se = |estimate: &Estimate| vec![Cell::number(estimate.mean), Cell::maybe(estimate.se)];
     let rows = vec![
-        ("the stack".to_string(), se(&check.stack)),
+        (subject.tried_name().to_string(), se(&check.stack)),
         (CHOSEN.into(), se(&check.best_member)),
         ("equal weights".into(), se(&check.uniform)),
         (format!("gain over {CHOSEN}"), se(&check.gain_over_best)),
@@ -185,6 +185,15 @@ fn scored(report: &ScoreReport, whole: Whole<'_>, html: &mut Html) {
         ];
         cells.extend(figures(&member.figures));
         rows.push((member.name.clone(), cells));
+    }
+    if let Some(uniform) = report.uniform.filter(|_| report.members.len() > 1) {
+        let mut cells = vec![
+            Cell::maybe(None),
+            Cell::estimate(&uniform),
+            Cell::estimate(&report.gain_over_uniform),
+        ];
+        cells.extend(names.iter().map(|_| Cell::maybe(None)));
+        rows.push(("equal weights".into(), cells));
     }
     let spoken: Vec<String> = names.iter().map(|name| name.replace('_', " ")).collect();
     let gain = format!("gain of {}", whole.name());

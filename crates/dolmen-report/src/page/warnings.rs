@@ -12,12 +12,10 @@ use crate::Subject;
 use crate::draw::{capital, counted, short};
 
 /// Rows below which everything is uncertain, and rows of a class.
-const FEW_ROWS: usize = 100;
+pub(super) const FEW_ROWS: usize = 100;
 const FEW_OF_CLASS: usize = 20;
 /// Figures that are too good to be true more often than not.
 const TOO_GOOD: f64 = 0.999;
-/// Members whose errors are as good as the same.
-const SAME: f64 = 0.995;
 
 pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -43,6 +41,9 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
                     .extend(alone.failures.iter().map(|failure| format!("Left out: {failure}")));
             }
             None => {}
+        }
+        if let Some(rows) = view.score.map(|score| score.rows).filter(|rows| *rows < FEW_ROWS) {
+            warnings.push(format!("Few rows were given ({rows}): what they say is uncertain."));
         }
         if let (Some(score), Some(check)) = (view.score, subject.check()) {
             warnings.extend(unlike_check(score, check));
@@ -152,35 +153,14 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// Groups of members each two of which make all but the same errors; a member is in one group at most. Being alike is no chain: of
-/// many members the first and the last of one may be quite unlike.
-fn alike(found: &MemberCorrelation) -> Vec<Vec<usize>> {
-    let count = found.members.len();
-    let is_alike = |a: usize, b: usize| a != b && found.values[a * count + b] > SAME;
-    let likes = |m: &usize| (0..count).filter(|other| is_alike(*m, *other)).count();
-    // Those that are like most others first: their groups are the largest.
-    let mut order: Vec<usize> = (0..count).collect();
-    order.sort_by_key(|m| std::cmp::Reverse(likes(m)));
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for m in order {
-        match groups.iter_mut().find(|group| group.iter().all(|&other| is_alike(other, m))) {
-            Some(group) => group.push(m),
-            None => groups.push(vec![m]),
-        }
-    }
-    groups.retain(|group| group.len() > 1);
-    groups.iter_mut().for_each(|group| group.sort_unstable());
-    groups.sort_by_key(|group| (std::cmp::Reverse(group.len()), group[0]));
-    groups
-}
-
 /// Groups of like members that are named; the others are counted.
 const MOST_GROUPS: usize = 4;
 
 fn of_alike(found: &MemberCorrelation, warnings: &mut Vec<String>) {
-    let groups = alike(found);
+    let groups = &found.alike;
     for group in groups.iter().take(MOST_GROUPS) {
-        let names: Vec<String> = group.iter().map(|&m| format!("'{}'", found.members[m])).collect();
+        let named = group.iter().filter_map(|&m| found.members.get(m));
+        let names: Vec<String> = named.map(|name| format!("'{name}'")).collect();
         warnings.push(format!(
             "{} make all but the same errors{}: one of them would do.",
             listed(&names),
@@ -279,7 +259,7 @@ fn of_evidence(evidence: &Evidence, warnings: &mut Vec<String>) {
         let expected = total / bins;
         let first = levels.counts.first().copied().unwrap_or(0) as f64;
         let spread = evidence.level_spread().unwrap_or(0.0);
-        if total > 0.0 && first > expected + 5.0 * spread {
+        if total >= bins && first > expected + 5.0 * spread {
             warnings.push(format!("{first:.0} rows lie where the density expects {expected:.0}: its tails are too thin."));
         }
     }
@@ -307,24 +287,21 @@ fn leak(
 mod tests {
     use super::*;
 
-    /// Forty members in a row, each like its neighbours and unlike those farther off: said of pairs, not of all.
+    /// Twenty pairs: the first are named, the others counted.
     #[test]
-    fn only_members_each_two_of_which_are_alike_are_a_group() {
-        let count: usize = 40;
-        let value = |k: usize| match (k / count).abs_diff(k % count) {
-            0 | 1 => 0.999,
-            apart => 0.99 - 0.01 * apart as f64,
-        };
+    fn of_many_groups_the_first_are_named() {
         let found = MemberCorrelation {
-            members: (0..count).map(|m| format!("m{m}")).collect(),
-            values: (0..count * count).map(value).collect(),
+            members: (0..40).map(|m| format!("m{m}")).collect(),
+            values: vec![0.0; 1600],
+            alike: (0..20).map(|k| vec![2 * k, 2 * k + 1]).collect(),
         };
-        let groups = alike(&found);
-        assert!(!groups.is_empty() && groups.iter().all(|group| group.len() == 2), "{groups:?}");
         let mut said = Vec::new();
         of_alike(&found, &mut said);
         assert_eq!(said.len(), MOST_GROUPS + 1, "{said:?}");
-        let all = MemberCorrelation { values: vec![1.0; count * count], ..found };
-        assert_eq!(alike(&all), [(0..count).collect::<Vec<usize>>()]);
+        assert!(said[0].starts_with("'m0' and 'm1' make all but the same errors:"), "{said:?}");
+        let none = MemberCorrelation { alike: Vec::new(), values: vec![1.0; 1600], ..found };
+        said.clear();
+        of_alike(&none, &mut said);
+        assert_eq!(said, Vec::<String>::new(), "correlation alone says nothing of sizes");
     }
 }

@@ -10,9 +10,14 @@ use dolmen::task::TaskKind;
 
 use super::baseline::{self, Beside};
 use super::compared::{of_comparison, of_learning, of_sets};
-use super::worth::{self, unchecked, worth, worth_weighing};
+use super::warnings::FEW_ROWS;
+use super::weighed::{by_other_rows, of_weighing};
+use super::worth::{self, unchecked, worth};
 use crate::Subject;
 use crate::draw::{capital, counted, plus_minus, short, signed};
+
+/// What the sign of an error means.
+pub(super) const ONE_ERROR: &str = " After ± stands one standard error.";
 
 pub(super) type Lines = Vec<(&'static str, String)>;
 
@@ -120,9 +125,7 @@ fn of_stack(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> Lines 
 }
 
 fn fitted(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
-    let members = subject
-        .weighing()
-        .map_or_else(|| subject.other().map_or(0, |o| o.members.len()), |w| w.members.len());
+    let members = subject.member_count();
     let what = match (model.target(), model.classes().len()) {
         (None, _) => "the density of the rows".to_string(),
         (Some(target), 0) => format!("the number '{target}'"),
@@ -201,13 +204,7 @@ fn on_held_out(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> Str
                 "Not known: members were judged on rows they had not seen, the combination was not."
                     .into()
             },
-            |honest| {
-                format!(
-                    "With weights found on other rows than those scored, the mean {} is {}.",
-                    subject.score_name(),
-                    short(honest.score)
-                )
-            },
+            |honest| by_other_rows(subject, honest),
         );
     };
     let figure_text: Vec<String> =
@@ -231,10 +228,7 @@ fn on_held_out(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> Str
     } else {
         ""
     };
-    format!(
-        "{rows}{before}: {}. After ± stands one standard error.{honest}",
-        figure_text.join(", ")
-    )
+    format!("{rows}{before}: {}.{ONE_ERROR}{honest}", figure_text.join(", "))
 }
 
 /// A figure with its standard error.
@@ -249,8 +243,9 @@ fn on_new_rows(subject: &Subject<'_>) -> Option<String> {
         figure_text(name, &Estimate { mean: *mean, se: score.figure_errors.get(name).copied() })
     };
     let figures: Vec<String> = score.figures.iter().map(figure).collect();
+    let error = if score.figure_errors.is_empty() { "" } else { ONE_ERROR };
     Some(format!(
-        "On {} that {} given for it: {}. After ± stands one standard error.",
+        "On {} that {} given for it: {}.{error}",
         counted(score.rows, "row"),
         if score.rows == 1 { "was" } else { "were" },
         figures.join(", ")
@@ -294,36 +289,18 @@ fn next(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
     {
         advice.push("to see which inputs matter, fit with --explain, or report with --data".into());
     }
-    if subject.model().is_none_or(|view| view.score.is_none()) {
+    let new_rows = subject.model().and_then(|view| view.score).map(|score| score.rows);
+    if new_rows.is_none() {
         advice.push("before relying on it, score it on rows that took part in nothing (dolmen score MODEL TEST)".into());
+    }
+    if let Some(rows) = new_rows.filter(|rows| *rows < FEW_ROWS) {
+        let say = if rows == 1 { "says" } else { "say" };
+        advice.push(format!("as {} {say} little, give it more", counted(rows, "row")));
     }
     if advice.is_empty() {
         return "If the rows above took part in nothing, these figures are what to expect.".into();
     }
     capital(&format!("{}.", advice.join("; ")))
-}
-
-fn of_weighing(subject: &Subject<'_>) -> Lines {
-    let mut lines = Vec::new();
-    if let Some(weighing) = subject.weighing() {
-        let used = weighing.members.iter().filter(|m| m.weight > 0.0).count();
-        let have = if used == 1 { "has" } else { "have" };
-        lines.push(("What was combined.", format!(
-            "{} by {}: {used} of them {have} weight. No weights of the same kind score better by more than {}.",
-            capital(&counted(weighing.members.len(), "member")), weighing.method.name(), short(weighing.gap)
-        )));
-    } else if let Some(other) = subject.other() {
-        lines.push((
-            "What was combined.",
-            format!(
-                "{}; the best of them alone is '{}'.",
-                capital(&counted(other.members.len(), "member")),
-                other.best
-            ),
-        ));
-    }
-    lines.extend(worth_weighing(subject).map(|text| ("Is it worth it?", text)));
-    lines
 }
 
 /// What made it.

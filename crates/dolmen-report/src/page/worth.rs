@@ -9,8 +9,8 @@ use dolmen::score::Estimate;
 
 use super::words::with_error;
 use crate::Subject;
-use crate::draw::{capital, counted};
-use crate::subject::{CHOSEN, INFINITE};
+use crate::draw::capital;
+use crate::subject::{CHOSEN, INFINITE, is_nothing};
 
 /// What a score of minus infinity means.
 pub(super) const NO_PROBABILITY: &str =
@@ -55,7 +55,9 @@ fn average_answer(surety: Surety) -> &'static str {
     match surety {
         Surety::Clear => "Combining is, learning weights is not",
         Surety::Likely => "Combining likely is, learning weights is not",
-        Surety::Unsure | Surety::Not => "Not to be told of combining, and learning weights is not",
+        Surety::Unsure | Surety::Not => {
+            "Whether combining is cannot be told, and learning weights is not"
+        }
     }
 }
 
@@ -100,9 +102,9 @@ fn stack_answer(verdict: &Verdict) -> &'static str {
     match verdict.surety {
         Surety::Clear => "Yes",
         Surety::Likely => "Likely",
-        Surety::Unsure => "Not to be told",
+        Surety::Unsure => "It cannot be told",
         // The check keeps it only if its loss is within chance.
-        Surety::Not if verdict.by_check => "Not to be told",
+        Surety::Not if verdict.by_check => "It cannot be told",
         Surety::Not => "No",
     }
 }
@@ -146,7 +148,7 @@ fn sure(check: &Assessment) -> String {
 
 /// Whether on no row held out the stack and its best member said anything different.
 pub(super) fn is_same(check: &Assessment) -> bool {
-    check.verdict.gain.mean == 0.0 && check.verdict.gain.se.is_none_or(|se| se == 0.0)
+    is_nothing(&check.verdict.gain)
 }
 
 /// A member that is kept alone.
@@ -165,7 +167,7 @@ fn of_member(check: &Assessment, kept: &str) -> String {
     let answer = match check.verdict.surety {
         Surety::Clear => "No",
         Surety::Likely => "Likely not",
-        Surety::Unsure | Surety::Not => "Not to be told",
+        Surety::Unsure | Surety::Not => "It cannot be told",
     };
     format!(
         "{answer}: choosing the best member did best on rows held out, and '{kept}' is kept. The lead of {CHOSEN}, {}, is {}",
@@ -188,7 +190,10 @@ fn infinite(subject: &Subject<'_>, kept: Kept) -> String {
 
 /// What rows that were given say of it. Their best member is known in hindsight only, so that a small loss is no reproach.
 pub(super) fn on_new_rows(score: &ScoreReport) -> String {
-    let rows = counted(score.rows, "new row");
+    let rows = match score.rows {
+        1 => "one new row".into(),
+        rows => format!("{rows} new rows"),
+    };
     if score.score == f64::NEG_INFINITY {
         return format!("On the {rows} {NO_PROBABILITY}.");
     }
@@ -203,25 +208,31 @@ pub(super) fn on_new_rows(score: &ScoreReport) -> String {
         (_, Surety::Likely) => "it is likely worse than",
         _ => "it cannot be told from",
     };
+    let uniform = &score.gain_over_uniform;
+    // Of an average there is nothing to say: it is equal weights itself.
+    let equal = if is_nothing(uniform) {
+        String::new()
+    } else {
+        format!(", and {} over equal weights", with_error(uniform))
+    };
     format!(
-        "On the {rows} {lead} '{}', the member that is best on these very rows: it gains {} over it, and {} over equal weights.",
+        "On the {rows} {lead} '{}', the member that is best on these very rows: it gains {} over it{equal}.",
         score.best,
-        with_error(gain),
-        with_error(&score.gain_over_uniform)
+        with_error(gain)
     )
 }
 
 /// Whether a combination of predictions from anywhere is; `None` where no gain is known.
 pub(super) fn worth_weighing(subject: &Subject<'_>) -> Option<String> {
+    if subject.member_count() == 1 {
+        return Some("There is only one member: there is nothing to combine.".into());
+    }
     if let Some(check) = subject.check() {
         let gains = (&check.gain_over_best, &check.gain_over_uniform);
         let rows = check.checked_rows;
         return Some(worth_combining(subject, "on rows held out", (check.stack.mean, rows), gains));
     }
     let weighing = subject.weighing()?;
-    if weighing.members.len() < 2 {
-        return Some("There is only one member: there is nothing to combine.".into());
-    }
     if let Some(honest) = &weighing.cross_validated {
         let gains = (&honest.gain_over_best, &honest.gain_over_uniform);
         let found = (honest.score, weighing.rows);
@@ -268,7 +279,7 @@ fn answer(gain: &Estimate, rows: usize) -> &'static str {
     match (Surety::of(gain, rows), Surety::of_loss(gain, rows)) {
         (Surety::Clear, _) => "Yes, clearly",
         (Surety::Likely, _) => "Likely, but not surely",
-        (Surety::Unsure, _) => "Not to be told: the gain is within what chance brings",
+        (Surety::Unsure, _) => "It cannot be told: the gain is within what chance brings",
         (Surety::Not, Surety::Clear) => "No, the best member alone is clearly better",
         (Surety::Not, _) => "No, nothing is gained",
     }

@@ -1,16 +1,14 @@
-//! Whether predictions mean what they say: densities by their levels, probabilities by how often they come true, intervals by
-//! how often they hold the truth.
+//! Whether predictions mean what they say: densities by their levels, intervals by how often they hold the truth.
 
 use dolmen::ensemble::Coverage;
 use dolmen::error::Error;
 use dolmen::recipe::{Basis, Evidence, Sketch};
 use dolmen::score::Histogram;
-use dolmen::score::curves::{ClassCurve, ReliabilityBin};
+use dolmen::score::curves::ReliabilityBin;
 
 use super::Picture;
-use super::classes::{key, shown, which};
 use super::members::NINETY;
-use crate::draw::{Colour, Fill, Frame, Heading, Letters, Pen, Plot, SMALL, counted, short, width};
+use crate::draw::{Colour, Fill, Frame, Heading, Letters, Pen, Plot, SMALL, counted, short};
 use crate::{Options, Subject};
 
 /// What the rows were, in words.
@@ -43,7 +41,8 @@ pub(super) fn pit(subject: &Subject<'_>, options: &Options) -> Picture {
         ),
     };
     let total = histogram.total();
-    if total == 0 {
+    // With fewer rows than bars nothing can be told of their heights.
+    if total < histogram.counts.len() {
         return Ok(None);
     }
     let words = format!(
@@ -112,126 +111,6 @@ fn draw_bars(plot: &mut Plot, histogram: &Histogram) {
             Fill::new(Colour::First).faded(0.55),
             &title,
         );
-    }
-}
-
-/// Predicted probabilities against how often they came true.
-pub(super) fn reliability(subject: &Subject<'_>, options: &Options) -> Picture {
-    let Some(evidence) = subject.evidence() else { return Ok(None) };
-    let Some(classes) = &evidence.classes else { return Ok(None) };
-    let curves = shown(classes, options)?;
-    if curves.iter().all(|curve| curve.reliability.is_empty()) {
-        return Ok(None);
-    }
-    let before = match (evidence.basis, subject.stack().and_then(|s| s.calibration.as_ref())) {
-        (Basis::NewRows, _) | (_, None) => "",
-        _ => ", before calibration",
-    };
-    let words = format!(
-        "{}{before}, in bins of like probabilities. {}; whiskers are 90 % intervals, {}. On the line a probability means what it says; below it, it promises too much.",
-        rows_words(evidence),
-        which(subject, evidence, &curves),
-        counts_words(&curves)
-    );
-    let class = if let [only] = &curves[..] {
-        format!("probability of {}", only.class)
-    } else {
-        "probability of the class".into()
-    };
-    let end = reliability_end(&curves);
-    let frame = Frame {
-        x: (0.0, end),
-        y: (0.0, end),
-        height: 420.0,
-        right: if curves.len() > 1 { KEY } else { 60.0 },
-        ..Frame::new(
-            Heading::new("Do probabilities mean what they say?", &words, options),
-            &class,
-            "share that came true",
-        )
-    };
-    let mut plot = frame.open(options);
-    plot.curve(
-        [(0.0, 0.0), (end, end)],
-        Pen::new(Colour::Muted, 1.0).dashed(),
-        "predicted = observed",
-    );
-    let most =
-        curves.iter().flat_map(|c| &c.reliability).map(|bin| bin.rows).max().unwrap_or(1) as f64;
-    for (k, curve) in curves.iter().enumerate() {
-        // Whiskers of many classes would hide the curves.
-        let strength = if curves.len() > FEW_CURVES { 0.25 } else { 0.7 };
-        draw_reliability(&mut plot, curve, Pen::series(k, 1.6), most, strength);
-    }
-    if let [only] = &curves[..] {
-        count_rows(&mut plot, only);
-    }
-    if curves.len() > 1 {
-        let names = curves.iter().map(|curve| format!("{} ({})", curve.class, curve.rows));
-        let names: Vec<String> = names.collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        key(&mut plot, &names, options, KEY);
-    }
-    Ok(Some(plot.finish()))
-}
-
-/// Where the numbers of rows stand.
-fn counts_words(curves: &[&ClassCurve]) -> String {
-    let rows = || curves.iter().flat_map(|curve| &curve.reliability).map(|bin| bin.rows);
-    match (curves, rows().min(), rows().max()) {
-        ([_], ..) => "beside a dot stands how many rows it has".into(),
-        (_, Some(least), Some(most)) if least < most => format!(
-            "the larger a dot the more rows it has, from {least} to {most}, and behind a class stands how many rows are of it"
-        ),
-        _ => "behind a class stands how many rows are of it".into(),
-    }
-}
-
-/// Room for the key.
-const KEY: f64 = 170.0;
-
-/// Curves up to which their whiskers are as strong as they are.
-const FEW_CURVES: usize = 3;
-
-/// Where the axes end: of a class that is never likely all would lie in a corner of the whole.
-fn reliability_end(curves: &[&ClassCurve]) -> f64 {
-    let bins = curves.iter().flat_map(|curve| &curve.reliability);
-    let most = bins.map(|bin| bin.predicted.max(bin.interval(NINETY)[1])).fold(0.0, f64::max);
-    if most > 0.0 && most < 0.5 { 1.05 * most } else { 1.0 }
-}
-
-/// Writes the rows of each bin beside its dot, below the curve; where two would lie on one another, only the first.
-fn count_rows(plot: &mut Plot, curve: &ClassCurve) {
-    let (bottom, letters) = (plot.y.range().0, Letters::new(SMALL, Colour::Muted));
-    let mut taken = (f64::NEG_INFINITY, f64::NEG_INFINITY);
-    for bin in &curve.reliability {
-        let (x, y) = plot.at((bin.predicted, bin.observed.mean));
-        let (x, y, text) = (x + 9.0, (y + 15.0).min(bottom - 4.0), bin.rows.to_string());
-        if x < taken.0 && (y - taken.1).abs() < SMALL {
-            continue;
-        }
-        plot.canvas.text((x, y), &text, letters);
-        taken = (x + width(&text, SMALL), y);
-    }
-}
-
-fn draw_reliability(plot: &mut Plot, curve: &ClassCurve, pen: Pen, most: f64, strength: f64) {
-    let colour = pen.colour;
-    let points = curve.reliability.iter().map(|bin| (bin.predicted, bin.observed.mean));
-    plot.curve(points, pen, &curve.class);
-    for bin @ ReliabilityBin { predicted, observed, rows } in &curve.reliability {
-        let (x, y) = plot.at((*predicted, observed.mean));
-        let ends = bin.interval(NINETY).map(|share| plot.y.at(share));
-        plot.canvas.line((x, ends[0]), (x, ends[1]), Pen::new(colour, 1.2).faded(strength));
-        let title = format!(
-            "{}: predicted {}, observed {} in {}",
-            curve.class,
-            short(*predicted),
-            short(observed.mean),
-            counted(*rows, "row")
-        );
-        let radius = 2.5 + 4.0 * (*rows as f64 / most).sqrt();
-        plot.canvas.dot((x, y), radius, Fill::new(colour), &title);
     }
 }
 

@@ -7,7 +7,7 @@ use dolmen::score::curves::{ClassCurve, ClassCurves, Confusion};
 use super::Picture;
 use super::calibration::rows_words;
 use crate::draw::{
-    Colour, Frame, Grid, Heading, Letters, Pen, Plot, SMALL, Shade, counted, told_apart,
+    Colour, Frame, Grid, Heading, Letters, Pen, Plot, SMALL, Shade, counted, told_apart, width,
 };
 use crate::{Options, Subject};
 
@@ -17,13 +17,41 @@ const KEY: f64 = 190.0;
 /// Classes up to which zeros of their confusion are written.
 const MOST_ZEROS: usize = 10;
 
+/// A name in a key, with what stands before and behind it: these are never cut, and names are told apart without them.
+pub(super) struct Entry<'a> {
+    pub(super) before: String,
+    pub(super) name: &'a str,
+    pub(super) behind: String,
+}
+
+impl<'a> Entry<'a> {
+    pub(super) fn new(name: &'a str) -> Self {
+        Self { before: String::new(), name, behind: String::new() }
+    }
+
+    /// With a name that may be cut in the place of the whole one.
+    fn text(&self, name: &str) -> String {
+        format!("{}{name}{}", self.before, self.behind)
+    }
+}
+
 /// Names with their colours at the right of a plot.
 pub(super) fn key(plot: &mut Plot, names: &[&str], options: &Options, room: f64) {
+    let entries: Vec<Entry<'_>> = names.iter().map(|name| Entry::new(name)).collect();
+    key_of(plot, &entries, options, room);
+}
+
+/// The same with what stands beside the names.
+pub(super) fn key_of(plot: &mut Plot, entries: &[Entry<'_>], options: &Options, room: f64) {
     let (left, top) = (options.width - room + 14.0, plot.y.range().1 + 10.0);
-    for (k, (name, text)) in names.iter().zip(told_apart(names, SMALL, room - 56.0)).enumerate() {
+    let names: Vec<&str> = entries.iter().map(|own| own.name).collect();
+    let beside = entries.iter().map(|own| width(&own.text(""), SMALL)).fold(0.0, f64::max);
+    let cut = told_apart(&names, SMALL, room - 56.0 - beside);
+    for (k, (own, name)) in entries.iter().zip(cut).enumerate() {
         let y = top + 19.0 * k as f64;
         plot.canvas.line((left - 4.0, y - 4.0), (left + 14.0, y - 4.0), Pen::series(k, 3.0));
-        plot.canvas.titled_text((left + 20.0, y), &text, Letters::new(SMALL, Colour::Ink), name);
+        let letters = Letters::new(SMALL, Colour::Ink);
+        plot.canvas.titled_text((left + 20.0, y), &own.text(&name), letters, &own.text(own.name));
     }
 }
 
@@ -110,10 +138,11 @@ fn draw_curves(subject: &Subject<'_>, options: &Options, what: &Shown<'_>, words
         let title = format!("{} ({} {:.3})", curve.class, what.figure_name, (what.figure)(curve));
         plot.curve(points, Pen::series(k, 2.2), &title);
     }
-    let names: Vec<String> =
-        curves.iter().map(|curve| format!("{:.3} {}", (what.figure)(curve), curve.class)).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    key(&mut plot, &names, options, KEY);
+    let entries = curves.iter().map(|curve| Entry {
+        before: format!("{:.3} ", (what.figure)(curve)),
+        ..Entry::new(&curve.class)
+    });
+    key_of(&mut plot, &entries.collect::<Vec<_>>(), options, KEY);
     Ok(Some(plot.finish()))
 }
 

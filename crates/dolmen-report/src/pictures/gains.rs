@@ -6,7 +6,7 @@ use super::members::{NINETY, around, new_rows, score_ends};
 use crate::draw::{
     Colour, Heading, Lane, Lanes, Mark, counted, extent, padded, plus_minus, short, signed,
 };
-use crate::subject::INFINITE;
+use crate::subject::{INFINITE, is_nothing};
 use crate::{Options, Subject};
 
 /// Gains as dots with their intervals, zero in sight.
@@ -24,8 +24,11 @@ pub(super) fn gain(subject: &Subject<'_>, options: &Options) -> Option<String> {
             ..Lane::new(name, estimate.mean, words)
         }
     };
-    let mut lanes =
-        vec![lane("over the best member", &over_best), lane("over equal weights", &over_uniform)];
+    let mut lanes = vec![lane("over the best member", &over_best)];
+    // Rows given for an average cannot tell it from equal weights: it is the same.
+    if is_chosen || !is_nothing(&over_uniform) {
+        lanes.push(lane("over equal weights", &over_uniform));
+    }
     if is_chosen {
         words += " The best member is here the one that other rows chose as best.";
     }
@@ -40,8 +43,7 @@ pub(super) fn gain(subject: &Subject<'_>, options: &Options) -> Option<String> {
     let domain = padded(extent(ends)?, 0.08);
     let x_name = format!("gain in {}", subject.score_name());
     // A check compares what was tried, rows given for it what is kept.
-    let title =
-        format!("What {} gains", if is_chosen { "the stack" } else { subject.whole().name() });
+    let title = format!("What {} gains", gaining(subject, is_chosen));
     let picture = Lanes {
         heading: Heading::new(&title, &words, options),
         mark: Mark::Dot,
@@ -51,6 +53,11 @@ pub(super) fn gain(subject: &Subject<'_>, options: &Options) -> Option<String> {
         line: Some(0.0),
     };
     Some(picture.draw(&lanes, options))
+}
+
+/// What the gains are of: what a check has tried, or what is kept.
+fn gaining(subject: &Subject<'_>, is_chosen: bool) -> &'static str {
+    if is_chosen { subject.tried_name() } else { subject.whole().name() }
 }
 
 fn se_words(estimate: &Estimate) -> String {
@@ -71,10 +78,13 @@ struct Gains {
 
 fn gains(subject: &Subject<'_>) -> Option<Gains> {
     let with = |best: &Estimate, uniform: &Estimate, is_chosen: bool, words: &str| {
-        let words = format!(
-            "{words} Whiskers are 90 % intervals, after ± stands one standard error; left of the line {} is worse.",
-            if is_chosen { "the stack" } else { subject.whole().name() }
-        );
+        let errors = if best.se.is_some() || uniform.se.is_some() {
+            "Whiskers are 90 % intervals, after ± stands one standard error; left"
+        } else {
+            "Left"
+        };
+        let words =
+            format!("{words} {errors} of the line {} is worse.", gaining(subject, is_chosen));
         Some(Gains { over_best: *best, over_uniform: *uniform, is_chosen, words })
     };
     let scored = match subject {
@@ -82,6 +92,9 @@ fn gains(subject: &Subject<'_>) -> Option<Gains> {
         _ => subject.model().and_then(|view| view.score),
     };
     if let Some(report) = scored {
+        if report.members.len() < 2 {
+            return None;
+        }
         let words = new_rows(report.rows);
         return with(&report.gain_over_best, &report.gain_over_uniform, false, &words);
     }
@@ -93,7 +106,7 @@ fn gains(subject: &Subject<'_>) -> Option<Gains> {
         );
         return with(&check.gain_over_best, &check.gain_over_uniform, true, &words);
     }
-    let weighing = subject.weighing()?;
+    let weighing = subject.weighing().filter(|own| own.members.len() > 1)?;
     match &weighing.cross_validated {
         Some(honest) => {
             let words = "Paired differences with weights found on other rows than those scored.";

@@ -6,6 +6,7 @@ use dolmen::error::{Error, Result};
 use dolmen::evaluate::explain::{Dependence, InputImportance, OutputCurve};
 use dolmen::recipe::Evidence;
 
+use super::classes::{self, key};
 use super::members::{NINETY, around};
 use super::{Picture, not_shown};
 use crate::draw::{
@@ -127,7 +128,7 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
     let off = far.map(|far| format!("predictions as far off as {}", short(far)));
     let words = format!(
         "{}{}",
-        dependence_words(found, with_rows, super::classes::count(subject, evidence)),
+        dependence_words(found, with_rows, classes::count(subject, evidence)),
         not_shown(off.as_slice())
     );
     let domain = match &found.levels {
@@ -160,7 +161,7 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
     }
     if !is_single {
         let names: Vec<&str> = found.outputs.iter().map(|curve| curve.name.as_str()).collect();
-        super::classes::key(&mut plot, &names, options, 170.0);
+        key(&mut plot, &names, options, 170.0);
     }
     Ok(Some(plot.finish()))
 }
@@ -184,7 +185,7 @@ fn dependence_words(found: &Dependence, with_rows: bool, classes: usize) -> Stri
     }
     if !is_single && found.outputs.len() < classes {
         words += &format!(
-            " Shown are the first {} of {classes} classes; of the others no curves are kept.",
+            " Shown are the {} most frequent of {classes} classes; of the others no curves are kept.",
             found.outputs.len()
         );
     }
@@ -213,7 +214,7 @@ fn draw_mean(plot: &mut Plot, found: &Dependence, k: usize) {
     let name = if curve.name.is_empty() { "mean prediction" } else { &curve.name };
     if found.levels.is_none() {
         let points: Vec<(f64, f64)> = points().collect();
-        plot.cut_curve(&points, Pen::new(Colour::Series(k), 2.6), name);
+        plot.cut_curve(&points, Pen::series(k, 2.6), name);
     }
     let (low, high) = plot.y.domain();
     for (i, (value, mean)) in points().enumerate().filter(|(_, (_, m))| (low..=high).contains(m)) {

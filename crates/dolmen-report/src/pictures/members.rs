@@ -7,8 +7,8 @@ use dolmen::score::Estimate;
 use dolmen::task::TaskKind;
 
 use crate::draw::{
-    Colour, Grid, Heading, Lane, Lanes, Mark, Shade, counted, extent, fixed, padded, plus_minus,
-    short,
+    Colour, Grid, Heading, Lane, Lanes, Mark, Shade, capital, counted, extent, fixed, padded,
+    plus_minus, short,
 };
 use crate::subject::Whole;
 use crate::{Options, Subject};
@@ -207,17 +207,21 @@ fn score_lanes(subject: &Subject<'_>) -> Option<(Vec<Lane>, String)> {
     };
     let Some(check) = subject.check() else {
         let weighing = subject.weighing()?;
-        let (score, words) = match &weighing.cross_validated {
+        let (score, uniform, words) = match &weighing.cross_validated {
             Some(honest) => (
-                honest.score,
+                Estimate { mean: honest.score, se: honest.score_se },
+                honest.uniform,
                 "The combination with weights found on other rows than those scored, members on the rows that each had not seen.",
             ),
             None => (
-                weighing.score,
+                Estimate { mean: weighing.score, se: weighing.score_se },
+                weighing.uniform,
                 "The combination on the rows its weights were found on: a little flattering.",
             ),
         };
-        lanes.push(Lane { is_strong: true, ..Lane::new("the combination", score, short(score)) });
+        lanes.push(Lane { is_strong: true, ..estimated("the combination", &score) });
+        let uniform = uniform.filter(|_| weighing.members.len() > 1 && is_estimated(weighing));
+        lanes.extend(uniform.map(|own| equal_weights(&own)));
         return Some((lanes, words.into()));
     };
     let kept = subject.whole();
@@ -226,7 +230,7 @@ fn score_lanes(subject: &Subject<'_>) -> Option<(Vec<Lane>, String)> {
         (lane.is_strong, lane.colour) = (true, Colour::First);
     }
     let tried = [
-        ("the stack", &check.stack, matches!(kept, Whole::Stack | Whole::Combination)),
+        (subject.tried_name(), &check.stack, matches!(kept, Whole::Stack | Whole::Combination)),
         ("equal weights", &check.uniform, kept == Whole::Average),
     ];
     for (name, score, is_strong) in tried {
@@ -235,11 +239,17 @@ fn score_lanes(subject: &Subject<'_>) -> Option<(Vec<Lane>, String)> {
     }
     let held_out = if check.nested { "members and weights" } else { "the weights" };
     let words = format!(
-        "The stack and equal weights on rows held out from {held_out} ({}); members on the rows that each had not seen.{}",
+        "{} and equal weights on rows held out from {held_out} ({}); members on the rows that each had not seen.{}",
+        capital(subject.tried_name()),
         counted(check.checked_rows, "row"),
         subject.not_kept().map_or_else(String::new, |sentence| format!(" {sentence}"))
     );
     Some((lanes, words))
+}
+
+/// The score of equal weights, beside that of what is shown.
+fn equal_weights(score: &Estimate) -> Lane {
+    Lane { colour: Colour::Series(1), ..estimated("equal weights", score) }
 }
 
 /// A score with its interval.
@@ -267,7 +277,11 @@ fn scored_lanes(report: &dolmen::recipe::ScoreReport, whole: Whole<'_>) -> Vec<L
             ..estimated(&m.name, &alone)
         }
     };
-    report.members.iter().map(member).chain([own]).collect()
+    // Of an average they are the same once more.
+    let is_other = report.members.len() > 1 && whole != Whole::Average;
+    let uniform = report.uniform.filter(|_| is_other);
+    let uniform = uniform.map(|score| equal_weights(&score));
+    report.members.iter().map(member).chain([own]).chain(uniform).collect()
 }
 
 /// The combiners that were tried, the one that is used standing out.

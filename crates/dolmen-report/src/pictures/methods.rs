@@ -7,7 +7,7 @@ use super::Picture;
 use super::members::NINETY;
 use crate::draw::{
     Canvas, Colour, Fill, Frame, Grid, Heading, Lane, Lanes, Letters, MARGIN, Mark, Pen, SMALL,
-    Scale, Shade, apart, extent, fitted, padded, plus_minus, short, told_apart,
+    Scale, Shade, apart, extent, padded, plus_minus, short, told_apart, width,
 };
 use crate::{Options, Subject};
 
@@ -29,6 +29,22 @@ pub(crate) fn spoken(name: &str) -> &str {
         "cheating" => "best member in hindsight",
         other => other,
     }
+}
+
+/// That the check kept something simpler in the place of the stack, in a sentence; nothing where it never did.
+pub(crate) fn replaced(comparison: &Comparison) -> Option<String> {
+    let kept = comparison.kept.filter(|kept| kept.replaced() > 0)?;
+    let (splits, simpler) = (kept.stack + kept.replaced(), kept.replaced());
+    let what = match (kept.uniform, kept.member) {
+        (_, 0) => "equal weights".to_string(),
+        (0, _) => "one member alone".into(),
+        (uniform, member) => format!("equal weights in {uniform} and one member alone in {member}"),
+    };
+    let of =
+        if simpler == splits { format!("all {splits}") } else { format!("{simpler} of {splits}") };
+    Some(format!(
+        "In {of} splits the check of the stack kept something simpler in its place, {what}: there it is this that is scored as the stack."
+    ))
 }
 
 /// Methods by their mean over the splits.
@@ -75,8 +91,9 @@ pub(super) fn methods(subject: &Subject<'_>, options: &Options) -> Option<String
     let star =
         if lost { " * some splits have no finite score; the mean is over the others." } else { "" };
     let splits = comparison.methods.first().map_or(0, |method| method.split_scores.len());
+    let instead = replaced(comparison).map_or_else(String::new, |text| format!(" {text}"));
     let words = format!(
-        "Means over {splits} splits of {} rows, with 90 % intervals as if splits were independent.{star}",
+        "Means over {splits} splits of {} rows, with 90 % intervals as if splits were independent.{star}{instead}",
         comparison.rows
     );
     let x_name = format!("{} (higher is better)", score_name(comparison));
@@ -128,6 +145,9 @@ pub(super) fn ranks(subject: &Subject<'_>, options: &Options) -> Option<String> 
             "cannot be told apart",
         );
     }
+    let spoken_names: Vec<&str> = methods.iter().map(|method| spoken(&method.name)).collect();
+    let ranks = methods.iter().map(|method| width(&format!(" {:.2}", method.rank), SMALL));
+    let cut = told_apart(&spoken_names, SMALL, names - ranks.fold(0.0, f64::max));
     for (k, method) in methods.iter().enumerate() {
         // The better half is named at the left, the other at the right.
         let is_left = k < rows;
@@ -138,7 +158,7 @@ pub(super) fn ranks(subject: &Subject<'_>, options: &Options) -> Option<String> 
         canvas.path(&[(at, top), (at, y), (edge, y)], pen, "");
         let title = format!("{}: mean rank {}", method.name, short(method.rank));
         canvas.dot((at, top), 4.0, Fill::new(Colour::First), &title);
-        let name = fitted(&format!("{} {:.2}", spoken(&method.name), method.rank), SMALL, names);
+        let name = format!("{} {:.2}", cut[k], method.rank);
         let letters = Letters::new(SMALL, Colour::Ink);
         let letters = if is_left { letters.end() } else { letters };
         let place = (if is_left { edge - 5.0 } else { edge + 5.0 }, y + 4.0);

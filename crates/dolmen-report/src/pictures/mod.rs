@@ -7,7 +7,8 @@
 //! | `density` | one column, two columns, kernels |
 //! | `pairs` | all pairs of columns |
 //! | `mass` | where densities are looked at |
-//! | `calibration` | PIT, reliability, coverage of intervals |
+//! | `calibration` | PIT, coverage of intervals |
+//! | `reliability` | predicted probabilities against what came true |
 //! | `classes` | ROC, precision and recall, confusion |
 //! | `numbers` | predicted against true, residuals |
 //! | `inputs` | importance, dependence |
@@ -27,11 +28,12 @@ mod members;
 mod methods;
 mod numbers;
 mod pairs;
+mod reliability;
 mod rounds;
 mod tree;
 
 pub(crate) use members::is_estimated;
-pub(crate) use methods::spoken;
+pub(crate) use methods::{replaced, spoken};
 
 use dolmen::error::{Error, Result};
 
@@ -54,7 +56,7 @@ pub(crate) fn draw(subject: &Subject<'_>, kind: Kind, options: &Options) -> Pict
         Kind::Pairs => pairs::pairs(subject, options),
         Kind::Kernel => density::kernel(subject, options),
         Kind::Pit => calibration::pit(subject, options),
-        Kind::Reliability => calibration::reliability(subject, options),
+        Kind::Reliability => reliability::reliability(subject, options),
         Kind::Coverage => Ok(calibration::coverage(subject, options)),
         Kind::Roc => classes::roc(subject, options),
         Kind::PrecisionRecall => classes::precision_recall(subject, options),

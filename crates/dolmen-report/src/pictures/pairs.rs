@@ -6,8 +6,8 @@ use super::density::{beyond, density_of, draw_points, draw_surface, undrawn};
 use super::mass::{View, Views, if_possible};
 use super::{Picture, not_shown};
 use crate::draw::{
-    Canvas, Colour, Fill, Heading, Letters, MARGIN, Pen, SMALL, Scale, Ticks, fitted, label_place,
-    ticks_across, width,
+    Canvas, Colour, Fill, Heading, Letters, MARGIN, Pen, SMALL, Scale, Ticks, label_place,
+    ticks_across, told_apart, width,
 };
 use crate::{ModelView, Options, Subject};
 
@@ -112,15 +112,16 @@ impl<'a> Plots<'a> {
 
     /// The names and numbers of a column: below it, and left of its row.
     fn draw_axes(&self, canvas: &mut Canvas, column: usize) {
-        let name = &self.view.model.schema().fields()[column].name;
         let (across, up) = (self.across(column), self.up(column));
         let bottom = self.top + self.cell * self.seen.len() as f64;
-        let short_name = fitted(name, SMALL, self.cell - 2.0 * GAP);
+        let fields = self.view.model.schema().fields().iter();
+        let names: Vec<&str> = fields.map(|field| field.name.as_str()).collect();
+        let short_name = &told_apart(&names, SMALL, self.cell - 2.0 * GAP)[column];
         let letters = Letters::new(SMALL, Colour::Muted).middle();
         let place = (MARGIN + 12.0, f64::midpoint(up.0, up.1));
-        canvas.upright_text(place, &short_name, letters);
+        canvas.upright_text(place, short_name, letters);
         let place = (f64::midpoint(across.0, across.1), bottom + 26.0);
-        canvas.titled_text(place, &short_name, letters, name);
+        canvas.titled_text(place, short_name, letters, names[column]);
         let (x, y) = (self.scale(column, across), self.scale(column, up));
         let tiny = Letters::new(TINY, Colour::Muted);
         for (value, label) in &self.ticks[column] {

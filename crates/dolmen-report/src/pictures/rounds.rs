@@ -174,7 +174,7 @@ fn draw_training(members: &[Losses], is_relative: bool, options: &Options) -> Op
     for (k, own) in members.iter().enumerate() {
         let thickness = if own.fits.len() > 1 { 1.3 } else { 2.0 };
         for fit in &own.fits {
-            draw_losses(&mut plot, own, fit, Pen::new(Colour::Series(k), thickness));
+            draw_losses(&mut plot, own, fit, Pen::series(k, thickness));
         }
     }
     let names: Vec<&str> = members.iter().map(|own| own.name.as_str()).collect();

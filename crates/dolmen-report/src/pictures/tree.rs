@@ -9,9 +9,14 @@ use crate::draw::{
 };
 use crate::{ModelView, Options, Subject};
 
-/// Levels drawn; below them a dot stands for the rest.
-const MOST_DEPTH: usize = 4;
+/// Levels drawn where the width allows; below them a dot stands for the rest.
+const MOST_DEPTH: usize = 6;
 const LEVEL: f64 = 84.0;
+/// The least room of a node side by side with others.
+const LEAST: f64 = 52.0;
+/// The room below which every other leaf of the lowest level stands lower, so that each has the room of two; and by how much.
+const CLOSE: f64 = 92.0;
+const STAGGER: f64 = 30.0;
 
 /// A tree by its parallel arrays.
 struct Nodes<'a> {
@@ -23,6 +28,8 @@ struct Nodes<'a> {
     subsets: Vec<&'a [f64]>,
     values: &'a [f64],
     width: usize,
+    /// Levels that are drawn.
+    levels: usize,
 }
 
 impl<'a> Nodes<'a> {
@@ -41,7 +48,16 @@ impl<'a> Nodes<'a> {
                 .collect(),
             values,
             width: *shape.get(1)?,
+            levels: MOST_DEPTH,
         })
+    }
+
+    /// The same with as many levels as fit side by side into this width, one at least.
+    fn within(mut self, width: f64) -> Self {
+        while self.levels > 1 && self.breadth(0, 0) as f64 * LEAST > width {
+            self.levels -= 1;
+        }
+        self
     }
 
     fn is_leaf(&self, node: usize) -> bool {
@@ -55,15 +71,22 @@ impl<'a> Nodes<'a> {
 
     /// Nodes side by side at the lowest level that is drawn.
     fn breadth(&self, node: usize, depth: usize) -> usize {
-        if self.is_leaf(node) || depth == MOST_DEPTH {
+        if self.is_leaf(node) || depth == self.levels {
             return 1;
         }
         let below = |next: f64| self.breadth(next as usize, depth + 1);
         below(self.left[node]) + below(self.right[node])
     }
 
+    /// Whether something lies below the levels that are drawn.
+    fn is_cut(&self, node: usize, depth: usize) -> bool {
+        let below = |next: f64| self.is_cut(next as usize, depth + 1);
+        !self.is_leaf(node)
+            && (depth == self.levels || below(self.left[node]) || below(self.right[node]))
+    }
+
     fn depth(&self, node: usize, depth: usize) -> usize {
-        if self.is_leaf(node) || depth == MOST_DEPTH {
+        if self.is_leaf(node) || depth == self.levels {
             return depth;
         }
         let below = |next: f64| self.depth(next as usize, depth + 1);
@@ -127,6 +150,9 @@ struct Drawing<'a> {
     /// Room for one node side by side.
     room: f64,
     top: f64,
+    /// The lowest level that is drawn, and how much lower every other leaf of it stands.
+    depth: usize,
+    stagger: f64,
 }
 
 /// A tree of the model.
@@ -166,7 +192,7 @@ fn draw_tree(
 ) -> Option<String> {
     let parameters = view.model.member_parameters(name)?;
     let Found { tree, is_first, votes, scores } = find(&parameters)?;
-    let nodes = Nodes::of(tree)?;
+    let nodes = Nodes::of(tree)?.within(options.width - 2.0 * MARGIN);
     let fields = view.model.schema().fields();
     let own = || fields.iter().map(|field| field.name.clone()).collect();
     let names = columns(&parameters).unwrap_or_else(own);
@@ -176,18 +202,23 @@ fn draw_tree(
         1 => "1 split".to_string(),
         count => format!("{count} splits"),
     };
-    let deeper = if depth == MOST_DEPTH { " A dot stands for what lies deeper." } else { "" };
+    let deeper = match (nodes.is_cut(0, 0), nodes.levels) {
+        (false, _) => "",
+        (true, MOST_DEPTH) => " A dot stands for what lies deeper.",
+        (true, _) => " A dot stands for what lies deeper: a wider picture has room for more.",
+    };
     let unused = if weight == Some(0.0) { " It has no weight in the model." } else { "" };
     let added = scores.map_or_else(String::new, |scores| added_words(scores, view.model.classes()));
     let words = format!("{name}: {which}{splits}. Left is yes.{added}{deeper}{unused}");
     let heading = Heading::new("A tree", &words, options);
-    let wide = options.width.max(breadth as f64 * 92.0 + 2.0 * MARGIN);
     let top = heading.height();
-    let mut canvas = Canvas::new(wide, top + LEVEL * depth as f64 + 60.0, options);
+    let room = (options.width - 2.0 * MARGIN) / breadth as f64;
+    let stagger = if room < CLOSE { STAGGER } else { 0.0 };
+    let height = top + LEVEL * depth as f64 + 60.0 + stagger;
+    let mut canvas = Canvas::new(options.width, height, options);
     heading.draw(&mut canvas);
-    let room = (wide - 2.0 * MARGIN) / breadth as f64;
     let classes = view.model.classes();
-    let drawing = Drawing { nodes, names, fields, classes, votes, room, top };
+    let drawing = Drawing { nodes, names, fields, classes, votes, room, top, depth, stagger };
     drawing.draw(&mut canvas, 0, 0, MARGIN);
     Some(heading.finish(canvas))
 }
@@ -209,11 +240,15 @@ impl Drawing<'_> {
         let y = self.top + LEVEL * depth as f64 + 20.0;
         let span = self.room * nodes.breadth(node, depth) as f64;
         if nodes.is_leaf(node) {
-            let at = (left + span / 2.0, y);
-            self.draw_leaf(canvas, nodes.leaf(node), at);
+            let is_close = self.stagger > 0.0 && depth == self.depth;
+            let is_odd = ((left - MARGIN) / self.room).round() as usize % 2 == 1;
+            let lower = if is_close && is_odd { self.stagger } else { 0.0 };
+            let room = if is_close { 2.0 * self.room - 20.0 } else { self.room - 8.0 };
+            let at = (left + span / 2.0, y + lower);
+            self.draw_leaf(canvas, nodes.leaf(node), at, room);
             return at;
         }
-        if depth == MOST_DEPTH {
+        if depth == nodes.levels {
             let at = (left + span / 2.0, y);
             canvas.dot(at, 4.0, Fill::new(Colour::Muted), &self.question(node).1);
             return at;
@@ -233,7 +268,9 @@ impl Drawing<'_> {
             );
         }
         let (text, title) = self.question(node);
-        let text = fitted(&text, SMALL, span.max(90.0) - 10.0);
+        // It stands above the middle of what lies below, which need not be the middle of its own room.
+        let room = 2.0 * (at.0 - left).min(left + span - at.0);
+        let text = fitted(&text, SMALL, room - 18.0);
         let wide = width(&text, SMALL) + 14.0;
         canvas.bar((at.0 - wide / 2.0, y - 12.0), (wide, 24.0), Fill::new(Colour::Faint), &title);
         canvas.titled_text(
@@ -275,7 +312,7 @@ impl Drawing<'_> {
         (text, title)
     }
 
-    fn draw_leaf(&self, canvas: &mut Canvas, values: &[f64], at: (f64, f64)) {
+    fn draw_leaf(&self, canvas: &mut Canvas, values: &[f64], at: (f64, f64), room: f64) {
         let best = (0..values.len()).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap_or(0);
         let (text, share, colour) = match (self.classes.get(best), values) {
             (Some(class), [_, _, ..]) if values.len() == self.classes.len() => {
@@ -294,7 +331,7 @@ impl Drawing<'_> {
             .map(|(class, p)| format!("{class} {}", short(*p)))
             .collect();
         let title = if values.len() > 1 { named.join(", ") } else { text.clone() };
-        let text = fitted(&text, SMALL, self.room - 8.0);
+        let text = fitted(&text, SMALL, room);
         let wide = width(&text, SMALL) + 12.0;
         canvas.bar(
             (at.0 - wide / 2.0, at.1 - 12.0),

@@ -69,12 +69,16 @@ pub(crate) fn weighing(names: &[&str], task: &str) -> WeighReport {
         iterations: 5,
         converged: true,
         score: -1.45,
+        score_se: Some(0.02),
+        uniform: Some(estimate(-1.44, 0.02)),
         gain_over_best: gain,
         gain_over_uniform: estimate(-0.01, 0.01),
         cross_validated: Some(CrossValidated {
             folds: 5,
             kind: dolmen::oos::CheckKind::Matrix,
             score: -1.46,
+            score_se: Some(0.021),
+            uniform: Some(estimate(-1.45, 0.02)),
             gain_over_best: gain,
             gain_over_uniform: estimate(-0.01, 0.01),
         }),
@@ -132,6 +136,7 @@ pub(crate) fn of_classes(names: [&str; 3]) -> Evidence {
         correlation: Some(MemberCorrelation {
             members: vec!["forest".into(), "ridge".into()],
             values: vec![1.0, -0.3, -0.3, 1.0],
+            alike: Vec::new(),
         }),
         importance: Some(Importance {
             rows,
@@ -223,6 +228,7 @@ pub(crate) fn comparison(better: f64) -> Comparison {
         methods: methods.iter().map(|(name, mean)| method(name, *mean, 20)).collect(),
         mean_weights: Vec::new(),
         combiners: std::collections::BTreeMap::new(),
+        kept: None,
         duels: Vec::new(),
         notes: Vec::new(),
     }

@@ -190,6 +190,22 @@ fn the_tree_of_a_member_with_weight_is_drawn() {
     assert!(svg.contains("tree(depth=5): ") && !svg.contains("no weight"), "{svg}");
 }
 
+/// A picture is as wide as is asked: a tree shows fewer levels where there is less room.
+#[test]
+fn a_tree_keeps_to_its_width() {
+    let recipe = "target = 'y'\nmembers = ['tree(depth=6)']\nkeep_stack = true";
+    let fit = fit(recipe, &["class"]);
+    let drawn = |width: f64| {
+        let options = Options { width, ..Options::default() };
+        draw(&Subject::of(&fit.model), Kind::Tree, &options).unwrap()
+    };
+    let splits = |svg: &str| svg.matches('≤').count();
+    let (narrow, wide) = (drawn(420.0), drawn(3000.0));
+    assert!(narrow.contains("viewBox=\"0 0 420 ") && wide.contains("viewBox=\"0 0 3000 "));
+    assert!(splits(&narrow) > 1 && splits(&wide) > splits(&narrow), "{narrow}");
+    assert!(narrow.contains("a wider picture has room for more"));
+}
+
 #[test]
 fn columns_that_are_named_wrongly_are_told_what_to_do() {
     let fit = fit("members = ['gaussian', 'mixture(components=2)']", &["class", "colour"]);

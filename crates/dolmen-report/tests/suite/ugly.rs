@@ -73,10 +73,10 @@ fn what_is_said_of_many_is_said_once() {
     let all: Vec<&str> = names.iter().map(String::as_str).collect();
     let report = made::weighing(&all, "classification");
     let mut evidence = made::of_classes(["a", "b", "c"]);
-    let near = |k: usize| if k / 38 < 20 && k % 38 < 20 { 1.0 } else { 0.5 };
     if let Some(correlation) = &mut evidence.correlation {
         correlation.members = names.clone();
-        correlation.values = (0..38 * 38).map(near).collect();
+        correlation.values = vec![0.5; 38 * 38];
+        correlation.alike = vec![(0..20).collect()];
     }
     if let Some(confusion) = evidence.classes.as_mut().and_then(|own| own.confusion.as_mut()) {
         confusion.classes = (0..30).map(|c| format!("class {c}")).collect();
@@ -105,7 +105,8 @@ fn names_of_columns_stay_on_the_picture() {
     let members: Vec<String> =
         (0..9).map(|k| format!("mixture(components={k}, covariance=diagonal)")).collect();
     let values = vec![0.5; 81];
-    evidence.correlation = Some(dolmen::recipe::MemberCorrelation { members, values });
+    evidence.correlation =
+        Some(dolmen::recipe::MemberCorrelation { members, values, alike: Vec::new() });
     let subject = Subject::Weighing(&report, Some(&evidence));
     let svg = draw(&subject, Kind::Correlation, &Options::default()).unwrap();
     let starts = svg.split("translate(").skip(1).filter_map(|rest| rest.split_once(')'));
@@ -127,7 +128,8 @@ fn the_key_of_a_heat_map_ends_on_a_narrow_picture() {
     let mut evidence = made::of_density();
     let members: Vec<String> = (0..14).map(|k| format!("kernel(bandwidth=0.{k})")).collect();
     let values = vec![0.5; 14 * 14];
-    evidence.correlation = Some(dolmen::recipe::MemberCorrelation { members, values });
+    evidence.correlation =
+        Some(dolmen::recipe::MemberCorrelation { members, values, alike: Vec::new() });
     let subject = Subject::Weighing(&report, Some(&evidence));
     let narrow = Options { width: 460.0, ..Options::default() };
     let heat = draw(&subject, Kind::Correlation, &narrow).unwrap();
@@ -235,4 +237,51 @@ fn names_are_text_not_markup() {
     let report = made::weighing(&["<script>alert(1)</script>", "b"], "density");
     let html = page(&Subject::Weighing(&report, None), &PageOptions::default()).unwrap();
     assert!(!html.contains("<script>alert"), "a name became a script");
+}
+
+/// Probabilities of eight classes, whose names differ in their middle only.
+fn of_eight() -> dolmen::recipe::Evidence {
+    let name = |k: usize| format!("a class with a long name, number {k} of the eight there are");
+    let (rows, count) = (400, 8);
+    let code = |i: usize| (made::noise(i, 1) * 8.0) as u32;
+    let classes: Vec<String> = (0..count).map(name).collect();
+    let labels = dolmen::target::Labels::new(classes.clone(), (0..rows).map(code).collect());
+    let row = |i: usize| {
+        let own = 0.2 + 0.7 * made::noise(i, 2);
+        (0..count).map(move |c| if c == code(i) as usize { own } else { (1.0 - own) / 7.0 })
+    };
+    let predicted: Vec<f64> = (0..rows).flat_map(row).collect();
+    let mut evidence = made::of_classes(["a", "b", "c"]);
+    let curves = dolmen::score::curves::ClassCurves::of;
+    evidence.classes = Some(curves(&predicted, &labels.unwrap(), &vec![1.0; rows]));
+    let outputs = &mut evidence.dependence[0].outputs;
+    let curve = outputs[0].clone();
+    let of_class = |name: String| dolmen::evaluate::explain::OutputCurve { name, ..curve.clone() };
+    *outputs = classes.into_iter().map(of_class).collect();
+    evidence
+}
+
+#[test]
+fn eight_classes_are_told_apart() {
+    let report = made::weighing(&["only"], "classification");
+    let evidence = of_eight();
+    let subject = Subject::Weighing(&report, Some(&evidence));
+    for (kind, width) in [(Kind::Roc, 720.0), (Kind::Dependence, 540.0), (Kind::Reliability, 720.0)]
+    {
+        let svg = draw(&subject, kind, &Options { width, ..Options::default() }).unwrap();
+        elements(&svg);
+        for k in 0..8 {
+            let told = format!("…{k} of");
+            let texts = svg.split("</text>").filter_map(|text| text.rsplit('>').next());
+            assert!(texts.clone().any(|text| text.contains(&told)), "{kind}: {told} in {svg}");
+        }
+    }
+    // There are seven colours: the eighth curve is dashed.
+    let moves = draw(&subject, Kind::Dependence, &Options::default()).unwrap();
+    assert_eq!(moves.matches("<path").count(), 8);
+    let dashed = moves.split("<path").filter(|path| path.contains("stroke-dasharray=\"7 3\""));
+    assert_eq!(dashed.count(), 1, "{moves}");
+    // Each class has axes of its own.
+    let own = draw(&subject, Kind::Reliability, &Options::default()).unwrap();
+    assert_eq!(own.matches("<svg").count(), 9);
 }

@@ -1,5 +1,6 @@
 //! What pages say: whether combining is worth it, and what to look at.
 
+use dolmen::evaluate::compare::KeptCounts;
 use dolmen::recipe::Combined;
 use dolmen::run::Run;
 use dolmen::score::Estimate;
@@ -45,6 +46,24 @@ fn new_rows_have_a_say_about_combining() {
     assert!(html.contains("On the 90 new rows it is clearly worse than 'ridge'"));
 }
 
+/// One row has a score, and nothing that could be sure.
+#[test]
+fn one_new_row_is_no_proof() {
+    for (recipe, leave_out) in [
+        (ASKED_FOR, vec!["class"]),
+        ("target = 'class'\nmembers = ['tree', 'logistic']\nkeep_all = true", vec!["y"]),
+        ("members = ['gaussian', 'kernel']\nkeep_all = true", vec!["class", "colour"]),
+    ] {
+        let fit = fit(recipe, &leave_out);
+        let (model, run) = (&fit.model, Run::new(0));
+        let (score, evidence) = model.judge(model.rows_of(table(1)).unwrap(), true, &run).unwrap();
+        let (evidence, score) = (Some(&evidence), Some(&score));
+        let html = page_of(&Subject::Model(ModelView { model, evidence, score, rows: None }));
+        assert!(html.contains("On the one new row it cannot be told from"), "{html}");
+        assert!(!html.contains("NaN") && !html.contains("R² is"), "{html}");
+    }
+}
+
 #[test]
 fn the_page_of_a_matrix_answers_its_question() {
     let mut report = made::weighing(&["a", "b"], "density");
@@ -58,10 +77,56 @@ fn the_page_of_a_matrix_answers_its_question() {
         page_of(&Subject::Weighing(&report, None))
     };
     assert!(told(made::estimate(0.04, 0.015), -1.4).contains("Yes, clearly: with weights"));
-    assert!(told(made::estimate(0.001, 0.015), -1.4).contains("Not to be told"));
+    assert!(told(made::estimate(0.001, 0.015), -1.4).contains("It cannot be told"));
     assert!(told(made::estimate(-0.1, 0.015), -1.4).contains("the best member alone is clearly"));
     let lost = told(Estimate { mean: f64::NEG_INFINITY, se: None }, f64::NEG_INFINITY);
     assert!(lost.contains("it gives some row no probability at all, and its score is −∞"));
+}
+
+#[test]
+fn the_page_of_a_matrix_says_how_good_it_is_and_what_to_do() {
+    let mut report = made::weighing(&["a", "b"], "regression");
+    let html = page_of(&Subject::Weighing(&report, None));
+    for said in [
+        "How good it is.</strong> With weights found on other rows than those scored, the mean minus squared error per row is −1.46 ± 0.021: a root mean squared error of 1.208.",
+        "The best member, 'a', has −1.5 alone, equal weights −1.45 ± 0.02.",
+        "What to do next.</strong> Use equal weights",
+    ] {
+        assert!(html.contains(said), "{said}");
+    }
+    if let Combined::Weighed(weighing) = &mut report.combined {
+        weighing.members.truncate(1);
+    }
+    let html = page_of(&Subject::Weighing(&report, None));
+    assert!(html.contains("there is nothing to combine"));
+    assert!(!html.contains("equal weights") && !html.contains("What to do next"), "{html}");
+}
+
+/// Beside the combination stand equal weights, both with their errors.
+#[test]
+fn scores_of_a_matrix_have_errors_and_equal_weights() {
+    let report = made::weighing(&["a", "b"], "density");
+    let svg = draw(&Subject::Weighing(&report, None), Kind::Scores, &Options::default()).unwrap();
+    for said in ["the combination: −1.46 ± 0.021", "equal weights: −1.45 ± 0.02"] {
+        assert!(svg.contains(said), "{said}: {svg}");
+    }
+}
+
+#[test]
+fn a_stack_that_was_replaced_in_a_comparison_is_noticed() {
+    let mut comparison = made::comparison(0.02);
+    assert!(!page_of(&Subject::Comparison(&comparison)).contains("simpler in its place"));
+    let mut told = |stack: usize, uniform: usize, member: usize| {
+        comparison.kept = Some(KeptCounts { stack, uniform, member });
+        page_of(&Subject::Comparison(&comparison))
+    };
+    assert!(!told(20, 0, 0).contains("simpler in its place"));
+    let some = told(5, 7, 8);
+    assert!(some.contains("In 15 of 20 splits the check of the stack kept something simpler in its place, equal weights in 7 and one member alone in 8"));
+    assert!(some.contains("It cannot be told from these splits: the stack scores"));
+    let never = told(0, 0, 20);
+    assert!(never.contains("No, its check never kept the stack: what was kept in its place"));
+    assert!(never.contains("In all 20 splits"), "{never}");
 }
 
 #[test]
@@ -142,10 +207,10 @@ fn a_stack_without_a_check_is_not_said_to_be_unknown() {
 #[test]
 fn comparisons_have_a_verdict() {
     let html = page_of(&Subject::Comparison(&made::comparison(0.02)));
-    assert!(html.contains("Not to be told from these splits: the stack scores"), "p is 0.08");
+    assert!(html.contains("It cannot be told from these splits: the stack scores"), "p is 0.08");
     assert!(html.contains("The stack has the best mean"), "of those that could have been used");
     let html = page_of(&Subject::Learning(&made::learning()));
     assert!(html.contains("Would still more help?") && html.contains("the stack goes from"));
     let html = page_of(&Subject::Sets(&made::sets()));
-    assert!(html.contains("best mean rank") && html.contains("not to be told from"), "{html}");
+    assert!(html.contains("best mean rank") && html.contains("cannot be told from"), "{html}");
 }

@@ -7,7 +7,7 @@ use super::inference::{self, Absence, WeightError};
 use super::method::Weigher;
 use super::{FoundWeights, Method, Weighable, Weights};
 use crate::error::{Result, within};
-use crate::math::{first_largest, weighted_mean};
+use crate::math::first_largest;
 use crate::oos::{CheckKind, OutOfSample};
 use crate::run::{Run, Work};
 use crate::score::Estimate;
@@ -90,6 +90,12 @@ pub struct Weighing {
     pub converged: bool,
     /// Mean score of the combination on the rows its weights were found on.
     pub score: f64,
+    /// The standard error of that mean over the rows; `None` where a row has no finite score, and in reports of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score_se: Option<f64>,
+    /// The score of equal weights; `None` in reports of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uniform: Option<Estimate>,
     /// The member with the best score.
     pub best: String,
     /// Score of the combination less that of the best member.
@@ -137,6 +143,12 @@ pub struct CrossValidated {
     pub kind: CheckKind,
     /// Mean score of the combination.
     pub score: f64,
+    /// The standard error of that mean over the rows; `None` where a row has no finite score, and in reports of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score_se: Option<f64>,
+    /// The score of equal weights on the same rows; `None` in reports of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uniform: Option<Estimate>,
     /// Gain over the member that was best on the other rows.
     pub gain_over_best: Estimate,
     /// Gain over equal weights.
@@ -189,9 +201,8 @@ fn explain<T: Weighable>(
     let alone: Vec<Estimate> = run.install(|| (0..members).map(alone).collect());
     let best = first_largest(&alone.iter().map(|own| own.mean).collect::<Vec<f64>>());
     let row_scores = problem.row_scores(&solution.weights);
-    let gain = |weights: &[f64]| {
-        Estimate::of_difference(&row_scores, &problem.row_scores(weights), shares)
-    };
+    let uniform_scores = problem.row_scores(&vec![1.0 / members as f64; members]);
+    let gain = |others: &[f64]| Estimate::of_difference(&row_scores, others, shares);
     let errors = resolve(options.errors, method, oos.rows(), members);
     let inferred =
         infer(weigher, solution, &row_scores, errors, options.draws, &run.stream("errors"))?;
@@ -227,9 +238,11 @@ fn explain<T: Weighable>(
         iterations: solution.iterations,
         converged: solution.converged,
         score: solution.score,
+        score_se: Estimate::of(&row_scores, shares).se,
+        uniform: Some(Estimate::of(&uniform_scores, shares)),
         best: oos.members()[best].clone(),
-        gain_over_best: gain(&problem::unit(members, best)),
-        gain_over_uniform: gain(&vec![1.0 / members as f64; members]),
+        gain_over_best: gain(&problem.row_scores(&problem::unit(members, best))),
+        gain_over_uniform: gain(&uniform_scores),
         cross_validated: inferred.cross_validated,
         interchangeable: alike.into_iter().map(names).collect(),
         errors,
@@ -368,11 +381,17 @@ fn cross_validate<T: Weighable>(
             (stacked[i], best[i], tried_on[i]) = (of_stack[j], of_best[j], shares[i]);
         }
     }
+    // Means are over the rows that were tried.
+    let total: f64 = tried_on.iter().sum();
+    tried_on.iter_mut().for_each(|share| *share /= total.max(f64::MIN_POSITIVE));
     let uniform = problem.row_scores(&vec![1.0 / members as f64; members]);
+    let together = Estimate::of(&stacked, &tried_on);
     Some(CrossValidated {
         folds: folds.len(),
         kind,
-        score: weighted_mean(&stacked, &tried_on),
+        score: together.mean,
+        score_se: together.se,
+        uniform: Some(Estimate::of(&uniform, &tried_on)),
         gain_over_best: Estimate::of_difference(&stacked, &best, &tried_on),
         gain_over_uniform: Estimate::of_difference(&stacked, &uniform, &tried_on),
     })

@@ -102,10 +102,15 @@ pub struct MemberCorrelation {
     /// The correlation of each two members' errors on the rows of the matrix: residuals of numbers, log scores of everything
     /// else; row after row, NaN where one never varies.
     pub values: Vec<f64>,
+    /// Groups of members, by their places, each two of which make all but the same errors, so that one of them would do; none in
+    /// files of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alike: Vec<Vec<usize>>,
 }
 
-/// Members up to which correlations are kept.
+/// Members up to which correlations are kept, and rows that say something of them: of two rows each is 1 or -1.
 const MOST_CORRELATED: usize = 60;
+const FEWEST_CORRELATED: usize = 3;
 /// Columns and levels up to which they are summed up.
 const MOST_COLUMNS: usize = 64;
 const MOST_LEVELS: usize = 30;
@@ -118,11 +123,15 @@ const COMPARED: usize = 500;
 const BINS: usize = 20;
 
 impl MemberCorrelation {
-    /// Of a matrix; `None` of a single member, or of very many.
+    /// Of a matrix; `None` of a single member, of very many, or of a row or two.
     pub fn of<T: Task>(matrix: &OutOfSample<T>) -> Option<Self> {
         let members = matrix.members().to_vec();
-        let is_shown = (2..=MOST_CORRELATED).contains(&members.len());
-        is_shown.then(|| Self { values: matrix.error_correlation(), members })
+        let is_shown =
+            (2..=MOST_CORRELATED).contains(&members.len()) && matrix.rows() >= FEWEST_CORRELATED;
+        is_shown.then(|| {
+            let (values, alike) = (matrix.error_correlation(), matrix.alike());
+            Self { members, values, alike }
+        })
     }
 }
 

@@ -19,7 +19,7 @@ use crate::table::{Conventions, Features, Rows};
 use crate::target::Target;
 use crate::task::{Joint, Task};
 
-/// Classes whose curves are kept.
+/// Classes whose curves are kept: the most frequent ones.
 const MOST_OUTPUTS: usize = 8;
 
 /// How rows that are given for it explain a stack: while somebody waits, so by fewer predictions than in a fit. An input is shuffled once,
@@ -70,9 +70,9 @@ impl<T: Task> Explained<'_, T> {
         self.add_dependence(evidence, DependenceOptions::default(), run)
     }
 
-    /// Given rows that the stack has not seen.
+    /// Given rows that the stack has not seen; nothing of one row, whose inputs cannot be shuffled.
     pub(super) fn add_of_model(&self, evidence: &mut Evidence, run: &Run) -> Result<()> {
-        if !T::HAS_TARGET {
+        if !T::HAS_TARGET || self.sample.rows() < 2 {
             return Ok(());
         }
         let all: Vec<usize> = (0..self.sample.rows()).collect();
@@ -153,6 +153,8 @@ impl<T: Task> Explained<'_, T> {
             let is_joint = T::LOG_SPACE && T::CLASSES;
             Ok(if is_joint { Joint::posteriors(&predicted, classes.len()) } else { predicted })
         };
+        let labels = self.sample.target().labels();
+        let kept = labels.map_or_else(Vec::new, |labels| labels.frequent(MOST_OUTPUTS));
         let inputs = self.inputs();
         let most = importance.inputs.iter().take(options.most_inputs);
         for input in most.filter_map(|own| inputs.iter().find(|input| input.name == own.name)) {
@@ -163,7 +165,9 @@ impl<T: Task> Explained<'_, T> {
                 if found.outputs.len() == 2 {
                     found.outputs.remove(0);
                 }
-                found.outputs.truncate(MOST_OUTPUTS);
+                if found.outputs.len() > MOST_OUTPUTS {
+                    found.outputs = kept.iter().map(|&c| found.outputs[c].clone()).collect();
+                }
                 found
             }));
         }

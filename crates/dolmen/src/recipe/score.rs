@@ -44,6 +44,9 @@ pub struct ScoreReport {
     pub gain_over_best: Estimate,
     /// Score of the ensemble less that of equal weights.
     pub gain_over_uniform: Estimate,
+    /// The score of equal weights of the members that are stored; `None` in reports of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uniform: Option<Estimate>,
     /// Of numbers: how often prediction intervals hold the truth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Vec<Coverage>>,
@@ -284,6 +287,8 @@ struct Scores<T: Task> {
     alone: Vec<(Own<T>, Running)>,
     /// The ensemble's gain over equal weights.
     over_uniform: Running,
+    /// The score of equal weights.
+    uniform: Running,
 }
 
 impl<T: Task> Scores<T> {
@@ -295,6 +300,7 @@ impl<T: Task> Scores<T> {
             together: Own::new(keeps_rows),
             alone: alone.collect(),
             over_uniform: Running::default(),
+            uniform: Running::default(),
         }
     }
 
@@ -342,7 +348,9 @@ impl<T: Task> Scores<T> {
         let mut mixed = vec![0.0; width];
         for (i, &score) in scores.iter().enumerate() {
             T::mix(&equal, |m| &alone[m][i * width..(i + 1) * width], &mut mixed);
-            self.over_uniform.add_difference(score, T::score(&mixed, truth, i));
+            let uniform = T::score(&mixed, truth, i);
+            self.uniform.add(uniform);
+            self.over_uniform.add_difference(score, uniform);
         }
     }
 
@@ -358,6 +366,7 @@ impl<T: Task> Scores<T> {
             gain.merge(&more_gain);
         }
         self.over_uniform.merge(&later.over_uniform);
+        self.uniform.merge(&later.uniform);
         Ok(())
     }
 
@@ -400,6 +409,7 @@ impl<T: Task> Scores<T> {
             gain_over_best: members[best].gain,
             members,
             gain_over_uniform: self.over_uniform.estimate(),
+            uniform: Some(self.uniform.estimate()),
             intervals: None,
         })
     }

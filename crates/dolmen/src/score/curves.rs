@@ -89,17 +89,13 @@ impl ClassCurves {
     /// Of predicted probabilities, row after row, for rows with these classes and weights.
     pub fn of(predicted: &[f64], labels: &Labels, weights: &[f64]) -> Self {
         let classes = labels.classes();
-        let mut rows = vec![0; classes.len()];
-        labels.codes().iter().for_each(|&class| rows[class as usize] += 1);
-        let mut chosen: Vec<usize> = (0..classes.len()).filter(|&c| rows[c] > 0).collect();
+        let rows = labels.counts();
+        let mut chosen = labels.frequent(MOST_CLASSES);
         if let [_, second] = chosen[..]
             && classes.len() == 2
         {
             chosen = vec![second];
         }
-        chosen.sort_by_key(|&c| (std::cmp::Reverse(rows[c]), c));
-        chosen.truncate(MOST_CLASSES);
-        chosen.sort_unstable();
         let curve = |c: usize| ClassCurve::of(c, rows[c], predicted, labels, weights);
         Self {
             curves: chosen.into_iter().map(curve).collect(),

@@ -231,6 +231,41 @@ fn cross_checks_keep_groups_together_and_rows_in_order_of_time() {
     assert_eq!(timed.kind, CheckKind::Forward);
     assert_eq!(whole.kind, CheckKind::Matrix);
     assert!(timed.folds > 1);
+    // The first rows are never tried: means are over the others.
+    let times: Vec<f64> = (0..60).map(f64::from).collect();
+    let level = density(["a", "b"].map(|name| (name.to_string(), vec![-2.0; 60])).into());
+    let level = honest(&level.timed(times).unwrap());
+    let score = Estimate { mean: level.score, se: level.score_se };
+    for found in [score, level.uniform.unwrap()] {
+        assert!((found.mean + 2.0).abs() < 1e-12 && found.se.unwrap() < 1e-12, "{found:?}");
+    }
+}
+
+/// The combination and equal weights have the errors of their own row scores.
+#[test]
+fn scores_have_errors() {
+    let logs = |values: [f64; 12]| values.map(f64::ln).to_vec();
+    let columns = vec![
+        ("a".to_string(), logs([0.9, 0.1, 0.8, 0.2, 0.7, 0.3, 0.6, 0.4, 0.5, 0.5, 0.1, 0.9])),
+        ("b".to_string(), logs([0.2, 0.8, 0.1, 0.9, 0.3, 0.6, 0.5, 0.4, 0.5, 0.2, 0.8, 0.3])),
+    ];
+    let oos = density(columns);
+    let found = weighed(&oos, Errors::Sandwich, 0);
+    let of = |weights: [f64; 2]| {
+        let row = |i: usize| -> f64 {
+            let parts = (0..2).map(|m| weights[m] * oos.column(m)[i].exp());
+            parts.sum::<f64>().ln()
+        };
+        Estimate::of(&(0..12).map(row).collect::<Vec<f64>>(), &[1.0 / 12.0; 12])
+    };
+    let own = of([found.members[0].weight, found.members[1].weight]);
+    let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
+    near(own.mean, found.score);
+    near(own.se.unwrap(), found.score_se.unwrap());
+    let (equal, uniform) = (of([0.5; 2]), found.uniform.unwrap());
+    near(equal.mean, uniform.mean);
+    near(equal.se.unwrap(), uniform.se.unwrap());
+    near(found.score - uniform.mean, found.gain_over_uniform.mean);
 }
 
 /// Squared errors have the square of the target's unit, whatever that is.

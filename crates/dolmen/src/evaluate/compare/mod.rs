@@ -26,7 +26,7 @@ pub use learning::{LearningCurve, LearningPoint};
 pub use networks::{NetworkCell, NetworkResults, NetworkStudy, compare_on_networks};
 pub use ranks::{RankedMethod, Ranks};
 pub use sets::{SetComparison, SetsComparison};
-pub use summary::{Comparison, FigureResult, MeanWeight, MethodResult};
+pub use summary::{Comparison, FigureResult, KeptCounts, MeanWeight, MethodResult};
 
 use crate::ensemble::{Ensemble, Stack};
 use crate::error::{Error, Place, Result, within};

@@ -191,5 +191,6 @@ fn hold(
         }
     }
     // Nothing is shared between networks, so there is nothing to correct for.
-    Ok(SplitResult { scored, weights: None, combiner: None, test_share: 0.0, folds: None })
+    let (weights, combiner, kept, folds) = (None, None, None, None);
+    Ok(SplitResult { scored, weights, combiner, kept, test_share: 0.0, folds })
 }

@@ -1,6 +1,7 @@
 //! One split: everything is fitted on its training part, and each method is scored on its test part.
 
 use super::{CompareOptions, Contender, Methods, Rival};
+use crate::ensemble::Kept;
 use crate::error::{Error, Place, Result};
 use crate::learner::{Sample, predict};
 use crate::math::first_largest;
@@ -15,6 +16,8 @@ pub(super) struct SplitResult {
     pub(super) weights: Option<Vec<f64>>,
     /// The combiner that was used, if there was a choice.
     pub(super) combiner: Option<String>,
+    /// What the check kept, if there was one.
+    pub(super) kept: Option<Kept>,
     /// Rows of the test part, as a multiple of those of the training part.
     pub(super) test_share: f64,
     /// Folds of the out-of-sample matrix; `None` without a stack.
@@ -48,8 +51,8 @@ impl<T: Task> Contest<'_, T> {
         let test_share = test.rows() as f64 / train.rows() as f64;
         if self.options.methods == Methods::Members {
             let scored = self.members_alone(train, test, &quiet)?;
-            let (weights, combiner, folds) = (None, None, None);
-            return Ok(SplitResult { scored, weights, combiner, test_share, folds });
+            let (weights, combiner, kept, folds) = (None, None, None, None);
+            return Ok(SplitResult { scored, weights, combiner, kept, test_share, folds });
         }
         let (ensemble, folds) = self.stack.fit(train, self.options, &quiet)?;
         let stacked = score(&predict(&ensemble, test.x(), &quiet)?, test);
@@ -87,7 +90,8 @@ impl<T: Task> Contest<'_, T> {
         }
         let weights = ensemble.combination().weights().map(<[f64]>::to_vec);
         let combiner = ensemble.assessment().map(|assessment| assessment.chosen.clone());
-        Ok(SplitResult { scored, weights, combiner, test_share, folds: Some(folds) })
+        let kept = ensemble.assessment().map(|assessment| assessment.verdict.kept);
+        Ok(SplitResult { scored, weights, combiner, kept, test_share, folds: Some(folds) })
     }
 
     /// All members' names.

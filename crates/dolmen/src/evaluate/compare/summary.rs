@@ -8,6 +8,7 @@ use super::duel::{Duel, duels};
 use super::spelled;
 use super::split::{Scored, SplitResult};
 use super::{CompareOptions, Contender, Methods, Rival};
+use crate::ensemble::Kept;
 use crate::evaluate::{corrected_t, differences, wilcoxon};
 use crate::task::{Task, TaskKind};
 
@@ -41,6 +42,9 @@ pub struct Comparison {
     /// In how many splits the stack used each of its combiners, if it had a choice.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub combiners: BTreeMap<String, usize>,
+    /// In how many splits the check of the stack kept it, and in how many something simpler in its place; `None` without a check.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<KeptCounts>,
     /// Methods against each other, each against each; those of the stack come first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub duels: Vec<Duel>,
@@ -94,6 +98,37 @@ pub struct FigureResult {
     pub p_value: Option<f64>,
     /// The corrected resampled t-test against the first method.
     pub corrected_p_value: Option<f64>,
+}
+
+/// What the check of the stack kept, as numbers of splits: what is scored as the stack is what was kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptCounts {
+    /// The stack.
+    pub stack: usize,
+    /// Equal weights in its place.
+    pub uniform: usize,
+    /// One member in its place.
+    pub member: usize,
+}
+
+impl KeptCounts {
+    /// Of the splits with a check; `None` if there are none.
+    fn of(splits: &[SplitResult]) -> Option<Self> {
+        let mut counts = Self::default();
+        for kept in splits.iter().filter_map(|split| split.kept) {
+            match kept {
+                Kept::Stack => counts.stack += 1,
+                Kept::Uniform => counts.uniform += 1,
+                Kept::BestMember => counts.member += 1,
+            }
+        }
+        (counts != Self::default()).then_some(counts)
+    }
+
+    /// The splits in which something simpler took the place of the stack.
+    pub fn replaced(&self) -> usize {
+        self.uniform + self.member
+    }
 }
 
 /// A member's mean weight.
@@ -166,6 +201,7 @@ pub(super) fn summarise<T: Task>(
         methods,
         mean_weights: mean_weights(members, splits),
         combiners: combiners(splits),
+        kept: KeptCounts::of(splits),
         duels: if is_density { Vec::new() } else { duels(&names, splits) },
         notes: notes(splits, options, outer_folds),
     }

@@ -10,7 +10,9 @@ use crate::solver::Solution;
 /// How a combination and its members do on all rows.
 pub(in crate::recipe) struct Judged {
     rows: usize,
-    score: f64,
+    score: Estimate,
+    /// The score of equal weights.
+    uniform: Estimate,
     /// Each member's score.
     alone: Vec<Estimate>,
     /// The combination's gain over each member, and over equal weights.
@@ -22,11 +24,11 @@ impl Judged {
     pub(super) fn new(disk: &DiskMatrix, weights: &[f64], pool: Pool) -> Result<Self> {
         let members = weights.len();
         let equal = vec![1.0 / members as f64; members];
-        let mut sums = vec![0.0; 2 * members + 2];
+        let mut sums = vec![0.0; 2 * members + 3];
         let (mut rows, mut total, mut counted) = (0, 0.0, 0.0);
-        // Of each row: the pool's score, those alone, and the gains.
+        // Of each row: the pool's score, those alone, the gains, and the score of equal weights.
         let pass = |each: &mut dyn FnMut(f64, &[f64])| {
-            let (mut entries, mut values) = (vec![0.0; members], vec![0.0; 2 * members + 2]);
+            let (mut entries, mut values) = (vec![0.0; members], vec![0.0; 2 * members + 3]);
             disk.show(&mut |columns, row_weights| {
                 for (i, &weight) in row_weights.iter().enumerate().filter(|(_, w)| **w > 0.0) {
                     entries.iter_mut().zip(&columns).for_each(|(own, column)| *own = column[i]);
@@ -40,7 +42,8 @@ impl Judged {
                         values[1 + m] = pool(&[1.0], &entries[m..=m]);
                         values[1 + members + m] = gain(values[1 + m]);
                     }
-                    values[2 * members + 1] = gain(pool(&equal, &entries));
+                    values[2 * members + 2] = pool(&equal, &entries);
+                    values[2 * members + 1] = gain(values[2 * members + 2]);
                     each(weight, &values);
                 }
                 Ok(())
@@ -65,7 +68,8 @@ impl Judged {
         };
         Ok(Self {
             rows,
-            score: means[0],
+            score: estimate(0),
+            uniform: estimate(2 * members + 2),
             alone: (1..=members).map(estimate).collect(),
             gains: (members + 1..2 * members + 2).map(estimate).collect(),
         })
@@ -82,7 +86,8 @@ impl Weighing {
         self.rows = judged.rows + found.uninformative_rows;
         self.uninformative_rows = found.uninformative_rows;
         (self.gap, self.iterations) = (found.gap, found.iterations);
-        (self.converged, self.score) = (found.converged, judged.score);
+        (self.converged, self.uniform) = (found.converged, Some(judged.uniform));
+        (self.score, self.score_se) = (judged.score.mean, judged.score.se);
         let all = self.members.iter_mut().zip(&found.weights).zip(&judged.alone);
         for ((member, &weight), alone) in all {
             member.weight = weight;

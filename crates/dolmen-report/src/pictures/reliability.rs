@@ -1,0 +1,184 @@
+//! Whether probabilities mean what they say: predicted ones against how often they came true, class by class.
+
+use dolmen::recipe::Basis;
+use dolmen::score::curves::{ClassCurve, ReliabilityBin};
+
+use super::Picture;
+use super::calibration::rows_words;
+use super::classes::{Entry, key_of, shown, which};
+use super::members::NINETY;
+use crate::draw::{
+    Colour, Fill, Frame, Heading, LARGE, Letters, MARGIN, Pen, Plot, SMALL, counted, draw_panels,
+    panel_options, short, told_apart, width,
+};
+use crate::{Options, Subject};
+
+/// Predicted probabilities against how often they came true.
+pub(super) fn reliability(subject: &Subject<'_>, options: &Options) -> Picture {
+    let Some(evidence) = subject.evidence() else { return Ok(None) };
+    let Some(classes) = &evidence.classes else { return Ok(None) };
+    let curves = shown(classes, options)?;
+    if curves.iter().all(|curve| curve.reliability.is_empty()) {
+        return Ok(None);
+    }
+    let before = match (evidence.basis, subject.stack().and_then(|s| s.calibration.as_ref())) {
+        (Basis::NewRows, _) | (_, None) => "",
+        _ => ", before calibration",
+    };
+    let words = format!(
+        "{}{before}, in bins of like probabilities. {}; whiskers are 90 % intervals, {}. On the line a probability means what it says; below it, it promises too much.",
+        rows_words(evidence),
+        which(subject, evidence, &curves),
+        counts_words(&curves)
+    );
+    let heading = Heading::new("Do probabilities mean what they say?", &words, options);
+    Ok(Some(if curves.len() > FEW_CURVES {
+        one_by_one(&curves, &heading, options)
+    } else {
+        together(&curves, heading, options)
+    }))
+}
+
+/// Curves on the same axes.
+fn together(curves: &[&ClassCurve], heading: Heading, options: &Options) -> String {
+    let class = if let [only] = curves {
+        format!("probability of {}", only.class)
+    } else {
+        "probability of the class".into()
+    };
+    let right = if curves.len() > 1 { KEY } else { 60.0 };
+    let y_name = "share that came true";
+    let axes = Axes { height: 420.0, right, x_name: &class, y_name };
+    let mut plot = opened(curves, &axes, heading, options);
+    let most = most_rows(curves);
+    for (k, curve) in curves.iter().enumerate() {
+        draw_reliability(&mut plot, curve, Pen::series(k, 1.6), most);
+    }
+    if let [only] = curves {
+        count_rows(&mut plot, only);
+    } else {
+        let entries = curves.iter().map(|curve| Entry {
+            behind: format!(" ({})", curve.rows),
+            ..Entry::new(&curve.class)
+        });
+        key_of(&mut plot, &entries.collect::<Vec<_>>(), options, KEY);
+    }
+    plot.finish()
+}
+
+/// Each class by itself: on the same axes the curves of many hide one another.
+fn one_by_one(curves: &[&ClassCurve], heading: &Heading, options: &Options) -> String {
+    let columns = ((options.width / PANEL) as usize).clamp(1, curves.len());
+    let inner = panel_options(columns, options);
+    let most = most_rows(curves);
+    let names: Vec<&str> = curves.iter().map(|curve| curve.class.as_str()).collect();
+    let counts: Vec<String> = curves.iter().map(|curve| format!(" ({})", curve.rows)).collect();
+    // Titles are bold, and wider for it.
+    let large = LARGE * 1.1;
+    let widest = counts.iter().map(|own| width(own, large)).fold(0.0, f64::max);
+    let cut = told_apart(&names, large, inner.width - 2.0 * MARGIN - widest);
+    let panel = |(curve, title): (&&ClassCurve, String)| {
+        let heading = Heading::new(&title, "", &inner);
+        let height = heading.height() + PANEL_HEIGHT + 56.0;
+        let (x_name, y_name) = ("probability", "came true");
+        let axes = Axes { height: PANEL_HEIGHT, right: MARGIN, x_name, y_name };
+        let mut plot = opened(&[*curve], &axes, heading, &inner);
+        draw_reliability(&mut plot, curve, Pen::new(Colour::First, 1.6), most);
+        (plot.finish(), height)
+    };
+    let titles = cut.iter().zip(&counts).map(|(name, count)| format!("{name}{count}"));
+    let drawn: Vec<(String, f64)> = curves.iter().zip(titles).map(panel).collect();
+    draw_panels(heading, columns, &drawn, options)
+}
+
+/// What is not the same for one plot and for small ones.
+struct Axes<'a> {
+    height: f64,
+    right: f64,
+    x_name: &'a str,
+    y_name: &'a str,
+}
+
+/// Axes with the line on which probabilities mean what they say.
+fn opened(curves: &[&ClassCurve], axes: &Axes<'_>, heading: Heading, options: &Options) -> Plot {
+    let end = reliability_end(curves);
+    let frame = Frame {
+        x: (0.0, end),
+        y: (0.0, end),
+        height: axes.height,
+        right: axes.right,
+        ..Frame::new(heading, axes.x_name, axes.y_name)
+    };
+    let mut plot = frame.open(options);
+    let pen = Pen::new(Colour::Muted, 1.0).dashed();
+    plot.curve([(0.0, 0.0), (end, end)], pen, "predicted = observed");
+    plot
+}
+
+/// The rows of the bin that has most.
+fn most_rows(curves: &[&ClassCurve]) -> f64 {
+    curves.iter().flat_map(|c| &c.reliability).map(|bin| bin.rows).max().unwrap_or(1) as f64
+}
+
+/// Where the numbers of rows stand.
+fn counts_words(curves: &[&ClassCurve]) -> String {
+    let rows = || curves.iter().flat_map(|curve| &curve.reliability).map(|bin| bin.rows);
+    match (curves, rows().min(), rows().max()) {
+        ([_], ..) => "beside a dot stands how many rows it has".into(),
+        (_, Some(least), Some(most)) if least < most => format!(
+            "the larger a dot the more rows it has, from {least} to {most}, and behind a class stands how many rows are of it"
+        ),
+        _ => "behind a class stands how many rows are of it".into(),
+    }
+}
+
+/// Room for the key.
+const KEY: f64 = 170.0;
+
+/// Curves that share their axes, at most.
+const FEW_CURVES: usize = 3;
+/// The least width of the plot of one class, and the height of its axes.
+const PANEL: f64 = 178.0;
+const PANEL_HEIGHT: f64 = 120.0;
+
+/// Where the axes end: of a class that is never likely all would lie in a corner of the whole.
+fn reliability_end(curves: &[&ClassCurve]) -> f64 {
+    let bins = curves.iter().flat_map(|curve| &curve.reliability);
+    let most = bins.map(|bin| bin.predicted.max(bin.interval(NINETY)[1])).fold(0.0, f64::max);
+    if most > 0.0 && most < 0.5 { 1.05 * most } else { 1.0 }
+}
+
+/// Writes the rows of each bin beside its dot, below the curve; where two would lie on one another, only the first.
+fn count_rows(plot: &mut Plot, curve: &ClassCurve) {
+    let (bottom, letters) = (plot.y.range().0, Letters::new(SMALL, Colour::Muted));
+    let mut taken = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+    for bin in &curve.reliability {
+        let (x, y) = plot.at((bin.predicted, bin.observed.mean));
+        let (x, y, text) = (x + 9.0, (y + 15.0).min(bottom - 4.0), bin.rows.to_string());
+        if x < taken.0 && (y - taken.1).abs() < SMALL {
+            continue;
+        }
+        plot.canvas.text((x, y), &text, letters);
+        taken = (x + width(&text, SMALL), y);
+    }
+}
+
+fn draw_reliability(plot: &mut Plot, curve: &ClassCurve, pen: Pen, most: f64) {
+    let colour = pen.colour;
+    let points = curve.reliability.iter().map(|bin| (bin.predicted, bin.observed.mean));
+    plot.curve(points, pen, &curve.class);
+    for bin @ ReliabilityBin { predicted, observed, rows } in &curve.reliability {
+        let (x, y) = plot.at((*predicted, observed.mean));
+        let ends = bin.interval(NINETY).map(|share| plot.y.at(share));
+        plot.canvas.line((x, ends[0]), (x, ends[1]), Pen::new(colour, 1.2).faded(0.7));
+        let title = format!(
+            "{}: predicted {}, observed {} in {}",
+            curve.class,
+            short(*predicted),
+            short(observed.mean),
+            counted(*rows, "row")
+        );
+        let radius = 2.5 + 4.0 * (*rows as f64 / most).sqrt();
+        plot.canvas.dot((x, y), radius, Fill::new(colour), &title);
+    }
+}
