@@ -146,7 +146,7 @@ fn show(page: &Page, out: &mut dyn Write) -> Done {
             let label =
                 if claim.finding == Finding::Fails { words.to_uppercase() } else { words.into() };
             let whose = if claim.whose == Whose::Ours { "ours: " } else { "" };
-            writeln!(out, "{label:13}  {whose}{} ({})", claim.text, claim.evidence)?;
+            writeln!(out, "{label:13}  {whose}{} ({})", claim.text, claim.seen_from())?;
         }
         page.notes.iter().try_for_each(|note| writeln!(out, "{:13}  {note}", "note"))?;
         Ok(())

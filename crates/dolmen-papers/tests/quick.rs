@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use dolmen::Run;
-use dolmen_papers::page::Claim;
+use dolmen_papers::page::{Claim, Value};
 use dolmen_papers::{Context, Effort, Finding, Page, Verdict, experiments, find, named};
 
 /// A quick run without data of the reader's.
@@ -71,6 +71,9 @@ fn stacking_is_first_among_honest_methods() {
     assert_eq!(printed("Stacking"), (Some(888.9), Verdict::StandIn));
     assert_eq!(printed("Gaussian"), (Some(-257.0), Verdict::StandIn));
     assert_eq!(printed("CV-bandwidth").0, None, "none of the paper's splits is finite");
+    for name in ["diabetes", "vowel", "star-galaxy"] {
+        assert!(page.figures[0].svg.contains(&format!(">{name} (stand-in)<")), "{name}");
+    }
 }
 
 #[test]
@@ -91,7 +94,15 @@ fn mixtures_have_most_of_the_weight_on_iris() {
 #[test]
 fn stacks_of_one_column_are_as_the_paper_draws_them() {
     all_hold("sw99-fig1", 5);
-    all_hold("sw99-fig2", 2);
+    let page = all_hold("sw99-fig2", 2);
+    let weights = page.tables.iter().find(|table| table.name == "weights").unwrap();
+    assert_eq!(weights.columns, ["model", "mean", "se", "in the picture"]);
+    let sum = |k: usize| {
+        let number = |row: &Vec<Value>| if let Value::Number(own) = row[k] { own } else { 0.0 };
+        weights.rows.iter().map(number).sum::<f64>()
+    };
+    // But for weights below 0.0005, which are not shown.
+    assert!(sum(1) > 0.98 && sum(3) > 0.98, "{weights:?}");
 }
 
 #[test]
@@ -186,6 +197,46 @@ fn names_are_unlike_and_misspelt_ones_are_mended() {
     assert_eq!(error.hint().as_deref(), Some("did you mean 'sw99-table1'?"));
     assert_eq!((named("him19").unwrap().len(), named("sw99-fig1").unwrap().len()), (4, 1));
     assert!(named("sw9").is_err());
+}
+
+/// A claim that a threshold of ours decides says which.
+#[test]
+fn thresholds_stand_on_the_pages() {
+    let page = page("sw99-fig8");
+    for (words, rule) in [
+        ("quite close to MaxK", "5 %"),
+        ("MaxK does not fall off", "10 %"),
+        ("indistinguishable", "two standard errors"),
+        ("as good as the best", "two standard errors"),
+    ] {
+        let claim = page.claims.iter().find(|claim| claim.text.contains(words)).unwrap();
+        assert!(claim.rule.as_deref().is_some_and(|own| own.contains(rule)), "{claim:?}");
+        let row = page.markdown().lines().find(|line| line.contains(words)).map(String::from);
+        assert!(row.is_some_and(|row| row.contains("; holds if ")), "{words}");
+    }
+}
+
+/// A file of the right name that holds another set is refused: its figures would stand beside the paper's.
+#[test]
+fn a_wrong_file_is_not_taken_for_the_papers_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |name: &str, file: &str, text: &str| {
+        std::fs::write(folder.path().join(file), text).unwrap();
+        let run = Run::new(0);
+        let context = Context { run: &run, effort: Effort::Quick, data: Some(folder.path()) };
+        find(name).unwrap().page(&context).unwrap_err().to_string()
+    };
+    let thousands = (0..82).map(|i| format!("{}\n", 9.172 + 0.31 * f64::from(i)));
+    let velocities = format!("velocity\n{}", thousands.collect::<String>());
+    let error = refused("sw99-galaxies", "galaxies.csv", &velocities);
+    assert!(error.contains("galaxies.csv") && error.contains("not from 9172 to 34279"), "{error}");
+    let iris = dolmen_papers::data::Carried::Iris.text();
+    let error = refused("sw99-fig6", "reaven_miller_diabetes.csv", iris);
+    assert!(error.contains("has 150 rows, not 145"), "{error}");
+    let error = refused("sw99-fig8", "peterson_barney_2d_673.csv", iris);
+    assert!(error.contains("has 150 rows, not 673"), "{error}");
+    let error = refused("him19-stackers", "boston.csv", iris);
+    assert!(error.contains("has 150 rows, not 506"), "{error}");
 }
 
 /// With the papers' own data, where somebody has them.

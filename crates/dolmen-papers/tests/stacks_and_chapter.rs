@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use dolmen::run::Run;
+use dolmen_papers::page::{Claim, Whose};
 use dolmen_papers::{Context, Effort, Finding, Page, experiments, find};
 
 const SEED: u64 = 0;
@@ -102,28 +103,70 @@ fn bayesian_averaging_concentrates() {
     assert_written(&page);
 }
 
+/// Every claim of a pair, measure by measure.
+fn by_measure<'a>(page: &'a Page, words: &str) -> Vec<&'a Claim> {
+    let measures = ["AUC: ", "error rate: ", "log p: "];
+    let of = |measure: &&str| {
+        let is_it = |own: &&Claim| own.text.starts_with(measure) && own.text.contains(words);
+        page.claims.iter().find(is_it)
+    };
+    let found: Vec<&Claim> = measures.iter().filter_map(of).collect();
+    assert_eq!(found.len(), measures.len(), "{words}: {:?}", page.claims);
+    found
+}
+
 #[test]
 fn bayesian_averaging_is_behind_and_mixtures_are_ahead_on_random_networks() {
     let page = quick("cm05-table2");
-    assert!(holds(&page, "Bayesian averaging is behind uniform aggregation"));
-    assert!(holds(&page, "(LMG) are ahead"));
-    assert!(holds(&page, "(LMD) are ahead"));
+    for words in
+        ["Bayesian averaging is behind uniform aggregation", "(LMG) are ahead", "(LMD) are ahead"]
+    {
+        let claims = by_measure(&page, words);
+        assert!(claims.iter().all(|claim| claim.holds()), "{claims:?}");
+    }
     assert_written(&page);
 }
 
-/// Five sets are too few to tell: what is claimed must not fail, and the wins outnumber the losses.
+/// Five sets are too few to tell: what is claimed must not fail by any measure, and by all of them the wins outnumber the losses.
 #[test]
 fn bayesian_averaging_is_behind_and_joint_mixtures_are_ahead_on_carried_sets() {
     let page = quick("cm05-table1");
     let once = page.tables.iter().find(|table| table.name == "once").unwrap();
     assert_eq!(once.rows.len(), page.claims.len(), "the outcomes of one draw are shown");
+    assert_eq!(page.claims.len(), 4 * 3);
     for words in ["Bayesian averaging is behind uniform aggregation", "(LMG) are ahead"] {
-        let claim = page.claims.iter().find(|claim| claim.text.contains(words)).unwrap();
-        assert_ne!(claim.finding, Finding::Fails, "{claim:?}");
-        let counts: Vec<usize> = claim.evidence.split([' ', '/']).flat_map(str::parse).collect();
-        assert!(counts[0] > counts[2], "{claim:?}");
+        let claims = by_measure(&page, words);
+        assert!(claims.iter().all(|own| own.finding != Finding::Fails), "{claims:?}");
+        let count = |own: &&Claim, k: usize| -> usize {
+            own.evidence.split([',', '/']).nth(k).unwrap().parse().unwrap()
+        };
+        let sum = |k: usize| claims.iter().map(|own| count(own, k)).sum::<usize>();
+        assert!(sum(0) > sum(2), "{claims:?}");
     }
+    // The paper's own exception: by AUC it does not say that these weights are ahead.
+    assert!(page.claims.iter().any(|own| own.text.starts_with("AUC: the one exception")));
     assert_written(&page);
+}
+
+/// What the text does not say stands under a heading of ours.
+#[test]
+fn claims_of_ours_are_not_the_papers() {
+    let texts = |page: &Page, whose| {
+        page.claims_of(whose).map(|claim| claim.text.clone()).collect::<Vec<String>>()
+    };
+    let pairs = quick("him19-pairs");
+    assert!(texts(&pairs, Whose::Paper).is_empty() && !texts(&pairs, Whose::Ours).is_empty());
+    assert!(!pairs.markdown().contains("What the paper claims"));
+    let choice = quick("ch14-choice");
+    let ours = texts(&choice, Whose::Ours);
+    for words in ["nothing to learn", "a straight line", "Networks of different seeds"] {
+        assert!(ours.iter().any(|text| text.contains(words)), "{words}: {ours:?}");
+    }
+    assert_eq!(texts(&choice, Whose::Paper).len(), 4, "three lines of its list, and the forest");
+    let advice = choice.tables.iter().find(|table| table.name == "advice").unwrap();
+    let not_listed = advice.rows.iter().filter(|row| row[1] == "(not in its list)".into());
+    assert!(not_listed.clone().all(|row| row[4] == "as we expect".into()));
+    assert_eq!(not_listed.count(), 2);
 }
 
 /// Threads share the work, not the random numbers.
@@ -165,7 +208,10 @@ fn further_sets_are_compared_too() {
 #[test]
 fn brought_data_are_named() {
     let folder = tempfile::tempdir().unwrap();
-    let rows = (0..82).map(|i| format!("{}\n", 20_000 + 37 * i)).collect::<Vec<_>>().concat();
+    // By its rows and its ends a file is taken for the velocities.
+    let between = (1..81).map(|i| 20_000 + 37 * i);
+    let rows = std::iter::once(9172).chain(between).chain([34_279]);
+    let rows = rows.map(|velocity| format!("{velocity}\n")).collect::<String>();
     std::fs::write(folder.path().join("galaxies.csv"), format!("velocity\n{rows}")).unwrap();
     let run = Run::new(SEED);
     let context = Context { run: &run, effort: Effort::Quick, data: Some(folder.path()) };

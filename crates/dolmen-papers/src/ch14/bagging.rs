@@ -87,6 +87,12 @@ fn spread(
 fn claims(tree: &Spread, bagged: &[Spread]) -> Vec<Claim> {
     let most = &bagged[bagged.len() - 1];
     let (fewer, rise) = (tree.variance.mean - most.variance.mean, most.bias.mean - tree.bias.mean);
+    // What each added fit takes from the error, from one number of fits to the next.
+    let gain = |k: usize| {
+        let less = bagged[k].error.mean - bagged[k + 1].error.mean;
+        less / (FITS[k + 1] - FITS[k]) as f64
+    };
+    let gained: Vec<f64> = (0..FITS.len() - 1).map(gain).collect();
     vec![
         Claim::new(
             "Bagging reduces variance",
@@ -97,7 +103,8 @@ fn claims(tree: &Spread, bagged: &[Spread]) -> Vec<Claim> {
                 most.variance.mean,
                 FITS[FITS.len() - 1]
             ),
-        ),
+        )
+        .holds_if("less than 60 % are left"),
         Claim::new(
             "It does so without increasing bias",
             rise < 0.05 * fewer,
@@ -105,10 +112,11 @@ fn claims(tree: &Spread, bagged: &[Spread]) -> Vec<Claim> {
                 "the squared bias goes from {:.4} to {:.4}, the variance falls by {fewer:.4}",
                 tree.bias.mean, most.bias.mean
             ),
-        ),
+        )
+        .holds_if("the one rises by less than 5 % of what the other falls"),
         Claim::new(
             "The more fits, the less error, and ever less is gained",
-            bagged.windows(2).all(|two| two[1].error.mean < two[0].error.mean),
+            gained.iter().all(|gain| *gain > 0.0) && gained.is_sorted_by(|a, b| a > b),
             format!(
                 "squared error {} with one fit, {} with {}",
                 with_error(&bagged[0].error, 4),
@@ -116,6 +124,7 @@ fn claims(tree: &Spread, bagged: &[Spread]) -> Vec<Claim> {
                 FITS[FITS.len() - 1]
             ),
         )
+        .holds_if("the mean falls at every step, and by less for each fit that is added")
         .ours(),
     ]
 }

@@ -181,6 +181,7 @@ fn claims(stages: &[Stage], steps: &Steps) -> Vec<Claim> {
             apart < 1e-6,
             format!("they differ by a share of {apart:.0e} at most"),
         )
+        .holds_if("that is below 1e-6")
         .ours(),
         Claim::new(
             "alpha = 1/2 ln((1 - e) / e) is the step that lowers the loss most",
@@ -189,7 +190,8 @@ fn claims(stages: &[Stage], steps: &Steps) -> Vec<Claim> {
                 "a tenth more or less raises it in each of {STEPS} rounds; the newest stump errs on 1/2 of the next weights, to {:.0e}",
                 steps.from_half
             ),
-        ),
+        )
+        .holds_if("both raise it in every round and 1/2 is met to 1e-6"),
         Claim::new(
             "Weak classifiers become a strong one",
             last.error[1] < 0.5 * first.error[1],
@@ -198,6 +200,7 @@ fn claims(stages: &[Stage], steps: &Steps) -> Vec<Claim> {
                 first.error[1], last.error[1], last.rounds
             ),
         )
+        .holds_if("that is less than half")
         .ours(),
         Claim::new(
             "It fits hard examples aggressively and overfits if pushed too far",
@@ -206,7 +209,8 @@ fn claims(stages: &[Stage], steps: &Steps) -> Vec<Claim> {
                 "the loss of new rows is least after {} rounds ({:.3}) and {:.3} after {}",
                 best.rounds, best.loss[1], last.loss[1], last.rounds
             ),
-        ),
+        )
+        .holds_if("it ends more than 10 % above the least while that of the rows learned from still falls"),
     ]
 }
 

@@ -226,7 +226,8 @@ fn claims(points: &[(f64, Estimate)], committees: &[Committee]) -> Vec<Claim> {
             "The squared error of the mean never exceeds the mean of the squared errors",
             worst == 1.0,
             format!("in {:.0} % of the draws at least, of every committee", 100.0 * worst),
-        ),
+        )
+        .holds_if("that is all of them"),
         Claim::new(
             "Equality holds if the errors are perfectly correlated, and only then",
             (same.ratio.mean - 1.0).abs() < 1e-9
@@ -236,7 +237,8 @@ fn claims(points: &[(f64, Estimate)], committees: &[Committee]) -> Vec<Claim> {
                 same.ratio.mean,
                 largest(&committees[1..])
             ),
-        ),
+        )
+        .holds_if("the first is 1 to 1e-9 and every other below 1 by two standard errors"),
         Claim::new(
             "The less the errors correlate, the more is won",
             ordered,
@@ -246,6 +248,7 @@ fn claims(points: &[(f64, Estimate)], committees: &[Committee]) -> Vec<Claim> {
                 points[points.len() - 1].1.mean
             ),
         )
+        .holds_if("it grows at every step")
         .ours(),
         Claim::new(
             "Looking at random columns makes trees less alike than bootstrapping alone",
@@ -255,7 +258,8 @@ fn claims(points: &[(f64, Estimate)], committees: &[Committee]) -> Vec<Claim> {
                 with_error(&forest.correlation, 3),
                 with_error(&trees.correlation, 3)
             ),
-        ),
+        )
+        .holds_if("it is less by two standard errors"),
     ]
 }
 

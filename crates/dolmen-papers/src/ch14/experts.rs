@@ -150,12 +150,14 @@ fn claims(means: &[Estimate], coefficients: &Comparison) -> Vec<Claim> {
             right.mean > 0.95,
             format!("{} of new rows go to the expert that made them", with_error(&right, 3)),
         )
+        .holds_if("that is more than 0.95")
         .ours(),
         Claim::new(
             "EM recovers the experts",
             farthest < 0.1,
             format!("coefficients are off by {farthest:.3} at most"),
         )
+        .holds_if("that is less than 0.1")
         .ours(),
         Claim::new(
             "A mixture of experts predicts better than one expert for all rows, and than a tree",
@@ -167,6 +169,7 @@ fn claims(means: &[Estimate], coefficients: &Comparison) -> Vec<Claim> {
                 with_error(&tree, 3)
             ),
         )
+        .holds_if("it is below both by two of its standard errors")
         .ours(),
         Claim::new(
             "Asking only the first expert costs little",
@@ -177,6 +180,7 @@ fn claims(means: &[Estimate], coefficients: &Comparison) -> Vec<Claim> {
                 with_error(&soft, 3)
             ),
         )
+        .holds_if("that is less than 10 % more")
         .ours(),
     ]
 }

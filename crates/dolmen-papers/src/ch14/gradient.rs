@@ -116,7 +116,8 @@ fn claims(stages: &[Both], (ada, gradient): ((f64, f64), (f64, f64))) -> Vec<Cla
                 "to {:.4} and {:.4} after {} rounds",
                 last.ada.loss[0], last.gradient.loss[0], last.ada.rounds
             ),
-        ),
+        )
+        .holds_if("both fall at every step"),
         Claim::new(
             "Their decisions agree after as many rounds, and are as good",
             middle.agreement > 0.9 && gap < 0.02,
@@ -128,7 +129,8 @@ fn claims(stages: &[Both], (ada, gradient): ((f64, f64), (f64, f64))) -> Vec<Cla
                 middle.gradient.error[1],
                 middle.correlation
             ),
-        ),
+        )
+        .holds_if("that is more than 90 % and the errors differ by less than 0.02"),
     ]
 }
 

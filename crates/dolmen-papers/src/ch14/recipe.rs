@@ -113,11 +113,18 @@ fn judge(page: &mut Page, set: &Set, comparison: &Comparison) -> [Estimate; 2] {
     let title = format!("{} ({})", set.name, set.target);
     let unit =
         if set.classes { "log probability of the true class" } else { "minus squared error" };
-    page.claims.push(Claim::new(
-        format!("{title}: the stack is ahead of the chosen member and of equal weights, or level with them"),
+    let claim = Claim::new(
+        format!(
+            "{title}: the stack is ahead of the chosen member and of equal weights, or level with them"
+        ),
         gains.iter().all(|own| own.mean > -reach(own)),
-        format!("{unit}: {} over the chosen, {} over equal weights", with_error(&gains[0], 3), with_error(&gains[1], 3)),
-    ));
+        format!(
+            "{unit}: {} over the chosen, {} over equal weights",
+            with_error(&gains[0], 3),
+            with_error(&gains[1], 3)
+        ),
+    );
+    page.claims.push(claim.holds_if("it is behind neither by two standard errors"));
     let honest = comparison.methods.iter().filter(|own| own.name != "cheating");
     let methods: Vec<(&str, Estimate)> =
         honest.map(|own| (own.name.as_str(), estimate(&own.split_scores))).collect();

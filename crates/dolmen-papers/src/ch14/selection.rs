@@ -146,12 +146,14 @@ fn claims(one: &World, mixed: &World) -> Vec<Claim> {
                 with_error(&other.largest[0], 3),
                 own.rows
             ),
-        ),
+        )
+        .holds_if("both are above 0.99"),
         Claim::new(
             "The components of a mixture remain",
             off <= reach(&own.first[1]).max(0.01),
             format!("weight of the first {}, true {}", with_error(&own.first[1], 3), mixed.share),
-        ),
+        )
+        .holds_if("it is off by at most two standard errors, or 0.01"),
         Claim::ahead(
             "Where rows are mixed, averaging costs: it is no different from picking one",
             &own.gain,
@@ -163,6 +165,7 @@ fn claims(one: &World, mixed: &World) -> Vec<Claim> {
             other.gain.mean.abs() < 0.01,
             format!("the mixture gains {} of log density per row", with_error(&other.gain, 4)),
         )
+        .holds_if("that is less than 0.01")
         .ours(),
     ]
 }

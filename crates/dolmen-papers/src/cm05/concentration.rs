@@ -56,12 +56,14 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
             "With few observations already, most of the weight of Bayesian averaging lies on one model",
             of(4, 0, 0).mean > 0.9,
             format!("largest weight {} with {} rows", with_error(&of(4, 0, 0), 3), SIZES[4]),
-        ),
+        )
+        .holds_if("it is above 0.9"),
         Claim::new(
             "With more it is no different from choosing one",
             of(last, 0, 0).mean > 0.99,
             format!("{} with {} rows", with_error(&of(last, 0, 0), 4), SIZES[last]),
         )
+        .holds_if("it is above 0.99")
         .ours(),
         Claim::new(
             "Weights of a mixture do not concentrate",
@@ -72,6 +74,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
                 SIZES[last]
             ),
         )
+        .holds_if("there are more than two, by the exponential of the weights' entropy")
         .ours(),
         Claim::ahead(
             "Where rows are many, Bayesian averaging is behind the mixture",

@@ -105,7 +105,7 @@ impl Page {
                 Finding::Fails => format!("**{}**", claim.finding.words()),
                 finding => finding.words().into(),
             };
-            vec![claim.text.clone(), finding, claim.evidence.clone()]
+            vec![claim.text.clone(), finding, claim.seen_from()]
         };
         let rows: Vec<Vec<String>> = self.claims_of(whose).map(row).collect();
         if !rows.is_empty() {

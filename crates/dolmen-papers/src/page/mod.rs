@@ -170,6 +170,8 @@ pub struct Claim {
     pub finding: Finding,
     /// The numbers it is seen from.
     pub evidence: String,
+    /// The threshold that decides, where neither the claim's own words nor the rule on claims tell it.
+    pub rule: Option<String>,
 }
 
 impl Claim {
@@ -180,7 +182,8 @@ impl Claim {
 
     /// A claim of the paper with what was found.
     pub fn found(text: impl Into<String>, finding: Finding, evidence: impl Into<String>) -> Self {
-        Self { text: text.into(), whose: Whose::Paper, finding, evidence: evidence.into() }
+        let (text, evidence) = (text.into(), evidence.into());
+        Self { text, whose: Whose::Paper, finding, evidence, rule: None }
     }
 
     /// A claim that something is ahead: the lead decides.
@@ -192,6 +195,20 @@ impl Claim {
     #[must_use]
     pub fn ours(self) -> Self {
         Self { whose: Whose::Ours, ..self }
+    }
+
+    /// The same with the threshold that decides, such as `it is below 5 % of the gain`: who reads the page must be able to judge it.
+    #[must_use]
+    pub fn holds_if(self, rule: impl Into<String>) -> Self {
+        Self { rule: Some(rule.into()), ..self }
+    }
+
+    /// The numbers it is seen from, and the threshold, as they are shown.
+    pub fn seen_from(&self) -> String {
+        match &self.rule {
+            Some(rule) => format!("{}; holds if {rule}", self.evidence),
+            None => self.evidence.clone(),
+        }
     }
 
     /// Whether it holds.

@@ -14,6 +14,9 @@ const CV: usize = 2;
 const UNIFORM: usize = 3;
 const MAX_K: usize = 4;
 
+/// When two things count as the same.
+const WITHIN_ERRORS: &str = "that is less than two standard errors, more or less";
+
 /// The gains of the methods in every run, for each K.
 pub(super) struct Family<'a> {
     pub(super) ks: &'a [usize],
@@ -77,17 +80,20 @@ impl Family<'_> {
                 "stacking and CV are indistinguishable",
                 Finding::positive(&alike) == Finding::Open,
                 format!("stacking is ahead {}", on_average(&alike)),
-            ),
+            )
+            .holds_if(WITHIN_ERRORS),
             Claim::new(
                 "stacking is quite close to MaxK",
                 near.mean.abs() < 0.05 * top,
                 format!("ahead {}, of a gain of {top:.1}", on_average(&near)),
-            ),
+            )
+            .holds_if("that is less than 5 % of the gain, more or less"),
             Claim::new(
                 "stacking is as good as the best of the honest methods",
                 honest.iter().all(|lead| Finding::positive(lead) != Finding::Fails),
                 format!("ahead of {}", told(&[CV, UNIFORM, MAX_K], &honest)),
-            ),
+            )
+            .holds_if("it is behind none of them by two standard errors"),
         ];
         claims.extend([STACKING, CV, MAX_K].map(|m| {
             let text = format!("{} overfits slightly", METHODS[m]);
@@ -103,6 +109,7 @@ impl Family<'_> {
                 best - last < 0.1 * best,
                 format!("{best:.1} at best, {last:.1} with K = {}", self.ks[self.last()]),
             )
+            .holds_if("that is less than 10 % below the best")
         }));
         claims
     }
@@ -216,6 +223,7 @@ impl Family<'_> {
                 && Finding::positive(&Estimate { mean: -fall.mean, se: fall.se }) == Finding::Open,
             self.told_change(m, k),
         )
+        .holds_if(WITHIN_ERRORS)
     }
 
     fn last(&self) -> usize {

@@ -4,8 +4,11 @@ mod contest;
 mod curves;
 mod families;
 mod family_claims;
+mod galaxies;
 mod kappa;
+mod kernels;
 mod known;
+mod modes;
 mod rows;
 mod sets;
 mod tables;
@@ -40,15 +43,15 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
         tables::table1
     ),
     experiment!("sw99-table2", "The weights of the six models", "Table 2", tables::table2),
-    experiment!("sw99-fig1", "Six kernels and the kernel they make", "Figure 1", curves::fig1),
-    experiment!("sw99-fig2", "Many kernels and mixtures together", "Figure 2", curves::fig2),
+    experiment!("sw99-fig1", "Six kernels and the kernel they make", "Figure 1", kernels::fig1),
+    experiment!("sw99-fig2", "Many kernels and mixtures together", "Figure 2", kernels::fig2),
     experiment!("sw99-fig3", "Ripley's four Gaussians", "Figure 3", known::fig3),
     experiment!("sw99-fig4", "Where one of the models is true", "Figure 4", known::fig4),
     experiment!("sw99-fig5", "Weights against choices", "Figure 5", weights::fig5),
     experiment!("sw99-fig6", "Growing families: diabetes", "Figure 6", families::fig6),
     experiment!("sw99-fig7", "Growing families: iris", "Figure 7", families::fig7),
     experiment!("sw99-fig8", "Growing families: vowels", "Figure 8", families::fig8),
-    experiment!("sw99-galaxies", "Modes of the galaxies", "section 5", curves::galaxies),
+    experiment!("sw99-galaxies", "Modes of the galaxies", "section 5", galaxies::galaxies),
     experiment!(
         "sw99-section2",
         "What combining gains as errors go from alike to opposite",

@@ -6,12 +6,18 @@ use dolmen::run::Run;
 use dolmen::table::Features;
 
 use crate::Context;
-use crate::data::{Brought, Carried, numbers};
+use crate::data::{Brought, Carried, Marks, numbers};
 use crate::truth::Truth;
 
 /// Reaven and Miller's diabetes: 145 rows, 3 columns.
 pub(super) const DIABETES: Brought = Brought {
     file: "reaven_miller_diabetes.csv",
+    marks: Marks {
+        rows: 145,
+        numbers: None,
+        ends: &[("glucose", 70.0, 353.0), ("insulin", 45.0, 1568.0), ("sspg", 10.0, 748.0)],
+        classes: Some(("class", 3)),
+    },
     what: "the diabetes data of Reaven and Miller (145 rows: glucose, insulin, sspg)",
     why: "It is not carried because its copy, `diabetes` of the R package mclust, comes under the GPL.",
     instead: "the carried penguins (333 rows, four measurements of three species) stand in for them",
@@ -20,6 +26,12 @@ pub(super) const DIABETES: Brought = Brought {
 /// Peterson and Barney's vowels, in the one subset that has about as many rows as the paper's.
 pub(super) const VOWELS: Brought = Brought {
     file: "peterson_barney_2d_673.csv",
+    marks: Marks {
+        rows: VOWEL_ROWS,
+        numbers: None,
+        ends: &[("F1", 190.0, 1300.0), ("F2", 570.0, 3505.0)],
+        classes: Some(("vowel", 10)),
+    },
     what: "Peterson and Barney's vowels (first and second formant, 673 rows: the mean of the unanimously identified repetitions of each \
            speaker and vowel)",
     why: "It is not carried because its copies state no licence. The paper's own 639 rows are no natural subset of the record: this one \
@@ -30,7 +42,9 @@ pub(super) const VOWELS: Brought = Brought {
 /// The named stand-in for the star-galaxy data.
 pub(super) const STARS: Brought = Brought {
     file: "hipparcos_7d.csv",
-    what: "stars of the Hipparcos catalogue (7 columns), which stand in for the star-galaxy data (499 rows, 7 columns)",
+    // The first column is the magnitude; copies name the columns in different ways.
+    marks: Marks { rows: 2719, numbers: Some(7), ends: &[("", 0.45, 12.74)], classes: None },
+    what: "stars of the Hipparcos catalogue (2719 rows, 7 columns), which stand in for the star-galaxy data (499 rows, 7 columns)",
     why: "The star-galaxy data themselves were not found anywhere; the stand-in is not carried because its copy, `HIP` of the R package \
           astrodatR, comes under the GPL.",
     instead: "499 draws from six made-up components in seven columns, of very unlike widths, stand in for them",
@@ -39,6 +53,7 @@ pub(super) const STARS: Brought = Brought {
 /// The galaxies of section 5.
 pub(super) const GALAXIES: Brought = Brought {
     file: "galaxies.csv",
+    marks: Marks { rows: 82, numbers: Some(1), ends: &[("", 9172.0, 34_279.0)], classes: None },
     what: "the velocities of 82 galaxies (Postman and others 1986; Roeder 1990)",
     why: "They are not carried because their copy, `galaxies` of the R package MASS, comes under the GPL.",
     instead: "82 draws from seven made-up groups stand in for them",

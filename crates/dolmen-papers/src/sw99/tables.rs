@@ -173,10 +173,16 @@ fn claims(row: &Row, found: &Compared, context: &Context<'_>) -> Vec<Claim> {
     claims
 }
 
-/// A set's name without what stands in for it, which the table tells.
-fn short(set: &str) -> &str {
-    set.split(" (").next().unwrap_or(set)
+/// A set's name as pictures show it: that it is a stand-in must be seen there, too; which one, the table tells.
+fn short(set: &str) -> String {
+    match set.split_once(" (stand-in") {
+        Some((name, _)) => format!("{name} (stand-in)"),
+        None => set.into(),
+    }
 }
+
+/// What pictures say of stand-ins.
+const STAND_INS: &str = "A stand-in is other data than the paper's.";
 
 /// Bars of ours.
 fn picture(table: &Comparison) -> Figure {
@@ -188,15 +194,13 @@ fn picture(table: &Comparison) -> Figure {
         let se = |line: &&Line| line.ours.and_then(|o| o.se).unwrap_or(f64::NAN);
         Series::bars(method, lines.iter().map(mean)).errors(lines.iter().map(se).collect())
     });
-    let chart = Chart::new(
-        "Gain over a single Gaussian",
+    let words = format!(
         "Summed log-likelihood of the test rows less that of a single Gaussian, means over the splits with one standard error. Cheating \
-         chooses by the test rows.",
-        "",
-        "log-likelihood",
-    )
-    .with_all(ours)
-    .x_levels(sets.into_iter().map(short));
+         chooses by the test rows. {STAND_INS}"
+    );
+    let chart = Chart::new("Gain over a single Gaussian", &words, "", "log-likelihood")
+        .with_all(ours)
+        .x_levels(sets.into_iter().map(short));
     Figure::chart("gain", &chart)
 }
 
@@ -242,10 +246,12 @@ pub(super) fn table2(context: &Context<'_>) -> Result<Page> {
         let lines: Vec<_> = SIX.iter().filter_map(|model| table.line(&[set, model])).collect();
         let values = lines.iter().filter_map(|line| line.ours);
         let errors = values.clone().map(|ours| ours.se.unwrap_or(0.0)).collect();
-        Series::bars(short(set), values.map(|ours| ours.mean)).errors(errors)
+        Series::bars(&short(set), values.map(|ours| ours.mean)).errors(errors)
     });
-    let words = "Weights of the six models, means over the splits with one standard error.";
-    let chart = Chart::new("Weights", words, "", "weight").with_all(bars).x_levels(SIX);
+    let words = format!(
+        "Weights of the six models, means over the splits with one standard error. {STAND_INS}"
+    );
+    let chart = Chart::new("Weights", &words, "", "weight").with_all(bars).x_levels(SIX);
     page.figures.push(Figure::chart("weights", &chart));
     page.comparisons.push(table);
     page.tables.push(starts);

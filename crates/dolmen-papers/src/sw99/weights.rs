@@ -115,22 +115,26 @@ fn claims_on_kernels(sizes: &[usize], found: &[Vec<Outcome>]) -> Vec<Claim> {
             "weights and choices are correlated",
             r > 0.5,
             format!("correlation {r:.2} over models and numbers of rows"),
-        ),
+        )
+        .holds_if("it is above 0.5"),
         Claim::new(
             "neither gives any significant weight to the narrowest kernel",
             narrow.max(chosen) < 0.1,
             format!("weight at most {narrow:.2}, chosen in {chosen:.2} of the runs at most"),
-        ),
+        )
+        .holds_if("both are below 0.1"),
         Claim::new(
             "cross-validation rarely chooses h=0.4 or k=8",
             chosen_middle.max(chosen_eight) < 0.1,
             format!("in {chosen_middle:.2} and {chosen_eight:.2} of all runs"),
-        ),
+        )
+        .holds_if("both are below 0.1"),
         Claim::new(
             "stacking places little weight on h=0.4 and k=8, too",
             middle.max(eight) < 0.2,
             format!("{middle:.2} and {eight:.2} on average"),
-        ),
+        )
+        .holds_if("both are below 0.2"),
         Claim::ahead(
             "stacking places more weight on h=0.4 as rows grow",
             &apart(&many, &few),
@@ -140,11 +144,12 @@ fn claims_on_kernels(sizes: &[usize], found: &[Vec<Outcome>]) -> Vec<Claim> {
     for (of, who) in [(WEIGHT, "stacking's weight on"), (CHOICE, "the share of choices of")] {
         let curve = by_size(of, WIDE);
         let (first, last) = (curve[0], curve[curve.len() - 1]);
-        claims.push(Claim::new(
+        let claim = Claim::new(
             format!("{who} h=1.5 is of the order of 0.5 with very few rows and near zero with 200"),
             (0.25..=0.75).contains(&first) && last <= 0.1,
             format!("{first:.2} with {}, {last:.2} with {}", sizes[0], sizes[sizes.len() - 1]),
-        ));
+        );
+        claims.push(claim.holds_if("the first is from 0.25 to 0.75 and the second at most 0.1"));
     }
     claims
 }
