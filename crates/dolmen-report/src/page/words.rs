@@ -242,7 +242,8 @@ fn on_new_rows(subject: &Subject<'_>) -> Option<String> {
     let figure = |(name, mean): (&String, &f64)| {
         figure_text(name, &Estimate { mean: *mean, se: score.figure_errors.get(name).copied() })
     };
-    let figures: Vec<String> = score.figures.iter().map(figure).collect();
+    let known = score.figures.iter().filter(|(_, mean)| !mean.is_nan());
+    let figures: Vec<String> = known.map(figure).collect();
     let error = if score.figure_errors.is_empty() { "" } else { ONE_ERROR };
     Some(format!(
         "On {} that {} given for it: {}.{error}",
@@ -266,6 +267,7 @@ fn spoken_figure(figure: &str) -> String {
 
 fn next(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
     let mut advice: Vec<String> = Vec::new();
+    let new_rows = subject.model().and_then(|view| view.score).map(|score| score.rows);
     if let Some(Beside::NoBetter(_)) = beside_none(subject) {
         advice.push("as it is no better than no model, look for inputs that tell more of the target, or for rows like those it is to predict".into());
     }
@@ -286,10 +288,10 @@ fn next(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
     }
     if subject.evidence().is_some_and(|evidence| evidence.importance.is_none())
         && model.target().is_some()
+        && new_rows.is_none()
     {
         advice.push("to see which inputs matter, fit with --explain, or report with --data".into());
     }
-    let new_rows = subject.model().and_then(|view| view.score).map(|score| score.rows);
     if new_rows.is_none() {
         advice.push("before relying on it, score it on rows that took part in nothing (dolmen score MODEL TEST)".into());
     }

@@ -60,7 +60,9 @@ fn one_new_row_is_no_proof() {
         let (evidence, score) = (Some(&evidence), Some(&score));
         let html = page_of(&Subject::Model(ModelView { model, evidence, score, rows: None }));
         assert!(html.contains("On the one new row it cannot be told from"), "{html}");
-        assert!(!html.contains("NaN") && !html.contains("R² is"), "{html}");
+        let shown = html.split("<script>").next().unwrap();
+        assert!(!shown.contains("NaN") && !shown.contains("R²"), "{shown}");
+        assert!(!shown.contains("report with --data"), "that was done");
     }
 }
 
