@@ -191,6 +191,13 @@ fn numbers_are_compared_and_mistakes_named() {
     assert_eq!(folder.dolmen(&["compare"]).code, 2);
     let both = [&usual[..], &["--test-rows", "4", "--outer-folds", "4"]].concat();
     assert_eq!(folder.dolmen(&both).code, 2);
+    // The first of many blocks of time has too few rows before it for a plan with a gap.
+    let mut days = String::from("t,x,y\n");
+    (0..40).for_each(|i| writeln!(days, "{i},{},{}", i % 7, 3 * i + i % 4).unwrap());
+    folder.write("days.csv", days);
+    let plan = ["--plan", "time(column=t, folds=4, gap=5)", "--outer-folds", "12"];
+    let timed = [&["compare", "days.csv", "-q", "--target", "y"][..], &members, &plan].concat();
+    folder.refuses_naming(&timed, &["gap", "5 rows before it", "fewer outer folds"]);
 }
 
 /// Sets of classes and of numbers have other figures: each stands in its own column, and in none where there is none.
