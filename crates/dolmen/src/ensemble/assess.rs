@@ -287,7 +287,7 @@ impl<T: Task> Assessor<'_, T> {
         };
         let best_member = found.best;
         let (chosen, assessment) =
-            self.verdict(trials, found, (&names, &candidates), &means, &held.shares);
+            self.verdict(trials, &found, (&names, &candidates), &means, &held.shares);
         let figures = StackFigures {
             held_out: true,
             stack: stack.figures,
@@ -314,7 +314,7 @@ impl<T: Task> Assessor<'_, T> {
     fn verdict(
         &self,
         trials: &Trials<T>,
-        found: Compared,
+        found: &Compared,
         (names, candidates): (&[String], &[Vec<f64>]),
         means: &[f64],
         shares: &[f64],
