@@ -39,6 +39,7 @@ _PLACES = {
         "ExtraTreesRegressor",
         "GaussianDensity",
         "GaussianMixture",
+        "GaussianProcessRegressor",
         "GradientBoostingClassifier",
         "GradientBoostingRegressor",
         "KNeighborsClassifier",

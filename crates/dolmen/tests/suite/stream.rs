@@ -8,6 +8,7 @@ use dolmen::catalogue::Catalogue;
 use dolmen::recipe::stream::Cut;
 use dolmen::recipe::{Fit, Matrix, Recipe};
 use dolmen::table::{Categories, Column, Table};
+use dolmen::target::Target;
 use serde_json::Value;
 
 use crate::passes::{classes, inputs, pooled_by, signal, table};
