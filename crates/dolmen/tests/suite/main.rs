@@ -34,7 +34,6 @@ mod plan_time;
 mod simplex;
 mod stack;
 mod store;
-mod stream;
 mod supervised_stack;
 mod svm;
 mod table_files;
