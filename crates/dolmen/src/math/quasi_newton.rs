@@ -36,7 +36,7 @@ pub(crate) struct Minimum {
 }
 
 /// A point with the function's value and gradient there.
-#[derive(Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Point {
     at: Vec<f64>,
     value: f64,
@@ -49,47 +49,120 @@ pub(crate) fn minimise(
     start: Vec<f64>,
     stop: Stop,
 ) -> Result<Minimum> {
-    let mut gradient = vec![0.0; start.len()];
-    let value = function(&start, &mut gradient)?;
-    let mut here = Point { at: start, value, gradient };
-    let mut memory = Memory::default();
-    for iteration in 0..=stop.iterations {
-        let converged = here.gradient.iter().all(|g| g.abs() <= stop.gradient);
-        let done = |here: Point| Minimum {
-            at: here.at,
-            value: here.value,
-            iterations: iteration,
-            converged,
-        };
-        if converged || iteration == stop.iterations {
-            return Ok(done(here));
+    let mut descent = Descent::new(start, stop);
+    loop {
+        if let Some(minimum) = descent.end() {
+            return Ok(minimum);
         }
-        let mut direction = memory.direction(&here.gradient);
-        if dot(&direction, &here.gradient) >= 0.0 {
-            memory = Memory::default();
-            direction = memory.direction(&here.gradient);
-        }
-        // The first step has no scale of its own: a unit of length at most.
-        let first = if memory.steps.is_empty() {
-            1.0 / dot(&here.gradient, &here.gradient).sqrt().max(1.0)
-        } else {
-            1.0
-        };
-        let Some(next) = search_line(&mut function, &here, &direction, first)? else {
-            if memory.steps.is_empty() {
-                return Ok(done(here));
-            }
-            memory = Memory::default();
-            continue;
-        };
-        memory.add(&here, &next);
-        here = next;
+        let mut gradient = vec![0.0; descent.point().len()];
+        let value = function(descent.point(), &mut gradient)?;
+        descent.advance(value, gradient);
     }
-    unreachable!("the last iteration returns")
+}
+
+/// The search on its way: it asks for the function's value and gradient at one point after the other, whoever finds them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Descent {
+    stop: Stop,
+    /// The point that it asks about.
+    asked: Vec<f64>,
+    /// Where it stands, once that is known.
+    here: Option<Point>,
+    memory: Memory,
+    /// The search along a line from there.
+    line: Option<Line>,
+    iterations: usize,
+    is_at_end: bool,
+}
+
+impl Descent {
+    pub(crate) fn new(start: Vec<f64>, stop: Stop) -> Self {
+        Self {
+            stop,
+            asked: start,
+            here: None,
+            memory: Memory::default(),
+            line: None,
+            iterations: 0,
+            is_at_end: false,
+        }
+    }
+
+    /// The point whose value and gradient it asks for, unless it is at its end.
+    pub(crate) fn point(&self) -> &[f64] {
+        &self.asked
+    }
+
+    /// Goes on with what the function is at the point.
+    pub(crate) fn advance(&mut self, value: f64, gradient: Vec<f64>) {
+        let there = Point { at: self.asked.clone(), value, gradient };
+        let (Some(here), Some(mut line)) = (self.here.take(), self.line.take()) else {
+            return self.stand(there);
+        };
+        match line.advance(&there) {
+            Search::Along(step) => {
+                self.asked.copy_from_slice(&here.at);
+                add_scaled(&mut self.asked, step, &line.direction);
+                (self.here, self.line) = (Some(here), Some(line));
+            }
+            Search::Found => {
+                self.memory.add(&here, &there);
+                self.iterations += 1;
+                self.stand(there);
+            }
+            // Rounding hides every decrease: without what is remembered there may be one.
+            Search::Lost if !self.memory.steps.is_empty() => {
+                self.memory = Memory::default();
+                self.iterations += 1;
+                self.stand(here);
+            }
+            Search::Lost => {
+                self.is_at_end = true;
+                self.here = Some(here);
+            }
+        }
+    }
+
+    /// Stays here, or looks along another line.
+    fn stand(&mut self, here: Point) {
+        self.is_at_end = self.is_flat(&here) || self.iterations >= self.stop.iterations;
+        if !self.is_at_end {
+            let mut direction = self.memory.direction(&here.gradient);
+            if dot(&direction, &here.gradient) >= 0.0 {
+                self.memory = Memory::default();
+                direction = self.memory.direction(&here.gradient);
+            }
+            // The first step has no scale of its own: a unit of length at most.
+            let first = if self.memory.steps.is_empty() {
+                1.0 / dot(&here.gradient, &here.gradient).sqrt().max(1.0)
+            } else {
+                1.0
+            };
+            self.asked.copy_from_slice(&here.at);
+            add_scaled(&mut self.asked, first, &direction);
+            self.line = Some(Line::new(&here, direction, first));
+        }
+        self.here = Some(here);
+    }
+
+    fn is_flat(&self, here: &Point) -> bool {
+        here.gradient.iter().all(|g| g.abs() <= self.stop.gradient)
+    }
+
+    /// Where it ended, if it has.
+    pub(crate) fn end(&self) -> Option<Minimum> {
+        let here = self.here.as_ref().filter(|_| self.is_at_end)?;
+        Some(Minimum {
+            at: here.at.clone(),
+            value: here.value,
+            iterations: self.iterations,
+            converged: self.is_flat(here),
+        })
+    }
 }
 
 /// Changes of position and gradient over the last steps.
-#[derive(Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Memory {
     steps: VecDeque<(Vec<f64>, Vec<f64>, f64)>,
 }
@@ -129,57 +202,77 @@ impl Memory {
 }
 
 /// One end of the interval that holds an acceptable step: the step, the value and the slope there.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct End {
     step: f64,
     value: f64,
     slope: f64,
 }
 
-/// A point along the direction that meets the strong Wolfe conditions; `None` if rounding hides every decrease.
-fn search_line(
-    function: &mut impl FnMut(&[f64], &mut [f64]) -> Result<f64>,
-    here: &Point,
-    direction: &[f64],
-    first: f64,
-) -> Result<Option<Point>> {
-    let start = End { step: 0.0, value: here.value, slope: dot(&here.gradient, direction) };
-    let (mut low, mut high): (End, Option<End>) = (start, None);
-    // Near the minimum values no longer tell points apart, but slopes do (HagerZhang2005, section 2).
-    let rounding = 1e-14 * start.value.abs();
-    let mut step = first;
-    let mut there = here.clone();
-    for _ in 0..LINE_EVALUATIONS {
-        there.at.copy_from_slice(&here.at);
-        add_scaled(&mut there.at, step, direction);
-        there.value = function(&there.at, &mut there.gradient)?;
-        let end = End { step, value: there.value, slope: dot(&there.gradient, direction) };
+/// The search for a point along a direction that meets the strong Wolfe conditions.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Line {
+    direction: Vec<f64>,
+    start: End,
+    low: End,
+    high: Option<End>,
+    /// The step that is tried.
+    step: f64,
+    evaluations: usize,
+}
+
+/// What follows from a step that was tried.
+enum Search {
+    /// Another one is to be tried.
+    Along(f64),
+    /// It will do.
+    Found,
+    /// Rounding hides every decrease.
+    Lost,
+}
+
+impl Line {
+    fn new(here: &Point, direction: Vec<f64>, first: f64) -> Self {
+        let start = End { step: 0.0, value: here.value, slope: dot(&here.gradient, &direction) };
+        Self { direction, start, low: start, high: None, step: first, evaluations: 0 }
+    }
+
+    /// Goes on with what was found at the step.
+    fn advance(&mut self, there: &Point) -> Search {
+        if self.evaluations == LINE_EVALUATIONS {
+            return Search::Found;
+        }
+        let (start, low) = (self.start, self.low);
+        // Near the minimum values no longer tell points apart, but slopes do (HagerZhang2005, section 2).
+        let rounding = 1e-14 * start.value.abs();
+        let (step, slope) = (self.step, dot(&there.gradient, &self.direction));
+        let end = End { step, value: there.value, slope };
         let enough = end.value <= start.value + DECREASE * step * start.slope + rounding;
         if !enough || end.value > low.value + rounding || !end.slope.is_finite() {
-            high = Some(end);
+            self.high = Some(end);
         } else if end.slope.abs() <= CURVATURE * start.slope.abs() {
-            return Ok(Some(there));
+            return Search::Found;
         } else {
             // The minimum lies where the slope at the lower end points to.
-            let away =
-                high.map_or(end.slope >= 0.0, |high| end.slope * (high.step - low.step) >= 0.0);
+            let away = self
+                .high
+                .map_or(end.slope >= 0.0, |high| end.slope * (high.step - low.step) >= 0.0);
             if away {
-                high = Some(low);
+                self.high = Some(low);
             }
-            low = end;
+            self.low = end;
         }
-        step = match high {
+        self.step = match self.high {
             None => 2.0 * step,
-            Some(high) => between(low, high),
+            Some(high) => between(self.low, high),
         };
+        self.evaluations += 1;
+        if self.evaluations == LINE_EVALUATIONS {
+            // The best of those tried has to do, and is asked for once more.
+            self.step = self.low.step;
+        }
+        if self.step > 0.0 { Search::Along(self.step) } else { Search::Lost }
     }
-    let found = low.step > 0.0;
-    if found {
-        there.at.copy_from_slice(&here.at);
-        add_scaled(&mut there.at, low.step, direction);
-        there.value = function(&there.at, &mut there.gradient)?;
-    }
-    Ok(found.then_some(there))
 }
 
 /// The minimum of the cubic through both ends, kept away from them; the middle if there is none.
@@ -226,5 +319,31 @@ mod tests {
         let minimum = minimise(barrier, vec![0.999_999], STOP).unwrap();
         assert!(minimum.converged, "{minimum:?}");
         assert!((minimum.at[0] + 499.5).abs() < 1e-3, "{minimum:?}");
+    }
+
+    /// A search that goes through bytes between its steps is the same.
+    #[test]
+    fn a_search_can_be_sent() {
+        let bowl = |x: &[f64]| {
+            let value = x.iter().zip(1..).map(|(x, k)| f64::from(k) * (x - 1.0).powi(4) + x * x);
+            let slope = |(x, k): (&f64, i32)| 4.0 * f64::from(k) * (x - 1.0).powi(3) + 2.0 * x;
+            (value.sum::<f64>(), x.iter().zip(1..).map(slope).collect::<Vec<f64>>())
+        };
+        let mut descent = Descent::new(vec![9.0, -7.0, 3.0], STOP);
+        while descent.end().is_none() {
+            let bytes = rmp_serde::to_vec_named(&descent).unwrap();
+            descent = rmp_serde::from_slice(&bytes).unwrap();
+            let (value, gradient) = bowl(descent.point());
+            descent.advance(value, gradient);
+        }
+        let function = |x: &[f64], gradient: &mut [f64]| {
+            let (value, slopes) = bowl(x);
+            gradient.copy_from_slice(&slopes);
+            Ok(value)
+        };
+        let here = minimise(function, vec![9.0, -7.0, 3.0], STOP).unwrap();
+        let sent = descent.end().unwrap();
+        assert!(here.converged && here.iterations > 3, "{here:?}");
+        assert_eq!((here.at, here.iterations), (sent.at, sent.iterations));
     }
 }

@@ -33,8 +33,8 @@ const PER_DECADE: f64 = 2.0;
 /// `auto` goes on to weaker penalties until so many in a row have not lowered the loss by this share.
 const PATIENCE: usize = 3;
 const GAIN: f64 = 1e-4;
-/// Columns with which a fit has passes: beyond, their pairs cost more than L-BFGS does, which has none.
-const MOST_COLUMNS: usize = 300;
+/// Columns with which a fit has passes: of more, a sample of rows large enough to begin with would take more memory than its table.
+const MOST_COLUMNS: usize = 10_000;
 /// Gradient tolerance while penalties are compared.
 const ROUGH: f64 = 1e-4;
 

@@ -1,12 +1,12 @@
-//! Logistic regression in passes: two for the scales, then one for each step of Newton's method. All penalties of a ladder advance
-//! together.
+//! Logistic regression in passes: two for the scales, then one for each step of Newton's method, or of L-BFGS where parameters are so
+//! many that their pairs cost more than further passes. All penalties of a ladder advance together.
 //!
 //! A sample of the rows, drawn in the first pass, gives the start, and the penalty if one is to be chosen.
 
 use serde::{Deserialize, Serialize};
 
 use super::logistic::{About, FittedLogistic, Logistic, number_classes};
-use super::newton::Climb;
+use super::newton::Search;
 use super::softmax::{Evaluation, Labelled, Problem, Shape, contrasts};
 use crate::error::{Error, Result};
 use crate::learner::chosen::Chosen;
@@ -20,12 +20,14 @@ use crate::table::{Features, Rows};
 use crate::target::{Labels, Target};
 use crate::task::Classification;
 
-/// Rows of the sample.
+/// Rows of the sample, and numbers in it: of many columns fewer rows are drawn, but some in any case.
 const SAMPLED: usize = 1 << 14;
+const SAMPLED_CELLS: usize = 5 << 20;
+const FEWEST_SAMPLED: usize = 1 << 10;
 /// Gradient tolerance of the start.
 const ROUGH: f64 = 1e-4;
-/// Parameters of which all pairs are summed for all folds at once. With more, the sample has to do.
-const MOST_PARAMETERS: usize = 1000;
+/// Parameters of which all pairs are summed, for all folds at once. Steps of L-BFGS need no pairs, and there are more of them.
+const NEWTON_PARAMETERS: usize = 1000;
 
 /// Logistic regressions on their way, one for each penalty.
 #[derive(Debug, Serialize, Deserialize)]
@@ -41,7 +43,7 @@ pub(crate) struct LogisticPass {
 enum Stage {
     Means,
     Squares(Box<Looked>, Vec<f64>),
-    Climbs(Box<Seen>, Vec<Climb>),
+    Searches(Box<Seen>, Vec<Search>),
 }
 
 /// What is known after the first pass.
@@ -53,7 +55,7 @@ struct Looked {
     sample: RowSample,
 }
 
-/// What is known before Newton's method begins.
+/// What is known before the search begins.
 #[derive(Debug, Serialize, Deserialize)]
 struct Seen {
     classes: Vec<String>,
@@ -74,7 +76,7 @@ enum Sums {
     Means(Box<(Ranges, Option<Moments>, Looked)>),
     Squares(Option<Moments>),
     /// One for each penalty, but for those at their end.
-    Climbs(Vec<Option<Evaluation>>),
+    Searches(Vec<Option<Evaluation>>),
 }
 
 impl LogisticPass {
@@ -92,7 +94,7 @@ impl LogisticPass {
         let classes = sample.target().classes().to_vec();
         let mut weights = vec![0.0; classes.len()];
         (0..sample.rows()).for_each(|i| weights[sample.target().class(i)] += sample.weight(i));
-        let mut rows = RowSample::new(SAMPLED, self.columns.len() + 1, self.key);
+        let mut rows = self.row_sample();
         rows.add_with(piece, |i| sample.target().class(i) as f64);
         let counts = (0..sample.rows()).find(|&i| sample.weight(i) > 0.0);
         let moments = counts.map(|i| Moments::of(sample.x(), sample.weights(), sample.x().row(i)));
@@ -117,34 +119,39 @@ impl LogisticPass {
         let contrasts = contrasts(seen);
         let problem = Problem { data: labelled, contrasts: &contrasts, lambda: 0.0 };
         let run = Run::of_key(self.key);
-        let (lambdas, mut notes) = if let Some(lambdas) = self.logistic.lambda.given() {
+        // A part of the rows is outweighed by a penalty for all of them.
+        let share = problem.weight() / weight;
+        let (lambdas, notes) = if let Some(lambdas) = self.logistic.lambda.given() {
             (lambdas.to_vec(), Vec::new())
         } else {
             let (lambda, note) = self.logistic.choose(&problem, &run)?;
-            (vec![lambda], vec![note])
-        };
-        // A part of the rows is outweighed by a penalty for all of them.
-        let share = problem.weight() / weight;
-        let shared: Vec<f64> = lambdas.iter().map(|lambda| lambda * share).collect();
-        let is_large = problem.parameters() > MOST_PARAMETERS;
-        let tolerance = self.logistic.tolerance;
-        let tolerance = if is_large { tolerance } else { ROUGH.max(tolerance) };
-        let starts = self.logistic.minima(&problem, &shared, tolerance, &run)?;
-        if is_large && share < 1.0 {
             let rows = drawn.x.rows().rows();
-            notes
-                .push(format!("fitted to a sample of {rows} rows, because it has many parameters"));
-        }
+            let of = if share < 0.999_999 {
+                format!(", on a sample of {rows} rows")
+            } else {
+                String::new()
+            };
+            (vec![lambda], vec![note + &of])
+        };
+        let shared: Vec<f64> = lambdas.iter().map(|lambda| lambda * share).collect();
+        let tolerance = ROUGH.max(self.logistic.tolerance);
+        let starts = self.logistic.minima(&problem, &shared, tolerance, &run)?;
+        let is_small = problem.parameters() <= NEWTON_PARAMETERS;
+        let way = if is_small { Search::newton } else { Search::quasi };
         let seen = Seen { classes, numbers, scales, weight, lambdas, notes };
-        if is_large {
-            return Ok(Step::Done(seen.models(&self.columns, &starts)));
-        }
         let stop = Stop {
             gradient: self.logistic.tolerance * weight,
             iterations: self.logistic.iterations,
         };
-        let climbs = starts.into_iter().map(|start| Climb::new(start.at, stop)).collect();
-        Ok(Step::Again(self.at(Stage::Climbs(Box::new(seen), climbs))))
+        let searches = starts.into_iter().map(|start| way(start.at, stop)).collect();
+        Ok(Step::Again(self.at(Stage::Searches(Box::new(seen), searches))))
+    }
+
+    /// The sample without rows.
+    fn row_sample(&self) -> RowSample {
+        let width = self.columns.len() + 1;
+        let most = SAMPLED.min((SAMPLED_CELLS / width).max(FEWEST_SAMPLED));
+        RowSample::new(most, width, self.key)
     }
 
     fn at(&self, stage: Stage) -> Self {
@@ -208,12 +215,12 @@ impl Pass<Classification> for LogisticPass {
     fn zero(&self) -> LogisticSums {
         LogisticSums(match &self.stage {
             Stage::Means => {
-                let sample = RowSample::new(SAMPLED, self.columns.len() + 1, self.key);
+                let sample = self.row_sample();
                 let looked = Looked { classes: Vec::new(), weights: Vec::new(), sample };
                 Sums::Means(Box::new((Ranges::none(self.columns.len()), None, looked)))
             }
             Stage::Squares(..) => Sums::Squares(None),
-            Stage::Climbs(_, climbs) => Sums::Climbs(climbs.iter().map(|_| None).collect()),
+            Stage::Searches(_, searches) => Sums::Searches(searches.iter().map(|_| None).collect()),
         })
     }
 
@@ -224,18 +231,18 @@ impl Pass<Classification> for LogisticPass {
             Stage::Squares(_, centres) => {
                 Sums::Squares(Some(Moments::of(sample.x(), sample.weights(), centres)))
             }
-            Stage::Climbs(seen, climbs) => {
+            Stage::Searches(seen, searches) => {
                 let mut list = Vec::new();
                 let rows = Chosen::of(sample.rows(), |i| sample.weight(i) > 0.0, &mut list)?;
                 let (numbers, scales) = (&seen.numbers, &seen.scales);
                 let data = Labelled { sample: *sample, rows, scales, numbers, coordinates: None };
                 let contrasts = contrasts(numbers.iter().flatten().count());
                 let problem = Problem { data, contrasts: &contrasts, lambda: 0.0 };
-                let at = |climb: &Climb| {
-                    let is_on_its_way = climb.end().is_none();
-                    is_on_its_way.then(|| problem.sums(&climb.point(), true))
+                let at = |search: &Search| {
+                    let is_on_its_way = search.end().is_none();
+                    is_on_its_way.then(|| problem.sums(&search.point(), search.asks_for_hessian()))
                 };
-                Sums::Climbs(climbs.iter().map(at).collect())
+                Sums::Searches(searches.iter().map(at).collect())
             }
         };
         self.merge(sums, LogisticSums(found));
@@ -257,7 +264,7 @@ impl Pass<Classification> for LogisticPass {
                 }
             }
             (Sums::Squares(sums), Sums::Squares(later)) => add_later(sums, later),
-            (Sums::Climbs(sums), Sums::Climbs(later)) => {
+            (Sums::Searches(sums), Sums::Searches(later)) => {
                 sums.iter_mut().zip(later).for_each(|(sums, later)| add_later(sums, later));
             }
             _ => {}
@@ -281,20 +288,20 @@ impl Pass<Classification> for LogisticPass {
                 self.stage = Stage::Means;
                 self.begin(*looked, moments.ok_or_else(no_rows)?.scales())
             }
-            (Stage::Climbs(seen, mut climbs), Sums::Climbs(sums)) => {
+            (Stage::Searches(seen, mut searches), Sums::Searches(sums)) => {
                 let contrasts = contrasts(seen.numbers.iter().flatten().count());
                 let data = Shape(self.columns.len() + 1);
-                for ((climb, lambda), there) in climbs.iter_mut().zip(&seen.lambdas).zip(sums) {
+                for ((search, lambda), there) in searches.iter_mut().zip(&seen.lambdas).zip(sums) {
                     let problem = Problem { data, contrasts: &contrasts, lambda: *lambda };
                     if let Some(mut there) = there {
-                        problem.penalise(&climb.point(), &mut there);
-                        climb.advance(&problem, there);
+                        problem.penalise(&search.point(), &mut there);
+                        search.advance(&problem, there);
                     }
                 }
-                let minima: Option<Vec<Minimum>> = climbs.iter().map(Climb::end).collect();
+                let minima: Option<Vec<Minimum>> = searches.iter().map(Search::end).collect();
                 Ok(match minima {
                     Some(minima) => Step::Done(seen.models(&self.columns, &minima)),
-                    None => Step::Again(Self { stage: Stage::Climbs(seen, climbs), ..self }),
+                    None => Step::Again(Self { stage: Stage::Searches(seen, searches), ..self }),
                 })
             }
             (stage, _) => Ok(Step::Again(Self { stage, ..self })),

@@ -9,7 +9,7 @@ use super::softmax::{Evaluation, Labelled, Observations, Problem};
 use crate::error::Result;
 use crate::learner::chosen::listed;
 use crate::math::bulk;
-use crate::math::quasi_newton::{self, Minimum, Stop};
+use crate::math::quasi_newton::{Descent, Minimum, Stop};
 use crate::run::Run;
 
 /// Most parameters for which the Hessian is formed and solved: beyond, its cost grows past that of more iterations.
@@ -31,16 +31,8 @@ pub(crate) fn solve<D: Observations>(
     run: &Run,
 ) -> Result<Minimum> {
     let stop = Stop { gradient: tolerance * problem.weight(), iterations };
-    if problem.parameters() <= NEWTON_PARAMETERS {
-        return newton(problem, start, stop, run);
-    }
-    let function = |phi: &[f64], gradient: &mut [f64]| {
-        run.check()?;
-        let found = problem.evaluate(phi, false);
-        gradient.copy_from_slice(&found.gradient);
-        Ok(found.loss)
-    };
-    quasi_newton::minimise(function, start, stop)
+    let few = problem.parameters() <= NEWTON_PARAMETERS;
+    search(problem, if few { Search::newton(start, stop) } else { Search::quasi(start, stop) }, run)
 }
 
 /// A little way down from a start, never up: what an M-step needs, whose problem is another one in the next iteration.
@@ -72,23 +64,70 @@ pub(super) fn solve_afresh(
     solve(problem, near.at, tolerance, iterations, run)
 }
 
-fn newton<D: Observations>(
+/// Follows a search to its end.
+fn search<D: Observations>(
     problem: &Problem<'_, D>,
-    start: Vec<f64>,
-    stop: Stop,
+    mut search: Search,
     run: &Run,
 ) -> Result<Minimum> {
-    let mut climb = Climb::new(start, stop);
     loop {
         run.check()?;
-        if let Some(minimum) = climb.end() {
+        if let Some(minimum) = search.end() {
             return Ok(minimum);
         }
-        climb.advance(problem, problem.evaluate(&climb.point(), true));
+        let there = problem.evaluate(&search.point(), search.asks_for_hessian());
+        search.advance(problem, there);
     }
 }
 
-/// Newton's method on its way: it asks for the sums over all rows at one point after the other.
+/// A search on its way, by either method: it asks for the sums over all rows at one point after the other.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Search {
+    Newton(Climb),
+    QuasiNewton(Descent),
+}
+
+impl Search {
+    pub(super) fn newton(start: Vec<f64>, stop: Stop) -> Self {
+        Self::Newton(Climb::new(start, stop))
+    }
+
+    /// By L-BFGS.
+    pub(super) fn quasi(start: Vec<f64>, stop: Stop) -> Self {
+        Self::QuasiNewton(Descent::new(start, stop))
+    }
+
+    /// The point whose sums it asks for, unless it is at its end.
+    pub(super) fn point(&self) -> Vec<f64> {
+        match self {
+            Self::Newton(climb) => climb.point(),
+            Self::QuasiNewton(descent) => descent.point().to_vec(),
+        }
+    }
+
+    /// Whether curvatures are among them.
+    pub(super) fn asks_for_hessian(&self) -> bool {
+        matches!(self, Self::Newton(_))
+    }
+
+    /// Goes on with the sums at the point.
+    pub(super) fn advance<D: Observations>(&mut self, problem: &Problem<'_, D>, there: Evaluation) {
+        match self {
+            Self::Newton(climb) => climb.advance(problem, there),
+            Self::QuasiNewton(descent) => descent.advance(there.loss, there.gradient),
+        }
+    }
+
+    /// Where it ended, if it has.
+    pub(super) fn end(&self) -> Option<Minimum> {
+        match self {
+            Self::Newton(climb) => climb.end(),
+            Self::QuasiNewton(descent) => descent.end(),
+        }
+    }
+}
+
+/// Newton's method on its way.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Climb {
     stop: Stop,
@@ -102,12 +141,12 @@ pub(super) struct Climb {
 }
 
 impl Climb {
-    pub(super) fn new(start: Vec<f64>, stop: Stop) -> Self {
+    fn new(start: Vec<f64>, stop: Stop) -> Self {
         Self { stop, at: start, here: None, iterations: 0, step: None, is_at_end: false }
     }
 
     /// The point whose sums it asks for, unless it is at its end.
-    pub(super) fn point(&self) -> Vec<f64> {
+    fn point(&self) -> Vec<f64> {
         let mut point = self.at.clone();
         if let Some((direction, length)) = &self.step {
             bulk::add_scaled(&mut point, *length, direction);
@@ -116,7 +155,7 @@ impl Climb {
     }
 
     /// Goes on with the sums at the point.
-    pub(super) fn advance<D: Observations>(&mut self, problem: &Problem<'_, D>, there: Evaluation) {
+    fn advance<D: Observations>(&mut self, problem: &Problem<'_, D>, there: Evaluation) {
         let (Some(here), Some((direction, length))) = (self.here.take(), self.step.take()) else {
             return self.arrive(problem, there, false);
         };
@@ -152,7 +191,7 @@ impl Climb {
     }
 
     /// Where it ended, if it has.
-    pub(super) fn end(&self) -> Option<Minimum> {
+    fn end(&self) -> Option<Minimum> {
         let here = self.here.as_ref().filter(|_| self.is_at_end)?;
         Some(Minimum {
             at: self.at.clone(),
@@ -225,14 +264,9 @@ mod tests {
         };
         let run = Run::with_threads(0, 1).unwrap();
         let stop = Stop { gradient: 1e-8, iterations: 500 };
-        let function = |phi: &[f64], gradient: &mut [f64]| {
-            let found = problem.evaluate(phi, false);
-            gradient.copy_from_slice(&found.gradient);
-            Ok(found.loss)
-        };
         let start = vec![0.0; problem.parameters()];
-        let newton = newton(&problem, start.clone(), stop, &run).unwrap();
-        [newton, quasi_newton::minimise(function, start, stop).unwrap()]
+        [Search::newton(start.clone(), stop), Search::quasi(start, stop)]
+            .map(|way| search(&problem, way, &run).unwrap())
     }
 
     #[test]
