@@ -197,7 +197,9 @@ fn numbers_are_compared_and_mistakes_named() {
     folder.write("days.csv", days);
     let plan = ["--plan", "time(column=t, folds=4, gap=5)", "--outer-folds", "12"];
     let timed = [&["compare", "days.csv", "-q", "--target", "y"][..], &members, &plan].concat();
-    folder.refuses_naming(&timed, &["gap", "5 rows before it", "fewer outer folds"]);
+    folder.refuses_naming(&timed, &["gap", "5 distinct times"]);
+    let hint = folder.dolmen(&timed).stderr;
+    assert!(hint.contains("5 rows before it: fewer outer folds"), "{hint}");
 }
 
 /// Sets of classes and of numbers have other figures: each stands in its own column, and in none where there is none.

@@ -204,6 +204,7 @@ fn json_has_the_keys_it_always_had() {
         "score",
         "score_se",
         "task",
+        "uniform",
     ];
     assert_eq!(keys(&score), always);
     let inspect = folder.json(&["inspect", "m.dolmen"]);

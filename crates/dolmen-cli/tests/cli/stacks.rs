@@ -102,15 +102,16 @@ fn the_figures_people_know_stand_beside_the_score() {
     assert_eq!(keys(&report["figures"]["stack"]), ["auc", "brier", "error", "log_loss"]);
     assert!(report["figures"]["stack"]["auc"]["se"].as_f64().unwrap() < 0.01);
     // Without a check the stack has seen the rows, and the text says so.
-    let unchecked = folder.succeeds(&with(&with(&CLASSES, &members), &["--check", "none"]));
+    let none = ["--combiner", "simplex", "--check", "none"];
+    let unchecked = folder.succeeds(&with(&with(&CLASSES, &members), &none));
     assert!(unchecked.contains("rows learned from"), "{unchecked}");
 }
 
 #[test]
 fn a_gain_that_is_unsure_is_told_as_such() {
     let folder = Folder::new();
-    // Two members that are nearly the same: whatever their combination gains is chance.
-    let members = ["--model", "neighbours(k=8)", "--model", "neighbours(k=9)"];
+    // Two members that are much the same: whatever their combination gains is chance.
+    let members = ["--model", "neighbours(k=3)", "--model", "neighbours(k=5)"];
     let fit = with(&NUMBERS, &members);
     let verdict = folder.json(&fit)["check"]["verdict"].clone();
     let keyed = ["by_check", "chance", "gain", "kept", "only_member", "surety"];
@@ -124,6 +125,11 @@ fn a_gain_that_is_unsure_is_told_as_such() {
     assert!(text.contains(&format!("comes up in {chance:.0} of 100 checks")), "{text}");
     // Equal weights stand in the table of candidates, though nobody asked for them.
     assert!(text.lines().any(|line| line.starts_with("uniform ")), "{text}");
+    // A member that leads by less than a standard error does not take the stack's place.
+    let alike = ["--model", "neighbours(k=8)", "--model", "neighbours(k=9)"];
+    let text = folder.succeeds(&with(&NUMBERS, &alike));
+    let kept = text.lines().find(|line| line.starts_with("kept")).unwrap();
+    assert!(kept.contains("the stack") && kept.contains("is within chance"), "{kept}");
 }
 
 /// The model is written, but whoever relies on exit codes learns of it.

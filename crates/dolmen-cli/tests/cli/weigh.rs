@@ -235,7 +235,9 @@ fn the_keys_of_the_json_report() {
         "method",
         "rows",
         "score",
+        "score_se",
         "task",
+        "uniform",
         "uninformative_rows",
     ];
     assert_eq!(keys(&report), top);

@@ -337,6 +337,19 @@ fn logistic_regressions_agree_in_pieces() {
     }
 }
 
+/// 1053 parameters: their pairs are not summed, so that L-BFGS asks for pass after pass.
+#[test]
+fn wide_logistic_regressions_agree_in_pieces() {
+    let (n, columns) = (1500, 350);
+    let x = Features::numeric(rows(n, columns, 0.0), columns).unwrap();
+    let value = |i: usize| x.rows().row(i)[0] - x.rows().row(i)[1] + 0.3 * x.rows().row(i)[2];
+    let class = |i: usize| (value(i) / 3.0).floor().clamp(-2.0, 1.0) as i32 + 2;
+    let codes = (0..n).map(|i| class(i) as u32).collect();
+    let labels = Labels::new(["a", "b", "c", "d"].map(String::from), codes).unwrap();
+    let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
+    pieces_agree(&["logistic(lambda=[30, 300], tolerance=1e-9)"], &sample, 1e-6);
+}
+
 fn member_weights(report: &dolmen::recipe::FitReport) -> Vec<f64> {
     let json = serde_json::to_value(report).unwrap();
     let members = json["members"].as_array().unwrap();
