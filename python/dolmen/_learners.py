@@ -25,6 +25,7 @@ __all__ = [
     "ExtraTreesRegressor",
     "GaussianDensity",
     "GaussianMixture",
+    "GaussianProcessRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "KNeighborsClassifier",
@@ -1515,6 +1516,46 @@ class SVR(RegressionLearner):
         self.standardise = standardise
         self.tolerance = tolerance
         self.cache = cache
+        self.reading = reading
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+
+class GaussianProcessRegressor(RegressionLearner):
+    """A smooth function and noise; lengths of the columns by the evidence of the rows.
+
+    Parameters
+    ----------
+    kernel : str, default='matern'
+        How likeness falls with distance. (one of matern, rbf)
+    rows : int, default=300
+        Rows at most that lengths and noise are found from, drawn at random, 2 to 5000: the time grows with their cube. (whole number, 2 to
+        5000)
+    reading : dict[str, Any] | None, default=None
+        How data frames are read: the recipe's fields, such as {"all_columns": True}.
+    random_state : Any, default=None
+        Seed of everything random: a number, a generator, or None for 0. The same seed gives the same bits.
+    n_jobs : int | None, default=None
+        Threads; None and -1 are all cores. Results do not depend on it.
+    progress : bool | None, default=None
+        Whether a bar is shown; None shows one in notebooks.
+    """
+
+    _kind = "gaussian-process"
+
+    def __init__(
+        self,
+        *,
+        kernel: str = "matern",
+        rows: int = 300,
+        reading: dict[str, Any] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        progress: bool | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.rows = rows
         self.reading = reading
         self.random_state = random_state
         self.n_jobs = n_jobs
