@@ -68,7 +68,7 @@ def test_grid_search_pipelines_and_routing(iris):
     grid = GridSearchCV(dolmen.RandomForestClassifier(trees=10), {"depth": [1, 4]}, cv=3).fit(x, y)
     assert grid.best_params_["depth"] == 4
     named = dolmen.StackedClassifier([("mine", LogisticRegression(max_iter=500)), ("tree", dolmen.DecisionTreeClassifier())], folds=3)
-    grid = GridSearchCV(named, {"mine__C": [1e-6, 1.0]}, cv=3).fit(x, y)
+    grid = GridSearchCV(named, {"mine__C": [1e-6, 1.0]}, cv=3, scoring="neg_log_loss").fit(x, y)
     assert grid.best_params_["mine__C"] == 1.0
     pipe = make_pipeline(ColumnTransformer([("scaled", StandardScaler(), [0, 1, 2, 3])]), dolmen.StackedClassifier(MEMBERS, folds=3))
     assert cross_val_score(pipe, x, y, cv=3).mean() > 0.9
