@@ -221,8 +221,9 @@ fn brought_data_are_named() {
     // By its rows and its ends a file is taken for the velocities.
     let between = (1..81).map(|i| 20_000 + 37 * i);
     let rows = std::iter::once(9172).chain(between).chain([34_279]);
-    let rows = rows.map(|velocity| format!("{velocity}\n")).collect::<String>();
-    std::fs::write(folder.path().join("galaxies.csv"), format!("velocity\n{rows}")).unwrap();
+    let rows: Vec<String> = rows.map(|velocity: i32| velocity.to_string()).collect();
+    let text = format!("velocity\n{}\n", rows.join("\n"));
+    std::fs::write(folder.path().join("galaxies.csv"), text).unwrap();
     let run = Run::new(SEED);
     let context = Context { run: &run, effort: Effort::Quick, data: Some(folder.path()) };
     let page = find("sw99-galaxies").unwrap().page(&context).unwrap().markdown();

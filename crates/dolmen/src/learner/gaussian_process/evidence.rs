@@ -132,7 +132,7 @@ mod tests {
         let wave = |k: usize| (1.7 * k as f64 + (k as f64).sqrt()).sin();
         let points: Vec<f64> = (0..36).map(wave).collect();
         let target = points.chunks(3).map(|row| row[0] - row[1] * row[1]).collect();
-        let weights = (0..12).map(|i| 1.0 + (i % 3) as f64).collect();
+        let weights = (0..12).map(|i| 1.0 + f64::from(i % 3)).collect();
         Evidence { kernel, columns: 3, points, target, weights }
     }
 
