@@ -18,7 +18,7 @@ impl<T: Task> OutOfSample<T> {
     /// one group at most. Being alike is no chain: of many members the first and the last of one may be quite unlike.
     ///
     /// Errors that go up and down together are not enough: those of one member may all be larger, and then it is no stand-in for the other. What
-    /// counts is the concordance of [Lin1989], which is 1 only where all errors are equal.
+    /// counts is Lin's concordance (Lin1989), which is 1 only where all errors are equal.
     pub fn alike(&self) -> Vec<Vec<usize>> {
         let count = self.members().len();
         let agreement = self.of_each_two(|a, b| {
