@@ -1,8 +1,6 @@
 //! How sure weights and gains are.
 
-use faer::Mat;
-use faer::Side;
-use faer::linalg::solvers::Solve;
+use dolmen_linalg::{Cholesky, Mat};
 use rayon::prelude::*;
 
 use super::Weighable;
@@ -93,8 +91,8 @@ pub(super) fn sandwich(problem: &dyn WeightProblem, weights: &[f64]) -> Vec<Weig
     let (curvature, spread) = problem.sandwich(weights, &support);
     // Moves that keep the sum: one unit from the last member of the face to another.
     let (a, b) = (contrasts(&curvature), contrasts(&spread));
-    let Ok(factor) = a.llt(Side::Lower) else { return errors };
-    let half = factor.solve(&b);
+    let Some(factor) = Cholesky::new(a.as_ref()) else { return errors };
+    let half = factor.solve(b.as_ref());
     let covariance = factor.solve(half.transpose());
     let free = support.len() - 1;
     let variance = |s: usize| {

@@ -8,7 +8,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::equal::EqualWeights;
@@ -185,10 +184,7 @@ impl<T: Task> Assessor<'_, T> {
             run.check()?;
             run.child(v as u64).step(CHECK, |run| self.try_on(&trials.trial(v), run))
         };
-        let folds: Vec<Tried<T>> = run
-            .install(|| (0..trials.len()).into_par_iter().map(tried).collect::<Vec<_>>())
-            .into_iter()
-            .collect::<Result<_>>()?;
+        let folds: Vec<Tried<T>> = run.try_map(trials.len(), tried)?;
         self.judge(trials, folds).map(Some)
     }
 

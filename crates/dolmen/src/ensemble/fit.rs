@@ -468,20 +468,19 @@ impl<T: Task> Stack<T> {
 
     /// The wanted members fitted on all rows of a sample, in the order of the learners.
     fn refit_each(&self, sample: &Sample<'_, T>, wanted: &[String], run: &Run) -> Vec<Attempt<T>> {
-        use rayon::prelude::*;
-
         let learners = self.borrowed();
         let streams = oos::streams(&learners, run);
-        let fit = |(learner, stream): (&&dyn Learner<T>, &Run)| {
+        let fit = |k: usize| {
+            let learner = learners[k];
             let members = learner.members();
             if !members.iter().any(|name| wanted.contains(name)) {
                 // None of its members is wanted: whether it could be fitted does not matter.
                 return Vec::new();
             }
-            let fit = |run: &Run| fit_members(*learner, wanted, sample, run);
-            stream.step(&oos::name(*learner), fit)
+            let fit = |run: &Run| fit_members(learner, wanted, sample, run);
+            streams[k].step(&oos::name(learner), fit)
         };
-        run.install(|| learners.par_iter().zip(&streams).flat_map_iter(fit).collect())
+        run.map(learners.len(), fit).into_iter().flatten().collect()
     }
 }
 

@@ -7,7 +7,6 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::intervals::Errors;
@@ -73,10 +72,7 @@ impl Spread {
             models.into_iter().next().ok_or_else(|| Error::shape("forests of the spread", 1, 0))
         };
         let folds = usize::from(errors.rows.is_forward)..errors.rows.folds();
-        let forests = run
-            .install(|| folds.clone().into_par_iter().map(forest).collect::<Vec<Result<_>>>())
-            .into_iter()
-            .collect::<Result<_>>()?;
+        let forests = run.try_map(folds.len(), |k| forest(folds.start + k))?;
         let spread = Self { forests, floor };
         let mut expected = vec![floor; absolute.len()];
         for (number, fold) in folds.enumerate() {

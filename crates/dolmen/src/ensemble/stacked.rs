@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::assess::{Assessed, Assessment, StackFigures};
@@ -15,7 +14,7 @@ use crate::learner::density::{DensityModel, FittedAverage};
 use crate::learner::{Diagnostics, Fitted, SMALL_BLOCK};
 use crate::learner::{Stored, check_use};
 use crate::oos::OutOfSample;
-use crate::run::Run;
+use crate::run::{Run, parallel};
 use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::target::Target;
@@ -243,7 +242,7 @@ impl<T: Task> Ensemble<T> {
     pub fn combine(&self, columns: &[Vec<f64>], x: Rows<'_>, run: &Run) -> Result<Vec<f64>> {
         let mut all = vec![0.0; x.rows() * self.width];
         run.install(|| {
-            all.par_chunks_mut(SMALL_BLOCK * self.width).enumerate().try_for_each(|(k, out)| {
+            parallel::try_parts(&mut all, SMALL_BLOCK * self.width, &|k, out| {
                 run.check()?;
                 let first = k * SMALL_BLOCK;
                 let rows = first..first + out.len() / self.width;

@@ -1,7 +1,6 @@
 //! What the check says of single predictions of numbers: how far off the stack was on rows it had not seen, and the prediction
 //! intervals that follow.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::Ensemble;
@@ -129,9 +128,10 @@ impl Ensemble<Regression> {
         };
         let fits: Option<Vec<_>> = self.models().map(Fitted::fold_fits).collect();
         let fits = fits.filter(|_| !unseen.combinations.is_empty());
-        let block = |first: usize| {
+        let size = self.block();
+        let block = |k: usize| {
             run.check()?;
-            let x = x.slice(first..(first + self.block()).min(x.rows()));
+            let x = x.slice(k * size..((k + 1) * size).min(x.rows()));
             let centres: Vec<Vec<f64>> = if let Some(fits) = &fits {
                 unseen.fold_predictions(fits, x)?
             } else {
@@ -141,11 +141,10 @@ impl Ensemble<Regression> {
             };
             unseen.block_intervals(&centres, levels, x)
         };
-        let blocks: Vec<Result<Vec<Vec<[f64; 2]>>>> = run
-            .install(|| (0..x.rows()).into_par_iter().step_by(self.block()).map(block).collect());
+        let blocks: Vec<Vec<Vec<[f64; 2]>>> = run.try_map(x.rows().div_ceil(size), block)?;
         let mut all = vec![Vec::with_capacity(x.rows()); levels.len()];
         for found in blocks {
-            all.iter_mut().zip(found?).for_each(|(all, found)| all.extend(found));
+            all.iter_mut().zip(found).for_each(|(all, found)| all.extend(found));
         }
         Ok(Some(all))
     }

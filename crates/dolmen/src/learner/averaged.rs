@@ -6,7 +6,6 @@ use std::sync::Arc;
 use rand::RngExt;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -146,13 +145,9 @@ impl<T: Averageable> Learner<T> for Averaged<T> {
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
         self.averaging.validate()?;
-        let fits: Vec<Result<Vec<Box<dyn Fitted<T>>>>> = run.install(|| {
-            let fit = |number: usize| self.fit_one(sample, &run.child(number as u64));
-            (0..self.averaging.fits).into_par_iter().map(fit).collect()
-        });
+        let fit = |number: usize| self.fit_one(sample, &run.child(number as u64));
         let mut rungs: Vec<Vec<Box<dyn Fitted<T>>>> = Vec::new();
-        for fit in fits {
-            let models = fit?;
+        for models in run.try_map(self.averaging.fits, fit)? {
             rungs.resize_with(models.len(), Vec::new);
             rungs.iter_mut().zip(models).for_each(|(rung, model)| rung.push(model));
         }

@@ -50,7 +50,7 @@ use pass::AnyPass;
 use crate::error::Result;
 use crate::memory;
 use crate::plan::Plan;
-use crate::run::Run;
+use crate::run::{Run, parallel};
 use crate::store::Record;
 use crate::table::{Rows, Schema};
 use crate::task::Task;
@@ -206,8 +206,6 @@ const PIECES: usize = 4;
 
 /// Predicts all rows with a fitted model, in parallel over blocks of rows.
 pub fn predict<T: Task>(model: &dyn Fitted<T>, x: Rows<'_>, run: &Run) -> Result<Vec<f64>> {
-    use rayon::prelude::*;
-
     let width = model.width();
     // Blocks as large as the model likes, but not so large that threads have nothing to do.
     let share = x.rows().div_ceil(PIECES * run.threads()).max(SMALL_BLOCK);
@@ -215,7 +213,7 @@ pub fn predict<T: Task>(model: &dyn Fitted<T>, x: Rows<'_>, run: &Run) -> Result
     memory::claim(memory::size(&[x.rows(), width, size_of::<f64>()]), "the predictions")?;
     let mut out = vec![0.0; x.rows() * width];
     run.install(|| {
-        out.par_chunks_mut(block * width).enumerate().try_for_each(|(number, out)| {
+        parallel::try_parts(&mut out, block * width, &|number, out| {
             run.check()?;
             let first = number * block;
             model.predict_into(x.slice(first..first + out.len() / width), out)

@@ -1,6 +1,5 @@
 //! What one learner's members say about rows they have not seen, split by split.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Fitted, Learner, Sample};
@@ -89,7 +88,7 @@ pub fn refit<T: Task, L: Learner<T> + ?Sized>(
     run: &Run,
 ) -> Result<Block> {
     let fit = |split: &Split, run: &Run| predict_split(learner, sample, split, run);
-    by_split(&learner.members(), sample, plan, run, fit)
+    by_split(&learner.members(), sample, plan, run, &fit)
 }
 
 /// The same for learners that have their own way to one split's predictions: one column per member of its held-out rows.
@@ -98,10 +97,10 @@ pub(crate) fn by_split<T: Task>(
     sample: &Sample<'_, T>,
     plan: &Plan,
     run: &Run,
-    predict: impl Fn(&Split, &Run) -> Result<Vec<Vec<f64>>> + Sync,
+    predict: &(dyn Fn(&Split, &Run) -> Result<Vec<Vec<f64>>> + Sync),
 ) -> Result<Block> {
     let predict = |split: &Split, run: &Run| Ok((predict(split, run)?, ()));
-    Ok(by_split_keeping(members, sample, plan, run, predict)?.0)
+    Ok(by_split_keeping(members, sample, plan, run, &predict)?.0)
 }
 
 /// The same, keeping what each split that did not fail brings beside its predictions.
@@ -110,19 +109,15 @@ pub(crate) fn by_split_keeping<T: Task, K: Send>(
     sample: &Sample<'_, T>,
     plan: &Plan,
     run: &Run,
-    predict: impl Fn(&Split, &Run) -> Result<(Vec<Vec<f64>>, K)> + Sync,
+    predict: &(dyn Fn(&Split, &Run) -> Result<(Vec<Vec<f64>>, K)> + Sync),
 ) -> Result<(Block, Vec<K>)> {
     if plan.rows() != sample.rows() {
         return Err(Error::shape("rows of the plan", sample.rows(), plan.rows()));
     }
-    let predictions: Vec<Result<(Vec<Vec<f64>>, K)>> = run.install(|| {
-        let splits = plan.splits().par_iter().enumerate();
-        let fit = |(v, split): (usize, &Split)| {
-            run.check()?;
-            let name = members.first().map_or("", String::as_str);
-            run.child(plan.number(v)).step(name, |run| predict(split, run))
-        };
-        splits.map(fit).collect()
+    let predictions: Vec<Result<(Vec<Vec<f64>>, K)>> = run.map(plan.splits().len(), |v| {
+        run.check()?;
+        let name = members.first().map_or("", String::as_str);
+        run.child(plan.number(v)).step(name, |run| predict(&plan.splits()[v], run))
     });
     let mut block = Block { splits: Vec::with_capacity(predictions.len()), failures: Vec::new() };
     let mut kept = Vec::new();

@@ -1,7 +1,6 @@
 //! Gram matrices Z'Z, summed over blocks of rows.
 
-use faer::linalg::matmul::triangular::{BlockStructure, matmul};
-use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use dolmen_linalg::{Mat, MatMut, MatRef, eigen, multiply_add_lower};
 use serde::{Deserialize, Serialize};
 
 use crate::stats::{Accumulator, accumulate};
@@ -45,18 +44,8 @@ impl Gram {
         if self.order == 0 {
             return;
         }
-        // faer's own threads would fight with the row blocks' for the same cores.
-        matmul(
-            MatMut::from_column_major_slice_mut(&mut self.values, self.order, self.order),
-            BlockStructure::TriangularLower,
-            Accum::Add,
-            left.transpose(),
-            BlockStructure::Rectangular,
-            right,
-            BlockStructure::Rectangular,
-            1.0,
-            Par::Seq,
-        );
+        let sum = MatMut::from_column_major_slice_mut(&mut self.values, self.order, self.order);
+        multiply_add_lower(sum, left.transpose(), right);
     }
 
     /// Z'Z over all rows; `value(j, i)` is the element of Z in row i and column j.
@@ -144,11 +133,7 @@ impl Gram {
     /// Rows R with R'R equal to the matrix, as many as it has columns; `None` if it is not finite.
     pub(crate) fn root(&self) -> Option<Vec<Vec<f64>>> {
         let all: Vec<usize> = (0..self.order).collect();
-        if self.values.iter().any(|value| !value.is_finite()) {
-            return None;
-        }
-        let found = self.submatrix(&all).self_adjoint_eigen(Side::Lower).ok()?;
-        let (vectors, values) = (found.U(), found.S().column_vector());
+        let (vectors, values) = eigen(self.submatrix(&all).as_ref())?;
         let row = |k: usize| {
             let size = values[k].max(0.0).sqrt();
             (0..self.order).map(|j| size * vectors[(j, k)]).collect()

@@ -5,8 +5,7 @@
 //! than the last, so that it can be stopped anywhere. Columns that are collinear make H singular: each solve is made
 //! definite by a small pull towards its starting point (a proximal step), which a few rounds make vanish.
 
-use faer::linalg::solvers::{Llt, Solve};
-use faer::{Mat, Side};
+use dolmen_linalg::{Cholesky, Mat};
 
 use super::gram::Gram;
 
@@ -110,9 +109,9 @@ impl<'a> Scaled<'a> {
         let mut free: Vec<usize> =
             (0..y.len()).filter(|&i| y[i] > 0.0 || Some(i) == entering).collect();
         while !free.is_empty() {
-            let right = Mat::from_fn(free.len(), 1, |i, _| target[free[i]]);
-            let goal = self.factor(&free, pull).solve(right);
-            let goal = |i: usize| goal[(i, 0)];
+            let right: Vec<f64> = free.iter().map(|&i| target[i]).collect();
+            let goal = self.factor(&free, pull).solve_vector(&right);
+            let goal = |i: usize| goal[i];
             let length = (0..free.len())
                 .filter(|&i| goal(i) <= 0.0)
                 .map(|i| y[free[i]] / (y[free[i]] - goal(i)))
@@ -134,7 +133,7 @@ impl<'a> Scaled<'a> {
     }
 
     /// The scaled matrix of the free variables with the proximal pull, factorised.
-    fn factor(&self, free: &[usize], mut pull: f64) -> Llt<f64> {
+    fn factor(&self, free: &[usize], mut pull: f64) -> Cholesky {
         while pull.is_finite() {
             let mut matrix = self.h.submatrix(free);
             for (j, &v) in free.iter().enumerate() {
@@ -143,14 +142,14 @@ impl<'a> Scaled<'a> {
                 }
                 matrix[(j, j)] += pull;
             }
-            match matrix.llt(Side::Lower) {
-                Ok(factor) => return factor,
+            match Cholesky::new(matrix.as_ref()) {
+                Some(factor) => return factor,
                 // Rounding made the matrix indefinite by more than the pull: a larger one must succeed.
-                Err(_) => pull *= 100.0,
+                None => pull *= 100.0,
             }
         }
         let identity = Mat::<f64>::identity(free.len(), free.len());
-        identity.llt(Side::Lower).expect("the identity is positive definite")
+        Cholesky::new(identity.as_ref()).expect("the identity is positive definite")
     }
 
     fn gradient(&self, y: &[f64], target: &[f64]) -> Vec<f64> {
@@ -162,6 +161,7 @@ impl<'a> Scaled<'a> {
 
 #[cfg(test)]
 mod tests {
+    use dolmen_linalg::Orthogonal;
     use proptest::prelude::*;
 
     use super::*;
@@ -183,7 +183,7 @@ mod tests {
         let mut best = 0.0_f64;
         for free in (1..1 << c.len()).map(subset) {
             let right = Mat::from_fn(free.len(), 1, |i, _| c[free[i]]);
-            let y = h.submatrix(&free).full_piv_lu().solve(right);
+            let y = Orthogonal::new(h.submatrix(&free).as_ref()).least_squares(right.as_ref());
             if (0..free.len()).all(|i| y[(i, 0)] >= 0.0) {
                 let mut full = vec![0.0; c.len()];
                 free.iter().enumerate().for_each(|(i, &u)| full[u] = y[(i, 0)]);

@@ -1,6 +1,5 @@
 //! The matrix with the fits that made it.
 
-use rayon::prelude::*;
 
 use super::collect::{Filled, OnFailure, plan_fits, streams};
 use super::{Collector, OutOfSample};
@@ -44,19 +43,17 @@ impl<T: Task> Collector<'_, T> {
         self.check_plan(run)?;
         let (covered, width) = (self.covered(), T::width(self.sample.target()));
         let streams = streams(self.learners, run);
-        let results: Vec<Result<Known<T>>> = run.install(|| {
-            let fit = |(learner, stream): (&&dyn Learner<T>, &Run)| {
-                if self.knows(*learner) {
-                    return Ok(None);
-                }
-                let (block, fits) = fits_of(*learner, &self.sample, self.plan, stream)?;
-                Ok(Some((Filled::new::<T>(block, self.plan, &covered, width), fits)))
-            };
-            self.learners.par_iter().zip(&streams).map(fit).collect()
-        });
+        let results: Vec<Known<T>> = run.try_map(self.learners.len(), |k| {
+            let learner = self.learners[k];
+            if self.knows(learner) {
+                return Ok(None);
+            }
+            let (block, fits) = fits_of(learner, &self.sample, self.plan, &streams[k])?;
+            Ok(Some((Filled::new::<T>(block, self.plan, &covered, width), fits)))
+        })?;
         let (mut filled, mut members) = (Vec::new(), Vec::new());
         for result in results {
-            let (own, fits) = result?.unzip();
+            let (own, fits) = result.unzip();
             filled.push(Ok(own));
             members.extend(fits.unwrap_or_default());
         }
@@ -98,7 +95,7 @@ fn fits_of<T: Task>(
     run: &Run,
 ) -> Result<(Block, Vec<MemberFits<T>>)> {
     let members = learner.members();
-    let (block, fits) = by_split_keeping(&members, sample, plan, run, |split: &Split, run| {
+    let (block, fits) = by_split_keeping(&members, sample, plan, run, &|split: &Split, run| {
         fit_split(learner, sample, split, run)
     })?;
     if learner.rungs().is_empty() || !block.fails_as_a_whole(members.len()) {

@@ -1,6 +1,5 @@
 //! The matrix of learners some of which are known from an earlier matrix.
 
-use rayon::prelude::*;
 
 use super::collect::{Filled, OnFailure, none_left, stop, streams, tolerated};
 use super::{OutOfSample, data_fingerprint};
@@ -26,18 +25,16 @@ impl<T: Task> Collector<'_, T> {
         self.check_plan(run)?;
         let (covered, width) = (self.covered(), T::width(self.sample.target()));
         let streams = streams(self.learners, run);
-        let filled: Vec<Result<Option<Filled>>> = run.install(|| {
-            let fill = |(learner, stream): (&&dyn Learner<T>, &Run)| {
-                if self.knows(*learner) {
-                    return Ok(None);
-                }
-                let block = learner.out_of_sample(&self.sample, self.plan, stream);
-                let members = learner.members().len();
-                let block = tolerated(block, members, self.plan, self.on_failure)?;
-                // Averaged at once, so that the splits of all learners are never in memory together.
-                Ok(Some(Filled::new::<T>(block, self.plan, &covered, width)))
-            };
-            self.learners.par_iter().zip(&streams).map(fill).collect()
+        let filled: Vec<Result<Option<Filled>>> = run.map(self.learners.len(), |k| {
+            let learner = self.learners[k];
+            if self.knows(learner) {
+                return Ok(None);
+            }
+            let block = learner.out_of_sample(&self.sample, self.plan, &streams[k]);
+            let members = learner.members().len();
+            let block = tolerated(block, members, self.plan, self.on_failure)?;
+            // Averaged at once, so that the splits of all learners are never in memory together.
+            Ok(Some(Filled::new::<T>(block, self.plan, &covered, width)))
         });
         self.assembled(filled, covered, run)
     }

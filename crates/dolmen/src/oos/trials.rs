@@ -10,7 +10,6 @@
 
 use std::collections::HashSet;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::collect::{none_left, stop, streams, tolerated};
@@ -111,14 +110,13 @@ impl<T: Task> Trials<T> {
         matrix.without.iter_mut().filter(|own| own.len() != folds).for_each(Vec::clear);
         let pairs = Pairs { plan: plan.of_pairs(), names: plan.pairs(), fold_of_row, folds };
         let asked: Vec<bool> = learners.iter().map(|l| matrix.lacks_pairs(*l)).collect();
-        let ask = |((learner, stream), asked): ((&&dyn Learner<T>, &Run), &bool)| {
-            asked.then(|| pairs.fill(*learner, &matrix, sample, on_failure, stream)).transpose()
-        };
         let streams = streams(learners, run);
-        let filled: Vec<Result<Option<Vec<Without>>>> =
-            run.install(|| learners.par_iter().zip(&streams).zip(&asked).map(ask).collect());
+        let filled: Vec<Option<Vec<Without>>> = run.try_map(learners.len(), |k| {
+            let fill = || pairs.fill(learners[k], &matrix, sample, on_failure, &streams[k]);
+            asked[k].then(fill).transpose()
+        })?;
         for (learner, filled) in learners.iter().zip(filled) {
-            for (name, without) in learner.members().into_iter().zip(filled?.unwrap_or_default()) {
+            for (name, without) in learner.members().into_iter().zip(filled.unwrap_or_default()) {
                 matrix.take_pairs(name, without, on_failure)?;
             }
         }

@@ -1,7 +1,6 @@
 //! Random draws of rows: hold-out, subsamples without replacement, and the bootstrap.
 
 use rand::{Rng, RngExt};
-use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -103,10 +102,8 @@ impl Plan {
         draw: impl Fn(&Run) -> Split + Sync,
     ) -> Result<Self> {
         let streams = stream(run);
-        let split = |number| run.check().map(|()| draw(&streams.child(number)));
-        let splits: Result<_> =
-            run.install(|| (0..repeats as u64).into_par_iter().map(split).collect());
-        Ok(Self::of(rows, splits?))
+        let split = |number| run.check().map(|()| draw(&streams.child(number as u64)));
+        Ok(Self::of(rows, run.try_map(repeats, split)?))
     }
 }
 

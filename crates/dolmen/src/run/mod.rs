@@ -1,5 +1,6 @@
 //! What a run carries along: seed streams, the thread pool, progress and cancellation.
 
+pub(crate) mod parallel;
 mod pool;
 mod progress;
 mod relay;
@@ -165,6 +166,20 @@ impl Run {
     /// Runs `work` on the run's thread pool, so that everything parallel in it uses that pool.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.pool.install(work)
+    }
+
+    /// What `work` gives for each of `0..count`, in that order, by all threads of the pool.
+    pub(crate) fn map<R: Send>(&self, count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+        self.install(|| parallel::map(count, &work))
+    }
+
+    /// The same for work that may fail: the first error in the order of the numbers.
+    pub(crate) fn try_map<R: Send>(
+        &self,
+        count: usize,
+        work: impl Fn(usize) -> Result<R> + Sync,
+    ) -> Result<Vec<R>> {
+        self.install(|| parallel::try_map(count, &work))
     }
 
     /// Threads of the pool.

@@ -65,10 +65,11 @@ impl Pool {
 
     /// Runs `work` on the threads.
     pub(super) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        match self.current() {
-            Some(pool) => pool.install(work),
-            None => work(),
-        }
+        let Some(pool) = self.current() else { return work() };
+        // What rayon is given is the same for all work, so that it is compiled once.
+        let (mut work, mut result) = (Some(work), None);
+        enter(&pool, &mut || result = work.take().map(|work| work()));
+        result.expect("the pool has done the work")
     }
 
     /// How many threads there are.
@@ -111,6 +112,10 @@ impl std::fmt::Debug for Pool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pool").field("threads", &self.0.threads).finish_non_exhaustive()
     }
+}
+
+fn enter(pool: &ThreadPool, work: &mut (dyn FnMut() + Send)) {
+    pool.install(work);
 }
 
 fn cores() -> usize {

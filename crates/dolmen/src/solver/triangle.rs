@@ -5,8 +5,7 @@
 //! chapter 23) goes on from there; each of its steps solves for the change, from the residual, with a pull towards where it
 //! is that is small enough not to be seen and lets collinear columns stand.
 
-use faer::Mat;
-use faer::linalg::solvers::SolveLstsq;
+use dolmen_linalg::{Mat, Orthogonal};
 
 /// Rows decomposed at a time, beyond those of the triangle.
 const BLOCK: usize = 512;
@@ -35,16 +34,7 @@ impl Triangle {
             let stacked = Mat::from_fn(above + count, width + 1, |i, j| {
                 if i < above { triangle[(i, j)] } else { value(j, first + i - above) }
             });
-            let upper = stacked.qr().thin_R().to_owned();
-            // Below the diagonal the decomposition keeps its reflections.
-            triangle =
-                Mat::from_fn(
-                    upper.nrows(),
-                    width + 1,
-                    |i, j| {
-                        if i <= j { upper[(i, j)] } else { 0.0 }
-                    },
-                );
+            triangle = Orthogonal::new(stacked.as_ref()).triangle();
         }
         let height = triangle.nrows();
         let length = |j: usize| (0..height).map(|i| triangle[(i, j)].powi(2)).sum::<f64>().sqrt();
@@ -115,7 +105,7 @@ impl Triangle {
                         if i < height { residual[i] } else { 0.0 }
                     },
                 );
-            let change = matrix.qr().solve_lstsq(right);
+            let change = Orthogonal::new(matrix.as_ref()).least_squares(right.as_ref());
             let goal = |k: usize| y[free[k]] + change[(k, 0)];
             let reached = |k: usize| y[free[k]] / (y[free[k]] - goal(k));
             let meeting = (0..free.len()).filter(|&k| goal(k) <= 0.0).map(reached);

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
+use crate::run::parallel;
 
 /// A sum over rows that can be formed in parts.
 pub trait Accumulator: Send {
@@ -32,14 +32,11 @@ pub fn accumulate<A: Accumulator>(
     let wave = PARTS_PER_THREAD * rayon::current_num_threads();
     for first in (0..parts).step_by(wave) {
         let last = (first + wave).min(parts);
-        let sums: Vec<A> = (first..last)
-            .into_par_iter()
-            .map(|p| {
-                let mut sum = zero();
-                add(&mut sum, p * part..((p + 1) * part).min(rows));
-                sum
-            })
-            .collect();
+        let sums = parallel::map(last - first, &|p| {
+            let (mut sum, p) = (zero(), first + p);
+            add(&mut sum, p * part..((p + 1) * part).min(rows));
+            sum
+        });
         sums.into_iter().for_each(|sum| total.merge(sum));
     }
     total

@@ -5,6 +5,7 @@
 use dolmen::solver::Solution;
 use dolmen::solver::least_squares::LeastSquares;
 use dolmen::solver::problem::{WeightProblem, mean_score};
+use dolmen_linalg::{Mat, Orthogonal};
 use proptest::prelude::*;
 
 /// The simplex solution over all members, from equal weights.
@@ -188,9 +189,9 @@ fn best_of_all_sets(columns: &[Vec<f64>], target: &[f64]) -> f64 {
     for bits in 1_usize..1 << columns.len() {
         let set: Vec<usize> = (0..columns.len()).filter(|m| bits >> m & 1 == 1).collect();
         let scale = columns[set[0]][0].abs().max(1.0);
-        let matrix = faer::Mat::from_fn(rows, set.len(), |i, j| columns[set[j]][i] / scale);
-        let right = faer::Mat::from_fn(rows, 1, |i, _| target[i] / scale);
-        let solution = faer::linalg::solvers::SolveLstsq::solve_lstsq(&matrix.qr(), right);
+        let matrix = Mat::from_fn(rows, set.len(), |i, j| columns[set[j]][i] / scale);
+        let right = Mat::from_fn(rows, 1, |i, _| target[i] / scale);
+        let solution = Orthogonal::new(matrix.as_ref()).least_squares(right.as_ref());
         if (0..set.len()).all(|j| solution[(j, 0)] >= 0.0) {
             let mut weights = vec![0.0; columns.len()];
             set.iter().enumerate().for_each(|(j, &m)| weights[m] = solution[(j, 0)]);

@@ -6,8 +6,7 @@
 
 use std::ops::Range;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use dolmen_linalg::{MatMut, MatRef, multiply};
 use rayon::prelude::*;
 
 use super::design::Design;
@@ -223,13 +222,10 @@ impl<'a, F: Family> Pass<'a, F> {
         let rows = out.len() / self.count;
         let range = first..first + rows;
         let scores = &mut self.scores[..rows * self.theta.ncols()];
-        matmul(
+        multiply(
             MatMut::from_column_major_slice_mut(scores, rows, self.theta.ncols()),
-            Accum::Replace,
             MatRef::from_row_major_slice(self.design.z(range.clone()), rows, self.design.width()),
             self.theta,
-            1.0,
-            Par::Seq,
         );
         let (gate, outputs) = scores.split_at_mut(rows * self.count);
         let joint = &mut self.joint[..rows * self.count];

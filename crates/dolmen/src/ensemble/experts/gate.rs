@@ -4,7 +4,7 @@
 //! section 4): sum_ik w_i r_ik ln g_k(x_i) + a sum_k (1/K) ln g_k(0) - (lambda/2) |v|^2, with a imagined rows at the centre of
 //! the inputs, which all experts share alike and which keep an expert without rows from being shut out.
 
-use faer::{Mat, MatRef};
+use dolmen_linalg::{Mat, MatRef, product};
 
 use super::design::Design;
 use crate::error::Result;
@@ -77,7 +77,7 @@ impl Gate {
     pub(super) fn coefficients(&self) -> Mat<f64> {
         let kinds = self.contrasts.ncols();
         let phi = MatRef::from_column_major_slice(&self.phi, self.width, kinds);
-        phi * self.contrasts.transpose()
+        product(phi, self.contrasts.transpose())
     }
 
     /// The log prior of the gate.

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use faer::Mat;
+use dolmen_linalg::Mat;
 
 use super::design::Design;
 use super::em::Family;

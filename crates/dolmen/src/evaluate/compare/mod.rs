@@ -18,7 +18,6 @@ mod summary;
 use std::borrow::Cow;
 
 use rand::seq::SliceRandom;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 pub use duel::{Duel, Outcome, Tally, tally};
@@ -134,23 +133,20 @@ pub fn compare<T: Task>(
 ) -> Result<Comparison> {
     let splits = options.splits(sample, run)?;
     run.progress().plan(splits.splits().len() as u64);
-    let results: Vec<SplitResult> = run.install(|| {
-        let one = |s: usize| {
-            run.check()?;
-            let split = &splits.splits()[s];
-            let stream = run.child(s as u64 + 1);
-            let learned_from = split.train(sample.rows());
-            let learned_from = options.learned_from(&learned_from, sample, &stream)?;
-            let train = sample.select(&*learned_from);
-            let test = sample.select(split.test());
-            let contest = split::Contest { stack, rivals, options };
-            let result = contest
-                .hold(&train.borrow(), &test.borrow(), &stream)
-                .map_err(|error| too_little_before(error, &train.borrow()))?;
-            run.progress().advance(1, "splits");
-            Ok(result)
-        };
-        (0..splits.splits().len()).into_par_iter().map(one).collect::<Result<_>>()
+    let results: Vec<SplitResult> = run.try_map(splits.splits().len(), |s| {
+        run.check()?;
+        let split = &splits.splits()[s];
+        let stream = run.child(s as u64 + 1);
+        let learned_from = split.train(sample.rows());
+        let learned_from = options.learned_from(&learned_from, sample, &stream)?;
+        let train = sample.select(&*learned_from);
+        let test = sample.select(split.test());
+        let contest = split::Contest { stack, rivals, options };
+        let result = contest
+            .hold(&train.borrow(), &test.borrow(), &stream)
+            .map_err(|error| too_little_before(error, &train.borrow()))?;
+        run.progress().advance(1, "splits");
+        Ok(result)
     })?;
     let outer = options.outer_folds.map(|_| splits.splits().len() / options.repeats);
     Ok(summary::summarise::<T>(stack, rivals, &results, sample.rows(), options, outer))

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::duel::{Duel, Tally, duels, tally};
@@ -139,8 +138,7 @@ pub fn compare_on_networks(
         results
     };
     let tasks = kinds.len() * study.networks;
-    let results: Vec<Vec<SplitResult>> =
-        run.install(|| (0..tasks).into_par_iter().map(one).collect::<Result<_>>())?;
+    let results: Vec<Vec<SplitResult>> = run.try_map(tasks, one)?;
     // By cell instead of by network.
     let mut columns: Vec<std::vec::IntoIter<SplitResult>> =
         results.into_iter().map(Vec::into_iter).collect();

@@ -2,7 +2,6 @@
 //! on rows that the model had not seen, through the whole stack; columns that say one thing are shuffled together.
 
 use rand::seq::SliceRandom;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Input, Predict};
@@ -68,8 +67,9 @@ pub fn importance<T: Task>(
         Ok(rows.map(|(i, row)| T::score(row, target, i)).collect())
     };
     let before = scores(x)?;
-    let loss = |(k, input): (usize, &Input)| {
+    let loss = |k: usize| {
         run.check()?;
+        let input = &inputs[k];
         let mut losses = vec![0.0; x.rows()];
         for repeat in 0..repeats {
             let stream = run.child(k as u64).child(repeat as u64);
@@ -86,9 +86,7 @@ pub fn importance<T: Task>(
             loss: Estimate::of(&losses, shares),
         })
     };
-    let found: Vec<Result<InputImportance>> =
-        run.install(|| inputs.par_iter().enumerate().map(loss).collect());
-    let mut found = found.into_iter().collect::<Result<Vec<_>>>()?;
+    let mut found = run.try_map(inputs.len(), loss)?;
     found.sort_by(|a, b| b.loss.mean.total_cmp(&a.loss.mean));
     let score = Estimate::of(&before, shares).mean;
     Ok(Importance { rows: x.rows(), repeats, score, inputs: found })

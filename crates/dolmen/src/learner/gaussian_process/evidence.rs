@@ -4,8 +4,7 @@
 //! minimise is n/2 log(y'C^-1 y) + 1/2 log|C|. In many columns and few rows that alone would fit lengths to chance: lengths and noise have
 //! the log-normal priors of Hvarfner2024 (section 5), under which lengths grow with the square root of the columns.
 
-use faer::linalg::solvers::Solve;
-use faer::{Mat, Side};
+use dolmen_linalg::{Cholesky, Mat};
 
 use super::Kernel;
 
@@ -62,20 +61,19 @@ impl Evidence {
                 slope_of_pair[i * rows + j] = slope;
             }
         }
-        let Ok(factor) = likeness.llt(Side::Lower) else {
+        let Some(factor) = Cholesky::new(likeness.as_ref()) else {
             slopes.fill(0.0);
             return f64::INFINITY;
         };
-        let inverted = factor.solve(Mat::<f64>::identity(rows, rows));
+        let inverted = factor.solve(Mat::<f64>::identity(rows, rows).as_ref());
         let alpha: Vec<f64> =
             (0..rows).map(|i| (0..rows).map(|j| inverted[(j, i)] * self.target[j]).sum()).collect();
         let fit: f64 = alpha.iter().zip(&self.target).map(|(a, y)| a * y).sum();
         let fit = fit.max(f64::MIN_POSITIVE);
         let count: f64 = self.weights.iter().sum();
-        let log_root: f64 = (0..rows).map(|i| factor.L()[(i, i)].ln()).sum();
         // A row of weight w is w rows: their noise about their mean counts, too.
         let repeated = count - rows as f64;
-        let value = 0.5 * count * fit.ln() + log_root + 0.5 * repeated * noise.ln();
+        let value = 0.5 * count * fit.ln() + factor.ln_root() + 0.5 * repeated * noise.ln();
         // d/dC is half of C^-1 - alpha alpha' / s.
         let by_pair = |i: usize, j: usize| inverted[(i, j)] - alpha[i] * alpha[j] * count / fit;
         slopes.fill(0.0);

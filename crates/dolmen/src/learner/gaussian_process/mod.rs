@@ -7,8 +7,7 @@
 mod evidence;
 mod model;
 
-use faer::linalg::solvers::Solve;
-use faer::{Mat, Side};
+use dolmen_linalg::{Cholesky, Mat};
 use rand::seq::SliceRandom;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -149,11 +148,10 @@ impl Training {
         }
         let matrix = Mat::from_fn(rows, rows, |i, j| likeness[i * columns + j]);
         drop(likeness);
-        let factor = matrix.llt(Side::Lower).map_err(|_| {
+        let factor = Cholesky::new(matrix.as_ref()).ok_or_else(|| {
             Error::param("likeness of the rows", "one that can be inverted", "numerically singular")
         })?;
-        let solved = factor.solve(Mat::from_fn(rows, 1, |i, _| self.target[i]));
-        Ok(solved.col(0).iter().copied().collect())
+        Ok(factor.solve_vector(&self.target))
     }
 }
 

@@ -4,7 +4,7 @@
 //! change of coordinates leaves scores and penalty as they are. With Z' = Q R the rows have the coordinates R', as many as
 //! there are rows, and coefficients c of these are the coefficients Q c of the columns (HastieTibshirani2004).
 
-use faer::{Mat, MatRef};
+use dolmen_linalg::{Mat, MatRef, Orthogonal, product};
 
 /// Rows in an orthonormal basis of their span.
 #[derive(Debug)]
@@ -27,11 +27,11 @@ impl Coordinates {
         }
         let mut z = vec![0.0; rows * columns];
         z.chunks_exact_mut(columns).enumerate().for_each(|(row, z)| write(row, z));
-        let qr = MatRef::from_column_major_slice(&z, columns, rows).qr();
-        let (basis, triangle) = (qr.compute_thin_Q(), qr.thin_R());
+        let qr = Orthogonal::new(MatRef::from_column_major_slice(&z, columns, rows));
+        let (basis, triangle) = (qr.basis(), qr.triangle());
         let values = (0..rows * rows)
             .map(|at| (at / rows, at % rows))
-            .map(|(row, k)| if k <= row { triangle[(k, row)] } else { 0.0 })
+            .map(|(row, k)| triangle[(k, row)])
             .collect();
         Some(Self { values, basis })
     }
@@ -50,7 +50,7 @@ impl Coordinates {
     pub(crate) fn of_columns(&self, coefficients: &[f64]) -> Vec<f64> {
         let (slopes, intercept) = coefficients.split_at(self.width());
         let slopes = MatRef::from_column_major_slice(slopes, self.width(), 1);
-        let mut of_columns: Vec<f64> = (&self.basis * slopes).col(0).iter().copied().collect();
+        let mut of_columns = product(self.basis.as_ref(), slopes).col_as_slice(0).to_vec();
         of_columns.extend(intercept);
         of_columns
     }

@@ -1,6 +1,6 @@
 //! Logistic regression, binary and multinomial.
 
-use faer::Mat;
+use dolmen_linalg::Mat;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

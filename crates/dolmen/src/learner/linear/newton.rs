@@ -1,8 +1,6 @@
 //! Where the penalised likelihood is greatest: Newton's method for few parameters, L-BFGS for many.
 
-use faer::linalg::solvers::Solve;
-use faer::prelude::ReborrowMut;
-use faer::{Mat, Side};
+use dolmen_linalg::{Cholesky, Mat};
 use serde::{Deserialize, Serialize};
 
 use super::softmax::{Evaluation, Labelled, Observations, Problem};
@@ -214,10 +212,9 @@ pub(crate) fn direction(mut hessian: Mat<f64>, gradient: &[f64]) -> Vec<f64> {
     let largest = (0..order).map(|j| hessian[(j, j)]).fold(0.0, f64::max);
     let mut trace = if largest > 0.0 { 1e-12 * largest } else { 1.0 };
     loop {
-        if let Ok(factor) = hessian.llt(Side::Lower) {
-            let mut direction = Mat::from_fn(order, 1, |j, _| -gradient[j]);
-            factor.solve_in_place(direction.rb_mut());
-            let direction: Vec<f64> = direction.col(0).iter().copied().collect();
+        if let Some(factor) = Cholesky::new(hessian.as_ref()) {
+            let downhill: Vec<f64> = gradient.iter().map(|g| -g).collect();
+            let direction = factor.solve_vector(&downhill);
             if bulk::dot(&direction, gradient) < 0.0 {
                 return direction;
             }

@@ -4,7 +4,7 @@
 //! around a large mean would drown in rounding. Everything a fit on other rows needs (their means, standard deviations and
 //! centred products) follows from these sums, so the training rows of a fold cost no pass of their own.
 
-use faer::Mat;
+use dolmen_linalg::Mat;
 use serde::{Deserialize, Serialize};
 
 use crate::learner::chosen::Chosen;

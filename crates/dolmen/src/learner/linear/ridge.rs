@@ -92,11 +92,11 @@ impl Learner<Regression> for Ridge {
             return learner::refit(self, sample, plan, run);
         }
         let all = run.install(|| NormalEquations::over(sample, rows, &anchor(sample, rows)));
-        learner::by_split(&self.members(), sample, plan, run, |split, run| {
-            match self.fit_split(sample, split, &all, run)? {
-                Some(models) => Ok(models.iter().map(|m| m.predict_rows(sample, split)).collect()),
-                None => learner::predict_split(self, sample, split, run),
-            }
+        learner::by_split(&self.members(), sample, plan, run, &|split, run| match self
+            .fit_split(sample, split, &all, run)?
+        {
+            Some(models) => Ok(models.iter().map(|m| m.predict_rows(sample, split)).collect()),
+            None => learner::predict_split(self, sample, split, run),
         })
     }
 

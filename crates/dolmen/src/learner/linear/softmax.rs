@@ -9,8 +9,7 @@
 
 use std::ops::Range;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use dolmen_linalg::{Mat, MatMut, MatRef, multiply, multiply_add, product};
 use serde::{Deserialize, Serialize};
 
 use super::coordinates::Coordinates;
@@ -190,7 +189,7 @@ impl<D: Observations> Problem<'_, D> {
     /// The classes' coefficients on the common scale: one column per class.
     pub(crate) fn class_coefficients(&self, phi: &[f64]) -> Mat<f64> {
         let phi = MatRef::from_column_major_slice(phi, self.width(), self.contrasts.ncols());
-        phi * self.contrasts.transpose()
+        product(phi, self.contrasts.transpose())
     }
 
     /// Minus the log likelihood of the rows, without penalty.
@@ -298,13 +297,10 @@ impl<'a, D: Observations> Pass<'a, D> {
         }
         self.turn(count);
         let (width, kinds) = (self.problem.width(), self.problem.contrasts.ncols());
-        matmul(
+        multiply_add(
             MatMut::from_column_major_slice_mut(&mut sum.gradient, width, kinds),
-            Accum::Add,
             MatRef::from_row_major_slice(&self.z[..count * width], count, width).transpose(),
             MatRef::from_column_major_slice(&self.turned[..count * kinds], count, kinds),
-            1.0,
-            Par::Seq,
         );
     }
 
@@ -330,13 +326,10 @@ impl<'a, D: Observations> Pass<'a, D> {
     fn probabilities(&mut self, count: usize) -> f64 {
         let (width, classes) = (self.problem.width(), self.theta.ncols());
         let scores = &mut self.scores[..count * classes];
-        matmul(
+        multiply(
             MatMut::from_column_major_slice_mut(scores, count, classes),
-            Accum::Replace,
             MatRef::from_row_major_slice(&self.z[..count * width], count, width),
-            self.theta,
-            1.0,
-            Par::Seq,
+            self.theta.as_ref(),
         );
         let (largest, totals) = (&mut self.largest[..count], &mut self.totals[..count]);
         largest_in_rows(scores, largest);

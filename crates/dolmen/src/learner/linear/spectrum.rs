@@ -4,8 +4,7 @@
 //! changes its residual e to e / (1 - h), h = w/W + w z'(Z'WZ + lambda)^-1 z, so the leave-one-out error of every
 //! penalty (PRESS, Allen1974) takes one pass over the rows.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use dolmen_linalg::{Mat, MatMut, MatRef, eigen, multiply, product};
 use serde::{Deserialize, Serialize};
 
 use super::normal_equations::{Centred, NormalEquations};
@@ -46,7 +45,7 @@ impl Solutions {
     pub(crate) fn of_equations(equations: &NormalEquations, standardise: bool) -> Result<Self> {
         let Centred { weight, centres, means, scales, target_mean, scatter, moments } =
             equations.centred(standardise);
-        let (rotation, spreads) = eigen(&scatter)?;
+        let (rotation, spreads) = directions(&scatter)?;
         let moments = (0..spreads.len())
             .map(|k| moments.iter().enumerate().map(|(j, m)| rotation[(j, k)] * m).sum())
             .collect();
@@ -71,11 +70,11 @@ impl Solutions {
         let a = Mat::from_fn(x.rows(), x.width(), |i, j| {
             sample.weight(i).sqrt() * (x.row(i)[j] - centres[j] - means[j]) / scales.scales()[j]
         });
-        let (u, spreads) = eigen(&(&a * a.transpose()))?;
+        let (u, spreads) = directions(&product(a.as_ref(), a.transpose()))?;
         let largest = spreads.iter().fold(0.0_f64, |a, b| a.max(*b));
         let kept: Vec<usize> =
             (0..spreads.len()).filter(|&k| spreads[k] > SINGULAR * largest).collect();
-        let v = a.transpose() * &u;
+        let v = product(a.transpose(), u.as_ref());
         let rotation = Mat::from_fn(x.width(), kept.len(), |j, k| {
             v[(j, kept[k])] / (spreads[kept[k]].sqrt() * scales.scales()[j])
         });
@@ -162,17 +161,11 @@ impl Solutions {
 }
 
 /// Eigenvectors, as columns, and eigenvalues of a symmetric matrix.
-fn eigen(matrix: &Mat<f64>) -> Result<(Mat<f64>, Vec<f64>)> {
-    let unusable = || {
+fn directions(matrix: &Mat<f64>) -> Result<(Mat<f64>, Vec<f64>)> {
+    eigen(matrix.as_ref()).ok_or_else(|| {
         let problem = "the inputs are too large or too unlike in size to be multiplied";
         Error::data(Place::default(), problem)
-    };
-    if !matrix.col_iter().all(|column| column.iter().all(|value| value.is_finite())) {
-        return Err(unusable());
-    }
-    let decomposed = matrix.self_adjoint_eigen(Side::Lower).map_err(|_| unusable())?;
-    let values = decomposed.S().column_vector().iter().copied().collect();
-    Ok((decomposed.U().to_owned(), values))
+    })
 }
 
 /// Sums of squared errors, one per penalty.
@@ -181,7 +174,7 @@ pub(super) struct Errors(pub(super) Vec<f64>);
 
 /// Serde for a matrix: its shape, and its numbers column after column.
 mod by_columns {
-    use faer::{Mat, MatRef};
+    use dolmen_linalg::{Mat, MatRef};
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -255,10 +248,10 @@ impl<'a> LeaveOneOut<'a> {
                 *out = value - centre - mean;
             }
         }
-        product(&self.about_means, rotation, &mut self.directions, rows.len());
-        product(&self.directions, self.turned, &mut self.predictions, rows.len());
+        turn(&self.about_means, rotation, &mut self.directions, rows.len());
+        turn(&self.directions, self.turned, &mut self.predictions, rows.len());
         self.directions.iter_mut().for_each(|direction| *direction *= *direction);
-        product(&self.directions, self.inverses, &mut self.leverages, rows.len());
+        turn(&self.directions, self.inverses, &mut self.leverages, rows.len());
         let width = sums.len();
         let found = self.predictions.chunks_exact(width).zip(self.leverages.chunks_exact(width));
         for (&i, (predictions, leverages)) in rows.iter().zip(found) {
@@ -274,14 +267,11 @@ impl<'a> LeaveOneOut<'a> {
 }
 
 /// `out = rows * matrix` for rows that stand one after the other.
-fn product(rows: &[f64], matrix: &Mat<f64>, out: &mut [f64], count: usize) {
+fn turn(rows: &[f64], matrix: &Mat<f64>, out: &mut [f64], count: usize) {
     let (inner, width) = (matrix.nrows(), matrix.ncols());
-    matmul(
+    multiply(
         MatMut::from_row_major_slice_mut(&mut out[..count * width], count, width),
-        Accum::Replace,
         MatRef::from_row_major_slice(&rows[..count * inner], count, inner),
-        matrix,
-        1.0,
-        Par::Seq,
+        matrix.as_ref(),
     );
 }

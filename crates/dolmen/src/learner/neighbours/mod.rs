@@ -166,7 +166,7 @@ where
     /// Each split is searched once for all k. (Scales are learned in the split, so splits measure unlike distances.)
     fn out_of_sample(&self, sample: &Sample<'_, T>, plan: &Plan, run: &Run) -> Result<Block> {
         let members = Learner::<T>::members(self);
-        learner::by_split(&members, sample, plan, run, |split, _run| {
+        learner::by_split(&members, sample, plan, run, &|split, _run| {
             let train = sample.select(split.train(sample.rows()));
             let held_out = sample.x().view(split.test());
             self.known(&train.borrow())?.predict(held_out.rows(), self.k.as_slice())

@@ -16,7 +16,6 @@ mod matrix;
 mod model;
 mod train;
 
-use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -220,20 +219,17 @@ impl Network {
         claim_memory(&sizes, copies)?;
         let layers = Layers::new(&sizes, self.activation);
         let training = Training { network: self, layers: &layers, data: &data };
-        let trained: Vec<Result<Trained>> = run.install(|| {
-            let fit = |copy: usize| {
-                let run = run.child(copy as u64);
-                // Too few rows, or rows that cannot be split, are all learned from, and stop it too.
-                let Some(split) = self.split(sample, rows, &run) else {
-                    let all = listed(0..rows.len())?;
-                    return training.run(all.clone(), &all, &run);
-                };
-                let held_out = listed(split.test().iter().copied())?;
-                let train = listed(split.iter_train(rows.len()))?;
-                drop(split);
-                training.run(train, &held_out, &run)
+        let trained: Vec<Result<Trained>> = run.map(copies, |copy| {
+            let run = run.child(copy as u64);
+            // Too few rows, or rows that cannot be split, are all learned from, and stop it too.
+            let Some(split) = self.split(sample, rows, &run) else {
+                let all = listed(0..rows.len())?;
+                return training.run(all.clone(), &all, &run);
             };
-            (0..copies).into_par_iter().map(fit).collect()
+            let held_out = listed(split.test().iter().copied())?;
+            let train = listed(split.iter_train(rows.len()))?;
+            drop(split);
+            training.run(train, &held_out, &run)
         });
         let copies = trained.into_iter().map(|trained| {
             let Trained { parameters, passes, loss, stopped, losses } = trained?;

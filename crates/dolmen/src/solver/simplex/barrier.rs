@@ -7,8 +7,7 @@
 //! Weights change by the factor 1 + s, and where s is negative by 1 / (1 - s), the same at first order: no weight becomes negative, and
 //! where the prior alone decides one step is exact. EM's step is the safeguard.
 
-use faer::linalg::solvers::Solve;
-use faer::{Mat, Side};
+use dolmen_linalg::{Cholesky, Mat};
 
 use super::exact::{FEW_MEMBERS, Found, SimplexOptions, mass};
 use super::pass::View;
@@ -167,9 +166,7 @@ impl Problem<'_> {
 fn solved(matrix: &Gram, right: &[f64]) -> Vec<f64> {
     let order = right.len();
     let full = Mat::from_fn(order, order, |i, j| matrix.get(i, j));
-    let Ok(factor) = full.llt(Side::Lower) else { return right.to_vec() };
-    let found = factor.solve(Mat::from_fn(order, 1, |i, _| right[i]));
-    (0..order).map(|i| found[(i, 0)]).collect()
+    Cholesky::new(full.as_ref()).map_or_else(|| right.to_vec(), |factor| factor.solve_vector(right))
 }
 
 /// The point so far along a step of relative changes; no weight reaches zero.

@@ -14,8 +14,7 @@
 //! conditions of a maximum. So at every maximum each member's weight is moved alone past the rows where it takes over, over
 //! all distances, and the climb goes on from the best place found.
 
-use faer::linalg::solvers::Solve;
-use faer::{Mat, Side};
+use dolmen_linalg::{Cholesky, Mat};
 
 use super::ascent::{KEPT_BENDS, KEPT_SHARE, MARGIN};
 use super::joint::LmgOptions;
@@ -191,11 +190,12 @@ impl Logs {
             let matrix = Mat::from_fn(units.len(), units.len(), |i, j| {
                 hessian(i, j) + if i == j { *damping } else { 0.0 }
             });
-            let right = Mat::from_fn(units.len(), 1, |j, _| self.slack(here, units[j].0) / size[j]);
-            if let Ok(factor) = matrix.llt(Side::Lower) {
-                let step = factor.solve(right);
+            let right: Vec<f64> =
+                units.iter().zip(&size).map(|((m, _), size)| self.slack(here, *m) / size).collect();
+            if let Some(factor) = Cholesky::new(matrix.as_ref()) {
+                let step = factor.solve_vector(&right);
                 let mut t = here.t.clone();
-                let way: Vec<f64> = (0..units.len()).map(|j| step[(j, 0)] / size[j]).collect();
+                let way: Vec<f64> = (0..units.len()).map(|j| step[j] / size[j]).collect();
                 let longest = way.iter().fold(0.0_f64, |longest, d| longest.max(d.abs()));
                 if longest.is_finite() {
                     let length = (FAR / longest).min(1.0);

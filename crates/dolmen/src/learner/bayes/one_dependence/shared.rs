@@ -76,7 +76,7 @@ impl OneDependence {
             }
             Ok(predicted)
         };
-        learner::by_split(&Learner::<T>::members(self), sample, plan, run, fit)
+        learner::by_split(&Learner::<T>::members(self), sample, plan, run, &fit)
     }
 }
 

@@ -119,12 +119,11 @@ impl<'a> Pass<'a> {
 
     fn run(&self, run: &Run) -> Result<Block> {
         let names = self.learner.members();
-        let predicted: Vec<Result<Vec<f64>>> = run.install(|| {
-            let fold = |(v, split): (usize, &Split)| {
-                run.check()?;
-                run.child(self.plan.number(v)).step(&names[0], |run| self.fold(split.test(), run))
-            };
-            self.plan.splits().par_iter().enumerate().map(fold).collect()
+        let splits = self.plan.splits();
+        let predicted: Vec<Result<Vec<f64>>> = run.map(splits.len(), |v| {
+            run.check()?;
+            let fold = |run: &Run| self.fold(splits[v].test(), run);
+            run.child(self.plan.number(v)).step(&names[0], fold)
         });
         let mut block = Block { splits: Vec::new(), failures: Vec::new() };
         for (split, predicted) in predicted.into_iter().enumerate() {
