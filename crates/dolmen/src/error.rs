@@ -234,12 +234,21 @@ impl Error {
 
     /// The error of a part of a table in front of which so many rows stand: rows are then counted from the table's first.
     #[must_use]
-    pub fn after_rows(mut self, rows: usize) -> Self {
+    pub fn after_rows(self, rows: usize) -> Self {
+        self.in_rows(&|row| Some(row + rows))
+    }
+
+    /// The error of chosen rows of a table: `place` knows where each of them, counted from 0, stands in it. A row that it does not know is
+    /// not told.
+    #[must_use]
+    pub fn in_rows(mut self, place: &dyn Fn(usize) -> Option<usize>) -> Self {
         match &mut self {
-            Self::Data { place: Place { row: Some(row), .. }, .. } => *row += rows,
+            Self::Data { place: Place { row, .. }, .. } => {
+                *row = row.and_then(|row| place(row - 1)).map(|row| row + 1);
+            }
             Self::Member { source, .. } | Self::Part { source, .. } => {
                 let inner = std::mem::replace(source.as_mut(), Self::Cancelled);
-                **source = inner.after_rows(rows);
+                **source = inner.in_rows(place);
             }
             _ => {}
         }

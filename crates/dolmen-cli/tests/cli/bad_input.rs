@@ -249,3 +249,15 @@ fn parameters_that_there_are_not() {
     let typo = ["fit", IRIS, "--schema", "Species=categorial"];
     assert!(folder.dolmen(&typo).stderr.contains("did you mean 'categorical'?"));
 }
+
+/// A member that fails inside a fold names the row of the table, not that of the fold.
+#[test]
+fn a_row_that_a_member_cannot_take_is_that_of_the_table() {
+    let cell = |i: usize| if i == 36 { String::new() } else { format!("{}", (i * 7) % 31) };
+    let rows: Vec<String> = (0..60).map(|i| format!("{},{}", cell(i), (i * 5) % 17)).collect();
+    let folder = Folder::with("t.csv", format!("x,y\n{}\n", rows.join("\n")));
+    for seed in ["1", "2", "3"] {
+        let fit = ["fit", "t.csv", "--model", "kernel", "--model", "gaussian", "--seed", seed];
+        folder.refuses_naming(&fit, &["kernel", "row 37", "'x'", "missing"]);
+    }
+}

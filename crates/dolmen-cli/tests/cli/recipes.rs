@@ -316,6 +316,20 @@ fn rows_with_times_are_split_in_their_order() {
     folder.refuses_naming(&other, &["hour", "day"]);
     let both = [&["fit"], &timed[..], &["--groups", "day"]].concat();
     folder.refuses_naming(&both, &["'day'", "at once"]);
-    let given = [&["compare"], &LOAD[..], &["--plan", "given(column=hour)"]].concat();
-    folder.refuses_naming(&given, &["given by a column"]);
+    let sampled = ["fit", "days.csv", "--keep", "hour", "--model", "kernel(scale=sample)"];
+    let sampled = [&sampled[..], &["--model", "gaussian", "--time", "day"]].concat();
+    folder.refuses_naming(&sampled, &["scale", "times"]);
+}
+
+/// Rows that a split has left keep the folds that the column gives them, also where one of these is held out whole.
+#[test]
+fn plans_given_by_a_column_are_compared() {
+    let folder = Folder::new();
+    let rows: Vec<String> =
+        (0..60).map(|i| format!("{},{},{}", i % 13, (i % 13) + i % 3, i % 20)).collect();
+    folder.write("t.csv", format!("x,y,fold\n{}\n", rows.join("\n")));
+    let compare = ["compare", "t.csv", "--target", "y", "--model", "ridge", "--model", "mean"];
+    let given = [&compare[..], &["--plan", "given(column=fold)", "--repeats", "3"]].concat();
+    let text = folder.succeeds(&given);
+    assert!(text.contains("ridge") && text.contains("stacking"), "{text}");
 }

@@ -165,11 +165,19 @@ pub(crate) fn fit_split<T: Task, L: Learner<T> + ?Sized>(
 ) -> Result<SplitFit<T>> {
     let train = sample.learned_from(split);
     let held_out = sample.x().view(split.test());
-    let models = learner.fit(&train.borrow(), run)?;
+    let models = learner.fit(&train.borrow(), run).map_err(|error| {
+        let learned: Vec<usize> = split.iter_train(sample.rows()).collect();
+        of_rows(error, &learned)
+    })?;
     let predict = |model: &dyn Fitted<T>| {
         let mut out = vec![0.0; held_out.rows().rows() * model.width()];
         model.predict_into(held_out.rows(), &mut out).map(|()| out)
     };
-    let columns = models.iter().map(AsRef::as_ref).map(predict).collect::<Result<_>>()?;
-    Ok((columns, models))
+    let columns = models.iter().map(AsRef::as_ref).map(predict).collect::<Result<_>>();
+    Ok((columns.map_err(|error| of_rows(error, split.test()))?, models))
+}
+
+/// An error about some rows, told of the sample that they are of.
+fn of_rows(error: Error, rows: &[usize]) -> Error {
+    error.in_rows(&|row| rows.get(row).copied())
 }

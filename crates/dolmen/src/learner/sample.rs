@@ -68,6 +68,7 @@ pub struct Sample<'a, T: Task> {
     groups: Option<&'a [u32]>,
     times: Option<&'a [f64]>,
     gap: usize,
+    folds: Option<&'a [u32]>,
 }
 
 #[expect(clippy::expl_impl_clone_on_copy, reason = "a derive would ask for a target that is Copy")]
@@ -88,7 +89,8 @@ impl<'a, T: Task> Sample<'a, T> {
             }
             _ => {
                 target.check()?;
-                Ok(Self { x, target, weights: None, groups: None, times: None, gap: 0 })
+                let (weights, groups, times, folds) = (None, None, None, None);
+                Ok(Self { x, target, weights, groups, times, gap: 0, folds })
             }
         }
     }
@@ -137,6 +139,14 @@ impl<'a, T: Task> Sample<'a, T> {
         Self { gap, ..self }
     }
 
+    /// The same sample with the fold in which each row is held out, for a plan that is [given](crate::plan::Given).
+    pub fn held_out_in(self, folds: &'a [u32]) -> Result<Self> {
+        if folds.len() != self.x.rows() {
+            return Err(Error::shape("folds of the rows", self.x.rows(), folds.len()));
+        }
+        Ok(Self { folds: Some(folds), ..self })
+    }
+
     /// The same rows with other inputs, such as encoded ones.
     pub fn with_inputs<'b>(&self, x: Rows<'b>) -> Result<Sample<'b, T>>
     where
@@ -145,14 +155,14 @@ impl<'a, T: Task> Sample<'a, T> {
         if x.rows() != self.rows() {
             return Err(Error::shape("rows of the inputs", self.rows(), x.rows()));
         }
-        let Self { target, weights, groups, times, gap, .. } = *self;
-        Ok(Sample { x, target, weights, groups, times, gap })
+        let Self { target, weights, groups, times, gap, folds, .. } = *self;
+        Ok(Sample { x, target, weights, groups, times, gap, folds })
     }
 
     /// The same rows, weights and keys with the target of another task.
     pub fn with_target<U: Task>(&self, target: &'a U::Target) -> Result<Sample<'a, U>> {
-        let Self { x, weights, groups, times, gap, .. } = *self;
-        Ok(Sample { weights, groups, times, gap, ..Sample::new(x, target)? })
+        let Self { x, weights, groups, times, gap, folds, .. } = *self;
+        Ok(Sample { weights, groups, times, gap, folds, ..Sample::new(x, target)? })
     }
 
     /// The inputs.
@@ -183,8 +193,8 @@ impl<'a, T: Task> Sample<'a, T> {
     /// What a plan may ask about the rows: their classes, groups and times.
     pub fn keys(&self) -> RowKeys<'a> {
         let classes = self.target.strata();
-        let (groups, times, gap) = (self.groups, self.times, self.gap);
-        RowKeys { classes, groups, times, gap, ..RowKeys::default() }
+        let Self { groups, times, gap, folds, .. } = *self;
+        RowKeys { classes, groups, times, gap, folds }
     }
 
     /// As many of the wanted folds as rows, groups and times allow: the one way to split rows inside a learner or a stack.
@@ -256,6 +266,7 @@ impl<'a, T: Task> Sample<'a, T> {
                 groups: None,
                 times: None,
                 gap: 0,
+                folds: None,
             };
             // Chosen rows know where they stand.
             let first = if self.x.are_chosen() { 0 } else { start as u64 };
@@ -288,6 +299,7 @@ impl<'a, T: Task> Sample<'a, T> {
             groups: self.groups.map(|all| chosen(all, &rows)),
             times: self.times.map(|all| chosen(all, &rows)),
             gap: self.gap,
+            folds: self.folds.map(|all| chosen(all, &rows)),
             x: self.x.view(rows),
         }
     }
@@ -318,6 +330,7 @@ pub struct SelectedSample<'a, T: Task> {
     groups: Option<Vec<u32>>,
     times: Option<Vec<f64>>,
     gap: usize,
+    folds: Option<Vec<u32>>,
 }
 
 impl<T: Task> SelectedSample<'_, T> {
@@ -330,6 +343,7 @@ impl<T: Task> SelectedSample<'_, T> {
             groups: self.groups.as_deref(),
             times: self.times.as_deref(),
             gap: self.gap,
+            folds: self.folds.as_deref(),
         }
     }
 }
@@ -378,6 +392,7 @@ impl<T: Task> OwnedSample<T> {
             groups: self.groups.as_deref(),
             times: self.times.as_deref(),
             gap: 0,
+            folds: None,
         }
     }
 }

@@ -29,8 +29,12 @@ impl Plan {
                 return Err(Error::data(Place::row(row), problem));
             }
         }
-        let folds: Vec<usize> = folds.iter().map(|&fold| fold as usize).collect();
-        Self::from_folds(&folds)
+        // Of rows chosen from a table some folds may have none left.
+        let mut numbers = folds.to_vec();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let place = |fold: &u32| numbers.partition_point(|number| number < fold);
+        Self::from_folds(&folds.iter().map(place).collect::<Vec<usize>>())
     }
 
     /// The partition in which row i is predicted in split `fold_of_row[i]`. Folds are numbered 0, 1, 2, .. without gaps.

@@ -18,7 +18,7 @@ pub struct RowKeys<'a> {
     pub times: Option<&'a [f64]>,
     /// Moments left out before what is held out, in splits that follow from the times.
     pub gap: usize,
-    /// The fold in which each row is held out, for a plan that is given: 0, 1, 2, .. without gaps.
+    /// The fold in which each row is held out, for a plan that is given.
     pub folds: Option<&'a [u32]>,
 }
 

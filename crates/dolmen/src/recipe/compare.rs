@@ -11,7 +11,6 @@ use crate::evaluate::compare::{
     CompareOptions, Comparison, Contender, LearningCurve, LearningPoint, Methods, Rival, compare,
 };
 use crate::learner::{Learner, Sample};
-use crate::plan::PlanSpec;
 use crate::run::Run;
 use crate::spec::Spec;
 use crate::task::{Classification, Density, Joint, Regression};
@@ -63,7 +62,7 @@ impl<T: Catalogued> Contender<T> for OfRecipe<'_, T> {
         _options: &CompareOptions,
         run: &Run,
     ) -> Result<(Ensemble<T>, usize)> {
-        let stacked = self.recipe.stack(self.catalogue, train, None, None, None, run)?;
+        let stacked = self.recipe.stack(self.catalogue, train, None, None, run)?;
         Ok((stacked.ensemble, stacked.folds))
     }
 }
@@ -138,10 +137,6 @@ impl CompareRecipe {
         let recipe = Recipe { keep_all: true, ..self.recipe.clone() };
         let versus = &self.versus;
         let plan = self.recipe.plan_request()?;
-        if plan.as_ref().is_some_and(|plan| matches!(plan.spec, PlanSpec::Given(_))) {
-            let expected = "one that can be made for the rows learned from in every split";
-            return Err(Error::param("plan", expected, "given by a column"));
-        }
         let usual = if plan.is_some() { 0 } else { self.recipe.usual_folds::<T>() };
         // In order of time there are blocks to predict, and no other draw of them.
         let (repeats, outer_folds) = if sample.times().is_some() {

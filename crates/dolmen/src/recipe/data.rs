@@ -182,6 +182,9 @@ impl Data {
         if let Some(times) = &self.times {
             sample = sample.timed(times)?;
         }
+        if let Some(folds) = &self.folds {
+            sample = sample.held_out_in(folds)?;
+        }
         Ok(sample.spaced(self.gap))
     }
 

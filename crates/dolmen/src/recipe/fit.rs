@@ -122,8 +122,7 @@ impl Recipe {
             Some(matrix) => self.with_members_of(matrix, catalogue, sample.x())?,
             None => self.clone(),
         };
-        let folds = data.folds.as_deref();
-        let stacked = with_earlier.stack(catalogue, &sample, folds, earlier, doer, run)?;
+        let stacked = with_earlier.stack(catalogue, &sample, earlier, doer, run)?;
         with_earlier.finish(catalogue, data, (&sample, sample.rows()), stacked, run)
     }
 
@@ -196,14 +195,13 @@ impl Recipe {
         &self,
         catalogue: &Catalogue,
         sample: &Sample<'_, T>,
-        folds: Option<&[u32]>,
         earlier: Option<OutOfSample<T>>,
         doer: Option<Arc<dyn Doer>>,
         run: &Run,
     ) -> Result<Stacked<T>> {
         let begun = Instant::now();
         let mut notes = Vec::new();
-        let plan = match self.plan_for(sample, folds, &mut notes, run)? {
+        let plan = match self.plan_for(sample, &mut notes, run)? {
             Some(plan) if !self.alone => plan,
             _ => return self.without_folds(catalogue, sample, notes, run),
         };
@@ -254,11 +252,10 @@ impl Recipe {
     pub(super) fn plan_for<T: Catalogued>(
         &self,
         sample: &Sample<'_, T>,
-        given: Option<&[u32]>,
         notes: &mut Vec<String>,
         run: &Run,
     ) -> Result<Option<Plan>> {
-        let (keys, rows) = (RowKeys { folds: given, ..sample.keys() }, sample.rows());
+        let (keys, rows) = (sample.keys(), sample.rows());
         let run = &run.stream("plan");
         if let Some(request) = self.plan_request()?.filter(|_| !self.alone) {
             if sample.times().is_some() && !matches!(request.spec, PlanSpec::TimeOrdered(_)) {

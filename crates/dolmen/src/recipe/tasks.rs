@@ -116,7 +116,7 @@ impl Recipe {
                 models.iter().map(|model| model.record()).collect::<Result<_>>().map(Came::Models)
             }),
             What::Splits { plan, splits } => {
-                let whole = self.plan_for(&sample, data.folds.as_deref(), &mut Vec::new(), run)?;
+                let whole = self.plan_for(&sample, &mut Vec::new(), run)?;
                 let part = whole.and_then(|whole| whole.named(&plan)?.part(splits));
                 learner
                     .out_of_sample(&sample, &part.ok_or_else(of_another_fit)?, &own)

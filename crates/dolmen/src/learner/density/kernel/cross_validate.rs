@@ -29,6 +29,10 @@ pub(super) fn out_of_sample(
     plan: &Plan,
     run: &Run,
 ) -> Result<Block> {
+    if learner.scale == Scale::Sample && sample.times().is_some() {
+        let expected = "'training' where rows have times: later rows would have a say";
+        return Err(Error::param("scale", expected, "'sample'"));
+    }
     let usable = plan.rows() == sample.rows() && check_rows(sample.x()).is_ok();
     if !usable {
         return learner::refit(learner, sample, plan, run);

@@ -107,7 +107,7 @@ pub enum Scale {
     #[default]
     Training,
     /// Once, all rows, as \[SmythWolpert1999, section 3\] do: standard deviations, and the bandwidths that rules and
-    /// searches find.
+    /// searches find. Not for rows with times, of which later ones would then have a say.
     Sample,
 }
 
@@ -257,26 +257,43 @@ impl KernelDensity {
         for (fold, split) in (u32::from(is_timed)..).zip(plan.splits()) {
             split.test().iter().for_each(|&at| folds[at] = fold);
         }
-        if let (true, Some(groups)) = (is_timed, keys.borrow().groups) {
-            // A group that spans several blocks would be on both sides.
-            let mut fold_of_group = HashMap::new();
-            let mut torn = HashSet::new();
-            for (group, &fold) in groups.iter().zip(&folds) {
-                if *fold_of_group.entry(*group).or_insert(fold) != fold {
-                    torn.insert(*group);
-                }
-            }
-            let whole: Vec<bool> = groups.iter().map(|group| !torn.contains(group)).collect();
-            let mut is_whole = whole.iter();
-            rows.retain(|_| *is_whole.next().unwrap_or(&false));
-            let mut is_whole = whole.iter();
-            folds.retain(|_| *is_whole.next().unwrap_or(&false));
-            if folds.iter().max() == folds.iter().min() || !folds.contains(&0) {
-                return Ok(None);
+        if !is_timed {
+            return Ok(Some((folds, Order::Any)));
+        }
+        let usable = teach_all_later(&plan, &folds, keys.borrow().groups);
+        let mut is_usable = usable.iter();
+        rows.retain(|_| *is_usable.next().unwrap_or(&false));
+        let mut is_usable = usable.iter();
+        folds.retain(|_| *is_usable.next().unwrap_or(&false));
+        if folds.iter().max() == folds.iter().min() || !folds.contains(&0) {
+            return Ok(None);
+        }
+        Ok(Some((folds, Order::Forward)))
+    }
+}
+
+/// In order of time, the rows that every later block may learn from: not those in the gap before one, nor those of a group that spans
+/// several blocks and would be on both sides.
+fn teach_all_later(plan: &Plan, folds: &[u32], groups: Option<&[u32]>) -> Vec<bool> {
+    let mut usable = vec![true; folds.len()];
+    for (fold, split) in (1..).zip(plan.splits()) {
+        let mut learned = vec![false; folds.len()];
+        split.iter_train(folds.len()).for_each(|at| learned[at] = true);
+        for (at, usable) in usable.iter_mut().enumerate() {
+            *usable &= learned[at] || folds[at] >= fold;
+        }
+    }
+    if let Some(groups) = groups {
+        let mut fold_of_group = HashMap::new();
+        let mut torn = HashSet::new();
+        for (group, &fold) in groups.iter().zip(folds) {
+            if *fold_of_group.entry(*group).or_insert(fold) != fold {
+                torn.insert(*group);
             }
         }
-        Ok(Some((folds, if is_timed { Order::Forward } else { Order::Any })))
+        usable.iter_mut().zip(groups).for_each(|(usable, group)| *usable &= !torn.contains(group));
     }
+    usable
 }
 
 /// The members for these bandwidths; they share the rows in memory.

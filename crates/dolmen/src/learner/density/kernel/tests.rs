@@ -12,7 +12,9 @@ use super::points::Points;
 use super::search::{Search, Searched};
 use super::shape::Shape;
 use super::sorted::Moments;
+use super::teach_all_later;
 use super::tile::Order;
+use crate::plan::RowKeys;
 use crate::run::Run;
 
 fn golden() -> Json {
@@ -262,6 +264,29 @@ fn power_sums_equal_direct_sums_at_the_edge_of_the_support_too() {
                 let exact = plain_sum(&points, &weights, shape, &[h], &[x]);
                 assert!((sum - exact).abs() <= 1e-10 * exact, "{shape:?} {h} {x}: {sum} {exact}");
             }
+        }
+    }
+}
+
+/// Rows that bandwidths in order of time are searched on: none is followed by a block that begins within the gap.
+#[test]
+fn rows_in_a_gap_teach_nobody() {
+    let run = Run::new(3);
+    let times: Vec<f64> = (0..120).map(|i| f64::from(i / 2)).collect();
+    for gap in [0, 1, 4, 9] {
+        let keys = RowKeys { times: Some(&times), gap, ..RowKeys::default() };
+        let plan = keys.folds(times.len(), 4, &run).unwrap();
+        let mut folds = vec![0; times.len()];
+        for (fold, split) in (1..).zip(plan.splits()) {
+            split.test().iter().for_each(|&i| folds[i] = fold);
+        }
+        let usable = teach_all_later(&plan, &folds, None);
+        let left_out = usable.iter().filter(|usable| !**usable).count();
+        assert_eq!(left_out, 2 * gap * plan.splits().len());
+        for (fold, split) in (1..).zip(plan.splits()) {
+            let begins = split.test().iter().map(|&i| times[i]).fold(f64::INFINITY, f64::min);
+            let earlier = (0..times.len()).filter(|&i| usable[i] && folds[i] < fold);
+            assert!(earlier.map(|i| times[i]).all(|time| time + (gap as f64) < begins));
         }
     }
 }
