@@ -35,7 +35,7 @@ __all__ = ["fit", "predict", "score", "workers"]
 
 # How often a task is tried again when its worker is lost.
 RETRIES = 3
-# Memory for the sample and the check, if nothing is said: the client's own.
+# Memory for the sample, if nothing is said: the client's own.
 MEMORY = "1G"
 
 
@@ -54,7 +54,7 @@ def fit(
 
     `data` is a Dask DataFrame or Array, a list of futures or delayed frames, or the path of Parquet files that every worker can read (a folder, or a
     pattern). One partition, or file, is one block. `target` names the column to predict; without it the density of the rows is modelled. Further keywords are fields of
-    the recipe (combiners, folds, weights, groups, task, ..); `memory` bounds the sample that members without passes, and the check, are made of.
+    the recipe (combiners, folds, weights, groups, task, ..); `memory` bounds the sample that members without passes, and errors, are made of.
     `n_jobs` are the threads of one task.
     """
     client = _client(client)

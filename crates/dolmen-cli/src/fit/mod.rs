@@ -177,7 +177,7 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
     fit.check_outputs()?;
     let recipe = fit.recipe(common)?;
     let run = if recipe.budget.is_some() { common.patient_run()? } else { common.run()? };
-    let (mut kept, mut shown) = (None, 0);
+    let (mut kept, mut shown, mut is_kept) = (None, 0, false);
     let fitted = match recipe.open(&fit.data, &run)? {
         Opened::Whole(data) => {
             data.notes.iter().for_each(|text| note(common, text));
@@ -187,8 +187,10 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
             recipe.fit_with(Catalogue::standard(), &data, earlier, &run)
         }
         Opened::Blocks(blocks) => {
-            fit.check_blocks()?;
-            recipe.fit_blocks(blocks.as_ref(), &run)
+            fit.check_new_matrix()?;
+            is_kept = true;
+            let (catalogue, oos) = (Catalogue::standard(), fit.oos.as_deref());
+            recipe.fit_blocks_with(catalogue, blocks.as_ref(), oos, &run)
         }
     };
     let fitted = fitted.map_err(|error| error.in_file(&fit.data))?;
@@ -209,7 +211,7 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
         written = fitted.model.write(path);
     }
     let model = fit.output.as_deref().filter(|_| written.is_ok());
-    if let (Some(path), Some(matrix)) = (&fit.oos, &fitted.matrix) {
+    if let (Some(path), Some(matrix), false) = (&fit.oos, &fitted.matrix, is_kept) {
         written = written.and(matrix.write(path));
     }
     written = written.and_then(|()| fit.shows.write(&Subject::of(&fitted.model), common));
@@ -247,14 +249,14 @@ impl Fit {
         Ok(recipe)
     }
 
-    /// Of a table that is read block by block, the matrix of all rows is not kept.
-    fn check_blocks(&self) -> Result<()> {
-        match &self.oos {
+    /// Of a table that is read block by block the matrix is written anew: a file that is there is not written over.
+    fn check_new_matrix(&self) -> Result<()> {
+        match self.oos.as_deref().filter(|path| path.is_file()) {
             None => Ok(()),
             Some(path) => {
-                let expected = "left out where the table is read block by block";
-                Err(Error::param("--oos", expected, path.display())
-                    .with_hint("give more memory (--memory), or fit to a part of the rows"))
+                let problem = "the file is there, and a table that is read block by block cannot take up a matrix";
+                Err(Error::file(path, problem)
+                    .with_hint("name another file for --oos, or remove this one"))
             }
         }
     }

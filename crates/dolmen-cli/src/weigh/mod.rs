@@ -9,12 +9,11 @@ use dolmen::combine::weigh::{Errors, WeighOptions, Weighing};
 use dolmen::ensemble::{Assessment, Candidate};
 use dolmen::error::{Error, Result};
 use dolmen::oos::CheckKind;
-use dolmen::recipe::stream::OpenedPredictions;
-use dolmen::recipe::{Apply, Combined, Evidence, Matrix, WeighRecipe, WeighReport};
+use dolmen::recipe::stream::{OpenedPredictions, PredictionBlocks};
+use dolmen::recipe::{Apply, Combined, Evidence, WeighRecipe, WeighReport};
 use dolmen::run::Run;
 use dolmen::score::Measure;
 use dolmen::spec::Spec;
-use dolmen::table::Blocks;
 use dolmen::task::TaskKind;
 use dolmen_report::Subject;
 use serde::Serialize;
@@ -141,16 +140,17 @@ pub(crate) fn run(weigh: &Weigh, common: &Common, out: &mut dyn Write) -> Done {
     let recipe = weigh.recipe(common)?;
     let run = common.run()?;
     let in_file = |error: Error| error.in_file(&weigh.predictions);
-    let (matrix, x) = match weigh.open(&recipe, &run).map_err(in_file)? {
-        OpenedPredictions::Blocks(blocks) => {
-            return weigh.blocks(&recipe, &blocks, run, common, out);
-        }
-        OpenedPredictions::Whole(whole) => {
-            let (matrix, x, notes) = *whole;
-            notes.iter().for_each(|text| note(common, text));
-            (matrix, x)
-        }
-    };
+    let (matrix, x) =
+        match recipe.open(&weigh.predictions, weigh.memory.as_deref(), &run).map_err(in_file)? {
+            OpenedPredictions::Blocks(blocks) => {
+                return weigh.blocks(&recipe, &blocks, run, common, out);
+            }
+            OpenedPredictions::Whole(whole) => {
+                let (matrix, x, notes) = *whole;
+                notes.iter().for_each(|text| note(common, text));
+                (matrix, x)
+            }
+        };
     let apply = match &weigh.apply {
         Some(path) => Apply::Further(recipe.read_further(path, &matrix, &run)?),
         None if output.is_some() => Apply::Same,
@@ -195,30 +195,11 @@ impl Weigh {
         })
     }
 
-    /// Opens the predictions and finds out what they are.
-    fn open(&self, recipe: &WeighRecipe, run: &Run) -> Result<OpenedPredictions> {
-        let kept = if self.predictions.is_file() || output::is_standard(&self.predictions) {
-            Matrix::read(&self.predictions, run)?
-        } else {
-            None
-        };
-        match (kept, self.inputs.first()) {
-            (Some(_), Some(name)) => {
-                let expected = "left out: a kept matrix holds predictions only";
-                Err(Error::param("inputs", expected, name))
-            }
-            (Some(matrix), None) => {
-                Ok(OpenedPredictions::Whole(Box::new((matrix, None, Vec::new()))))
-            }
-            (None, _) => recipe.open(&self.predictions, self.memory.as_deref(), run),
-        }
-    }
-
     /// Weighs predictions that are read block by block.
     fn blocks(
         &self,
         recipe: &WeighRecipe,
-        blocks: &Blocks,
+        blocks: &PredictionBlocks,
         run: Run,
         common: &Common,
         out: &mut dyn Write,

@@ -165,14 +165,18 @@ fn predictions_in_blocks_have_the_weights_of_all_rows() {
     folder.write("d.csv", densities);
     folder.write("c.csv", classes);
     folder.write("n.csv", numbers);
-    let forms: [&[&str]; 3] = [
+    let forms: [&[&str]; 7] = [
         &["weigh", "d.csv", "--log", "--weights", "w"],
+        &["weigh", "d.csv", "--log", "--weights", "w", "--prior", "1000"],
+        &["weigh", "d.csv", "--log", "--weights", "w", "--method", "em"],
         &["weigh", "c.csv", "--target", "truth"],
         &["weigh", "n.csv", "--target", "y"],
+        &["weigh", "n.csv", "--target", "y", "--method", "non-negative"],
+        &["weigh", "n.csv", "--target", "y", "--method", "best"],
     ];
     for form in forms {
         let whole = folder.json(&[form, &["-q", "-o", "whole.csv"]].concat());
-        let blocks = [form, &["--memory", "100K", "--format", "json", "-o", "blocks.csv"]].concat();
+        let blocks = [form, &["--memory", "9M", "--format", "json", "-o", "blocks.csv"]].concat();
         let told = folder.dolmen(&blocks);
         assert!(told.stderr.contains("block by block"), "{}", told.stderr);
         let blocks: Value = serde_json::from_str(&told.stdout).unwrap();
@@ -199,7 +203,7 @@ fn predictions_in_blocks_have_the_weights_of_all_rows() {
     }
     let pooled = ["weigh", "c.csv", "--target", "truth", "--method", "log-pool", "-q"];
     let whole = folder.json(&pooled);
-    let blocks = folder.json(&[&pooled[..], &["--memory", "100K", "-o", "pooled.csv"]].concat());
+    let blocks = folder.json(&[&pooled[..], &["--memory", "9M", "-o", "pooled.csv"]].concat());
     for (own, all) in
         blocks["members"].as_array().unwrap().iter().zip(whole["members"].as_array().unwrap())
     {
@@ -207,10 +211,103 @@ fn predictions_in_blocks_have_the_weights_of_all_rows() {
         assert!((a - b).abs() < 1e-8, "{a} {b}");
     }
     assert_eq!(folder.read("pooled.csv").lines().count(), ROWS + 1);
-    let refused = ["weigh", "n.csv", "--target", "y", "--memory", "100K"];
+    let refused = ["weigh", "n.csv", "--target", "y", "--memory", "9M"];
     folder.refuses_naming(
         &[&refused[..], &["--method", "ridge"]].concat(),
         &["method", "block by block"],
     );
     folder.refuses_naming(&[&refused[..5], &["much"]].concat(), &["memory", "'much'"]);
+}
+
+/// The matrix of a fit in blocks is kept, read whole and block by block; a file that is there is not written over.
+#[test]
+fn the_matrix_of_blocks_is_kept() {
+    let folder = Folder::new();
+    // The class hangs on what is told of it: of members that say the same any weights would be right.
+    let mut text = String::from("x,colour,class\n");
+    for i in 0..ROWS {
+        let x = (i as f64 * 0.37).sin();
+        let class = if x + (i as f64 * 1.7).cos() > 0.0 { "yes" } else { "no" };
+        writeln!(text, "{x:.4},{},{class}", ["red", "blue"][i % 2]).unwrap();
+    }
+    folder.write("d.csv", text);
+    let members = ["--model", "naive-bayes", "--model", "class-frequencies"];
+    let fit = ["fit", "d.csv", "--target", "class", "--folds", "2", "--combiner", "simplex"];
+    let fit = [&fit[..], &members, &["--memory", "7M", "--oos", "m.parquet"]].concat();
+    let told = folder.dolmen(&fit);
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    assert!(told.stderr.contains("block by block"), "{}", told.stderr);
+    let fitted = folder.json(&[&fit[..fit.len() - 1], &["again.parquet"]].concat());
+    let weigh = ["weigh", "m.parquet", "--errors", "none", "-q"];
+    let whole = folder.json(&weigh);
+    let blocks = folder.json(&[&weigh[..], &["--memory", "10M"]].concat());
+    for weighed in [&whole, &blocks] {
+        assert_eq!(weighed["rows"], ROWS);
+        let both = weighed["members"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .zip(fitted["members"].as_array().unwrap());
+        for (own, fitted) in both {
+            assert_eq!(own["name"], fitted["name"]);
+            let (a, b) = (own["weight"].as_f64().unwrap(), fitted["weight"].as_f64().unwrap());
+            assert!((a - b).abs() < 1e-8, "{a} {b}");
+        }
+    }
+    let before = std::fs::read(folder.path("m.parquet")).unwrap();
+    folder.refuses_naming(&fit, &["m.parquet", "block by block", "--oos"]);
+    assert_eq!(std::fs::read(folder.path("m.parquet")).unwrap(), before);
+}
+
+/// What is wrong with one of many files names that file.
+#[test]
+fn bad_files_in_a_folder_are_named() {
+    let folder = fitted();
+    let make = |name: &str, text: &str, columns: &[&str]| {
+        folder.write("part.csv", text);
+        let with: Vec<&str> = columns.iter().flat_map(|column| ["--with", column]).collect();
+        folder.succeeds(
+            &[&["predict", "m.dolmen", "part.csv", "-q", "-o", name], &with[..]].concat(),
+        );
+    };
+    let text = rows(0..400, usize::MAX);
+    std::fs::create_dir(folder.path("data")).unwrap();
+    make("data/part-1.parquet", &text, &["x", "colour", "class"]);
+    let fit = [
+        "fit",
+        "data",
+        "-q",
+        "--target",
+        "class",
+        "--keep",
+        "x",
+        "--keep",
+        "colour",
+        "--model",
+        "naive-bayes",
+        "--alone",
+    ];
+    let refused = |bad: &str, naming: &[&str]| {
+        for memory in [None, Some("50K")] {
+            let memory: Vec<&str> = memory.map_or(Vec::new(), |memory| vec!["--memory", memory]);
+            folder.refuses_naming(&[&fit[..], &memory].concat(), naming);
+        }
+        folder.refuses_naming(&["score", "m.dolmen", "data"], naming);
+        std::fs::remove_file(folder.path(bad)).unwrap();
+    };
+    let bad = "data/part-2.parquet";
+    make(bad, &text, &["colour", "class"]);
+    refused(bad, &["part-2.parquet", "'x'"]);
+    folder.write(bad, "");
+    refused(bad, &["part-2.parquet"]);
+    let whole = std::fs::read(folder.path("data/part-1.parquet")).unwrap();
+    std::fs::write(folder.path(bad), &whole[..whole.len() / 2]).unwrap();
+    refused(bad, &["part-2.parquet"]);
+    folder.refuses_naming(&["fit", "data/none-*.parquet"], &["none-*.parquet", "pattern"]);
+    // Memory that cannot hold the blocks.
+    folder
+        .refuses_naming(&[&fit[..], &["--memory", "10K"]].concat(), &["data", "memory are needed"]);
+    folder.write("all.csv", rows(0..ROWS, usize::MAX));
+    let little = ["fit", "all.csv", "--target", "class", "--memory", "1M"];
+    folder.refuses_naming(&little, &["all.csv", "memory are needed"]);
 }

@@ -25,7 +25,7 @@ mod limited;
 mod linear_pool;
 mod log_pool;
 mod method;
-mod pseudo_bma;
+pub(crate) mod pseudo_bma;
 pub mod weigh;
 mod weighable;
 

@@ -7,8 +7,13 @@ use crate::run::Run;
 
 /// Weights proportional to exp(total log score). It selects rather than combines: with many rows all goes to one member.
 pub(super) fn plain(row_scores: &[Vec<f64>], shares: &[f64], rows: f64) -> Vec<f64> {
-    let totals = |column: &Vec<f64>| rows * crate::math::weighted_mean(column, shares);
-    soft_max(&row_scores.iter().map(totals).collect::<Vec<f64>>())
+    let mean = |column: &Vec<f64>| crate::math::weighted_mean(column, shares);
+    of_means(&row_scores.iter().map(mean).collect::<Vec<f64>>(), rows)
+}
+
+/// The same from the members' mean scores in so many rows.
+pub(crate) fn of_means(means: &[f64], rows: f64) -> Vec<f64> {
+    soft_max(&means.iter().map(|mean| rows * mean).collect::<Vec<f64>>())
 }
 
 /// Pseudo-BMA averaged over `draws` Bayesian bootstraps of the rows, which takes the totals' uncertainty into account.

@@ -101,6 +101,8 @@ pub(super) struct Assessed<T: Task> {
     pub(super) tried_on: TrialRows,
     /// The candidate as it was learned for each fold, if the folds are those the members were fitted on.
     pub(super) combinations: Vec<Box<dyn Combination<T>>>,
+    /// The best member.
+    pub(super) best: usize,
 }
 
 /// Each member's log evidence on chosen rows of the table.
@@ -117,6 +119,26 @@ pub(super) struct Assessor<'a, T: Task> {
     pub(super) replace: bool,
     pub(super) sample: Sample<'a, T>,
     pub(super) log_evidence: &'a LogEvidence<'a>,
+}
+
+/// What more rows than those of the matrix say of the candidate of a number; `None` if they cannot be asked.
+pub(super) type Wider<'a> = dyn Fn(usize) -> Result<Option<Compared>> + 'a;
+
+/// How a stack, its best member and equal weights do on some rows, each row by what others have told.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Compared {
+    /// Those rows.
+    pub(crate) rows: usize,
+    /// Those among them that count.
+    pub(crate) counted: usize,
+    pub(crate) stack: Estimate,
+    pub(crate) best_member: Estimate,
+    pub(crate) uniform: Estimate,
+    /// The stack's score less that of the best member, and less that of equal weights; that of equal weights less that of the
+    /// best member.
+    pub(crate) gains: [Estimate; 3],
+    /// The member that is best on all rows.
+    pub(crate) best: usize,
 }
 
 /// One fold: what every candidate, the best member and equal weights said about the rows held out.
@@ -174,8 +196,14 @@ impl<T: Task> Assessor<'_, T> {
         Ok(candidates)
     }
 
-    /// Tries all candidates; `None` without folds to try them on.
-    pub(super) fn assess(&self, trials: &Trials<T>, run: &Run) -> Result<Option<Assessed<T>>> {
+    /// Tries all candidates; `None` without folds to try them on. What decides is said by more rows than those of the matrix, where they can
+    /// be asked.
+    pub(super) fn assess(
+        &self,
+        trials: &Trials<T>,
+        wider: &Wider<'_>,
+        run: &Run,
+    ) -> Result<Option<Assessed<T>>> {
         if trials.is_empty() {
             return Ok(None);
         }
@@ -185,7 +213,7 @@ impl<T: Task> Assessor<'_, T> {
             run.child(v as u64).step(CHECK, |run| self.try_on(&trials.trial(v), run))
         };
         let folds: Vec<Tried<T>> = run.try_map(trials.len(), tried)?;
-        self.judge(trials, folds).map(Some)
+        self.judge(trials, folds, wider).map(Some)
     }
 
     fn try_on(&self, trial: &Trial<T>, run: &Run) -> Result<Tried<T>> {
@@ -229,7 +257,12 @@ impl<T: Task> Assessor<'_, T> {
         })
     }
 
-    fn judge(&self, trials: &Trials<T>, folds: Vec<Tried<T>>) -> Result<Assessed<T>> {
+    fn judge(
+        &self,
+        trials: &Trials<T>,
+        folds: Vec<Tried<T>>,
+        wider: &Wider<'_>,
+    ) -> Result<Assessed<T>> {
         let held = HeldOut::new(trials)?;
         let names = self.names();
         let gather = |part: &dyn Fn(usize, &Tried<T>) -> &[f64]| {
@@ -243,8 +276,15 @@ impl<T: Task> Assessor<'_, T> {
         let stack = held.part(&gather(&|v, fold| &fold.predicted[elsewhere[v]]));
         let best = held.part(&gather(&|_, fold| &fold.best));
         let uniform = held.part(&gather(&|_, fold| &fold.uniform));
+        let asked_for = candidates[..self.asked_for].iter();
+        let means: Vec<f64> = asked_for.map(|s| weighted_mean(s, &held.shares)).collect();
+        let found = match wider(first_largest(&means))? {
+            Some(found) => found,
+            None => held.compared(trials, [&stack, &best, &uniform])?,
+        };
+        let best_member = found.best;
         let (chosen, assessment) =
-            self.verdict(trials, &held, &names, &candidates, [&stack, &best, &uniform]);
+            self.verdict(trials, &found, (&names, &candidates), &means, &held.shares);
         let figures = StackFigures {
             held_out: true,
             stack: stack.figures,
@@ -255,34 +295,36 @@ impl<T: Task> Assessor<'_, T> {
         let own = folds.into_iter().map(|mut fold| fold.combinations.swap_remove(chosen));
         let combinations = own.filter(|_| trials.by_plan()).collect();
         let HeldOut { rows, tried_on, .. } = held;
-        Ok(Assessed { assessment, figures, chosen, rows, predicted, tried_on, combinations })
+        Ok(Assessed {
+            assessment,
+            figures,
+            chosen,
+            rows,
+            predicted,
+            tried_on,
+            combinations,
+            best: best_member,
+        })
     }
 
-    /// What is kept, and all that the trials showed; `compared` are the stack, the best member and equal weights.
+    /// What is kept, and all that was found; `means` are those of the candidates asked for.
     fn verdict(
         &self,
         trials: &Trials<T>,
-        held: &HeldOut<T>,
-        names: &[String],
-        candidates: &[Vec<f64>],
-        compared: [&Part; 3],
+        found: &Compared,
+        (names, candidates): (&[String], &[Vec<f64>]),
+        means: &[f64],
+        shares: &[f64],
     ) -> (usize, Assessment) {
-        let ([stack, best, uniform], shares) = (compared, &held.shares);
         // Logarithms of probabilities near 1 differ by rounding, however near 0 they are themselves.
         let clean = |gain: Estimate| match gain.mean.abs() {
             size if T::LOG_SCORES && size <= ROUNDING => Estimate { mean: 0.0, se: Some(0.0) },
             _ => gain,
         };
-        let gains = Gains {
-            rows: shares.iter().filter(|share| **share > 0.0).count(),
-            only_member: trials.matrix.members().len() == 1,
-            stack: clean(stack.gain_over(best, shares)),
-            uniform: clean(uniform.gain_over(best, shares)),
-            stack_over_uniform: clean(stack.gain_over(uniform, shares)),
-        };
-        let asked_for = candidates[..self.asked_for].iter();
-        let means: Vec<f64> = asked_for.map(|s| weighted_mean(s, shares)).collect();
-        let mut chosen = first_largest(&means);
+        let [stack, stack_over_uniform, uniform] = found.gains.map(clean);
+        let only_member = trials.matrix.members().len() == 1;
+        let gains = Gains { rows: found.counted, only_member, stack, uniform, stack_over_uniform };
+        let mut chosen = first_largest(means);
         let verdict = match self.equal {
             _ if !self.replace || trials.matrix.members().len() < 2 => gains.stack_as_asked(),
             Some(equal) => gains.verdict(equal == chosen),
@@ -299,11 +341,11 @@ impl<T: Task> Assessor<'_, T> {
             nested: trials.kind() == CheckKind::Nested,
             kind: trials.kind(),
             folds: trials.len(),
-            covered_rows: trials.matrix.rows(),
-            checked_rows: held.rows.len(),
-            stack: Estimate::of(&stack.scores, shares),
-            best_member: Estimate::of(&best.scores, shares),
-            uniform: Estimate::of(&uniform.scores, shares),
+            covered_rows: found.rows.max(trials.matrix.rows()),
+            checked_rows: found.rows,
+            stack: found.stack,
+            best_member: found.best_member,
+            uniform: found.uniform,
             gain_over_best: gains.stack,
             gain_over_uniform: gains.stack_over_uniform,
             uniform_over_best: gains.uniform,
@@ -354,6 +396,21 @@ impl<T: Task> HeldOut<T> {
             rows,
             shares,
             width: matrix.width(),
+        })
+    }
+
+    /// The stack, the best member and equal weights beside one another.
+    fn compared(&self, trials: &Trials<T>, of: [&Part; 3]) -> Result<Compared> {
+        let ([stack, best, uniform], shares) = (of, &self.shares);
+        Ok(Compared {
+            rows: self.rows.len(),
+            counted: shares.iter().filter(|share| **share > 0.0).count(),
+            stack: Estimate::of(&stack.scores, shares),
+            best_member: Estimate::of(&best.scores, shares),
+            uniform: Estimate::of(&uniform.scores, shares),
+            gains: [(stack, best), (stack, uniform), (uniform, best)]
+                .map(|(one, other)| one.gain_over(other, shares)),
+            best: best_member(&trials.matrix)?,
         })
     }
 

@@ -78,7 +78,7 @@ impl<T: Task> Blend<T> {
         } else {
             Trials::dealt(matrix, FOLDS)
         };
-        let assessed = assessor.assess(&trials, &run.stream("check"))?;
+        let assessed = assessor.assess(&trials, &|_| Ok(None), &run.stream("check"))?;
         let chosen = assessed.as_ref().map_or(0, |assessed| assessed.chosen);
         let combination = assessor.fit(chosen, &trials.matrix, &run.stream("combination"))?;
         let blend = Self {

@@ -1,6 +1,6 @@
 //! The way of a stack: the out-of-sample matrix, its trials, the combination, and the members that have a say in it.
 
-use super::assess::{Assessed, Assessor, best_member, plan_checks};
+use super::assess::{Assessed, Assessor, Compared, plan_checks};
 use super::equal::EqualWeights;
 use super::latency::seconds_per_row;
 use super::timed::{Collected, Timed};
@@ -29,9 +29,15 @@ struct Decision<T: Task> {
 /// Models for new rows, by the names of their members.
 type Models<T> = Vec<(String, Box<dyn Fitted<T>>)>;
 
-/// What may put a better combination of the same members in the place of one.
-pub(crate) type Refine<'a, T> =
-    dyn Fn(&dyn Combination<T>) -> Result<Option<Box<dyn Combination<T>>>> + 'a;
+/// What knows of more rows than those of the matrix, which are a sample of them.
+pub(crate) trait MoreRows<T: Task> {
+    /// The same kind of combination of the same members from all of them; `None` if it cannot be had.
+    fn refined(&self, combination: &dyn Combination<T>) -> Result<Option<Box<dyn Combination<T>>>>;
+
+    /// How a combination of this kind does on all of them beside its best member and equal weights, each row by what others have told;
+    /// `None` if only the matrix tells.
+    fn compared(&self, combination: &dyn Combination<T>) -> Result<Option<Compared>>;
+}
 
 impl<T: Task> Stack<T> {
     /// Fits the stack: the out-of-sample matrix, the combination, and the members for new rows. Without a plan of its own the
@@ -72,7 +78,7 @@ impl<T: Task> Stack<T> {
             self.measure(sample, plan, &mut trials, &mut refitted, run)?;
         }
         loop {
-            let mut decision = self.decide(sample, &trials, &combiners, equal, run)?;
+            let mut decision = self.decide(sample, &trials, &combiners, equal, None, run)?;
             let kept = self.reduce(keep_all, &mut decision, &trials.matrix);
             let names: Vec<String> =
                 kept.members.iter().map(|&m| trials.matrix.members()[m].clone()).collect();
@@ -97,15 +103,15 @@ impl<T: Task> Stack<T> {
     }
 
     /// The ensemble of members that were fitted elsewhere: `matrix` is what they said about the rows of the sample when they
-    /// had not seen them, `models` are those for new rows. In place of the combination found, `refine` may give a better one, from more
-    /// rows than these.
+    /// had not seen them, `models` are those for new rows. The combination, and the decision what is kept, come from more rows than
+    /// these where they can be asked.
     pub(crate) fn combine_fitted(
         &self,
         sample: &Sample<'_, T>,
         plan: &Plan,
         matrix: OutOfSample<T>,
         models: Vec<(String, Box<dyn Fitted<T>>)>,
-        refine: &Refine<'_, T>,
+        more: &dyn MoreRows<T>,
         run: &Run,
     ) -> Result<Ensemble<T>> {
         let (combiners, equal) = self.candidates();
@@ -115,12 +121,7 @@ impl<T: Task> Stack<T> {
         } else {
             Trials::none(matrix)
         };
-        let mut decision = self.decide(sample, &trials, &combiners, equal, run)?;
-        if !decision.replaced
-            && let Some(refined) = refine(decision.combination.as_ref())?
-        {
-            decision.combination = refined;
-        }
+        let mut decision = self.decide(sample, &trials, &combiners, equal, Some(more), run)?;
         let kept = self.reduce(self.keep_all, &mut decision, &trials.matrix);
         let names: Vec<String> =
             kept.members.iter().map(|&m| trials.matrix.members()[m].clone()).collect();
@@ -135,6 +136,7 @@ impl<T: Task> Stack<T> {
         trials: &Trials<T>,
         combiners: &[&dyn Combiner<T>],
         equal: Option<usize>,
+        more: Option<&dyn MoreRows<T>>,
         run: &Run,
     ) -> Result<Decision<T>> {
         let matrix = &trials.matrix;
@@ -147,15 +149,25 @@ impl<T: Task> Stack<T> {
             sample: *sample,
             log_evidence: &evidence,
         };
-        let mut assessed = assessor.assess(trials, &run.stream("check"))?;
+        let fitted = |candidate| assessor.fit(candidate, matrix, &run.stream("combination"));
+        let wider = |candidate| match more {
+            Some(more) => more.compared(fitted(candidate)?.as_ref()),
+            None => Ok(None),
+        };
+        let mut assessed = assessor.assess(trials, &wider, &run.stream("check"))?;
         let chosen = assessed.as_ref().map_or(0, |assessed| assessed.chosen);
-        let mut combination = assessor.fit(chosen, matrix, &run.stream("combination"))?;
-        let mut replaced = false;
-        if let Some(assessed) = assessed.as_mut()
-            && assessed.assessment.verdict.kept == Kept::BestMember
+        let mut combination = fitted(chosen)?;
+        let kept = assessed.as_ref().map(|assessed| assessed.assessment.verdict.kept);
+        let replaced = kept == Some(Kept::BestMember);
+        // Of what is replaced the weights are told.
+        if let Some(more) = more
+            && (!replaced || combination.found().is_some())
+            && let Some(refined) = more.refined(combination.as_ref())?
         {
-            replaced = true;
-            combination = replace(combination.as_ref(), assessed, matrix)?;
+            combination = refined;
+        }
+        if let (Some(assessed), true) = (assessed.as_mut(), replaced) {
+            combination = replace(combination.as_ref(), assessed, matrix);
         }
         let figures = match &assessed {
             Some(assessed) => assessed.figures.clone(),
@@ -529,14 +541,14 @@ fn replace<T: Task>(
     combination: &dyn Combination<T>,
     assessed: &mut Assessed<T>,
     matrix: &OutOfSample<T>,
-) -> Result<Box<dyn Combination<T>>> {
-    let best = best_member(matrix)?;
+) -> Box<dyn Combination<T>> {
+    let best = assessed.best;
     let pool = LinearPool::new(unit(matrix.members().len(), best)).in_place_of(combination.found());
     let notes = combination.diagnostics().notes;
     let alone = notes.iter().fold(pool, |pool, note| pool.noting(note));
     assessed.predicted = assessed.rows.iter().flat_map(|&i| matrix.row(best, i)).copied().collect();
     assessed.combinations.iter_mut().for_each(|of_fold| *of_fold = Box::new(alone.clone()));
-    Ok(Box::new(alone))
+    Box::new(alone)
 }
 
 /// Members as averages of their fits on the folds.

@@ -38,11 +38,13 @@ mod unseen;
 mod verdict;
 
 pub use adaboost::{AdaBoost, FittedAdaBoost, Rounds};
+pub(crate) use assess::Compared;
 pub use assess::{Assessment, Candidate, StackFigures};
 pub use blend::{Blend, BlendOptions};
 pub use calibrate::{Calibration, CalibrationKind};
 pub use experts::{Experts, FittedExperts, Routed};
 pub use fit::Failures;
+pub(crate) use fit::MoreRows;
 pub use fold_average::FoldAverage;
 pub use intervals::{Coverage, IntervalKind, IntervalReport, LEVELS as INTERVAL_LEVELS, Residuals};
 pub use stack::{Check, Ending, Stack};

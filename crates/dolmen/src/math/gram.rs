@@ -1,6 +1,6 @@
 //! Gram matrices Z'Z, summed over blocks of rows.
 
-use dolmen_linalg::{Mat, MatMut, MatRef, eigen, multiply_add_lower};
+use dolmen_linalg::{Mat, MatMut, MatRef, multiply_add_lower};
 use serde::{Deserialize, Serialize};
 
 use crate::stats::{Accumulator, accumulate};
@@ -16,11 +16,6 @@ impl Gram {
     /// The zero matrix.
     pub fn zero(order: usize) -> Self {
         Self { order, values: vec![0.0; order * order] }
-    }
-
-    /// Multiplies every element.
-    pub(crate) fn scale(&mut self, factor: f64) {
-        self.values.iter_mut().for_each(|value| *value *= factor);
     }
 
     /// Adds Z'Z for a block of rows; `z` holds one column after the other.
@@ -128,17 +123,6 @@ impl Gram {
     /// The matrix times a vector.
     pub fn times(&self, x: &[f64]) -> Vec<f64> {
         (0..self.order).map(|i| (0..self.order).map(|j| self.get(i, j) * x[j]).sum()).collect()
-    }
-
-    /// Rows R with R'R equal to the matrix, as many as it has columns; `None` if it is not finite.
-    pub(crate) fn root(&self) -> Option<Vec<Vec<f64>>> {
-        let all: Vec<usize> = (0..self.order).collect();
-        let (vectors, values) = eigen(self.submatrix(&all).as_ref())?;
-        let row = |k: usize| {
-            let size = values[k].max(0.0).sqrt();
-            (0..self.order).map(|j| size * vectors[(j, k)]).collect()
-        };
-        Some((0..self.order).map(row).collect())
     }
 
     /// The rows and columns of `chosen`, in that order.

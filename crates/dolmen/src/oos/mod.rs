@@ -15,6 +15,7 @@ pub use collect::{OnFailure, collect};
 pub(crate) use collect::{name, none_left, plan_fits, streams};
 pub use data::data_fingerprint;
 pub use file::task_of;
+pub(crate) use file::{Kept, write_in_blocks};
 pub(crate) use fits::fold_fits;
 pub use fits::{MemberFits, collect_fits};
 pub(crate) use reuse::Collector;
@@ -105,6 +106,16 @@ impl<T: Task> OutOfSample<T> {
         }
         self.rows = rows;
         Ok(self)
+    }
+
+    /// The same as rows of a larger matrix, from this place of its table on, with their weights, which may all be 0, and groups.
+    pub(crate) fn part_of_larger(
+        self,
+        first: usize,
+        weights: Option<Vec<f64>>,
+        groups: Option<Vec<u32>>,
+    ) -> Self {
+        Self { rows: (first..first + self.rows()).collect(), weights, groups, ..self }
     }
 
     /// The members' names.

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::ModelFile;
 use crate::error::{Error, Place, Result};
-use crate::oos::{self, OutOfSample};
+use crate::oos::{Kept, OutOfSample};
 use crate::run::Run;
 use crate::store::floats;
+use crate::table::{self, ReadOptions, Table};
 use crate::target::{Labels, Target};
 use crate::task::{Classification, Density, Joint, Regression, Task, TaskKind};
 
@@ -75,17 +76,36 @@ impl Matrix {
             })?;
             return stored.restore().map(Some).map_err(|error| error.in_file(path));
         }
-        let is_parquet = path.extension().is_some_and(|e| e == "parquet" || e == "pq");
-        let task = if is_parquet { oos::task_of(path)? } else { None };
-        task.map(|task| match task.as_str() {
-            Density::NAME => OutOfSample::read(path, run).map(Self::Density),
-            Classification::NAME => OutOfSample::read(path, run).map(Self::Classification),
-            Joint::NAME => OutOfSample::read(path, run).map(Self::Joint),
-            Regression::NAME => OutOfSample::read(path, run).map(Self::Regression),
-            other => Err(Error::file(path, format!("a matrix of the unknown task {other}"))),
-        })
-        .transpose()
+        match kept_at(path)? {
+            None => Ok(None),
+            Some(kept) => {
+                let table = table::read(path, &ReadOptions::default(), run)?;
+                let own = Self::of_kept(&kept, table).map_err(|error| error.in_file(path))?;
+                with_matrix!(&own, matrix => matrix.shares()).map_err(|e| e.in_file(path))?;
+                Ok(Some(own))
+            }
+        }
     }
+
+    /// The matrix of these rows of a file that was kept.
+    pub(super) fn of_kept(kept: &Kept, table: Table) -> Result<Self> {
+        match kept.task() {
+            Density::NAME => kept.matrix(table).map(Self::Density),
+            Classification::NAME => kept.matrix(table).map(Self::Classification),
+            Joint::NAME => kept.matrix(table).map(Self::Joint),
+            Regression::NAME => kept.matrix(table).map(Self::Regression),
+            other => {
+                let problem = format!("a matrix of the unknown task {other}");
+                Err(Error::data(Place::default(), problem))
+            }
+        }
+    }
+}
+
+/// What a file says of the matrix that it holds; `None` if it holds none, or is no Parquet file.
+pub(super) fn kept_at(path: &Path) -> Result<Option<Kept>> {
+    let is_parquet = path.extension().is_some_and(|e| e == "parquet" || e == "pq");
+    if is_parquet { Kept::at(path) } else { Ok(None) }
 }
 
 /// A matrix as it stands in a model file.

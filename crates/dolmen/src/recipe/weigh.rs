@@ -158,10 +158,7 @@ impl WeighRecipe {
             return Err(Error::param("interval", "left out: it is for numbers", level));
         }
         let combiners = self.combiners(catalogue)?;
-        let weights = match &self.methods()?[..] {
-            [one] => weights_of(&self.completed(one)?).map_err(of_method)?,
-            _ => None,
-        };
+        let weights = self.only_weights()?;
         let is_checked = self.calibration.is_some() || self.interval.is_some();
         let (blend, combined) = match weights.filter(|_| !is_checked) {
             Some(weights) => self.weigh_only(matrix, weights, run)?,
@@ -177,6 +174,14 @@ impl WeighRecipe {
             Ok(vec![Spec::parse("simplex")?])
         } else {
             Ok(self.methods.clone())
+        }
+    }
+
+    /// The weights asked for, where nothing else is.
+    pub(super) fn only_weights(&self) -> Result<Option<Weights>> {
+        match &self.methods()?[..] {
+            [one] => weights_of(&self.completed(one)?).map_err(of_method),
+            _ => Ok(None),
         }
     }
 

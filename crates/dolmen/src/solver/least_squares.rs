@@ -8,7 +8,7 @@
 //! the plane a'u = 1, times 1 / (1 + q / |t|^2). What the members have in common with the target, such as a large offset,
 //! is no longer there to drown out what they differ by.
 
-use super::cone::Cone;
+use super::cone::{Cone, Minimum};
 use super::problem::WeightProblem;
 use super::{Solution, problem};
 use crate::error::{Error, Place, Result};
@@ -75,9 +75,7 @@ impl LeastSquares {
         };
         match cone.minimise(&vec![1.0; allowed.len()]) {
             Some(found) => {
-                let scale = 1.0 / (1.0 + found.square / size);
-                let weights: Vec<f64> = found.u.iter().map(|u| scale * u).collect();
-                self.solution(allowed, &weights, found.gap, found.converged)
+                self.solution(allowed, &multiple(&found, size), found.gap, found.converged)
             }
             // No member points the target's way.
             None => self.solution(allowed, &vec![0.0; allowed.len()], 0.0, true),
@@ -100,6 +98,12 @@ impl LeastSquares {
             converged,
         }
     }
+}
+
+/// The best multiple of what is smallest on the plane, for a target of this mean square.
+pub(super) fn multiple(found: &Minimum, size: f64) -> Vec<f64> {
+    let scale = 1.0 / (1.0 + found.square / size);
+    found.u.iter().map(|u| scale * u).collect()
 }
 
 impl WeightProblem for LeastSquares {

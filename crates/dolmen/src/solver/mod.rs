@@ -5,6 +5,7 @@
 //! | `simplex/` | the log score of a mixture, exact or by EM; `joint`: LMG, which is not concave |
 //! | `least_squares` | the squared error of a weighted sum, on the simplex or non-negative |
 //! | `cone` | what both are: the smallest error on a plane |
+//! | `streamed_squares` | the same for rows that are shown block by block (of log scores: `simplex/streamed`) |
 //! | `subset` | the best weights of few members: sets within limits of number or cost |
 //! | `triangle` | non-negative least squares by QR decomposition, where squares have lost too much |
 //! | `problem` | what they all offer: other row shares, fewer members, both halves of the sandwich |
@@ -16,12 +17,18 @@ mod cone;
 pub mod least_squares;
 pub mod problem;
 pub mod simplex;
+mod streamed_squares;
 pub mod subset;
 mod triangle;
 
 use serde::{Deserialize, Serialize};
+pub use streamed_squares::StreamedSquares;
 
 use crate::error::{Error, Place, Result};
+
+/// Shows blocks of a matrix one after the other, always in the same order: its columns, and the row weights.
+pub type ShowBlocks<'a> =
+    dyn Fn(&mut dyn FnMut(Vec<Vec<f64>>, &[f64]) -> Result<()>) -> Result<()> + Sync + 'a;
 
 /// Weights found, and how good they are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

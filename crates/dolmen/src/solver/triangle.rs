@@ -16,6 +16,33 @@ const ROUNDING: f64 = 1e-15;
 /// Further solves from the residual at the end.
 const POLISH: usize = 3;
 
+/// The triangle of a QR decomposition whose rows come one after the other. It has no more rows than columns.
+pub(super) struct Triangular(Mat<f64>);
+
+impl Triangular {
+    /// Of no rows.
+    pub(super) fn new(width: usize) -> Self {
+        Self(Mat::zeros(0, width))
+    }
+
+    /// Takes in so many further rows, of which `value` knows the elements (column, row).
+    pub(super) fn add(&mut self, rows: usize, value: &dyn Fn(usize, usize) -> f64) {
+        for first in (0..rows).step_by(BLOCK) {
+            let above = self.0.nrows();
+            let count = BLOCK.min(rows - first);
+            let stacked = Mat::from_fn(above + count, self.0.ncols(), |i, j| {
+                if i < above { self.0[(i, j)] } else { value(j, first + i - above) }
+            });
+            self.0 = Orthogonal::new(stacked.as_ref()).triangle();
+        }
+    }
+
+    /// The triangle.
+    pub(super) fn matrix(&self) -> &Mat<f64> {
+        &self.0
+    }
+}
+
 /// The triangle of [Z q], with columns of length 1.
 pub(super) struct Triangle {
     columns: Mat<f64>,
@@ -27,15 +54,9 @@ pub(super) struct Triangle {
 impl Triangle {
     /// From the elements (column, row) of Z and, as its last column, q. Large rows should be the first.
     pub(super) fn new(rows: usize, width: usize, value: impl Fn(usize, usize) -> f64) -> Self {
-        let mut triangle = Mat::<f64>::zeros(0, width + 1);
-        for first in (0..rows).step_by(BLOCK) {
-            let above = triangle.nrows();
-            let count = BLOCK.min(rows - first);
-            let stacked = Mat::from_fn(above + count, width + 1, |i, j| {
-                if i < above { triangle[(i, j)] } else { value(j, first + i - above) }
-            });
-            triangle = Orthogonal::new(stacked.as_ref()).triangle();
-        }
+        let mut triangle = Triangular::new(width + 1);
+        triangle.add(rows, &value);
+        let triangle = triangle.0;
         let height = triangle.nrows();
         let length = |j: usize| (0..height).map(|i| triangle[(i, j)].powi(2)).sum::<f64>().sqrt();
         let lengths: Vec<f64> = (0..width).map(length).collect();

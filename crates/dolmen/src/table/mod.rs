@@ -50,6 +50,7 @@ pub use schema::{Field, Kind, Schema};
 pub use truths::place_of;
 pub use unseen::{Unseen, UnseenSoFar};
 pub use values::Values;
+pub(crate) use write::write_described_blocks;
 pub use write::{BlockWriter, Put, TableForm, check_name, write, write_blocks};
 pub use written::{NumberForm, WrittenNumbers};
 

@@ -74,7 +74,7 @@ impl Stream {
 pub(super) struct BlockWriter;
 
 impl BlockWriter {
-    pub(super) fn begin(_like: &Table) -> io::Result<Self> {
+    pub(super) fn begin(_like: &Table, _metadata: &[(String, String)]) -> io::Result<Self> {
         let problem = "this program was built without Parquet (cargo feature `parquet`)";
         Err(io::Error::new(io::ErrorKind::Unsupported, problem))
     }

@@ -47,11 +47,20 @@ pub type Put<'a> = dyn FnMut(&Table) -> Result<()> + 'a;
 
 /// Writes a table that is made block by block, in the form that [`write()`] chooses: whole, or not at all if making it fails.
 pub fn write_blocks<R>(path: &Path, make: impl FnOnce(&mut Put<'_>) -> Result<R>) -> Result<R> {
+    write_described_blocks(path, Vec::new(), make)
+}
+
+/// The same, with texts of one's own in the metadata of a Parquet file.
+pub(crate) fn write_described_blocks<R>(
+    path: &Path,
+    metadata: Vec<(String, String)>,
+    make: impl FnOnce(&mut Put<'_>) -> Result<R>,
+) -> Result<R> {
     check_name(path)?;
     let mut made = None;
     let written = write_file(path, |out| {
         pack(&extension(path), out, |out| {
-            let mut writer = BlockWriter::new(TableForm::of(path), out);
+            let mut writer = BlockWriter { metadata, ..BlockWriter::new(TableForm::of(path), out) };
             let mut failed = None;
             let mut put = |block: &Table| {
                 writer.write(block).map_err(|error| {
@@ -84,12 +93,14 @@ pub struct BlockWriter<'a> {
     out: &'a mut dyn Write,
     blocks: usize,
     parquet: Option<parquet::BlockWriter>,
+    /// What a Parquet file says beside its rows.
+    metadata: Vec<(String, String)>,
 }
 
 impl<'a> BlockWriter<'a> {
     /// Begins a table in this form.
     pub fn new(form: TableForm, out: &'a mut dyn Write) -> Self {
-        Self { form, out, blocks: 0, parquet: None }
+        Self { form, out, blocks: 0, parquet: None, metadata: Vec::new() }
     }
 
     /// Writes a block; all have the same columns.
@@ -112,7 +123,7 @@ impl<'a> BlockWriter<'a> {
             TableForm::Parquet => {
                 let writer = match &mut self.parquet {
                     Some(writer) => writer,
-                    none => none.insert(parquet::BlockWriter::begin(block)?),
+                    none => none.insert(parquet::BlockWriter::begin(block, &self.metadata)?),
                 };
                 writer.write(block, self.out)
             }

@@ -34,6 +34,7 @@ mod plan_time;
 mod simplex;
 mod stack;
 mod store;
+mod stream;
 mod supervised_stack;
 mod svm;
 mod table_files;

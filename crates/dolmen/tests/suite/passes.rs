@@ -21,7 +21,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Rows of three clusters; a share of the values is missing.
-fn rows(n: usize, d: usize, missing: f64) -> Vec<f64> {
+pub(crate) fn rows(n: usize, d: usize, missing: f64) -> Vec<f64> {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let mut value = || {
         let centre = f64::from(rng.random_range(0..3_u8)) * 4.0;
@@ -102,7 +102,7 @@ fn one_piece_gives_the_bits_of_a_fit_in_memory_and_several_nearly_so() {
     }
 }
 
-fn table(n: usize) -> Table {
+pub(crate) fn table(n: usize) -> Table {
     let values = rows(n, 2, 0.0);
     let column = |j: usize| Column::Numeric(values[j..].iter().step_by(2).copied().collect());
     Table::new(vec![("x".into(), column(0)), ("y".into(), column(1))]).unwrap()
@@ -134,7 +134,7 @@ fn blocks_give_the_stack_of_the_whole_table() {
 }
 
 /// The weights, or powers, of what was fitted.
-fn pooled_by(fit: &dolmen::recipe::Fit) -> Vec<f64> {
+pub(crate) fn pooled_by(fit: &dolmen::recipe::Fit) -> Vec<f64> {
     fit.model.parameters().array("weights").unwrap().1.to_vec()
 }
 
@@ -166,7 +166,7 @@ fn the_sample_changes_what_is_said_of_errors_not_the_weights() {
 }
 
 /// Four numbers, with a category of three levels; some values of all are missing but in the last column.
-fn inputs(n: usize) -> Vec<(String, Column)> {
+pub(crate) fn inputs(n: usize) -> Vec<(String, Column)> {
     let values = rows(n, 4, 0.05);
     let number = |j: usize| {
         let value = |v: &f64| if j == 3 && v.is_nan() { 0.5 } else { *v };
@@ -194,7 +194,7 @@ fn inputs(n: usize) -> Vec<(String, Column)> {
 }
 
 /// What the target of a row depends on.
-fn signal(n: usize) -> Vec<f64> {
+pub(crate) fn signal(n: usize) -> Vec<f64> {
     let mut rng = ChaCha8Rng::seed_from_u64(17);
     let table = Table::new(inputs(n)).unwrap();
     let x = Arc::new(Schema::of(&table)).encode(&table).unwrap();
@@ -208,7 +208,7 @@ fn features(n: usize) -> Features {
     Arc::new(Schema::of(&table)).encode(&table).unwrap()
 }
 
-fn classes(n: usize) -> Labels {
+pub(crate) fn classes(n: usize) -> Labels {
     let class = |s: &f64| if *s < 3.0 { 0 } else { 1 + u32::from(*s > 8.0) };
     Labels::new(["a", "b", "c"].map(String::from), signal(n).iter().map(class).collect()).unwrap()
 }

@@ -9,6 +9,7 @@ use crate::error::{Error, Place, Result};
 use crate::learner::{Sample, SelectedSample};
 use crate::plan::Lot;
 use crate::recipe::Recipe;
+use crate::run::mix;
 use crate::table::{Categories, Column, Conventions, Features, Schema, Table, check_finite};
 use crate::target::Target;
 use crate::task::Task;
@@ -39,6 +40,8 @@ pub(super) struct Rows<T: Task> {
     pub(super) present: Vec<usize>,
     /// The fold in which each row is held out.
     folds: Vec<usize>,
+    /// A number for each row's group, if rows have groups.
+    groups: Option<Vec<u32>>,
 }
 
 impl Context {
@@ -56,6 +59,11 @@ impl Context {
         }
     }
 
+    /// Whether rows have weights of their own.
+    pub(super) fn is_weighted(&self) -> bool {
+        self.weights.is_some()
+    }
+
     /// The rows of a block.
     pub(super) fn rows<T: Task>(&self, first: usize, mut table: Table) -> Result<Rows<T>> {
         let count = table.rows();
@@ -70,6 +78,7 @@ impl Context {
         let groups = self.groups.as_ref().map(|name| table.take(name)).transpose()?;
         let fold = |i: usize| self.lot.fold(lot_number(groups.as_ref(), first, i));
         let folds = (0..count).map(fold).collect();
+        let groups = groups.map(|groups| (0..count).map(|i| group_number(&groups, i)).collect());
         let target = self.target.as_ref().map(|name| table.take(name)).transpose()?;
         let is_present = |i: &usize| target.as_ref().is_none_or(|column| !column.is_missing(*i));
         let present: Vec<usize> = (0..count).filter(is_present).collect();
@@ -81,7 +90,16 @@ impl Context {
             })?;
         let features = self.schema.encode(&self.conventions.complete(table)?)?;
         check_finite(&features)?;
-        Ok(Rows { first: first as u64, features, target, weights, present, folds })
+        Ok(Rows { first: first as u64, features, target, weights, present, folds, groups })
+    }
+}
+
+/// A number for the group of a row, the same in every block. Two groups of numbers may share one by accident (one pair in 2^32): they
+/// then stay together, too.
+fn group_number(groups: &Column, row: usize) -> u32 {
+    match groups {
+        Column::Categorical(groups) => groups.codes[row],
+        Column::Numeric(groups) => (mix(groups[row].to_bits()) >> 32) as u32,
     }
 }
 
@@ -103,11 +121,15 @@ fn filled(column: Column) -> Column {
 impl<T: Task> Rows<T> {
     /// Chosen rows to learn from.
     pub(super) fn select(&self, rows: Vec<usize>) -> Result<SelectedSample<'_, T>> {
-        let mut sample = Sample::new(self.features.rows(), &self.target)?;
-        if let Some(weights) = &self.weights {
-            sample = sample.counted(weights)?;
+        let sample = Sample::new(self.features.rows(), &self.target)?;
+        match &self.weights {
+            None => Ok(sample.select(rows)),
+            // Rows that count for nothing are a part of a table like others, but no sample.
+            Some(weights) if weights.iter().all(|weight| *weight == 0.0) => {
+                Ok(sample.select(Vec::new()))
+            }
+            Some(weights) => Ok(sample.counted(weights)?.select(rows)),
         }
-        Ok(sample.select(rows))
     }
 
     /// The rows held out in a fold.
@@ -123,6 +145,16 @@ impl<T: Task> Rows<T> {
     /// Rows of the block, those without a target among them.
     pub(super) fn count(&self) -> usize {
         self.folds.len()
+    }
+
+    /// The fold in which row `i` is held out.
+    pub(super) fn fold(&self, i: usize) -> usize {
+        self.folds[i]
+    }
+
+    /// The group of each row that has a target, if rows have groups.
+    pub(super) fn groups(&self) -> Option<Vec<u32>> {
+        self.groups.as_ref().map(|groups| self.present.iter().map(|&i| groups[i]).collect())
     }
 
     /// How many rows row `i` counts for.

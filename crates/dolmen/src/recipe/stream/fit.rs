@@ -1,26 +1,21 @@
 //! The way from blocks to a model.
 
-use std::cell::{Cell, OnceCell, RefCell};
 use std::path::Path;
 
 use super::Source;
+use super::combined::OfSample;
 use super::context::Context;
-use super::judged::Judged;
-use super::lockstep::{AllFits, LearnerFits, Lockstep};
+use super::lockstep::{AllFits, Lockstep};
 use super::look::Look;
-use super::matrix::DiskMatrix;
-use super::predict::{BlockPredictions, Column, PredictWork, from_numbers};
+use super::predicted::Predictors;
 use super::weights::Streamable;
-use super::work::taken;
 use crate::catalogue::Catalogue;
-use crate::combine::{Combination, Combiner, FoundWeights, LinearPool};
-use crate::ensemble::{Check, Ending, Ensemble, Stack};
+use crate::ensemble::{Ending, Ensemble};
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::oos::OutOfSample;
-use crate::plan::{Lot, Plan, PlanSpec};
+use crate::plan::{Lot, PlanSpec};
 use crate::recipe::fit::{Fit, Stacked};
-use crate::recipe::{CheckPolicy, Data, Recipe, TargetTask, Truth};
+use crate::recipe::{Data, Recipe, TargetTask, Truth};
 use crate::run::Run;
 use crate::table::{self, BLOCK, Blocks, Table};
 use crate::target::Target;
@@ -42,6 +37,13 @@ pub enum Opened {
     Blocks(Box<Blocks>),
 }
 
+/// Where the rows are, what the first look at them has told, and where their matrix is to be kept.
+struct Way<'a> {
+    source: &'a dyn Source,
+    look: &'a Look,
+    kept: Option<&'a Path>,
+}
+
 /// Bytes that a fit in memory takes for each byte of its table.
 const PER_BYTE: u64 = 4;
 
@@ -51,6 +53,20 @@ pub(super) fn may_take(memory: Option<&str>) -> Result<u64> {
         Some(text) => memory::parse(text),
         None => Ok(memory::available().unwrap_or(u64::MAX) / 2),
     }
+}
+
+/// Blocks that are in memory together: one that is read ahead, one that is worked on, and that one as numbers.
+const AT_ONCE: usize = 3;
+
+/// Refuses a memory that cannot hold the blocks that are read.
+pub(super) fn check_least(blocks: &Blocks, path: &Path, available: u64) -> Result<()> {
+    let rows = blocks.rows().map_or(BLOCK, |rows| rows.min(BLOCK));
+    let needed = memory::size(&[rows, blocks.names().len(), size_of::<f64>(), AT_ONCE]);
+    if needed <= available {
+        return Ok(());
+    }
+    let what = format!("reading {} block by block", path.display());
+    Err(Error::Memory { what, needed, available })
 }
 
 impl Recipe {
@@ -73,6 +89,7 @@ impl Recipe {
             let data = self.data(Table::stacked(parts)?).map_err(|error| error.in_file(path))?;
             return Ok(Opened::Whole(Box::new(data)));
         }
+        check_least(&blocks, path, memory)?;
         Ok(Opened::Blocks(Box::new(blocks)))
     }
 
@@ -84,14 +101,16 @@ impl Recipe {
     /// Fits a model to a table that is read block by block, in about the recipe's memory beside the blocks. Learners that have
     /// [passes](crate::learner::pass) are fitted to all rows, the others to a sample drawn by the seed.
     pub fn fit_blocks(&self, source: &dyn Source, run: &Run) -> Result<Fit> {
-        self.fit_blocks_with(Catalogue::standard(), source, run)
+        self.fit_blocks_with(Catalogue::standard(), source, None, run)
     }
 
-    /// The same with a program's own learners and combiners.
+    /// The same with a program's own learners and combiners, and with a file in which the out-of-sample matrix of all rows is kept, as
+    /// Parquet. [`Fit::matrix`] is that of the sample.
     pub fn fit_blocks_with(
         &self,
         catalogue: &Catalogue,
         source: &dyn Source,
+        kept: Option<&Path>,
         run: &Run,
     ) -> Result<Fit> {
         self.check_alone()?;
@@ -106,17 +125,16 @@ impl Recipe {
             return Err(Error::Memory { what, needed, available: memory });
         }
         let look = Look::new(self, source, affordable.min(MOST_SAMPLED), run)?;
+        let way = &Way { source, look: &look, kept };
         match &look.data.truth {
-            Truth::None => self.fit_streamed::<Density>(catalogue, source, &look, &(), run),
+            Truth::None => self.fit_streamed::<Density>(catalogue, way, &(), run),
             Truth::Classes(labels) if self.task == Some(TargetTask::Joint) => {
-                self.fit_streamed::<Joint>(catalogue, source, &look, labels, run)
+                self.fit_streamed::<Joint>(catalogue, way, labels, run)
             }
             Truth::Classes(labels) => {
-                self.fit_streamed::<Classification>(catalogue, source, &look, labels, run)
+                self.fit_streamed::<Classification>(catalogue, way, labels, run)
             }
-            Truth::Numbers(values) => {
-                self.fit_streamed::<Regression>(catalogue, source, &look, values, run)
-            }
+            Truth::Numbers(values) => self.fit_streamed::<Regression>(catalogue, way, values, run),
         }
     }
 
@@ -163,8 +181,7 @@ impl Recipe {
     fn fit_streamed<T: Streamable>(
         &self,
         catalogue: &Catalogue,
-        source: &dyn Source,
-        look: &Look,
+        &Way { source, look, kept }: &Way<'_>,
         target: &T::Target,
         run: &Run,
     ) -> Result<Fit> {
@@ -188,63 +205,19 @@ impl Recipe {
         let mut fits = lockstep.fit(stack_run)?;
         let mut notes = vec![described(look, &fits)];
         notes.extend(fits.failures.iter().map(|(name, f)| format!("{name} left: {}", f.message)));
+        let models = fits
+            .learners
+            .iter_mut()
+            .flat_map(|own| own.members.clone().into_iter().zip(std::mem::take(&mut own.all)))
+            .collect();
         let stacked = if folds == 0 {
-            let models =
-                fits.learners.into_iter().flat_map(|own| own.members.into_iter().zip(own.all));
-            let ensemble = Ensemble::with_equal_weights(models.collect())?;
+            let ensemble = Ensemble::with_equal_weights(models)?;
             let (plan, combiner, failures) = (None, String::new(), Vec::new());
             Stacked { ensemble, plan, folds, combiner, failures, notes, of_all: None }
         } else {
-            let plan = Plan::from_folds(&sample_folds)?;
-            let specs = self.combiner_specs::<T>(sample.x());
-            let combiners: Vec<Box<dyn Combiner<T>>> =
-                specs.iter().map(|spec| catalogue.combiner(spec)).collect::<Result<_>>()?;
-            let predicted = Predicted::new(source, context, &fits.learners, run)?;
-            let stack = self.configured(Stack::choosing(combiners), sample.rows(), &plan);
-            // Pairs of folds would be fitted again: the matrix is what there is.
-            let stack =
-                if self.check == CheckPolicy::None { stack } else { stack.check(Check::Matrix) };
-            if self.check == CheckPolicy::Nested {
-                notes.push("read block by block the stack is checked on its matrix: a nested check would fit all members again for each pair of folds".into());
-            }
-            let (of_all, is_refined) = (RefCell::new(None), Cell::new(false));
-            let models: Vec<_> = fits
-                .learners
-                .iter_mut()
-                .flat_map(|own| own.members.clone().into_iter().zip(std::mem::take(&mut own.all)))
-                .collect();
-            let rows = PredictedRows { source, context, learners: &fits.learners, target, run };
-            let refine = |combination: &dyn Combination<T>| {
-                let Some(found) = combination.found() else {
-                    let refined = rows.refine(combination)?;
-                    is_refined.set(refined.is_some());
-                    return Ok(refined);
-                };
-                let options = found.options.clone();
-                let solution = T::weigh(&predicted.all, &found.solution.weights, &options, run)?;
-                let Some(solution) = solution else { return Ok(None) };
-                let judged = Judged::new(&predicted.all, &solution.weights, T::pool)?;
-                of_all.replace(Some((solution.clone(), judged)));
-                is_refined.set(true);
-                let refined = LinearPool::searched(FoundWeights { options, solution });
-                Ok(Some(Box::new(refined) as Box<dyn Combination<T>>))
-            };
-            let weights = sample.weights().map(<[f64]>::to_vec);
-            let matrix = OutOfSample::from_columns(predicted.of_sample, target.clone(), weights)?;
-            let ensemble =
-                stack.combine_fitted(&sample, &plan, matrix, models, &refine, stack_run)?;
-            let parts = [
-                ("the combination", !is_refined.get()),
-                ("the calibration", self.calibration.is_some()),
-            ];
-            let parts: Vec<&str> =
-                parts.into_iter().filter(|part| part.1).map(|part| part.0).collect();
-            if !parts.is_empty() && look.lots.len() < look.rows {
-                notes.push(format!("from the sample come, too: {}", parts.join(" and ")));
-            }
-            let (plan, combiner) = (Some(plan), specs[0].kind.clone());
-            let (failures, of_all) = (Vec::new(), of_all.into_inner());
-            Stacked { ensemble, plan, folds, combiner, failures, notes, of_all }
+            let predictors = Predictors { source, context, learners: &fits.learners, target, run };
+            let of_sample = OfSample { sample, folds: &sample_folds, all: look.rows };
+            self.combined(catalogue, &of_sample, &predictors.asked(kept)?, models, notes)?
         };
         self.finish(catalogue, &look.data, (&sample, sample.rows()), stacked, run)
     }
@@ -260,15 +233,10 @@ fn described<T: Streamable>(look: &Look, fits: &AllFits<T>) -> String {
         .flat_map(|own| own.members.iter().map(String::as_str))
         .collect();
     let mut words = vec![format!("the table was read block by block: {rows} rows")];
-    if sampled < rows {
-        words.push(format!(
-            "what the check says, and all errors, come from a sample of {sampled} rows"
-        ));
-    }
     if !on_sample.is_empty() {
         let names = on_sample.join(", ");
         words.push(format!(
-            "to this sample were fitted, because they need all rows at once: {names}"
+            "to a sample of {sampled} rows were fitted, because they need all rows at once: {names}"
         ));
     }
     words.join("; ")
@@ -287,96 +255,5 @@ pub(super) fn estimate(path: &Path) -> Result<u64> {
         "parquet" | "pq" => table::parquet_cells(path).map(|cells| cells * size_of::<f64>() as u64),
         "gz" | "zst" => Ok(size * PACKED),
         _ => Ok(size),
-    }
-}
-
-/// What every member said about rows it had not seen.
-struct Predicted {
-    /// Of all rows, what weights need.
-    all: DiskMatrix,
-    /// Of the rows of the sample, everything.
-    of_sample: Vec<(String, Vec<f64>)>,
-}
-
-impl Predicted {
-    fn new<T: Streamable>(
-        source: &dyn Source,
-        context: &Context,
-        learners: &[LearnerFits<T>],
-        run: &Run,
-    ) -> Result<Self> {
-        let names: Vec<String> = learners.iter().flat_map(|own| own.members.clone()).collect();
-        let mut all = DiskMatrix::new(vec![1; names.len()])?;
-        let mut of_sample: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
-        source.work(
-            &PredictWork::new(context, learners),
-            &mut |predicted| {
-                let predicted: BlockPredictions = taken(predicted)?;
-                for (own, Column(sampled)) in of_sample.iter_mut().zip(predicted.sampled) {
-                    own.extend(sampled);
-                }
-                let columns = predicted.entries.into_iter().map(|Column(entries)| entries);
-                all.push(&predicted.weights, &columns.collect::<Vec<_>>())
-            },
-            run,
-        )?;
-        Ok(Self { all, of_sample: names.into_iter().zip(of_sample).collect() })
-    }
-}
-
-/// Who can say once more what every member says about rows it has not seen, as whole prediction rows.
-struct PredictedRows<'a, T: Streamable> {
-    source: &'a dyn Source,
-    context: &'a Context,
-    learners: &'a [LearnerFits<T>],
-    /// That of the sample: what targets look like.
-    target: &'a T::Target,
-    run: &'a Run,
-}
-
-impl<T: Streamable> PredictedRows<'_, T> {
-    /// The same kind of combination from all rows, if it can be had block by block. The prediction rows are written to disk once, when it
-    /// first asks for them.
-    fn refine(&self, combination: &dyn Combination<T>) -> Result<Option<Box<dyn Combination<T>>>> {
-        let names: Vec<String> = self.learners.iter().flat_map(|own| own.members.clone()).collect();
-        let disk = OnceCell::new();
-        combination.learned_from_blocks(
-            &|show| {
-                if disk.get().is_none() {
-                    let _ = disk.set(self.written(names.len())?);
-                }
-                disk.get().into_iter().try_for_each(|disk| {
-                    disk.show(&mut |columns, weights| {
-                        if weights.iter().all(|weight| *weight == 0.0) {
-                            return Ok(());
-                        }
-                        let mut columns = columns.into_iter();
-                        let truth = columns.next().unwrap_or_default();
-                        let truth = from_numbers(truth, self.target)
-                            .ok_or_else(|| Error::param("stored truth", "whole", "damaged"))?;
-                        let members = names.iter().cloned().zip(columns).collect();
-                        show(&OutOfSample::from_columns(members, truth, Some(weights.to_vec()))?)
-                    })
-                })
-            },
-            self.run,
-        )
-    }
-
-    fn written(&self, members: usize) -> Result<DiskMatrix> {
-        let width = T::width(self.target);
-        let widths = std::iter::once(1).chain(std::iter::repeat_n(width, members));
-        let mut disk = DiskMatrix::new(widths.collect())?;
-        let work = PredictWork::new(self.context, self.learners).keeping_rows();
-        self.source.work(
-            &work,
-            &mut |predicted| {
-                let predicted: BlockPredictions = taken(predicted)?;
-                let columns = predicted.rows.into_iter().map(|Column(rows)| rows);
-                disk.push(&predicted.weights, &columns.collect::<Vec<_>>())
-            },
-            self.run,
-        )?;
-        Ok(disk)
     }
 }

@@ -11,13 +11,21 @@ use crate::error::{Error, Result};
 /// What is done with a block: its columns, and the rows' weights.
 pub(super) type Show<'a> = dyn FnMut(Vec<Vec<f64>>, &[f64]) -> Result<()> + 'a;
 
-/// A matrix in a file that goes with it, block after block: the rows' weights, then its columns.
+/// A matrix in a file that goes with it, block after block: the rows' weights, their folds, then its columns.
 pub(super) struct DiskMatrix {
     /// Numbers that each column has for a row.
     widths: Vec<usize>,
     /// Rows of each block.
     blocks: Vec<usize>,
     file: Mutex<BufWriter<File>>,
+}
+
+/// A block of it.
+pub(super) struct Block {
+    pub(super) weights: Vec<f64>,
+    /// The fold in which each row was held out.
+    pub(super) folds: Vec<f64>,
+    pub(super) columns: Vec<Vec<f64>>,
 }
 
 impl DiskMatrix {
@@ -28,9 +36,14 @@ impl DiskMatrix {
     }
 
     /// Adds a block.
-    pub(super) fn push(&mut self, weights: &[f64], columns: &[Vec<f64>]) -> Result<()> {
+    pub(super) fn push<'a>(
+        &mut self,
+        weights: &'a [f64],
+        folds: &'a [f64],
+        columns: impl Iterator<Item = &'a Vec<f64>>,
+    ) -> Result<()> {
         let file = self.file.get_mut().map_err(|_| lost())?;
-        for column in std::iter::once(weights).chain(columns.iter().map(Vec::as_slice)) {
+        for column in [weights, folds].into_iter().chain(columns.map(Vec::as_slice)) {
             let bytes: Vec<u8> = column.iter().flat_map(|value| value.to_le_bytes()).collect();
             file.write_all(&bytes).map_err(failed)?;
         }
@@ -38,8 +51,18 @@ impl DiskMatrix {
         Ok(())
     }
 
-    /// Shows block after block: columns, and the rows' weights.
-    pub(super) fn show(&self, show: &mut Show<'_>) -> Result<()> {
+    /// All its rows.
+    pub(super) fn rows(&self) -> DiskRows<'_> {
+        DiskRows { matrix: self, without: None }
+    }
+
+    /// All rows but those held out in a fold.
+    pub(super) fn without(&self, fold: usize) -> DiskRows<'_> {
+        DiskRows { matrix: self, without: Some(fold) }
+    }
+
+    /// Shows block after block.
+    pub(super) fn show(&self, show: &mut dyn FnMut(Block) -> Result<()>) -> Result<()> {
         let mut file = self.file.lock().map_err(|_| lost())?;
         file.flush().map_err(failed)?;
         let file = file.get_mut();
@@ -52,11 +75,32 @@ impl DiskMatrix {
                 let values = bytes.as_chunks::<8>().0.iter();
                 Ok(values.map(|value| f64::from_le_bytes(*value)).collect())
             };
-            let weights = read(1)?;
+            let (weights, folds) = (read(1)?, read(1)?);
             let columns = self.widths.iter().map(|&width| read(width)).collect::<Result<_>>()?;
-            show(columns, &weights)?;
+            show(Block { weights, folds, columns })?;
         }
         Ok(())
+    }
+}
+
+/// Some rows of it.
+#[derive(Clone, Copy)]
+pub(super) struct DiskRows<'a> {
+    matrix: &'a DiskMatrix,
+    without: Option<usize>,
+}
+
+impl DiskRows<'_> {
+    /// Shows block after block: columns, and the rows' weights, which are 0 for rows that are not among these.
+    pub(super) fn show(self, show: &mut Show<'_>) -> Result<()> {
+        let without = self.without.map(|fold| fold as f64);
+        self.matrix.show(&mut |Block { mut weights, folds, columns }| {
+            if without.is_some() {
+                let left_out = |(_, fold): &(&mut f64, &f64)| Some(**fold) == without;
+                weights.iter_mut().zip(&folds).filter(left_out).for_each(|(w, _)| *w = 0.0);
+            }
+            show(columns, &weights)
+        })
     }
 }
 

@@ -7,15 +7,18 @@
 //! | `look` | the first look: a sample of the rows, by which columns get their parts, and sums of the weights |
 //! | `context` | blocks as a task sees them: inputs, target, weights, folds |
 //! | `lockstep`, `passes` | all members' fits on all folds, pass by pass: one reading serves them all |
-//! | `predict`, `matrix` | what the members said about rows they had not seen, on disk |
+//! | `predict`, `predicted`, `matrix` | what the members said about rows they had not seen, on disk |
 //! | `judged` | how a combination and its members do on all rows |
 //! | `weights` | the best weights for that matrix |
+//! | `combined` | the combination of members fitted so, and the decision what is kept |
 //! | `fit` | the way from blocks to a model |
 //! | `weigh` | the weights of predictions made elsewhere |
 //!
-//! Learners that need all rows at once are fitted to the sample. So are the check and what the report says of errors: their own
-//! errors fall with the root of its rows. The weights of a linear pool are those of all rows.
+//! Learners that need all rows at once are fitted to the sample. What the report says of errors comes from it, too: their own
+//! errors fall with the root of its rows. The weights of a linear pool are those of all rows, and so is the decision to keep it: for each fold
+//! the weights are found without it, and tried on it.
 
+mod combined;
 mod context;
 mod fit;
 mod judged;
@@ -25,6 +28,7 @@ mod look;
 mod matrix;
 mod passes;
 mod predict;
+mod predicted;
 mod source;
 mod weigh;
 mod weights;
@@ -34,5 +38,5 @@ pub use fit::Opened;
 pub(super) use judged::Judged;
 pub use layout::Layout;
 pub use source::{Ask, Cut, Elsewhere, Source};
-pub use weigh::OpenedPredictions;
+pub use weigh::{OpenedPredictions, PredictionBlocks};
 pub use work::{Outcome, Work, work_on};

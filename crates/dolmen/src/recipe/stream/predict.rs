@@ -52,12 +52,17 @@ pub(super) struct BlockPredictions {
     /// The weights of the rows that have a target.
     #[serde(with = "crate::store::floats")]
     pub(super) weights: Vec<f64>,
-    /// Of those rows, what weights need of each member's predictions.
+    /// The folds in which they were held out.
+    #[serde(with = "crate::store::floats")]
+    pub(super) folds: Vec<f64>,
+    /// Of those rows, what weights need of each member's predictions, and the truth where they need it.
     pub(super) entries: Vec<Column>,
     /// Of those in the sample, each member's prediction rows.
     pub(super) sampled: Vec<Column>,
     /// If they are wanted, the targets as numbers, and each member's prediction rows.
     pub(super) rows: Vec<Column>,
+    /// If those are wanted, the rows' groups, where they have any.
+    pub(super) groups: Option<Vec<u32>>,
 }
 
 /// A column of numbers.
@@ -65,7 +70,7 @@ pub(super) struct BlockPredictions {
 pub(super) struct Column(#[serde(with = "crate::store::floats")] pub(super) Vec<f64>);
 
 impl<'a, T: Streamable> PredictWork<'a, T> {
-    pub(super) fn new(context: &Context, learners: &'a [LearnerFits<T>]) -> Self {
+    pub(super) fn new(context: &Context, learners: &'a [LearnerFits<T>], keeps_rows: bool) -> Self {
         let folds = learners.first().map_or(0, |own| own.folds.len());
         let of_fold = |fold: usize| {
             let models = learners.iter().flat_map(move |own| &own.folds[fold]);
@@ -75,13 +80,8 @@ impl<'a, T: Streamable> PredictWork<'a, T> {
             context: context.clone(),
             members: learners.iter().flat_map(|own| own.members.clone()).collect(),
             folds: (0..folds).map(of_fold).collect(),
-            keeps_rows: false,
+            keeps_rows,
         }
-    }
-
-    /// With whole prediction rows.
-    pub(super) fn keeping_rows(self) -> Self {
-        Self { keeps_rows: true, ..self }
     }
 
     /// What was sent.
@@ -148,6 +148,12 @@ impl<T: Streamable> Work for PredictWork<'_, T> {
             let row = |&i: &usize| T::entry(&column[i * width..][..width], &rows.target, i);
             Column(rows.present.iter().map(row).collect())
         };
+        let mut entries: Vec<Column> = columns.iter().map(entry).collect();
+        let numbers = || as_numbers(&rows.target, rows.count());
+        if T::TRUTH {
+            let truth = numbers();
+            entries.push(Column(rows.present.iter().map(|&i| truth[i]).collect()));
+        }
         let is_sampled = |i: &usize| self.context.sampled.holds(rows.first + *i as u64);
         let chosen: Vec<usize> = rows.present.iter().copied().filter(is_sampled).collect();
         let sampled = |column: &Vec<f64>| {
@@ -159,13 +165,15 @@ impl<T: Streamable> Work for PredictWork<'_, T> {
                 let row = |i: &usize| column[i * width..][..width].iter().copied();
                 Column(rows.present.iter().flat_map(row).collect())
             };
-            kept.push(chosen(&as_numbers(&rows.target, rows.count()), 1));
+            kept.push(chosen(&numbers(), 1));
             kept.extend(columns.iter().map(|column| chosen(column, width)));
         }
         Ok(Box::new(BlockPredictions {
             rows: kept,
+            groups: if self.keeps_rows { rows.groups() } else { None },
             weights: rows.present.iter().map(|&i| rows.weight(i)).collect(),
-            entries: columns.iter().map(entry).collect(),
+            folds: rows.present.iter().map(|&i| rows.fold(i) as f64).collect(),
+            entries,
             sampled: columns.iter().map(sampled).collect(),
         }))
     }

@@ -5,21 +5,20 @@
 
 use std::path::Path;
 
-use super::fit::{estimate, may_take};
-use super::judged::Judged;
+use super::fit::{check_least, estimate, may_take};
 use super::look::Threshold;
 use super::matrix::DiskMatrix;
-use super::weights::Streamable;
+use super::weights::{Streamable, is_streamed, judged_weights};
 use crate::catalogue::Catalogue;
-use crate::combine::{ShowBlocks, Weights};
+use crate::combine::{Method, ShowBlocks};
 use crate::ensemble::Blend;
 use crate::error::{Error, Place, Result};
-use crate::oos::OutOfSample;
-use crate::recipe::matrix::{Matrix, with_matrix};
+use crate::oos::{Kept, OutOfSample};
+use crate::recipe::matrix::{Matrix, kept_at, with_matrix};
 use crate::recipe::weigh::{Written, other_combination};
-use crate::recipe::{Apply, Combined, WeighRecipe, WeighReport};
+use crate::recipe::{Apply, Combined, ModelFile, WeighRecipe, WeighReport};
 use crate::run::Run;
-use crate::table::{BLOCK, Blocks, Features, Put, Table};
+use crate::table::{BLOCK, Blocks, Features, Put, ReadOptions, Table};
 use crate::target::Target;
 
 /// The method whose powers are found block by block.
@@ -35,35 +34,70 @@ pub enum OpenedPredictions {
     /// Whole: the matrix, the rows' inputs, and what to say about it.
     Whole(Box<(Matrix, Option<Features>, Vec<String>)>),
     /// Block by block.
-    Blocks(Box<Blocks>),
+    Blocks(Box<PredictionBlocks>),
+}
+
+/// Predictions that are read block by block: a table of them, or a matrix that a fit has kept.
+#[derive(Debug)]
+pub struct PredictionBlocks {
+    blocks: Blocks,
+    kept: Option<Kept>,
+}
+
+impl PredictionBlocks {
+    /// The files.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.blocks.paths()
+    }
+
+    /// The matrix of some of the rows, and what to say about it.
+    fn matrix(&self, recipe: &WeighRecipe, rows: Table) -> Result<(Matrix, Vec<String>)> {
+        match &self.kept {
+            Some(kept) => Ok((Matrix::of_kept(kept, rows)?, Vec::new())),
+            None => recipe.matrix(rows).map(|(matrix, _, notes)| (matrix, notes)),
+        }
+    }
 }
 
 impl WeighRecipe {
-    /// Opens predictions, or a folder or pattern of Parquet files: read whole where weighing takes no more than this memory (such as
+    /// Opens predictions, a kept matrix (or the model that carries one), or a folder or pattern of Parquet files: read whole where weighing takes no more than this memory (such as
     /// `2G`; half of what can be had if nothing is said), else block by block.
     pub fn open(&self, path: &Path, memory: Option<&str>, run: &Run) -> Result<OpenedPredictions> {
         let is_one = path.is_file() || path.as_os_str() == "-";
+        let kept = if path.is_file() { kept_at(path)? } else { None };
+        let is_model = ModelFile::is_at(path);
+        if let (true, Some(name)) = (is_model || kept.is_some(), self.inputs.first()) {
+            let expected = "left out: a kept matrix holds predictions only";
+            return Err(Error::param("inputs", expected, name));
+        }
         let named = [&self.target, &self.weights].into_iter().flatten().chain(&self.inputs);
         let always: Vec<&str> = named.map(String::as_str).collect();
-        if is_one && estimate(path)?.saturating_mul(PER_BYTE) <= may_take(memory)? {
-            let table = self.reading.read(path, &always, None, run)?;
-            return self.matrix(table).map(|whole| OpenedPredictions::Whole(Box::new(whole)));
+        let is_small = || Ok(estimate(path)?.saturating_mul(PER_BYTE) <= may_take(memory)?);
+        if is_model || is_one && is_small()? {
+            let whole = match Matrix::read(path, run)? {
+                Some(matrix) => (matrix, None, Vec::new()),
+                None => self.matrix(self.reading.read(path, &always, None, run)?)?,
+            };
+            return Ok(OpenedPredictions::Whole(Box::new(whole)));
         }
         self.check_streamed()?;
-        let options = self.reading.read_options(&always, None)?;
-        Ok(OpenedPredictions::Blocks(Box::new(Blocks::open(path, &options, BLOCK, run)?)))
+        let options = match &kept {
+            Some(_) => ReadOptions::default(),
+            None => self.reading.read_options(&always, None)?,
+        };
+        let blocks = Blocks::open(path, &options, BLOCK, run)?;
+        check_least(&blocks, path, may_take(memory)?)?;
+        Ok(OpenedPredictions::Blocks(Box::new(PredictionBlocks { blocks, kept })))
     }
 
     /// Refuses what needs all rows in memory.
     fn check_streamed(&self) -> Result<()> {
-        let has_blocks = match &self.methods[..] {
-            [] => true,
-            [one] => one.kind == "simplex" || one.kind == LOG_POOL,
-            _ => false,
+        let has_blocks = match self.only_weights()? {
+            Some(weights) => is_streamed(weights.method),
+            None => matches!(&self.methods[..], [one] if one.kind == LOG_POOL),
         };
         let asked = [
             ("method", !has_blocks),
-            ("prior", self.prior.is_some_and(|prior| prior > 1.0)),
             ("inputs", !self.inputs.is_empty()),
             ("calibrate", self.calibration.is_some()),
             ("interval", self.interval.is_some()),
@@ -71,7 +105,18 @@ impl WeighRecipe {
         match asked.into_iter().find(|(_, is_asked)| *is_asked) {
             None => Ok(()),
             Some((name, _)) => {
-                let expected = "left out where predictions are read block by block, or one of simplex and log-pool";
+                let expected = match name {
+                    "method" => {
+                        let streamed = Method::ALL.into_iter().filter(|own| is_streamed(*own));
+                        let names: Vec<&str> =
+                            streamed.map(Method::name).chain([LOG_POOL]).collect();
+                        format!(
+                            "one of {} where predictions are read block by block",
+                            names.join(", ")
+                        )
+                    }
+                    _ => "left out where predictions are read block by block".into(),
+                };
                 let hint = "give more memory (--memory), or weigh a part of the rows";
                 Err(Error::param(name, expected, "given").with_hint(hint))
             }
@@ -82,7 +127,7 @@ impl WeighRecipe {
     /// to say about it.
     pub fn weigh_blocks(
         &self,
-        blocks: &Blocks,
+        blocks: &PredictionBlocks,
         put: Option<&mut Put<'_>>,
         run: &Run,
     ) -> Result<(WeighReport, Vec<String>)> {
@@ -102,24 +147,23 @@ impl WeighRecipe {
     }
 
     /// The matrix of a sample of the rows, drawn by the seed.
-    fn sampled(&self, blocks: &Blocks, run: &Run) -> Result<(Matrix, Vec<String>)> {
-        let rows = blocks.rows().unwrap_or(usize::MAX);
+    fn sampled(&self, blocks: &PredictionBlocks, run: &Run) -> Result<(Matrix, Vec<String>)> {
+        let rows = blocks.blocks.rows().unwrap_or(usize::MAX);
         let threshold = Threshold::of(rows, SAMPLED, run.stream("sample").key());
         let mut parts = Vec::new();
-        blocks.visit(run, &mut |first, block| {
+        blocks.blocks.visit(run, &mut |first, block| {
             let is_sampled = |i: &usize| threshold.holds((first + i) as u64);
             parts.push(block.select(&(0..block.rows()).filter(is_sampled).collect::<Vec<_>>()));
             Ok(())
         })?;
-        let (matrix, _, notes) = self.matrix(Table::stacked(parts)?)?;
-        Ok((matrix, notes))
+        blocks.matrix(self, Table::stacked(parts)?)
     }
 
     fn weigh_all<T: Streamable + Written>(
         &self,
         sample: &OutOfSample<T>,
         matrix: &Matrix,
-        blocks: &Blocks,
+        blocks: &PredictionBlocks,
         put: Option<&mut Put<'_>>,
         run: &Run,
     ) -> Result<WeighReport> {
@@ -132,15 +176,15 @@ impl WeighRecipe {
         };
         let disk = self.on_disk(sample, blocks, run)?;
         let start: Vec<f64> = weighing.members.iter().map(|member| member.weight).collect();
-        let asked = Weights { method: weighing.method, ..Weights::default() };
-        let found = T::weigh(&disk, &start, &asked, run)?.ok_or_else(|| {
-            Error::param(
-                "--log with --target",
-                "left out where predictions are read block by block",
-                "given",
-            )
-        })?;
-        let judged = Judged::new(&disk, &found.weights, T::pool)?;
+        let asked = self.only_weights()?.unwrap_or_default();
+        let (found, judged) =
+            judged_weights::<T>(&disk, &start, &asked, run)?.ok_or_else(|| {
+                Error::param(
+                    "--log with --target",
+                    "left out where predictions are read block by block",
+                    "given",
+                )
+            })?;
         let sampled = weighing.rows;
         weighing.take(&found, &judged, sampled);
         if let Some(put) = put {
@@ -155,16 +199,16 @@ impl WeighRecipe {
     fn pool_all<T: Streamable + Written>(
         &self,
         sample: &OutOfSample<T>,
-        blocks: &Blocks,
+        blocks: &PredictionBlocks,
         put: Option<&mut Put<'_>>,
         run: &Run,
     ) -> Result<WeighReport> {
         let combiners = self.combiners(Catalogue::standard())?;
         let (blend, _) = self.blend(sample, None, &combiners, run)?;
         let show: &ShowBlocks<'_, T> = &|show| {
-            blocks.visit(run, &mut |first, block| {
-                show(&self.block(sample, block).map_err(|error| blocks.locate(error, first))?)
-            })
+            blocks
+                .blocks
+                .visit(run, &mut |first, block| show(&self.block(sample, blocks, first, block)?))
         };
         let blend = match blend.combination().learned_from_blocks(show, run)? {
             Some(combination) => blend.with(combination),
@@ -181,29 +225,33 @@ impl WeighRecipe {
     fn on_disk<T: Streamable>(
         &self,
         sample: &OutOfSample<T>,
-        blocks: &Blocks,
+        blocks: &PredictionBlocks,
         run: &Run,
     ) -> Result<DiskMatrix> {
-        let mut disk = DiskMatrix::new(vec![1; sample.members().len()])?;
-        blocks.visit(run, &mut |first, block| {
-            let own = self.block(sample, block).map_err(|error| blocks.locate(error, first))?;
+        let mut disk = DiskMatrix::new(T::widths(sample.members().len()))?;
+        blocks.blocks.visit(run, &mut |first, block| {
+            let own = self.block(sample, blocks, first, block)?;
             let column = |m: usize| -> Vec<f64> {
                 (0..own.rows()).map(|i| T::entry(own.row(m, i), own.target(), i)).collect()
             };
-            let columns: Vec<Vec<f64>> = (0..own.members().len()).map(column).collect();
+            let mut columns: Vec<Vec<f64>> = (0..own.members().len()).map(column).collect();
+            columns.extend(own.target().numbers().filter(|_| T::TRUTH).map(<[f64]>::to_vec));
             let weights = own.weights().map_or_else(|| vec![1.0; own.rows()], <[f64]>::to_vec);
-            disk.push(&weights, &columns)
+            disk.push(&weights, &vec![0.0; weights.len()], columns.iter())
         })?;
         Ok(disk)
     }
 
-    /// One block as a matrix of the sample's members.
+    /// One block, from this row of the table on, as a matrix of the sample's members.
     fn block<T: Streamable>(
         &self,
         sample: &OutOfSample<T>,
+        blocks: &PredictionBlocks,
+        first: usize,
         block: Table,
     ) -> Result<OutOfSample<T>> {
-        let own = T::from_matrix(self.matrix(block)?.0)?;
+        let own = blocks.matrix(self, block).map_err(|e| blocks.blocks.locate(e, first))?;
+        let own = T::from_matrix(own.0)?;
         let is_alike = own.members() == sample.members()
             && own.target().classes() == sample.target().classes();
         if is_alike {
@@ -219,12 +267,12 @@ impl WeighRecipe {
         &self,
         blend: &Blend<T>,
         sample: &OutOfSample<T>,
-        blocks: &Blocks,
+        blocks: &PredictionBlocks,
         put: &mut Put<'_>,
         run: &Run,
     ) -> Result<()> {
-        blocks.visit(run, &mut |_, block| {
-            let own = self.block(sample, block)?;
+        blocks.blocks.visit(run, &mut |first, block| {
+            let own = self.block(sample, blocks, first, block)?;
             let members: Vec<&[f64]> = (0..own.members().len()).map(|m| own.column(m)).collect();
             let combined = blend.combine(&members, None)?;
             put(&Table::new(T::columns(self, blend, combined, own.target().classes())?)?)

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::exact::{Found, Pricing, largest};
-use super::pass::View;
+use super::pass::Evaluate;
 use crate::error::{Error, Result};
 
 /// When EM stops.
@@ -35,16 +35,16 @@ impl EmOptions {
 ///
 /// r[i,m] = alpha_m L[i,m] / sum_k alpha_k L[i,k];  alpha_m <- (sum_i r[i,m] + a_m - 1) / (N + sum_k (a_k - 1))
 /// [SmythWolpert1999 section 2.3 step 3; CerquidesMantaras2005 section 3.1]. The new weights are returned.
-pub(super) fn solve(view: &View<'_>, options: &EmOptions) -> Found {
-    let members = view.columns.len();
+pub(super) fn solve(view: &impl Evaluate, options: &EmOptions) -> Found {
+    let members = view.prior().len();
     let all: Vec<usize> = (0..members).collect();
-    let total_prior: f64 = view.prior.iter().sum();
+    let total_prior: f64 = view.prior().iter().sum();
     let mut alpha = vec![1.0 / members as f64; members];
     let (mut iterations, mut converged) = (0, false);
     while iterations < options.max_iterations && !converged {
         let gradient = view.moments(&alpha, &all, None).gradient;
         let mut change = 0.0;
-        for ((alpha, g), p) in alpha.iter_mut().zip(&gradient).zip(view.prior) {
+        for ((alpha, g), p) in alpha.iter_mut().zip(&gradient).zip(view.prior()) {
             let new = (*alpha * g + p) / (1.0 + total_prior);
             change += (new - *alpha).abs();
             *alpha = new;

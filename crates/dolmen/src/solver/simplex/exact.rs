@@ -193,7 +193,7 @@ pub(super) fn largest(prices: &[(usize, f64)]) -> f64 {
 }
 
 /// Prices the allowed members.
-pub(super) fn price(view: &View<'_>, x: &[f64], allowed: &[usize]) -> Pricing {
+pub(super) fn price(view: &impl Evaluate, x: &[f64], allowed: &[usize]) -> Pricing {
     let moments = view.moments(x, allowed, None);
     let prices = priced(view, x, allowed, &moments.gradient);
     Pricing { objective: moments.objective, prices }

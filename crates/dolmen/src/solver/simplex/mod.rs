@@ -31,7 +31,7 @@ use rayon::prelude::*;
 pub use em::EmOptions;
 pub use exact::SimplexOptions;
 pub use joint::{JointScore, JointSolution, LmgOptions};
-pub use streamed::{ShowBlocks, solve_streamed};
+pub use streamed::StreamedScore;
 
 use super::Solution;
 use super::problem::{self, WeightProblem};

@@ -6,80 +6,115 @@
 
 use std::sync::Mutex;
 
-use super::exact::{self, SimplexOptions};
+use super::em::{self, EmOptions};
+use super::exact::{self, Found, SimplexOptions};
 use super::newton::{self, Limits};
 use super::pass::{Evaluate, Moments};
 use super::{LogScore, Solution};
 use crate::error::{Error, Place, Result};
 use crate::math::Gram;
 use crate::run::Run;
+use crate::solver::ShowBlocks;
 use crate::stats::Accumulator;
-
-/// Shows blocks of a matrix one after the other: the columns of ln L, one per member, and the row weights.
-pub type ShowBlocks<'a> =
-    dyn Fn(&mut dyn FnMut(Vec<Vec<f64>>, &[f64]) -> Result<()>) -> Result<()> + Sync + 'a;
 
 /// The weight that the start takes from what is known and gives to all members alike.
 const SHARED: f64 = 1e-3;
 
-/// A matrix that is read again and again.
-struct Streamed<'a> {
+/// The log scores of a matrix that is read again and again: shown are the columns of ln L, one per member.
+pub struct StreamedScore<'a> {
     show: &'a ShowBlocks<'a>,
+    run: &'a Run,
+    /// The exponents less 1, in units of the rows' weight.
     prior: Vec<f64>,
     /// The sum of the weights of the rows that say something.
     total: f64,
+    /// The mean of the logarithms of the rows' largest values.
+    shift: f64,
+    uninformative: usize,
     /// The first thing that went wrong in a pass: the solver itself knows no errors.
     failure: Mutex<Option<Error>>,
 }
 
-/// The optimum on the simplex for a matrix in blocks, from weights that are near it (of a sample of the rows, say).
-pub fn solve_streamed(
-    show: &ShowBlocks<'_>,
-    start: &[f64],
-    options: &SimplexOptions,
-    run: &Run,
-) -> Result<Solution> {
-    options.validate()?;
-    let members = start.len();
-    let (mut total, mut shift, mut uninformative) = (0.0, 0.0, 0);
-    show(&mut |columns, weights| {
-        run.check()?;
-        let Some(block) = Block::new(columns, weights)? else {
-            uninformative += weights.len();
-            return Ok(());
-        };
-        total += block.total;
-        shift += block.total * block.problem.shift_mean();
-        uninformative += block.problem.uninformative_rows;
-        Ok(())
-    })?;
-    if total <= 0.0 {
-        let problem = "no member gives any row more than nothing (all values are 0, or -inf as logarithms): there is nothing to weigh members by";
-        return Err(Error::data(Place::default(), problem));
+impl<'a> StreamedScore<'a> {
+    /// Poses the problem for so many members whose weights have a Dirichlet prior of this exponent (1 is none), in one pass.
+    pub fn new(
+        show: &'a ShowBlocks<'a>,
+        members: usize,
+        exponent: f64,
+        run: &'a Run,
+    ) -> Result<Self> {
+        let (mut total, mut shift, mut uninformative) = (0.0, 0.0, 0);
+        show(&mut |columns, weights| {
+            run.check()?;
+            let Some(block) = Block::new(columns, weights)? else {
+                uninformative += weights.len();
+                return Ok(());
+            };
+            total += block.total;
+            shift += block.total * block.problem.shift_mean();
+            uninformative += block.problem.uninformative_rows;
+            Ok(())
+        })?;
+        if total <= 0.0 {
+            let problem = "no member gives any row more than nothing (all values are 0, or -inf as logarithms): there is nothing to weigh members by";
+            return Err(Error::data(Place::default(), problem));
+        }
+        if !(exponent.is_finite() && exponent >= 1.0) {
+            return Err(Error::param("a prior exponent", "at least 1", exponent));
+        }
+        let (prior, failure) = (vec![(exponent - 1.0) / total; members], Mutex::default());
+        Ok(Self { show, run, prior, total, shift: shift / total, uninformative, failure })
     }
-    let failure = Mutex::default();
-    let matrix = Streamed { show, prior: vec![0.0; members], total, failure };
-    let sum: f64 = start.iter().sum();
-    let each = SHARED / members as f64;
-    let x: Vec<f64> = start.iter().map(|x| (1.0 - SHARED) * x / sum + each).collect();
-    let all: Vec<usize> = (0..members).collect();
-    let limits = Limits { tolerance: options.tolerance, max_passes: options.max_iterations };
-    let found = run.install(|| newton::solve(&matrix, &all, &[], x, None, &limits));
-    run.check()?;
-    let failure = matrix.failure.lock().map_or(None, |mut failure| failure.take());
-    if let Some(error) = failure {
-        return Err(error);
+
+    /// The optimum on the simplex, from weights that are near it (of a sample of the rows, say).
+    pub fn solve(&self, start: &[f64], options: &SimplexOptions) -> Result<Solution> {
+        options.validate()?;
+        let members = self.prior.len();
+        let sum: f64 = start.iter().sum();
+        let each = SHARED / members as f64;
+        let x: Vec<f64> = start.iter().map(|x| (1.0 - SHARED) * x / sum + each).collect();
+        let all: Vec<usize> = (0..members).collect();
+        let mass = 1.0 + self.prior.iter().sum::<f64>();
+        let wanted = mass * options.tolerance;
+        let limits = Limits { tolerance: wanted, max_passes: options.max_iterations };
+        let found = self.run.install(|| newton::solve(self, &all, &[], x, None, &limits));
+        let prices = exact::priced(self, &found.x, &found.members, &found.gradient);
+        let gap = exact::largest(&prices);
+        self.report(Found {
+            weights: found.x,
+            objective: found.objective,
+            gap: gap / mass,
+            iterations: found.passes + 1,
+            converged: gap <= wanted,
+        })
     }
-    let prices = exact::priced(&matrix, &found.x, &found.members, &found.gradient);
-    let gap = exact::largest(&prices);
-    Ok(Solution {
-        weights: found.x,
-        gap,
-        iterations: found.passes + 1,
-        score: found.objective + shift / total,
-        uninformative_rows: uninformative,
-        converged: gap <= options.tolerance,
-    })
+
+    /// The papers' EM, from equal weights as ever.
+    pub fn em(&self, options: &EmOptions) -> Result<Solution> {
+        options.validate()?;
+        self.report(self.run.install(|| em::solve(self, options)))
+    }
+
+    /// The solution in the units of the scores that are shown, unless something went wrong on the way to it.
+    fn report(&self, found: Found) -> Result<Solution> {
+        self.run.check()?;
+        if let Some(error) = self.failure.lock().map_or(None, |mut failure| failure.take()) {
+            return Err(error);
+        }
+        Ok(Solution {
+            weights: found.weights,
+            gap: found.gap,
+            iterations: found.iterations,
+            score: found.objective + self.shift,
+            uninformative_rows: self.uninformative,
+            converged: found.converged,
+        })
+    }
+
+    /// Whether going on would be in vain.
+    fn has_failed(&self) -> bool {
+        self.run.check().is_err() || self.failure.lock().is_ok_and(|failure| failure.is_some())
+    }
 }
 
 /// A block made relative to its rows' largest values.
@@ -101,7 +136,7 @@ impl Block {
     }
 }
 
-impl Evaluate for Streamed<'_> {
+impl Evaluate for StreamedScore<'_> {
     fn prior(&self) -> &[f64] {
         &self.prior
     }
@@ -112,19 +147,29 @@ impl Evaluate for Streamed<'_> {
             gradient: vec![0.0; wanted.len()],
             curvature: curved.map(Gram::zero),
         };
+        if self.has_failed() {
+            return ending(sum);
+        }
         let pass = (self.show)(&mut |columns, weights| {
             if let Some(block) = Block::new(columns, weights)? {
                 let mut moments = block.problem.view().moments(x, wanted, curved);
                 moments.scale(block.total / self.total);
                 sum.merge(moments);
             }
-            Ok(())
+            self.run.check()
         });
-        if let (Err(error), Ok(mut failure)) = (pass, self.failure.lock()) {
-            // What is summed so far ends the search; the failure is told in the place of its result.
-            sum.gradient.fill(1.0);
-            failure.get_or_insert(error);
+        match (pass, self.failure.lock()) {
+            (Err(error), Ok(mut failure)) => {
+                failure.get_or_insert(error);
+                ending(sum)
+            }
+            _ => sum,
         }
-        sum
     }
+}
+
+/// Sums at which every search ends, because nothing could be gained; the failure is told in the place of its result.
+fn ending(mut sum: Moments) -> Moments {
+    sum.gradient.fill(1.0);
+    sum
 }

@@ -64,8 +64,8 @@ impl BlockWriter {
     }
 
     /// Begins a file of tables like this one.
-    pub(in crate::table) fn begin(like: &Table) -> io::Result<Self> {
-        Self::new(like, &[]).map_err(io::Error::other)
+    pub(in crate::table) fn begin(like: &Table, metadata: &[(String, String)]) -> io::Result<Self> {
+        Self::new(like, metadata).map_err(io::Error::other)
     }
 
     /// Writes the rows of a table.
