@@ -18,6 +18,11 @@ impl Gram {
         Self { order, values: vec![0.0; order * order] }
     }
 
+    /// Multiplies every element.
+    pub(crate) fn scale(&mut self, factor: f64) {
+        self.values.iter_mut().for_each(|value| *value *= factor);
+    }
+
     /// Adds Z'Z for a block of rows; `z` holds one column after the other.
     pub fn add(&mut self, z: &[f64], rows: usize) {
         let z = MatRef::from_column_major_slice(z, rows, self.order);
