@@ -68,7 +68,8 @@ impl<T: Task> Stack<T> {
         if self.learners.is_empty() {
             return Err(Error::shape("members of the stack", 1, 0));
         }
-        let (combiners, equal) = self.candidates();
+        let members = self.learners.iter().map(|learner| learner.members().len()).sum();
+        let (combiners, equal) = self.candidates(members);
         let rungs: usize = combiners.iter().map(|combiner| combiner.rungs().len()).sum();
         self.plan_work(plan, rungs, run);
         let run = &run.planned();
@@ -114,7 +115,7 @@ impl<T: Task> Stack<T> {
         more: &dyn MoreRows<T>,
         run: &Run,
     ) -> Result<Ensemble<T>> {
-        let (combiners, equal) = self.candidates();
+        let (combiners, equal) = self.candidates(matrix.members().len());
         let rungs: usize = combiners.iter().map(|combiner| combiner.rungs().len()).sum();
         let trials = if self.is_checked(rungs) {
             Trials::of_matrix(matrix, plan)
@@ -309,13 +310,13 @@ impl<T: Task> Stack<T> {
         self.check != Check::AsNeeded || candidates > 1 || is_needed
     }
 
-    /// The combiners, and equal weights if they may take the place of what is learned; also which candidate is equal weights.
-    fn candidates(&self) -> (Vec<&dyn Combiner<T>>, Option<usize>) {
+    /// The combiners of so many members, and equal weights if they may take the place of what is learned; also which candidate is equal
+    /// weights.
+    fn candidates(&self, members: usize) -> (Vec<&dyn Combiner<T>>, Option<usize>) {
         let mut combiners: Vec<&dyn Combiner<T>> =
             self.combiners.iter().map(AsRef::as_ref).collect();
         let equal: &dyn Combiner<T> = &EqualWeights;
         let named = combiners.iter().position(|combiner| combiner.rungs() == equal.rungs());
-        let members: usize = self.learners.iter().map(|learner| learner.members().len()).sum();
         if self.replace && members > 1 && named.is_none() && !self.limited {
             combiners.push(equal);
         }

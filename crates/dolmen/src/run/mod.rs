@@ -1,6 +1,5 @@
 //! What a run carries along: seed streams, the thread pool, progress and cancellation.
 
-pub(crate) mod parallel;
 mod pool;
 mod progress;
 mod relay;
@@ -20,6 +19,7 @@ use progress::{Named, Planned, Silent};
 use relay::Relay;
 
 use crate::error::{Error, Result};
+use crate::stats::parallel;
 
 /// The circumstances of a fit.
 ///

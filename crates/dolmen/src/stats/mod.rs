@@ -4,9 +4,9 @@
 //! accumulator that adds a block of rows and merges with another. Rows are cut into parts of a fixed size, every part is
 //! summed by itself, and the parts are merged in their order: floating-point sums then do not depend on who did the work.
 
-use std::ops::Range;
+pub(crate) mod parallel;
 
-use crate::run::parallel;
+use std::ops::Range;
 
 /// A sum over rows that can be formed in parts.
 pub trait Accumulator: Send {

@@ -44,7 +44,7 @@ fn both(recipe: &str, table: &Table, memory: &str) -> (Fit, Fit) {
     (whole, streamed)
 }
 
-const RIDGES: &str = "target = 'target'\nmembers = ['ridge', 'ridge(lambda=500)', 'ridge(lambda=20, standardise=false)', 'mean']\n";
+const RIDGES: &str = "target = 'target'\nmembers = ['ridge', 'ridge(lambda=500)', 'ridge(lambda=20, standardise=false)', 'ridge(lambda=1e7)']\n";
 
 #[test]
 fn weights_of_every_method_come_from_all_rows() {
