@@ -1,19 +1,20 @@
 //! `dolmen reproduce`: the experiments of the papers, run again.
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
 use dolmen::error::{Error, Result};
-use dolmen_papers::page::Whose;
+use dolmen_papers::page::{Whose, prepare};
 use dolmen_papers::{
     CLAIMS_RULE, Context, Effort, Experiment, FIGURES_RULE, Finding, Page, experiments, named,
 };
 use serde::Serialize;
 
 use crate::args::{Common, Format};
-use crate::output::{self, Done, columns, left_columns};
+use crate::output::{self, Done, Failure, columns, left_columns};
 
 /// Run the experiments of the papers again: our figures beside the printed ones.
 ///
@@ -65,43 +66,61 @@ pub(crate) fn run(arguments: &Reproduce, common: &Common, out: &mut dyn Write) -
     if arguments.list {
         return list(common, out);
     }
-    let wanted: Vec<&Experiment> = if arguments.all {
-        experiments().iter().collect()
-    } else {
-        let of_names = arguments.names.iter().map(|name| named(name));
-        of_names.collect::<Result<Vec<_>>>()?.concat()
-    };
+    let wanted = wanted(arguments)?;
     if let Some(folder) = arguments.data.as_deref().filter(|folder| !folder.is_dir()) {
         return Err(Error::file(folder, "is not a folder with data sets").into());
+    }
+    if let Some(folder) = &arguments.output {
+        prepare(folder)?;
     }
     let run = common.run()?;
     let effort = if arguments.quick { Effort::Quick } else { Effort::Full };
     let context = Context { run: &run, effort, data: arguments.data.as_deref() };
-    let mut ran = Vec::new();
+    let (mut ran, mut unwritten) = (Vec::new(), None);
     for experiment in wanted {
         let start = Instant::now();
         let page = experiment.page(&context)?;
-        let files = match &arguments.output {
-            Some(folder) => page.write(folder)?,
-            None => Vec::new(),
-        };
+        if common.format == Format::Text {
+            show(&page, out)?;
+        }
+        // What was found is shown even if it cannot be written; the next experiments would be in vain.
+        let files = arguments.output.as_deref().map_or(Ok(Vec::new()), |folder| page.write(folder));
+        let files = files.unwrap_or_else(|error| {
+            unwritten = Some(error);
+            Vec::new()
+        });
         match common.format {
             Format::Text => {
-                show(&page, out)?;
                 files.iter().try_for_each(|file| writeln!(out, "wrote {}", file.display()))?;
                 writeln!(out, "{:.1} s\n", start.elapsed().as_secs_f64())?;
                 out.flush()?;
             }
             Format::Json => ran.push(Ran { page, files }),
         }
+        if unwritten.is_some() {
+            break;
+        }
     }
     match common.format {
         Format::Text => output::report(out, |out| {
             [CLAIMS_RULE, FIGURES_RULE].iter().try_for_each(|rule| writeln!(out, "{rule}"))?;
             Ok(())
-        }),
-        Format::Json => output::json(&ran, out),
+        })?,
+        Format::Json => output::json(&ran, out)?,
     }
+    unwritten.map_or(Ok(()), |error| Err(Failure::from(error)))
+}
+
+/// The experiments that are asked for, each once, whichever names it came by.
+fn wanted(arguments: &Reproduce) -> Result<Vec<&'static Experiment>> {
+    if arguments.all {
+        return Ok(experiments().iter().collect());
+    }
+    let of_names = arguments.names.iter().map(|name| named(name));
+    let mut wanted = of_names.collect::<Result<Vec<_>>>()?.concat();
+    let mut seen = HashSet::new();
+    wanted.retain(|experiment| seen.insert(experiment.name));
+    Ok(wanted)
 }
 
 fn list(common: &Common, out: &mut dyn Write) -> Done {

@@ -126,6 +126,14 @@ pub(crate) fn difference(first: &[f64], second: &[f64]) -> Estimate {
     estimate(&first.iter().zip(second).map(|(a, b)| a - b).collect::<Vec<f64>>())
 }
 
+/// The mean of outcomes that are counted. All outcomes alike show no spread, but one of the other kind is never ruled out: the
+/// error is that of one among them at least.
+pub(crate) fn counted(outcomes: &[f64]) -> Estimate {
+    let own = estimate(outcomes);
+    let least = 1.0 / outcomes.len().max(1) as f64;
+    Estimate { se: own.se.map(|se| se.max(least)), ..own }
+}
+
 /// By how much the first of two means that have nothing to do with each other is larger.
 pub(crate) fn apart(first: &Estimate, second: &Estimate) -> Estimate {
     let se = first.se.zip(second.se).map(|(a, b)| a.hypot(b));

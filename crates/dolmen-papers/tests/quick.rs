@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use dolmen::Run;
+use dolmen::score::Estimate;
 use dolmen_papers::page::{Claim, Value};
 use dolmen_papers::{Context, Effort, Finding, Page, Verdict, experiments, find, named};
 
@@ -87,6 +88,15 @@ fn mixtures_have_most_of_the_weight_on_iris() {
     }
     let lines = &page.comparisons[0].lines;
     assert_eq!(lines.len(), 6 * 4);
+    // Random starts are named as the reason only where they lead to the printed weight.
+    let starts = page.tables.iter().find(|table| table.name == "starts").unwrap();
+    for (line, row) in lines.iter().zip(&starts.rows) {
+        let [Value::Number(mean), Value::Number(se)] = row[3..5] else { panic!("{row:?}") };
+        let ours = Some(Estimate { mean, se: Some(se) });
+        let is_reason = line.why.as_deref().is_some_and(|why| why.contains("random starts"));
+        let closes = Verdict::on(ours, line.runs, line.paper) == Verdict::Agrees;
+        assert!(!is_reason || closes, "{line:?} {row:?}");
+    }
     let total: f64 = lines[..6].iter().map(|line| line.ours.unwrap().mean).sum();
     assert!((total - 1.0).abs() < 1e-6, "{total}");
 }
@@ -119,6 +129,9 @@ fn stacking_pays_where_one_model_is_true() {
             assert!(claim.finding >= least, "{claim:?}");
         }
     }
+    let near = page.claims.iter().filter(|claim| claim.text.contains("comes near stacking"));
+    assert!(near.clone().all(|claim| claim.rule.is_some() && claim.evidence.contains("nearer by")));
+    assert_eq!(near.count(), 2);
     let weights = self::page("sw99-fig5");
     assert_holds(&weights, "weights and choices are correlated");
     assert_holds(&weights, "narrowest kernel");

@@ -20,6 +20,7 @@ mod old_models;
 mod outputs;
 mod pictures;
 mod recipes;
+mod reproduce;
 mod stacks;
 mod tables;
 mod weigh;

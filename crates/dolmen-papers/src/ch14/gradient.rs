@@ -11,7 +11,7 @@ use dolmen::learner::{Learner, predict};
 use dolmen::task::Classification;
 use dolmen_report::chart::{Chart, Series};
 
-use super::boosting::{Ada, NEW, ROUNDS, ROWS, Stage, TURNED, first_split, half_logits, table};
+use super::boosting::{Ada, NEW, ROUNDS, ROWS, Stage, TURNED, first_split, half_logits};
 use crate::drawn::rings;
 use crate::page::{Claim, Figure, Table};
 use crate::{Context, Page};
@@ -78,6 +78,23 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
     page.figures.push(figure(&stages));
     page.notes.push("That their decisions do not agree closely after as many rounds is expected: each leaf's own Newton step descends faster, so that after the same number of rounds gradient boosting is farther on its way. What is recovered is the loss, the weights and the choice of splits, not the same numbers: a discrete vote adds plus or minus alpha, a Newton step the weighted mean of t in each leaf, which is the variant called gentle AdaBoost. With leaves held to plus or minus one value the line search gives AdaBoost's alpha (ch14-adaboost).".into());
     Ok(page)
+}
+
+/// Losses and errors by rounds.
+fn table(name: &str, title: &str, stages: &[Stage]) -> Table {
+    let columns = [
+        "rounds",
+        "loss, learned from",
+        "loss, new rows",
+        "errors, learned from",
+        "errors, new rows",
+    ];
+    let mut table = Table::new(name, title, columns);
+    for own in stages {
+        let numbers = [own.loss[0], own.loss[1], own.error[0], own.error[1]];
+        table.row([own.rounds.into()].into_iter().chain(numbers.map(Into::into)));
+    }
+    table
 }
 
 fn correlation(a: &[f64], b: &[f64]) -> f64 {

@@ -6,11 +6,12 @@ use dolmen::error::{Error, Result};
 use dolmen::evaluate::compare::{Comparison, Duel};
 use dolmen::recipe::{CompareRecipe, Data, Reading, Recipe, TargetTask, Versus};
 use dolmen::spec::Spec;
-use dolmen::table::{ReadOptions, column_names};
+use dolmen::table::{self, ReadOptions, Table};
 
+use super::copies;
 use super::outcomes::{METHODS, Setting};
 use crate::data::Carried;
-use crate::page::Table;
+use crate::page::Table as Shown;
 use crate::{Context, Effort, Page};
 
 /// Table 1 as printed, over 38 sets: AUC, error rate, log p.
@@ -23,6 +24,7 @@ const TABLE: Setting = Setting {
     ],
     what: "data sets",
     exception: Some(("MAPLMD - AODE0", "AUC")),
+    overlapping: true,
 };
 
 /// The carried sets, by the column that holds the classes.
@@ -63,11 +65,11 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
     }
     for path in brought(context)? {
         match of_file(&path, context) {
-            Ok(Some(comparison)) => {
+            Ok(Tried::Compared(comparison)) => {
                 page.with_data = true;
-                compared.push((stem(&path), comparison));
+                compared.push((stem(&path), *comparison));
             }
-            Ok(None) => page.notes.push(format!("{}: left to full runs.", stem(&path))),
+            Ok(Tried::LeftOut(why)) => page.notes.push(format!("{}: {why}.", stem(&path))),
             Err(error) => page.notes.push(format!("{}: left out, {error}.", stem(&path))),
         }
     }
@@ -94,7 +96,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
         page.notes.push(format!("From the reader's folder: {}.", names.join(", ")));
     } else {
         page.notes.push(
-            "`--data FOLDER` adds every CSV file there that no other experiment asks for; its last column holds the classes.".into(),
+            "`--data FOLDER` adds every CSV file there that no other experiment asks for and that is no copy of a carried set; its last column holds the classes.".into(),
         );
     }
     Ok(page)
@@ -145,22 +147,55 @@ fn stem(path: &Path) -> String {
     path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// The comparison on a file; `None` of one that a quick run leaves out.
-fn of_file(path: &Path, context: &Context<'_>) -> Result<Option<Comparison>> {
-    let names = column_names(path, &ReadOptions::default(), context.run)?;
-    let recipe = recipe(names.last().map_or("", String::as_str))?;
-    let data = recipe.read_data(path, context.run)?;
-    if context.effort == Effort::Quick && data.features.rows().rows() > QUICK_ROWS {
-        return Ok(None);
+/// What becomes of a file.
+enum Tried {
+    Compared(Box<Comparison>),
+    /// Why it does not count, in words.
+    LeftOut(String),
+}
+
+/// The comparison on a file, or why there is none.
+fn of_file(path: &Path, context: &Context<'_>) -> Result<Tried> {
+    let table = table::read(path, &ReadOptions::default(), context.run)?;
+    let target = table.columns().last().map_or("", |(name, _)| name).to_string();
+    if let Some(why) = no_set(path, &table, &target, context)? {
+        return Ok(Tried::LeftOut(why));
     }
-    compare(recipe, &data, REPEATS, context).map(Some)
+    let recipe = recipe(&target)?;
+    let data = recipe.read_data(path, context.run)?;
+    Ok(Tried::Compared(Box::new(compare(recipe, &data, REPEATS, context)?)))
+}
+
+/// Why a file does not count as a set of its own, if it does not.
+fn no_set(
+    path: &Path,
+    table: &Table,
+    target: &str,
+    context: &Context<'_>,
+) -> Result<Option<String>> {
+    for (set, name, _) in CARRIED {
+        if copies::is_copy(table, &set.table(context.run)?) {
+            return Ok(Some(format!("left out, a copy of the carried {name}, which counts once")));
+        }
+    }
+    let train = copies::trained_with(path).filter(|name| path.with_file_name(name).is_file());
+    if let Some(train) = train {
+        return Ok(Some(format!("left out, the test part of {train}: one set counts once")));
+    }
+    if !copies::are_classes(table.column(target)?) {
+        return Ok(Some(format!(
+            "left out, its last column '{target}' holds numbers, not classes"
+        )));
+    }
+    let is_large = context.effort == Effort::Quick && table.rows() > QUICK_ROWS;
+    Ok(is_large.then(|| "left to full runs".into()))
 }
 
 /// What the paper claims, by one draw of the folds.
-fn of_one_draw(once: &[Comparison]) -> Table {
+fn of_one_draw(once: &[Comparison]) -> Shown {
     let sets: Vec<&[Duel]> = once.iter().map(|own| own.duels.as_slice()).collect();
     let columns = ["claim", "here", "seen from"];
-    let mut table = Table::new("once", "The same claims by one draw of the folds", columns);
+    let mut table = Shown::new("once", "The same claims by one draw of the folds", columns);
     for claim in TABLE.claims(&sets) {
         table.row([claim.text, claim.finding.words().into(), claim.evidence].map(Into::into));
     }
@@ -168,9 +203,9 @@ fn of_one_draw(once: &[Comparison]) -> Table {
 }
 
 /// The methods' figures on each set.
-fn figures(compared: &[(String, Comparison)]) -> Table {
+fn figures(compared: &[(String, Comparison)]) -> Shown {
     let columns = ["set", "rows", "method", "AUC", "error", "log p", "se of log p"];
-    let mut table = Table::new("sets", "The methods, set by set", columns);
+    let mut table = Shown::new("sets", "The methods, set by set", columns);
     for (name, comparison) in compared {
         for method in &comparison.methods {
             let figure = |wanted: &str| method.figures.iter().find(|own| own.name == wanted);

@@ -1,6 +1,7 @@
 //! Cerquides and Lopez de Mantaras (2005): linear mixtures of one-dependence estimators.
 
 mod concentration;
+mod copies;
 mod irvine;
 mod networks;
 mod outcomes;

@@ -20,6 +20,8 @@ const TABLE: Setting = Setting {
     ],
     what: "cells",
     exception: None,
+    // Every network has rows of its own.
+    overlapping: false,
 };
 
 /// The page.

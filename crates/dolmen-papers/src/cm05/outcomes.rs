@@ -4,8 +4,8 @@ use dolmen::evaluate::compare::{Duel, Outcome};
 use dolmen::score::Estimate;
 use dolmen_report::chart::{Chart, Series};
 
-use crate::drawn::with_error;
-use crate::page::{Claim, Comparison, Figure, Table, estimate};
+use crate::drawn::{counted, reach, with_error};
+use crate::page::{Claim, Comparison, Figure, Table};
 use crate::{Finding, Page, Printed};
 
 /// The methods, as specs, in the order in which they are compared.
@@ -71,12 +71,7 @@ fn printed(own: [usize; 3]) -> Printed {
 
 /// Wins less losses as a share of the sets, seen here.
 fn net(sets: &[Set<'_>], pair: (&str, &str), figure: &str) -> Estimate {
-    let own = signs(sets, pair, figure, false);
-    let mut net = estimate(&own);
-    // All outcomes alike show no spread, but one of the other kind is never ruled out.
-    let least = 1.0 / own.len().max(1) as f64;
-    net.se = net.se.map(|se| se.max(least));
-    net
+    counted(&signs(sets, pair, figure, false))
 }
 
 /// A table of the paper.
@@ -87,6 +82,8 @@ pub(super) struct Setting {
     pub(super) what: &'static str,
     /// The pair and the measure of which the paper says that its method does not improve there.
     pub(super) exception: Option<(&'static str, &'static str)>,
+    /// Whether runs share training rows, so that the corrected test says something else than the plain one.
+    pub(super) overlapping: bool,
 }
 
 impl Setting {
@@ -94,7 +91,8 @@ impl Setting {
     pub(super) fn judge(&self, page: &mut Page, sets: &[Set<'_>], why: &str) {
         let title = format!("Wins less losses as a share of the {}", self.what);
         let mut shares = Comparison::new("shares", &title, &["pair", "measure"], 2);
-        let columns = ["pair", "measure", "ours", "corrected test", "paper"];
+        let corrected = self.overlapping.then_some("corrected test");
+        let columns = ["pair", "measure", "ours"].into_iter().chain(corrected).chain(["paper"]);
         let mut table = Table::new("outcomes", "Wins/draws/losses at 95 %", columns);
         for ((name, first, second), paper) in PAIRS.into_iter().zip(&self.paper) {
             for ((measure, figure), paper) in MEASURES.into_iter().zip(paper) {
@@ -104,7 +102,8 @@ impl Setting {
                 shares
                     .estimate(&[name, measure], ours, own.iter().sum(), Some(printed(*paper)))
                     .because(why);
-                let counted = [own, of(true), *paper].map(spelled);
+                let corrected = self.overlapping.then(|| of(true));
+                let counted = [own].into_iter().chain(corrected).chain([*paper]).map(spelled);
                 table.row([name.into(), measure.into()].into_iter().chain(counted.map(Into::into)));
             }
         }
@@ -160,19 +159,18 @@ const CLAIMS: [&str; 4] = [
 
 fn chart(sets: &[Set<'_>], paper: &Counts, what: &str) -> Chart {
     let words = format!(
-        "Share of the {what} that the first method wins, less the share that it loses; by log p."
+        "Share of the {what} that the first method wins, less the share that it loses; by log p. Whiskers are two standard errors over the {what}."
     );
     let ours = PAIRS.map(|(_, first, second)| net(sets, (first, second), "log_loss"));
     let printed = paper.map(|measures| printed(measures[2]));
-    let reach = |se: Option<f64>| 2.0 * se.unwrap_or(0.0);
-    Chart::new("Wins less losses", &words, "", "share of the sets")
+    Chart::new("Wins less losses", &words, "", &format!("share of the {what}"))
         .x_levels(PAIRS.map(|(name, ..)| name))
         .with(
             Series::bars("ours", ours.map(|own| own.mean))
-                .errors(ours.map(|own| reach(own.se)).into()),
+                .errors(ours.map(|own| reach(&own)).into()),
         )
         .with(
             Series::bars("paper", printed.map(|own| own.value))
-                .errors(printed.map(|own| reach(own.se)).into()),
+                .errors(printed.map(|own| reach(&Estimate { mean: own.value, se: own.se })).into()),
         )
 }

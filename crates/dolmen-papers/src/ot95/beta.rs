@@ -77,7 +77,9 @@ pub(super) fn beta(context: &Context<'_>) -> Result<Page> {
         let points = BETAS.iter().zip(fixed).map(|(beta, own)| (*beta, own.mean));
         let errors = fixed.iter().map(|own| own.se.unwrap_or(0.0)).collect();
         let level = [(BETAS[0], chosen.mean), (BETAS[BETAS.len() - 1], chosen.mean)];
-        let low = fixed.iter().map(|own| own.mean).fold(f64::MAX, f64::min);
+        // The whole curve with its band is shown, however low it begins.
+        let low = fixed.iter().map(|own| own.mean - own.se.unwrap_or(0.0)).fold(f64::MAX, f64::min);
+        let room = 0.05 * (best - low);
         let chart = Chart::new(
             &format!("The strength of the prior: {name}"),
             "Mean log density of rows held out, with one standard error, by beta; the broken line is that of the beta chosen by validation.",
@@ -85,7 +87,7 @@ pub(super) fn beta(context: &Context<'_>) -> Result<Page> {
             "log density",
         )
         .log_x()
-        .y_range(low.max(best - 4.0), best + 0.3)
+        .y_range(low - room, best + room)
         .with(Series::line("fixed", points).errors(errors))
         .with(Series::dashed("chosen", level).tone(Tone::Ink));
         page.figures.push(Figure::chart(name, &chart));

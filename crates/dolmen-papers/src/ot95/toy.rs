@@ -43,13 +43,19 @@ fn peak(model: &FittedMixture, run: &Run) -> Result<f64> {
     Ok(logs.iter().map(|log| log.exp()).fold(0.0, f64::max))
 }
 
-/// Contours of a density over the rows, at heights that are the same for all.
+/// Points of the grid each way that show a smooth density, and one with ridges as narrow as the floor on the variances lets them
+/// be: about a hundredth wide.
+const SMOOTH: usize = 90;
+const RIDGES: usize = 480;
+
+/// Contours of a density over the rows, at heights that are the same for all, from a grid of so many points each way.
 fn contours(
     title: &str,
     rows: &Features,
+    side: usize,
     log_density: impl FnOnce(&Features) -> Result<Vec<f64>>,
 ) -> Result<Chart> {
-    let (xs, ys) = (steps(-3.0, 3.0, 90), steps(-2.6, 2.6, 90));
+    let (xs, ys) = (steps(-3.0, 3.0, side), steps(-2.6, 2.6, side));
     let cells = grid(&xs, &ys)?;
     let heights: Vec<f64> = log_density(&cells)?.iter().map(|log| log.exp()).collect();
     let top = TOY.0.iter().map(|(_, mean, _)| TOY.log_density(mean).exp()).fold(0.0, f64::max);
@@ -72,8 +78,10 @@ pub(super) fn fig1(context: &Context<'_>) -> Result<Page> {
     let run = context.run;
     let model = fit(&unregularised(COMPONENTS, 2), &rows, run)?;
     let charts = [
-        contours("The true density", &rows, |cells| Ok(TOY.log_densities(cells.rows())))?,
-        contours("Without a prior", &rows, |cells| predict::<Density>(&model, cells.rows(), run))?,
+        contours("The true density", &rows, SMOOTH, |cells| Ok(TOY.log_densities(cells.rows())))?,
+        contours("Without a prior", &rows, RIDGES, |cells| {
+            predict::<Density>(&model, cells.rows(), run)
+        })?,
     ];
     let mut page = Page::new([format!(
         "{ROWS} rows from a known density in a plane, and a mixture of {COMPONENTS} components fitted to them without a prior, but for a lower bound on its \
@@ -122,7 +130,7 @@ pub(super) fn fig2(context: &Context<'_>) -> Result<Page> {
     let mut charts = Vec::new();
     for beta in BETAS {
         let model = fit(&regularised(COMPONENTS, &[beta]), &rows, run)?;
-        charts.push(contours(&format!("beta = {beta}"), &rows, |cells| {
+        charts.push(contours(&format!("beta = {beta}"), &rows, SMOOTH, |cells| {
             predict::<Density>(&model, cells.rows(), run)
         })?);
     }

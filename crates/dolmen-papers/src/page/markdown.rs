@@ -39,11 +39,15 @@ impl Table {
     }
 }
 
+/// What is less is shown as 0, as all results of the program are.
+const LEAST: f64 = 1e-15;
+
 impl Value {
     fn shown(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
             Self::Number(value) if value.is_nan() => String::new(),
+            Self::Number(value) if value.abs() < LEAST => "0".into(),
             Self::Number(value) if value.fract() == 0.0 => format!("{value}"),
             Self::Number(value) if value.abs() >= 100.0 => format!("{value:.1}"),
             Self::Number(value) if value.abs() >= 0.01 => format!("{value:.3}"),

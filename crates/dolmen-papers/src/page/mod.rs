@@ -10,6 +10,7 @@ use dolmen_report::chart::{Chart, panels};
 use serde::Serialize;
 
 pub(crate) use markdown::in_digits;
+pub use write::prepare;
 
 use crate::data::Brought;
 use crate::{Effort, Finding, Printed, Verdict};
@@ -144,9 +145,15 @@ impl Line {
     }
 }
 
-/// A mean with its standard error, every value counting alike.
+/// Below this share of the values a standard error is rounding.
+const ROUNDING: f64 = 1e-14;
+
+/// A mean with its standard error, every value counting alike. Values that are the same but for rounding have no error.
 pub fn estimate(values: &[f64]) -> Estimate {
-    Estimate::of(values, &vec![1.0 / values.len().max(1) as f64; values.len()])
+    let own = Estimate::of(values, &vec![1.0 / values.len().max(1) as f64; values.len()]);
+    let largest = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
+    let is_rounding = |se: f64| largest.is_finite() && se <= ROUNDING * largest;
+    Estimate { se: own.se.map(|se| if is_rounding(se) { 0.0 } else { se }), ..own }
 }
 
 /// Who claims something.
@@ -349,5 +356,18 @@ impl Page {
     pub fn verdicts(&self, verdict: Verdict) -> usize {
         let lines = self.comparisons.iter().flat_map(|comparison| &comparison.lines);
         lines.filter(|line| line.verdict == verdict).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_is_no_standard_error() {
+        let tenth = [0.1, 0.1 + 1e-17, 0.3 - 0.2, 0.1];
+        assert_eq!(estimate(&tenth).se, Some(0.0));
+        assert!(estimate(&[0.1, 0.1 + 1e-9]).se.is_some_and(|se| se > 0.0));
+        assert_ne!(estimate(&[0.0, f64::NEG_INFINITY]).se, Some(0.0));
     }
 }

@@ -5,15 +5,24 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use dolmen::error::{Error, Result};
-use dolmen::store::write_file;
+use dolmen::store::{check_output, write_file};
 use dolmen::table::{self, Categories, Column};
 
 use super::{Comparison, Page, Table, Value};
 
+/// Makes a folder for pages if it is not there, and sees whether it can be written to: to be asked before long work.
+pub fn prepare(folder: &Path) -> Result<()> {
+    if let Some(file) = folder.ancestors().find(|own| own.exists() && !own.is_dir()) {
+        return Err(Error::file(file, "is a file, not a folder"));
+    }
+    fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
+    check_output(&folder.join("page.md"))
+}
+
 impl Page {
     /// Writes everything into a folder, which is made if it is not there; gives the files written.
     pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>> {
-        fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
+        prepare(folder)?;
         let mut written = Vec::new();
         let mut text = |name: String, text: &str| -> Result<()> {
             let path = folder.join(name);

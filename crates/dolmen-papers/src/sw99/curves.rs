@@ -99,8 +99,8 @@ impl Drawn {
         sum
     }
 
-    /// The picture: of every shown member its kernel at the left and its weighted density at the right; below them the
-    /// effective kernel beside the stack with the rows as a histogram.
+    /// The picture: of every shown member its kernel at the left, or its density if it has none, and its weighted density at the
+    /// right; below them the effective kernel beside the stack with the rows as a histogram.
     pub(super) fn panels(&self, rows: &Features, least: f64) -> Vec<Chart> {
         let offsets = steps(-0.9, 0.9, 181);
         let values: Vec<f64> = rows.rows().column(0).collect();
@@ -110,19 +110,20 @@ impl Drawn {
         let shown = (0..self.members.len()).filter(|&m| self.weights[m] > least);
         for m in shown {
             let member = &self.members[m];
-            let kernel = match self.kernel(m, &offsets) {
-                Some(kernel) => small(&member.name, "").with(Series::line("", kernel)),
-                None => small(&format!("{}: no kernel", member.name), "")
-                    .x_range(-0.9, 0.9)
-                    .y_range(0.0, 1.0),
+            let density = |factor: f64| {
+                let points = self.x.iter().zip(&self.densities[m]);
+                points.map(move |(x, density)| (*x, factor * density))
             };
-            charts.push(kernel);
-            let scaled = self.x.iter().zip(&self.densities[m]);
-            let scaled = scaled.map(|(x, density)| (*x, self.weights[m] * density));
+            charts.push(match self.kernel(m, &offsets) {
+                Some(kernel) => small(&member.name, "").with(Series::line("", kernel)),
+                None => small(&format!("{}: no kernel, its density", member.name), "")
+                    .with(Series::line("", density(1.0)))
+                    .x_range(from, to),
+            });
             let title = format!("density times its weight, {:.3}", self.weights[m]);
             charts.push(
                 small(&title, "")
-                    .with(Series::line("", scaled).tone(Tone::Series(2)))
+                    .with(Series::line("", density(self.weights[m])).tone(Tone::Series(2)))
                     .x_range(from, to),
             );
         }

@@ -42,7 +42,7 @@ pub(super) fn fig1(context: &Context<'_>) -> Result<Page> {
     page.claims = kernel_claims(&drawn);
     page.figures.push(Figure::panels(
         "kernels",
-        ("Six kernels", "Left: the kernels, in standard deviations of the data. Right: the densities times their weights."),
+        ("Six kernels", &panel_words("")),
         2,
         &drawn.panels(&rows, -1.0),
     ));
@@ -54,6 +54,14 @@ pub(super) fn fig1(context: &Context<'_>) -> Result<Page> {
             .into(),
     );
     Ok(page)
+}
+
+/// What is said of the panels; `besides` tells what stands at the left besides kernels.
+fn panel_words(besides: &str) -> String {
+    format!(
+        "Left: the kernels, in standard deviations of the data{besides}. The effective kernel is the sum of the kernels times their weights, divided by the sum of these weights: \
+         it integrates to 1, as each kernel does. Right: the densities times their weights."
+    )
 }
 
 /// When modes are those of the truth.
@@ -160,7 +168,7 @@ pub(super) fn fig2(context: &Context<'_>) -> Result<Page> {
     page.comparisons.push(table);
     page.figures.push(Figure::panels(
         "models",
-        ("Thirty-one models", "Left: the kernels, in standard deviations of the data. Right: the densities times their weights."),
+        ("Thirty-one models", &panel_words("; of mixtures, which have none, the densities over x")),
         2,
         &drawn.panels(&rows, SHOWN),
     ));

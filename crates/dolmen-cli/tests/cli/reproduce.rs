@@ -1,0 +1,62 @@
+//! `reproduce`: where its pages go is looked at before the work, and every experiment is run once.
+
+use std::fs;
+
+use crate::folder::Folder;
+
+/// Takes a moment, and writes three files.
+fn figure_to(folder: &str) -> Vec<&str> {
+    vec!["reproduce", "sw99-fig3", "--quick", "-o", folder]
+}
+
+#[test]
+fn a_file_in_the_place_of_the_folder_is_refused_before_the_work() {
+    let folder = Folder::with("taken", "here already\n");
+    // All experiments would take hours.
+    for path in ["taken", "taken/results"] {
+        let words = ["taken", "is a file, not a folder"];
+        folder.refuses_naming(&["reproduce", "--all", "-o", path], &words);
+    }
+    assert_eq!(folder.read("taken"), "here already\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_written_to_is_refused_before_the_work() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = Folder::new();
+    let shut = folder.path("shut");
+    fs::create_dir(&shut).unwrap();
+    fs::set_permissions(&shut, fs::Permissions::from_mode(0o555)).unwrap();
+    // Who may do everything is not kept out by permissions: there is nothing to see then.
+    if fs::write(shut.join("probe"), "").is_err() {
+        folder.refuses_naming(&["reproduce", "--all", "-o", "shut"], &["shut"]);
+    }
+    fs::set_permissions(&shut, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn results_are_shown_even_if_they_cannot_be_written() {
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path("results/sw99-fig3.md/in the way")).unwrap();
+    let outcome = folder.dolmen(&figure_to("results"));
+    assert_ne!(outcome.code, 0);
+    assert!(outcome.stdout.contains("sw99-fig3: "), "{}", outcome.stdout);
+    assert!(outcome.stderr.contains("sw99-fig3.md"), "{}", outcome.stderr);
+    let outcome = folder.dolmen(&[&figure_to("results")[..], &["--format", "json"]].concat());
+    assert_ne!(outcome.code, 0);
+    let shown: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(shown[0]["name"], "sw99-fig3");
+    assert_eq!(shown[0]["files"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn an_experiment_that_is_named_twice_is_run_once() {
+    let folder = Folder::new();
+    let said = folder.succeeds(&["reproduce", "sw99-fig3", "sw99-fig3", "--quick"]);
+    assert_eq!(said.matches("sw99-fig3: ").count(), 1, "{said}");
+    let made = folder.succeeds(&figure_to("new/results"));
+    assert_eq!(made.matches("\nwrote ").count(), 3, "{made}");
+    assert!(folder.path("new/results/sw99-fig3.md").is_file());
+}
