@@ -137,21 +137,6 @@ fn unknown_keys_of_a_recipe_are_refused() {
     folder.refuses_naming(&["fit", IRIS, "--recipe", "typo.toml"], &["typo.toml"]);
 }
 
-/// New keys are told to the reader of the book.
-#[test]
-fn the_book_names_every_key_of_a_fit() {
-    let book = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/src/formats.md");
-    let page = std::fs::read_to_string(book).unwrap();
-    let fit = Folder::new().json(&[&FLAGS[..], &["-o", "m.dolmen"]].concat());
-    let parts = [&fit, &fit["check"], &fit["check"]["verdict"], &fit["members"][0]];
-    for key in parts.into_iter().flat_map(keys) {
-        let is_named = [format!("`{key}`"), format!("\"{key}\""), format!(".{key}`")]
-            .iter()
-            .any(|form| page.contains(form));
-        assert!(is_named, "formats.md does not name '{key}'");
-    }
-}
-
 #[test]
 fn json_has_the_keys_it_always_had() {
     let folder = Folder::new();
