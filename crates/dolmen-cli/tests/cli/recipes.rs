@@ -265,7 +265,11 @@ fn a_matrix_of_another_seed_is_not_used() {
     let timed = ["--model", "forest(trees=5)", "--time", "day", "--oos", "m.parquet"];
     let fit = [&["fit"], &LOAD[..], &timed].concat();
     folder.succeeds(&fit);
-    folder.refuses_naming(&[&fit[..], &["--seed", "5"]].concat(), &["another seed"]);
+    let seed = [&fit[..], &["--seed", "5"]].concat();
+    folder.refuses_naming(&seed, &["m.parquet", "another seed"]);
+    let other = ["--task", "classify", "--model", "tree", "--oos", "m.parquet"];
+    let other = [&["fit", "days.csv", "--target", "hour"], &other[..]].concat();
+    folder.refuses_naming(&other, &["m.parquet", "of the task regression"]);
     folder.succeeds(&fit);
 }
 

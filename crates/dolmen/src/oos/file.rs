@@ -151,6 +151,7 @@ impl<T: Task> OutOfSample<T> {
         oos.data = description.data;
         oos.stream = description.stream;
         oos.failures = description.failures;
+        oos.file = Some(path.into());
         Ok(oos)
     }
 }

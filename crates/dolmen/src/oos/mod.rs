@@ -20,6 +20,8 @@ pub use fits::{MemberFits, collect_fits};
 pub(crate) use reuse::Collector;
 pub use trials::{CheckKind, Trial, Trials};
 
+use std::path::PathBuf;
+
 use crate::error::{Error, Place, Result};
 use crate::learner::{Failure, is_unusable};
 pub use crate::table::Values;
@@ -51,6 +53,8 @@ pub struct OutOfSample<T: Task> {
     /// Seconds that each member takes to predict a row, where that was measured.
     costs: Option<Vec<f64>>,
     width: usize,
+    /// Where it was read from, which errors name.
+    file: Option<PathBuf>,
 }
 
 impl<T: Task> OutOfSample<T> {
@@ -95,6 +99,7 @@ impl<T: Task> OutOfSample<T> {
             failures: Vec::new(),
             costs: None,
             width,
+            file: None,
         })
     }
 
@@ -236,6 +241,7 @@ impl<T: Task> OutOfSample<T> {
             failures: self.failures.clone(),
             costs: self.costs.clone(),
             width: self.width,
+            file: self.file.clone(),
         }
     }
 
