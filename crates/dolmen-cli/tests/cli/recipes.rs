@@ -6,6 +6,7 @@ use std::fs;
 
 use dolmen::Run;
 use dolmen::recipe::{Model, Recipe};
+use serde_json::Value;
 
 use crate::folder::{Folder, IRIS, keys};
 
@@ -307,4 +308,23 @@ fn rows_with_times_are_split_in_their_order() {
     folder.refuses_naming(&both, &["'day'", "at once"]);
     let given = [&["compare"], &LOAD[..], &["--plan", "given(column=hour)"]].concat();
     folder.refuses_naming(&given, &["given by a column"]);
+}
+
+/// One team works the first ten days: what is of them can be predicted from nothing but the same team's rows.
+#[test]
+fn blocks_of_time_without_other_groups_before_them_are_left_out_with_a_note() {
+    let folder = days();
+    let mut text = String::from("day,hour,load,team\n");
+    for (i, line) in folder.read("days.csv").lines().skip(1).enumerate() {
+        let day = i / 10 + 1;
+        writeln!(text, "{line},team {}", if day <= 10 { 0 } else { day % 5 }).unwrap();
+    }
+    folder.write("days.csv", text);
+    let fit = [&["fit"], &LOAD[..], &["--time", "day"]].concat();
+    let report = folder.json(&[&fit[..], &["--groups", "team"]].concat());
+    let note = report["data_notes"][0].as_str().unwrap();
+    assert!(note.starts_with("2 of the 5 blocks of time (60 rows) are left out"), "{note}");
+    assert_eq!((&report["folds"], &report["rows"]), (&3.into(), &90.into()));
+    let without = folder.json(&[&fit[..], &["--drop", "team"]].concat());
+    assert_eq!((&without["folds"], &without["data_notes"]), (&5.into(), &Value::Array(vec![])));
 }

@@ -270,7 +270,7 @@ impl Recipe {
                 let hint = "write --plan 'time(folds=5)', or leave out the column of times";
                 return Err(Error::param("plan", expected, got).with_hint(hint));
             }
-            return request.build(rows, &keys, run).map(Some);
+            return built(&request, rows, &keys, notes, run).map(Some);
         }
         let usual = self.usual_folds::<T>();
         let possible = PlanSpec::possible_folds(usual, rows, &keys);
@@ -290,7 +290,8 @@ impl Recipe {
         if folds < usual && self.folds.is_none() {
             notes.push(format!("too few rows or groups for {usual} folds: there are {folds}"));
         }
-        let plan = PlanRequest::of(PlanSpec::suited(folds, &keys)).build(rows, &keys, run);
+        let request = PlanRequest::of(PlanSpec::suited(folds, &keys));
+        let plan = built(&request, rows, &keys, notes, run);
         let without =
             "--alone fits one member as it is, without folds; --check none leaves out the check";
         plan.map(Some).map_err(|e| if folds < 2 { e.with_hint(without) } else { e })
@@ -404,6 +405,30 @@ impl Recipe {
         let may_fail = self.drop_failed || self.members.is_empty();
         if may_fail { OnFailure::Drop } else { OnFailure::Stop }
     }
+}
+
+/// The plan, with a note on blocks of time that are not in it because their own groups are all that they could be predicted from.
+fn built(
+    request: &PlanRequest,
+    rows: usize,
+    keys: &RowKeys<'_>,
+    notes: &mut Vec<String>,
+    run: &Run,
+) -> Result<Plan> {
+    let plan = request.build(rows, keys, run)?;
+    if matches!(request.spec, PlanSpec::TimeOrdered(_)) && keys.groups.is_some() {
+        let whole = request.build(rows, &RowKeys { groups: None, ..*keys }, run)?;
+        let (kept, all) = (plan.splits().len(), whole.splits().len());
+        if kept < all {
+            let rows = plan.never_held_out().len() - whole.never_held_out().len();
+            notes.push(format!(
+                "{} of the {all} blocks of time ({rows} rows) are left out: all that they could be predicted from is of their \
+                 own groups",
+                all - kept
+            ));
+        }
+    }
+    Ok(plan)
 }
 
 /// What to say where a nested check was asked for and the plan has no pairs of folds.
