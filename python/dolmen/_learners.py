@@ -404,11 +404,9 @@ class SVC(ClassificationLearner):
         What a row beyond its margin costs: large values fit the rows closely. (number, above 0)
     gamma : str | float, default='scale'
         The rate of the kernel rbf, exp(-gamma |x - y|^2). (scale or number, above 0)
-    epsilon : float, default=0.1
-        Half the width of the tube in which a number costs nothing; in standard deviations of the target if standardised. (number, at least 0)
     standardise : bool, default=True
-        Whether inputs (not indicators) and a numeric target are put on one scale, learned from the training rows: mean 0, deviation 1. c and
-        epsilon are then in these units; with false all is as in the data. (true or false)
+        Whether inputs (not indicators) and a numeric target are put on one scale, learned from the training rows: mean 0, deviation 1. c, and
+        epsilon of numbers, are then in these units; with false all is as in the data. (true or false)
     tolerance : float, default=0.001
         By how much the conditions of the optimum may be violated. (number, above 0)
     cache : float, default=200.0
@@ -431,7 +429,6 @@ class SVC(ClassificationLearner):
         kernel: str = "rbf",
         c: float = 1.0,
         gamma: str | float = "scale",
-        epsilon: float = 0.1,
         standardise: bool = True,
         tolerance: float = 0.001,
         cache: float = 200.0,
@@ -443,7 +440,6 @@ class SVC(ClassificationLearner):
         self.kernel = kernel
         self.c = c
         self.gamma = gamma
-        self.epsilon = epsilon
         self.standardise = standardise
         self.tolerance = tolerance
         self.cache = cache
@@ -835,11 +831,6 @@ class GradientBoostingClassifier(Importances, ClassificationLearner):
         Numeric columns that scores may only rise with, by name. (list of texts)
     decreasing : Sequence[str], default=()
         Numeric columns that scores may only fall with. (list of texts)
-    quantile : float, default=0.5
-        Which quantile the loss quantile fits. (number, above 0 and at most 1)
-    delta : float | None, default=None
-        Where the loss huber goes over from squares to absolute values; by default the error that nine tenths of the rows do not exceed at the
-        start. (number, above 0)
     reading : dict[str, Any] | None, default=None
         How data frames are read: the recipe's fields, such as {"all_columns": True}.
     random_state : Any, default=None
@@ -870,8 +861,6 @@ class GradientBoostingClassifier(Importances, ClassificationLearner):
         held_out: float = 0.1,
         increasing: Sequence[str] = (),
         decreasing: Sequence[str] = (),
-        quantile: float = 0.5,
-        delta: float | None = None,
         reading: dict[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -892,8 +881,6 @@ class GradientBoostingClassifier(Importances, ClassificationLearner):
         self.held_out = held_out
         self.increasing = increasing
         self.decreasing = decreasing
-        self.quantile = quantile
-        self.delta = delta
         self.reading = reading
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -993,7 +980,8 @@ class MixtureOfExpertsClassifier(ClassificationLearner):
     Parameters
     ----------
     count : int | Sequence[int], default=4
-        Number of experts, 1 to 10 000; a list makes one member per number. (whole number or list of whole numbers, 1 to 10000)
+        Number of experts, 1 to 10 000, but no more than there are rows to learn from, or 100 where these are fewer; a list makes one member
+        per number. (whole number or list of whole numbers, 1 to 10000)
     restarts : int, default=4
         Starts of EM, 1 to 10 000, of which the best is followed to the end. (whole number, 1 to 10000)
     ridge : float, default=1.0
@@ -1426,8 +1414,6 @@ class KNeighborsRegressor(RegressionLearner):
         How the neighbours share the prediction. (one of uniform, distance)
     standardise : bool, default=True
         Whether columns are put on one scale, learned from the training rows: mean 0, deviation 1, indicators as they are. (true or false)
-    smoothing : float, default=0.2
-        Rows imagined in addition to the k, spread by the classes' frequencies; of no effect on numbers. (number, at least 0)
     reading : dict[str, Any] | None, default=None
         How data frames are read: the recipe's fields, such as {"all_columns": True}.
     random_state : Any, default=None
@@ -1446,7 +1432,6 @@ class KNeighborsRegressor(RegressionLearner):
         k: int | Sequence[int] = 10,
         weights: str = "uniform",
         standardise: bool = True,
-        smoothing: float = 0.2,
         reading: dict[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -1455,7 +1440,6 @@ class KNeighborsRegressor(RegressionLearner):
         self.k = k
         self.weights = weights
         self.standardise = standardise
-        self.smoothing = smoothing
         self.reading = reading
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -1476,8 +1460,8 @@ class SVR(RegressionLearner):
     epsilon : float, default=0.1
         Half the width of the tube in which a number costs nothing; in standard deviations of the target if standardised. (number, at least 0)
     standardise : bool, default=True
-        Whether inputs (not indicators) and a numeric target are put on one scale, learned from the training rows: mean 0, deviation 1. c and
-        epsilon are then in these units; with false all is as in the data. (true or false)
+        Whether inputs (not indicators) and a numeric target are put on one scale, learned from the training rows: mean 0, deviation 1. c, and
+        epsilon of numbers, are then in these units; with false all is as in the data. (true or false)
     tolerance : float, default=0.001
         By how much the conditions of the optimum may be violated. (number, above 0)
     cache : float, default=200.0
@@ -1715,8 +1699,6 @@ class DecisionTreeRegressor(Importances, RegressionLearner):
         Folds by which alpha is chosen, 2 to 10 000. (whole number, 2 to 10000)
     one_se : bool, default=False
         Whether the largest alpha within one standard error of the best is taken. (true or false)
-    pseudo_count : float, default=2.0
-        Rows imagined in a leaf, shared evenly by the classes, so that none has probability 0. (number, at least 0)
     bins : int, default=255
         Bins of a column at most; columns with no more distinct values are split exactly. (whole number, 2 to 255)
     reading : dict[str, Any] | None, default=None
@@ -1743,7 +1725,6 @@ class DecisionTreeRegressor(Importances, RegressionLearner):
         alpha: float | str = "cv",
         folds: int = 5,
         one_se: bool = False,
-        pseudo_count: float = 2.0,
         bins: int = 255,
         reading: dict[str, Any] | None = None,
         random_state: Any = None,
@@ -1759,7 +1740,6 @@ class DecisionTreeRegressor(Importances, RegressionLearner):
         self.alpha = alpha
         self.folds = folds
         self.one_se = one_se
-        self.pseudo_count = pseudo_count
         self.bins = bins
         self.reading = reading
         self.random_state = random_state
@@ -1782,10 +1762,6 @@ class RandomForestRegressor(Importances, RegressionLearner):
     min_leaf : float | None, default=None
         The least weight of rows in a leaf; without it 1, and 1 more for every 25 000 rows: large tables feed larger leaves, which then say
         more and are sooner found. (number, at least 0)
-    smoothing : float, default=0.02
-        Rows of the average class frequencies that every leaf has on top of its own, so that no chance is exactly 0. (number, at least 0)
-    class_weights : str, default='equal'
-        How much the classes count. (one of equal, balanced)
     bootstrap : bool | None, default=None
         Whether each tree has rows of its own, drawn with replacement (groups as a whole); without it forests do, extra-trees do not. (true or
         false)
@@ -1812,8 +1788,6 @@ class RandomForestRegressor(Importances, RegressionLearner):
         columns: int | None = None,
         depth: int | None = None,
         min_leaf: float | None = None,
-        smoothing: float = 0.02,
-        class_weights: str = "equal",
         bootstrap: bool | None = None,
         bins: int = 255,
         importance: str = "impurity",
@@ -1826,8 +1800,6 @@ class RandomForestRegressor(Importances, RegressionLearner):
         self.columns = columns
         self.depth = depth
         self.min_leaf = min_leaf
-        self.smoothing = smoothing
-        self.class_weights = class_weights
         self.bootstrap = bootstrap
         self.bins = bins
         self.importance = importance
@@ -1852,10 +1824,6 @@ class ExtraTreesRegressor(Importances, RegressionLearner):
     min_leaf : float | None, default=None
         The least weight of rows in a leaf; without it 1, and 1 more for every 25 000 rows: large tables feed larger leaves, which then say
         more and are sooner found. (number, at least 0)
-    smoothing : float, default=0.02
-        Rows of the average class frequencies that every leaf has on top of its own, so that no chance is exactly 0. (number, at least 0)
-    class_weights : str, default='equal'
-        How much the classes count. (one of equal, balanced)
     bootstrap : bool | None, default=None
         Whether each tree has rows of its own, drawn with replacement (groups as a whole); without it forests do, extra-trees do not. (true or
         false)
@@ -1882,8 +1850,6 @@ class ExtraTreesRegressor(Importances, RegressionLearner):
         columns: int | None = None,
         depth: int | None = None,
         min_leaf: float | None = None,
-        smoothing: float = 0.02,
-        class_weights: str = "equal",
         bootstrap: bool | None = None,
         bins: int = 255,
         importance: str = "impurity",
@@ -1896,8 +1862,6 @@ class ExtraTreesRegressor(Importances, RegressionLearner):
         self.columns = columns
         self.depth = depth
         self.min_leaf = min_leaf
-        self.smoothing = smoothing
-        self.class_weights = class_weights
         self.bootstrap = bootstrap
         self.bins = bins
         self.importance = importance
@@ -2063,7 +2027,8 @@ class MixtureOfExpertsRegressor(RegressionLearner):
     Parameters
     ----------
     count : int | Sequence[int], default=4
-        Number of experts, 1 to 10 000; a list makes one member per number. (whole number or list of whole numbers, 1 to 10000)
+        Number of experts, 1 to 10 000, but no more than there are rows to learn from, or 100 where these are fewer; a list makes one member
+        per number. (whole number or list of whole numbers, 1 to 10000)
     restarts : int, default=4
         Starts of EM, 1 to 10 000, of which the best is followed to the end. (whole number, 1 to 10000)
     ridge : float, default=1.0

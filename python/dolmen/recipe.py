@@ -64,7 +64,9 @@ def _learner(task: str, spec: dict[str, Any], **manner: Any) -> Any:
         if isinstance(value, dict) and "kind" in value:
             value = _learner("density" if name == "density" else task, value) or value
         parameters[names.get(name, name)] = value
-    del parameters["kind"]
+    # Earlier versions took parameters that mean nothing for the task: files of theirs are read without them. The kind is none either.
+    known = found._defaults()
+    parameters = {name: value for name, value in parameters.items() if name in known}
     return found(**parameters, **manner)
 
 

@@ -153,8 +153,8 @@ pub(crate) struct Reading {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct Cells {
-    /// A further word that means a missing value, such as -999; may be given several times. Empty cells, NA, NaN, nan, N/A,
-    /// null, NULL and ? always do.
+    /// A further word that means a missing value, such as -999, which in columns of numbers means -999.0, too; may be given
+    /// several times. Empty cells, NA, NaN, nan, N/A, null, NULL and ? always do.
     #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
     pub(crate) missing: Vec<String>,
     /// The character between the cells of a CSV file, '\t' for a tab. [default: tab for .tsv; else the one of comma,

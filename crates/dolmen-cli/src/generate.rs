@@ -119,6 +119,7 @@ impl Network {
             width: self.width,
             concentration: self.concentration,
         };
+        // Numbers instead of names, which would give other rows for the seeds of today.
         let network = recipe.draw(&run.child(0))?;
         let table = network.sample(self.rows, &run.child(1))?;
         output::rows(&table, output, common.format, out)?;

@@ -37,8 +37,8 @@ pub(crate) fn asked() -> Arc<AtomicBool> {
 
 /// Says that the work was ended before its end; once, whoever ends it.
 pub(crate) fn tell() {
-    static TOLD: AtomicBool = AtomicBool::new(false);
-    if !TOLD.swap(true, Ordering::Relaxed) {
+    static IS_REPORTED: AtomicBool = AtomicBool::new(false);
+    if !IS_REPORTED.swap(true, Ordering::Relaxed) {
         // Where stderr is closed there is nobody to tell.
         let _ = writeln!(io::stderr().lock(), "interrupted");
     }

@@ -92,6 +92,12 @@ pub trait Task: Copy + Debug + Default + Send + Sync + 'static {
     /// Values in one prediction row.
     fn width(target: &Self::Target) -> usize;
 
+    /// The numbers to predict, of a task whose prediction row is one number: it misses its truth by an error, which has a sign
+    /// and of which prediction intervals are made.
+    fn numbers(_target: &Self::Target) -> Option<&[f64]> {
+        None
+    }
+
     /// The score of one prediction row for row `i` of the target; higher is better.
     fn score(row: &[f64], target: &Self::Target, i: usize) -> f64;
 
@@ -255,6 +261,9 @@ impl Task for Regression {
 
     fn width(_target: &Vec<f64>) -> usize {
         1
+    }
+    fn numbers(target: &Vec<f64>) -> Option<&[f64]> {
+        Some(target)
     }
     fn score(row: &[f64], target: &Vec<f64>, i: usize) -> f64 {
         let residual = figures::residual(target[i], row[0]);

@@ -151,10 +151,11 @@ fn splits(comparison: &Comparison, out: &mut dyn Write) -> Done {
     if let Some(kept) = comparison.kept.filter(|kept| kept.replaced() > 0) {
         let KeptCounts { stack, uniform, member } = kept;
         let all = [("the stack", stack), ("equal weights", uniform), ("one member", member)];
-        let told = all.iter().filter(|(_, splits)| *splits > 0);
-        let told = told.map(|(what, splits)| format!("{what} in {}", counted(*splits, "split")));
-        let told = told.collect::<Vec<_>>().join(", ");
-        writeln!(out, "stacking is what its check kept: {told}")?;
+        let occurring = all.iter().filter(|(_, splits)| *splits > 0);
+        let counts =
+            occurring.map(|(what, splits)| format!("{what} in {}", counted(*splits, "split")));
+        let counts = counts.collect::<Vec<_>>().join(", ");
+        writeln!(out, "stacking is what its check kept: {counts}")?;
     }
     comparison.notes.iter().try_for_each(|note| writeln!(out, "note: {note}"))?;
     if let Some(zero) = &comparison.zero_line {

@@ -68,7 +68,7 @@ pub(crate) struct Fit {
     #[arg(long, value_enum)]
     effort: Option<EffortKind>,
     /// How long the fit may take, such as 90s or 10m: members are asked one after another, those of most use first, and those that
-    /// would not be done in time are left out. Ctrl-C then ends with what is done so far.
+    /// would not be done in time are left out. Ctrl-C then ends with the members that are done.
     #[arg(long, value_name = "TIME")]
     budget: Option<TimeSpan>,
     /// Members at most that the stack gives weight to: the best set of so many.

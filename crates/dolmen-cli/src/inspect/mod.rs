@@ -108,7 +108,7 @@ fn describe(table: &Table, roles: &Roles) -> Report {
         let is_kept = roles.keep_all || roles.inputs.iter().any(|input| input == name);
         let (kind, range, levels) = match (&look, column) {
             (Look::Dates(_), _) => ("date", None, None),
-            (_, Column::Numeric(values)) => ("numeric", range(values), None),
+            (_, Column::Numeric(_)) => ("numeric", column.range(), None),
             (_, Column::Categorical(c)) => ("categorical", None, Some(c.levels.len())),
         };
         let summary = match (&look, range, levels) {
@@ -137,12 +137,4 @@ fn describe(table: &Table, roles: &Roles) -> Report {
         }
     });
     Report { rows: table.rows(), columns: columns.collect(), notes: table.notes().to_vec() }
-}
-
-/// The smallest and the largest number.
-fn range(values: &[f64]) -> Option<(f64, f64)> {
-    let known = || values.iter().copied().filter(|v| !v.is_nan());
-    let (low, high) =
-        (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
-    (low <= high).then_some((low, high))
 }

@@ -326,11 +326,7 @@ fn summary(weighing: &Weighing, out: &mut dyn Write) -> Done {
         write!(out, ", certified gap {gap} after {}", counted(weighing.iterations, "pass"))?;
     }
     writeln!(out)?;
-    let root = if weighing.task.has_log_scores() {
-        String::new()
-    } else {
-        format!("; RMSE {}", number((-weighing.score).max(0.0).sqrt()))
-    };
+    let root = weighing.rmse().map_or_else(String::new, |rmse| format!("; RMSE {}", number(rmse)));
     let mean = number(weighing.score);
     writeln!(out, "score          {mean} ({score} per row, higher is better{root})")?;
     let best = format!("over '{}'", weighing.best);

@@ -9,10 +9,13 @@ use std::time::{Duration, Instant};
 
 use crate::folder::Folder;
 
-/// A table that the usual members need long for.
-fn long_table() -> String {
+/// Rows enough that the usual members need long for them.
+const MANY: u64 = 60_000;
+
+/// A table of so many rows.
+fn table(rows: u64) -> String {
     let mut text = String::from("a,b,c,d,e,f,y\n");
-    for i in 0..60_000_u64 {
+    for i in 0..rows {
         let cell = |k: u64| (((i * 6 + k) * 2_654_435_761) % 1_000_003) as f64 / 1_000_003.0;
         let cells: Vec<f64> = (0..6).map(cell).collect();
         let y = cells[0] * 3.0 + (cells[1] * 9.0).sin() + cells[2] * cells[3];
@@ -22,10 +25,11 @@ fn long_table() -> String {
     text
 }
 
-/// The program at work on a long fit.
-fn at_work(folder: &Folder) -> Child {
+/// The program at work on a long fit, with these options beside the usual ones.
+fn at_work(folder: &Folder, options: &[&str]) -> Child {
     let child = Command::new(env!("CARGO_BIN_EXE_dolmen"))
         .args(["fit", "data.csv", "--target", "y", "-o", "model.dolmen", "--threads", "2"])
+        .args(options)
         .current_dir(folder.path("."))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -58,9 +62,9 @@ fn ended(mut child: Child) -> (Duration, Option<i32>) {
 
 #[test]
 fn an_interrupted_fit_leaves_at_once_and_leaves_nothing() {
-    let folder = Folder::with("data.csv", long_table());
+    let folder = Folder::with("data.csv", table(MANY));
     for times in [1, 2] {
-        let child = at_work(&folder);
+        let child = at_work(&folder, &[]);
         interrupt(&child, times);
         let (took, code) = ended(child);
         assert_eq!(code, Some(130), "{times} times");
@@ -68,6 +72,27 @@ fn an_interrupted_fit_leaves_at_once_and_leaves_nothing() {
         assert!(took < Duration::from_secs(3), "{times} times: {took:?}");
         assert_eq!(folder.names(), ["data.csv"], "{times} times");
     }
+}
+
+/// A member that takes hours, whatever the table.
+const LONG: [&str; 4] = ["--budget", "10h", "--model", "boost(rounds=100000, min_leaf=1)"];
+
+#[test]
+fn under_a_budget_an_interrupted_fit_keeps_the_members_that_are_done() {
+    let folder = Folder::with("data.csv", table(2000));
+    let child = at_work(&folder, &[&["--model", "mean"], &LONG[..]].concat());
+    interrupt(&child, 1);
+    assert_eq!(ended(child).1, Some(0));
+    assert_eq!(folder.names(), ["data.csv", "model.dolmen"]);
+}
+
+#[test]
+fn under_a_budget_a_fit_that_is_interrupted_before_any_member_is_done_leaves_nothing() {
+    let folder = Folder::with("data.csv", table(2000));
+    let child = at_work(&folder, &LONG);
+    interrupt(&child, 1);
+    assert_eq!(ended(child).1, Some(130));
+    assert_eq!(folder.names(), ["data.csv"]);
 }
 
 /// Drawing rows, and writing them to somebody who does not read.

@@ -8,6 +8,7 @@ mod bad_models;
 mod blends;
 mod blocks;
 mod compare;
+mod documented;
 mod folder;
 mod formats;
 mod help;

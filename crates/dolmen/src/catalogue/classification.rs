@@ -1,6 +1,6 @@
 //! The learners of classes.
 
-use super::supervised::Measures;
+use super::supervised::Known;
 use super::wrappers::{self, nested};
 use super::{
     BEST, BEST_IN_FEW_ROWS, Catalogue, Catalogued, FEW_ROWS, LearnerEntry, Parameter, Section,
@@ -20,9 +20,10 @@ use crate::task::Classification;
 /// Rows beyond which logistic regression is worth it: with one or two thousand it, and the choice of its penalty, lost.
 const ENOUGH_FOR_LOGISTIC: usize = 5000;
 
-const MEASURES: Measures = Measures {
+const KNOWN: Known = Known {
     losses: &["logistic", "exponential", "multinomial"],
     criteria: &["gini", "entropy"],
+    foreign: &["quantile", "delta", "epsilon"],
 };
 
 /// The learners and combiners of classes.
@@ -49,7 +50,7 @@ pub(super) fn section() -> Section<Classification> {
     learners.extend(generative::entries());
     let about = "MAP mixture of one-dependence posteriors";
     learners.push(generative::one_dependence::<_, LmdOde>("lmd-ode", about));
-    learners.extend(supervised::entries(&MEASURES));
+    learners.extend(supervised::entries(&KNOWN));
     learners.extend(wrappers::entries(["logistic", "forest"]));
     Section { learners, combiners: combiners::entries("logistic") }
 }

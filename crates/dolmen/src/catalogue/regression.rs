@@ -1,6 +1,6 @@
 //! The learners of numbers.
 
-use super::supervised::Measures;
+use super::supervised::Known;
 use super::{
     BEST, BEST_IN_FEW_ROWS, Catalogue, Catalogued, FEW_ROWS, LearnerEntry, Section, VERY_WIDE,
     combiners, on_numbers, section_of, specs, supervised, wrappers,
@@ -16,9 +16,10 @@ use crate::task::Regression;
 /// Rows up to which a member is used whose cost grows with the cube of the rows.
 const FEW_ROWS_FOR_CUBES: usize = 2000;
 
-const MEASURES: Measures = Measures {
+const KNOWN: Known = Known {
     losses: &["squared", "absolute", "huber", "quantile", "poisson"],
     criteria: &["variance"],
+    foreign: &["smoothing", "class_weights", "pseudo_count"],
 };
 
 /// The learners and combiners of numbers.
@@ -40,7 +41,7 @@ pub(super) fn section() -> Section<Regression> {
         )
         .with_example("gaussian-process(kernel=rbf, rows=500)"),
     ];
-    learners.extend(supervised::entries(&MEASURES));
+    learners.extend(supervised::entries(&KNOWN));
     learners.extend(wrappers::entries(["ridge", "forest"]));
     Section { learners, combiners: combiners::entries("ridge") }
 }

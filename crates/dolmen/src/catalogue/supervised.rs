@@ -9,14 +9,16 @@ use crate::learner::svm::Svm;
 use crate::learner::tree::{Boost, DecisionTree, ExtraTrees, Forest};
 use crate::task::Task;
 
-/// What trees look at, by task: the losses of boosting and the criteria of a single tree.
-pub(super) struct Measures {
+/// What a task knows of its learners' parameters: the losses of boosting, the criteria of a single tree, and the parameters
+/// that mean something for the other task only.
+pub(super) struct Known {
     pub(super) losses: &'static [&'static str],
     pub(super) criteria: &'static [&'static str],
+    pub(super) foreign: &'static [&'static str],
 }
 
 /// The learners, in the order they are shown.
-pub(super) fn entries<T: Task>(measures: &Measures) -> Vec<LearnerEntry<T>>
+pub(super) fn entries<T: Task>(known: &Known) -> Vec<LearnerEntry<T>>
 where
     Neighbours: Learner<T>,
     Svm: Learner<T>,
@@ -28,7 +30,7 @@ where
     Boost: Learner<T>,
     Experts: Learner<T>,
 {
-    vec![
+    let entries = vec![
         on_numbers::<_, Neighbours>(
             "neighbours",
             "the k nearest neighbours; a list of k is a ladder",
@@ -41,19 +43,20 @@ where
         on_numbers::<_, DeepEnsemble>("deep-ensemble", "several networks, averaged")
             .with_example("deep-ensemble(copies=10)"),
         plain::<_, DecisionTree>("tree", "a decision tree, pruned")
-            .only("criterion", measures.criteria)
+            .only("criterion", known.criteria)
             .with_example("tree(depth=4, alpha=0)"),
         plain::<_, Forest>("forest", "random forest: trees on bootstrap samples, averaged")
             .with_example("forest(trees=500, importance=permutation)"),
         plain::<_, ExtraTrees>("extra-trees", "extremely randomised trees, averaged")
             .with_example("extra-trees(trees=500)"),
         plain::<_, Boost>("boost", "gradient boosted trees")
-            .only("loss", measures.losses)
+            .only("loss", known.losses)
             .with_example("boost(rounds=500, rate=0.05)"),
         on_numbers::<_, Experts>(
             "experts",
             "linear experts behind a softmax gate, by EM; a list of counts is a ladder",
         )
         .with_example("experts(count=[2, 4], top=1)"),
-    ]
+    ];
+    entries.into_iter().map(|entry| entry.without(known.foreign)).collect()
 }

@@ -23,7 +23,6 @@ use crate::stats::{Accumulator, accumulate};
 use crate::store::{Parameters, Record, Registry};
 use crate::table::encode::{Encoder, EncoderSpec};
 use crate::table::{Features, Rows, Schema};
-use crate::target::Target;
 use crate::task::Task;
 
 /// Rows summed into one accumulator.
@@ -141,7 +140,7 @@ impl<'a> Problem<'a> {
         let oos = evidence.oos;
         let (rows, members) = (oos.rows(), oos.members().len());
         let shares = oos.shares()?;
-        let numbers = oos.target().numbers();
+        let numbers = T::numbers(oos.target());
         let mut values = vec![0.0; rows * members];
         for (i, row) in values.chunks_exact_mut(members).enumerate() {
             for (m, value) in row.iter_mut().enumerate() {

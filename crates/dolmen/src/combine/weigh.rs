@@ -110,6 +110,14 @@ pub struct Weighing {
     pub errors: Errors,
 }
 
+impl Weighing {
+    /// The root mean squared error of the combination, where scores are squared errors.
+    pub fn rmse(&self) -> Option<f64> {
+        let squared = (-self.score).max(0.0);
+        (!self.task.has_log_scores()).then(|| squared.sqrt())
+    }
+}
+
 /// One member's part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WeighedMember {

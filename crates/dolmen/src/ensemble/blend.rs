@@ -99,7 +99,7 @@ impl<T: Task> Blend<T> {
         matrix: &OutOfSample<T>,
         options: BlendOptions,
     ) -> Result<Self> {
-        let is_classes = matrix.target().labels().is_some() && !T::LOG_SPACE;
+        let is_classes = T::CLASSES && !T::LOG_SPACE;
         if options.calibration.is_some() && !is_classes {
             let expected = "left out: it is for class probabilities";
             return Err(Error::param("calibration", expected, T::NAME));
@@ -120,7 +120,7 @@ impl<T: Task> Blend<T> {
             let fitted = Calibration::fit(kind, &predicted, labels, weights.as_deref())?;
             self.calibration = Some(fitted);
         }
-        if let Some(numbers) = target.numbers() {
+        if let Some(numbers) = T::numbers(&target) {
             let errors = Errors { predicted, truth: numbers.to_vec(), rows: tried_on };
             self.residuals = Some(Residuals::of(&errors));
         }

@@ -130,7 +130,7 @@ impl<T: Task> Ensemble<T> {
             let fitted = Calibration::fit(kind, &predicted, labels, weights.as_deref())?;
             self.calibration = Some(fitted);
         }
-        let Some(numbers) = target.numbers() else {
+        let Some(numbers) = T::numbers(&target) else {
             if intervals == IntervalKind::Local {
                 let expected = "left out: prediction intervals are for numbers";
                 return Err(Error::param("intervals", expected, T::NAME));

@@ -104,6 +104,7 @@ impl<T: Averageable> Averaged<T> {
         run.check()?;
         let rows = sample.rows();
         let mut rng = run.rng();
+        // A number instead of a name, which would change results that are on record: densities have an average by default.
         let run = run.child(0);
         match self.averaging.resample {
             Resample::Starts => self.learner.fit(sample, &run),

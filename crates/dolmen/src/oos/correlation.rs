@@ -1,7 +1,6 @@
 //! How alike members go wrong: the less, the more there is to win by combining them.
 
 use super::OutOfSample;
-use crate::target::Target;
 use crate::task::Task;
 
 /// Agreement of errors from which on two members are as good as the same.
@@ -44,7 +43,7 @@ impl<T: Task> OutOfSample<T> {
     }
 
     fn errors(&self, member: usize) -> Vec<f64> {
-        match self.target().numbers() {
+        match T::numbers(self.target()) {
             Some(truth) => truth.iter().zip(self.column(member)).map(|(y, p)| y - p).collect(),
             None => self.scores(member),
         }

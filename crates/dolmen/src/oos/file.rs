@@ -122,6 +122,7 @@ impl Kept {
         oos.data.clone_from(&description.data);
         oos.stream.clone_from(&description.stream);
         oos.failures.clone_from(&description.failures);
+        oos.file = Some(path.into());
         Ok(oos)
     }
 }

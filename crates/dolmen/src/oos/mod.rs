@@ -21,6 +21,8 @@ pub use fits::{MemberFits, collect_fits};
 pub(crate) use reuse::Collector;
 pub use trials::{CheckKind, Trial, Trials};
 
+use std::path::PathBuf;
+
 use crate::error::{Error, Place, Result};
 use crate::learner::{Failure, is_unusable};
 pub use crate::table::Values;
@@ -52,6 +54,8 @@ pub struct OutOfSample<T: Task> {
     /// Seconds that each member takes to predict a row, where that was measured.
     costs: Option<Vec<f64>>,
     width: usize,
+    /// Where it was read from, which errors name.
+    file: Option<PathBuf>,
 }
 
 impl<T: Task> OutOfSample<T> {
@@ -96,6 +100,7 @@ impl<T: Task> OutOfSample<T> {
             failures: Vec::new(),
             costs: None,
             width,
+            file: None,
         })
     }
 
@@ -247,6 +252,7 @@ impl<T: Task> OutOfSample<T> {
             failures: self.failures.clone(),
             costs: self.costs.clone(),
             width: self.width,
+            file: self.file.clone(),
         }
     }
 

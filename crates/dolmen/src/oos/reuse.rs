@@ -123,10 +123,7 @@ impl<T: Task> OutOfSample<T> {
     /// Refuses a matrix of other rows, other splits or members that drew other random numbers, and says which of them is
     /// another. The run is the one that the members' streams are derived from.
     pub fn check_reuse(&self, sample: &Sample<'_, T>, plan: &Plan, run: &Run) -> Result<()> {
-        let refused = |problem: &str, hint: &str| {
-            let problem = format!("the kept out-of-sample matrix cannot be used again: {problem}");
-            Err(Error::data(Place::default(), problem).with_hint(hint))
-        };
+        let refused = |problem: &str, hint: &str| Err(self.refused(problem, hint));
         let elsewhere = "fit without it, and write a new one";
         let Some(data) = &self.data else {
             return refused("it does not say which rows it is about", elsewhere);
@@ -152,6 +149,13 @@ impl<T: Task> OutOfSample<T> {
             }
             Some(_) => Ok(()),
         }
+    }
+
+    /// The error of a matrix that another fit cannot go on with.
+    pub(crate) fn refused(&self, problem: &str, hint: &str) -> Error {
+        let place = Place { file: self.file.clone(), ..Place::default() };
+        let problem = format!("the kept out-of-sample matrix cannot be used again: {problem}");
+        Error::data(place, problem).with_hint(hint)
     }
 
     /// Whether a member's predictions without pairs of folds are here.

@@ -275,7 +275,7 @@ impl Plan {
 }
 
 /// The part of a run that plans draw from: a stream of its own ("plan" in ASCII), so that a learner started from the
-/// same run does not see the same numbers.
+/// same run does not see the same numbers. A number instead of a name, which would change every fold and all that is on record.
 fn stream(run: &Run) -> Run {
     run.child(0x706c_616e)
 }

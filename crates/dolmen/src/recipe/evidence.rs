@@ -208,7 +208,7 @@ impl Evidence {
             };
             self.classes = Some(ClassCurves::of(probabilities, labels, weights));
         }
-        self.numbers = target.numbers().map(|truth| PredictedTrue::of(predicted, truth));
+        self.numbers = T::numbers(target).map(|truth| PredictedTrue::of(predicted, truth));
     }
 }
 

@@ -227,7 +227,10 @@ impl Recipe {
             None => stack,
         };
         let ensemble = match stack.fit_on(sample, &plan, &run.stream("stack")) {
-            Err(Error::Cancelled) if self.budget.is_some() && run.check().is_ok() => {
+            // Who has asked for what there is gets nothing where there is nothing yet; only time that ran out has a baseline.
+            Err(Error::Cancelled)
+                if self.budget.is_some() && !run.is_satisfied() && run.check().is_ok() =>
+            {
                 return Self::out_of_time(catalogue, sample, &plan, notes, run);
             }
             fitted => fitted?,
@@ -264,7 +267,7 @@ impl Recipe {
                 let hint = "write --plan 'time(folds=5)', or leave out the column of times";
                 return Err(Error::param("plan", expected, got).with_hint(hint));
             }
-            return request.build(rows, &keys, run).map(Some);
+            return built(&request, rows, &keys, notes, run).map(Some);
         }
         let usual = self.usual_folds::<T>();
         let possible = PlanSpec::possible_folds(usual, rows, &keys);
@@ -284,7 +287,8 @@ impl Recipe {
         if folds < usual && self.folds.is_none() {
             notes.push(format!("too few rows or groups for {usual} folds: there are {folds}"));
         }
-        let plan = PlanRequest::of(PlanSpec::suited(folds, &keys)).build(rows, &keys, run);
+        let request = PlanRequest::of(PlanSpec::suited(folds, &keys));
+        let plan = built(&request, rows, &keys, notes, run);
         let without =
             "--alone fits one member as it is, without folds; --check none leaves out the check";
         plan.map(Some).map_err(|e| if folds < 2 { e.with_hint(without) } else { e })
@@ -398,6 +402,30 @@ impl Recipe {
         let may_fail = self.drop_failed || self.members.is_empty();
         if may_fail { OnFailure::Drop } else { OnFailure::Stop }
     }
+}
+
+/// The plan, with a note on blocks of time that are not in it because their own groups are all that they could be predicted from.
+fn built(
+    request: &PlanRequest,
+    rows: usize,
+    keys: &RowKeys<'_>,
+    notes: &mut Vec<String>,
+    run: &Run,
+) -> Result<Plan> {
+    let plan = request.build(rows, keys, run)?;
+    if matches!(request.spec, PlanSpec::TimeOrdered(_)) && keys.groups.is_some() {
+        let whole = request.build(rows, &RowKeys { groups: None, ..*keys }, run)?;
+        let (kept, all) = (plan.splits().len(), whole.splits().len());
+        if kept < all {
+            let rows = plan.never_held_out().len() - whole.never_held_out().len();
+            notes.push(format!(
+                "{} of the {all} blocks of time ({rows} rows) are left out: all that they could be predicted from is of their \
+                 own groups",
+                all - kept
+            ));
+        }
+    }
+    Ok(plan)
 }
 
 /// What to say where a nested check was asked for and the plan has no pairs of folds.

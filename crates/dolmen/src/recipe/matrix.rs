@@ -60,6 +60,12 @@ impl Matrix {
         with_matrix!(self, matrix => matrix.rows())
     }
 
+    /// The error of a matrix that a fit of another task cannot go on with.
+    pub(super) fn refused_by(&self, task: TaskKind) -> Error {
+        let problem = format!("it is of the task {}, not {task}", self.task());
+        with_matrix!(self, matrix => matrix.refused(&problem, "fit without it, and write a new one"))
+    }
+
     /// Writes the matrix as Parquet.
     pub fn write(&self, path: &Path) -> Result<()> {
         with_matrix!(self, matrix => matrix.write(path))

@@ -70,10 +70,7 @@ macro_rules! anywhere {
             fn from_matrix(matrix: Matrix) -> Result<OutOfSample<Self>> {
                 match matrix {
                     Matrix::$task(matrix) => Ok(matrix),
-                    other => {
-                        let expected = format!("of the task {}", Self::NAME);
-                        Err(Error::param("the earlier matrix", expected, other.task()))
-                    }
+                    other => Err(other.refused_by(Self::KIND)),
                 }
             }
         }

@@ -67,9 +67,11 @@ impl Missing {
         self.meet(found.map(|word| self.usual + word))
     }
 
-    /// Whether a number, however it is spelled or stored, means a missing value: the word -99 means -99.0 too.
-    pub(super) fn contains_number(&self, value: f64) -> bool {
-        self.meet(self.numbers.iter().find(|(number, _)| *number == value).map(|(_, word)| *word))
+    /// The number, or NaN if it means a missing value, however it is spelled or stored: the word -99 means -99.0 too.
+    pub(super) fn known(&self, value: f64) -> f64 {
+        let word = self.numbers.iter().find(|(number, _)| *number == value);
+        let is_missing = value.is_nan() || self.meet(word.map(|(_, word)| *word));
+        if is_missing { f64::NAN } else { value }
     }
 
     /// What to tell of words that were said to mean a missing value, but that no cell is.

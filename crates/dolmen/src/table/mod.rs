@@ -126,6 +126,15 @@ impl Column {
         (0..self.len()).filter(|&i| !self.is_missing(i)).collect()
     }
 
+    /// The smallest and the largest number; `None` without any.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        let Self::Numeric(values) = self else { return None };
+        let known = || values.iter().copied().filter(|v| !v.is_nan());
+        let low = known().fold(f64::INFINITY, f64::min);
+        let high = known().fold(f64::NEG_INFINITY, f64::max);
+        (low <= high).then_some((low, high))
+    }
+
     /// The column of chosen rows, in that order.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {

@@ -313,8 +313,7 @@ impl NumberTexts {
             return Some(f64::NAN);
         }
         let plain = || number::parse(text.as_bytes()).filter(|_| self.may_be_plain);
-        let value = self.form.value(text).or_else(plain)?;
-        Some(if missing.contains_number(value) { f64::NAN } else { value })
+        self.form.value(text).or_else(plain).map(|value| missing.known(value))
     }
 }
 

@@ -170,6 +170,35 @@ fn parameters_say_what_they_can_be() {
     assert_eq!(names[..3], ["components", "covariance", "beta"]);
 }
 
+/// What means something for the other task only is neither listed nor taken.
+#[test]
+fn tasks_know_their_own_parameters_only() {
+    fn knows<T: Catalogued>(kind: &str, name: &str, value: Value) -> bool {
+        let entry = Catalogue::standard().learners::<T>().iter().find(|entry| entry.kind() == kind);
+        let is_listed = entry.unwrap().parameters().iter().any(|own| own.name == name);
+        let is_taken = T::learner(&Spec::new(kind).with(name, value)).is_ok();
+        assert_eq!(is_listed, is_taken, "{kind}({name}) of {}", T::NAME);
+        is_listed
+    }
+    for (kind, name, value) in [
+        ("boost", "quantile", json!(0.3)),
+        ("boost", "delta", json!(1.5)),
+        ("svm", "epsilon", json!(0.2)),
+    ] {
+        assert!(!knows::<Classification>(kind, name, value.clone()), "{kind}({name})");
+        assert!(knows::<Regression>(kind, name, value), "{kind}({name})");
+    }
+    for (kind, name, value) in [
+        ("neighbours", "smoothing", json!(0.5)),
+        ("forest", "smoothing", json!(0.5)),
+        ("extra-trees", "class_weights", json!("balanced")),
+        ("tree", "pseudo_count", json!(1.5)),
+    ] {
+        assert!(knows::<Classification>(kind, name, value.clone()), "{kind}({name})");
+        assert!(!knows::<Regression>(kind, name, value), "{kind}({name})");
+    }
+}
+
 /// The nearest values outside a range.
 fn outside(parameter: &Parameter) -> Vec<Value> {
     let Some(range) = parameter.range else { return Vec::new() };

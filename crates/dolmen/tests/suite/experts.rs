@@ -259,6 +259,12 @@ fn parameters_that_make_no_sense_are_refused() {
         let message = experts.fit_experts(&sample, &run()).unwrap_err().to_string();
         assert!(message.contains(name), "{message}");
     }
+    // So few rows have a hundred experts all the same.
+    let message = of_count(101).fit_experts(&sample, &run()).unwrap_err().to_string();
+    assert!(
+        message.contains("count must be at most 100, having 2 rows to learn from"),
+        "{message}"
+    );
     let bad = vec![1.0, f64::NAN];
     let sample = Sample::<Regression>::new(x.rows(), &bad).unwrap();
     assert!(usual().fit_experts(&sample, &run()).is_err());

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, Date32Array, Decimal128Array, Float64Array, Int32Array, RecordBatch,
+    ArrayRef, Date32Array, Decimal128Array, Float64Array, Int32Array, RecordBatch, StringArray,
     TimestampMicrosecondArray,
 };
 use dolmen::run::Run;
@@ -111,6 +111,11 @@ fn stored_numbers_may_mean_missing() {
     assert_eq!(numbers(&table, "x"), [Some(1.0), None, Some(3.0)]);
     options.schema.insert("x".into(), ColumnKind::Categorical);
     assert_eq!(texts(&read(&path, &options, &run).unwrap(), "x"), some(["1", "-", "3"]));
+    // Texts that are numbers mean the same as numbers do, however they are spelled.
+    let spelled = StringArray::from(vec!["1", "-999.0", "-9.99e2"]);
+    written(&path, Arc::new(spelled), Compression::UNCOMPRESSED);
+    options.schema.insert("x".into(), ColumnKind::Numeric);
+    assert_eq!(numbers(&read(&path, &options, &run).unwrap(), "x"), [Some(1.0), None, None]);
 }
 
 #[test]

@@ -73,7 +73,8 @@ use model::{Fit, Output};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Experts {
-    /// Number of experts, 1 to 10 000; a list makes one member per number.
+    /// Number of experts, 1 to 10 000, but no more than there are rows to learn from, or 100 where these are fewer; a list makes
+    /// one member per number.
     #[schemars(extend("minimum" = 1, "maximum" = 10_000))]
     pub count: OneOrMany<usize>,
     /// Starts of EM, 1 to 10 000, of which the best is followed to the end.
@@ -210,9 +211,9 @@ impl Experts {
             gate_ridge: self.gate_ridge,
         };
         let most = self.count.values().iter().copied().max().unwrap_or(1);
-        if most > design.rows().max(FEW_EXPERTS) {
-            let expected =
-                format!("at most {FEW_EXPERTS}, or the {} rows to learn from", design.rows());
+        let limit = design.rows().max(FEW_EXPERTS);
+        if most > limit {
+            let expected = format!("at most {limit}, having {} rows to learn from", design.rows());
             return Err(Error::param("count", expected, most));
         }
         let starts = self.restarts.min(run.threads());

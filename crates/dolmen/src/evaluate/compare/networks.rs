@@ -126,6 +126,8 @@ pub fn compare_on_networks(
     let one = |task: usize| -> Result<Vec<SplitResult>> {
         run.check()?;
         let (kind, network) = (task / study.networks, task % study.networks);
+        // Network, test rows and sizes have numbers instead of names, which would change results that are on record
+        // (`dolmen reproduce cm05-table2`, whose figures are part of the book).
         let stream = run.silent().child(kind as u64).child(network as u64);
         let drawn = kinds[kind].draw(&stream.child(0))?;
         let test = Drawn::from(&drawn, study.test_rows, &stream.child(1))?;

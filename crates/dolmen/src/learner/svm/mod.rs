@@ -54,7 +54,7 @@ pub struct Svm {
     #[schemars(range(min = 0.0))]
     pub epsilon: f64,
     /// Whether inputs (not indicators) and a numeric target are put on one scale, learned from the training rows: mean 0,
-    /// deviation 1. `c` and `epsilon` are then in these units; with `false` all is as in the data.
+    /// deviation 1. `c`, and `epsilon` of numbers, are then in these units; with `false` all is as in the data.
     pub standardise: bool,
     /// By how much the conditions of the optimum may be violated.
     #[schemars(extend("exclusiveMinimum" = 0.0))]

@@ -138,8 +138,7 @@ impl Numbers {
         row: usize,
     ) -> Result<(), OpenQuote> {
         let value = match scanner.number() {
-            Some(value) if missing.contains_number(value) => f64::NAN,
-            Some(value) => value,
+            Some(value) => missing.known(value),
             None => self.value(scanner.cell()?, missing, row),
         };
         self.values.push(value);
@@ -151,8 +150,7 @@ impl Numbers {
             return f64::NAN;
         }
         match number::parse(cell) {
-            Some(value) if missing.contains_number(value) => f64::NAN,
-            Some(value) => value,
+            Some(value) => missing.known(value),
             None => {
                 self.texts += 1;
                 self.first_text.get_or_insert_with(|| (row, cell.into()));

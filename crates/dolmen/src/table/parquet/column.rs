@@ -205,18 +205,17 @@ impl<'a> Builder<'a> {
     ) -> Result<()> {
         let array = array.as_primitive::<T>();
         let missing = self.missing;
-        let is_missing = |v: f64| v.is_nan() || missing.contains_number(v);
         if let Cells::Numbers(values) = &mut self.cells {
-            let known = |v: f64| if is_missing(v) { f64::NAN } else { v };
+            let known = |v: T::Native| missing.known(number(v));
             if array.null_count() == 0 {
-                values.extend(array.values().iter().map(|v| known(number(*v))));
+                values.extend(array.values().iter().map(|v| known(*v)));
             } else {
-                values.extend(array.iter().map(|v| v.map_or(f64::NAN, |v| known(number(v)))));
+                values.extend(array.iter().map(|v| v.map_or(f64::NAN, known)));
             }
             return Ok(());
         }
         let known: Vec<Option<T::Native>> =
-            array.iter().map(|v| v.filter(|v| !is_missing(number(*v)))).collect();
+            array.iter().map(|v| v.filter(|v| !missing.known(number(*v)).is_nan())).collect();
         let mut spelled = String::new();
         for value in known {
             spelled.clear();
@@ -247,7 +246,8 @@ impl<'a> Builder<'a> {
         };
         for text in array {
             let text = text.map(str::as_bytes).filter(|t| !missing.contains(t));
-            let value = text.map_or(Some(f64::NAN), number::parse);
+            let number = |text| number::parse(text).map(|value| missing.known(value));
+            let value = text.map_or(Some(f64::NAN), number);
             let fault =
                 || not_a_number(values.len(), self.name, text.unwrap_or_default(), Wanted::Numeric);
             values.push(value.ok_or_else(fault)?);

@@ -156,6 +156,7 @@ impl<'a> Plot<'a> {
                 }
                 Importance::Permutation => {
                     let lost = |(number, planted): (usize, &Planted)| {
+                        // A number instead of a name, which would change importances that are on record (book, `forest`).
                         let mut rng = run.child(number as u64).child(1).rng();
                         permutation_loss(self, planted, &mut rng)
                     };
