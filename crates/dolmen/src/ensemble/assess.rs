@@ -97,6 +97,8 @@ pub(super) struct Assessed<T: Task> {
     pub(super) rows: Vec<usize>,
     /// What it said about each of them, unseen.
     pub(super) predicted: Vec<f64>,
+    /// What that which is kept said about each of them, with the choice made by other rows: what the figures are of.
+    pub(super) judged: Vec<f64>,
     /// The fold in which each of them was held out, and who may judge it.
     pub(super) tried_on: TrialRows,
     /// The candidate as it was learned for each fold, if the folds are those the members were fitted on.
@@ -240,9 +242,9 @@ impl<T: Task> Assessor<'_, T> {
             (0..names.len()).map(|c| gather(&|_, fold| &fold.predicted[c])).collect();
         let candidates: Vec<Vec<f64>> = predicted.iter().map(|p| held.scores(p)).collect();
         let elsewhere = held.chosen_elsewhere(&candidates[..self.asked_for], trials.len());
-        let stack = held.part(&gather(&|v, fold| &fold.predicted[elsewhere[v]]));
-        let best = held.part(&gather(&|_, fold| &fold.best));
-        let uniform = held.part(&gather(&|_, fold| &fold.uniform));
+        let stack = held.part(gather(&|v, fold| &fold.predicted[elsewhere[v]]));
+        let best = held.part(gather(&|_, fold| &fold.best));
+        let uniform = held.part(gather(&|_, fold| &fold.uniform));
         let (chosen, assessment) =
             self.verdict(trials, &held, &names, &candidates, [&stack, &best, &uniform]);
         let figures = StackFigures {
@@ -251,11 +253,25 @@ impl<T: Task> Assessor<'_, T> {
             best_member: best.figures,
             uniform: uniform.figures,
         };
+        let judged = match assessment.verdict.kept {
+            Kept::Stack => stack.predicted,
+            Kept::Uniform => uniform.predicted,
+            Kept::BestMember => best.predicted,
+        };
         let predicted = predicted.into_iter().nth(chosen).unwrap_or_default();
         let own = folds.into_iter().map(|mut fold| fold.combinations.swap_remove(chosen));
         let combinations = own.filter(|_| trials.by_plan()).collect();
         let HeldOut { rows, tried_on, .. } = held;
-        Ok(Assessed { assessment, figures, chosen, rows, predicted, tried_on, combinations })
+        Ok(Assessed {
+            assessment,
+            figures,
+            chosen,
+            rows,
+            predicted,
+            judged,
+            tried_on,
+            combinations,
+        })
     }
 
     /// What is kept, and all that the trials showed; `compared` are the stack, the best member and equal weights.
@@ -375,9 +391,9 @@ impl<T: Task> HeldOut<T> {
         rows.map(|(i, row)| T::score(row, &self.target, i)).collect()
     }
 
-    fn part(&self, predicted: &[f64]) -> Part {
-        let figures = T::estimates(predicted, &self.target, &self.shares);
-        Part { scores: self.scores(predicted), figures }
+    fn part(&self, predicted: Vec<f64>) -> Part {
+        let figures = T::estimates(&predicted, &self.target, &self.shares);
+        Part { scores: self.scores(&predicted), figures, predicted }
     }
 
     /// For each fold, the candidate that did best on the other folds, or on the earlier ones in order of time. The first fold
@@ -396,10 +412,11 @@ impl<T: Task> HeldOut<T> {
     }
 }
 
-/// What one of those compared said about the rows tried on: its rows' scores and its figures.
+/// What one of those compared said about the rows tried on, with its rows' scores and its figures.
 struct Part {
     scores: Vec<f64>,
     figures: Estimates,
+    predicted: Vec<f64>,
 }
 
 impl Part {
