@@ -1,6 +1,5 @@
 //! The matrix with the fits that made it.
 
-
 use super::collect::{Filled, OnFailure, plan_fits, streams};
 use super::{Collector, OutOfSample};
 use crate::error::Result;

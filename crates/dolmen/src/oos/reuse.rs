@@ -1,6 +1,5 @@
 //! The matrix of learners some of which are known from an earlier matrix.
 
-
 use super::collect::{Filled, OnFailure, none_left, stop, streams, tolerated};
 use super::{OutOfSample, data_fingerprint};
 use crate::error::{Error, Place, Result};
