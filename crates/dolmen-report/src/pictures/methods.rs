@@ -313,7 +313,7 @@ pub(super) fn learning(subject: &Subject<'_>, options: &Options) -> Option<Strin
         0.05,
     );
     let x = extent(all.iter().flatten().map(|(size, ..)| *size))?;
-    let room = 210.0;
+    let room = 210.0_f64.min(0.36 * options.width);
     let y_name = format!("{} (higher is better)", score_name(&last.comparison));
     let frame = Frame {
         x,
