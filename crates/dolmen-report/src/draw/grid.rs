@@ -64,8 +64,10 @@ impl Grid<'_> {
         let mut canvas = Canvas::new(wide, bottom + below + MARGIN, options);
         self.heading.draw(&mut canvas);
         let letters = Letters::new(SMALL.min(size + 1.0), Colour::Ink);
-        let cut = |names: &[String], room: f64| {
-            told_apart(&names.iter().map(String::as_str).collect::<Vec<_>>(), SMALL, room)
+        // Names that stand at both sides are cut alike.
+        let room = |own: f64| if self.rows == self.columns { names.min(above) } else { own };
+        let cut = |names: &[String], own: f64| {
+            told_apart(&names.iter().map(String::as_str).collect::<Vec<_>>(), SMALL, room(own))
         };
         for (j, (name, text)) in self.columns.iter().zip(cut(self.columns, above)).enumerate() {
             if is_slanted {

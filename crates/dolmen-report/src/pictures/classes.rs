@@ -7,6 +7,7 @@ use dolmen::score::curves::{ClassCurve, ClassCurves, Confusion};
 use super::Picture;
 use super::calibration::rows_words;
 use crate::draw::{Colour, Entry, Frame, Grid, Heading, KeyRoom, Pen, Shade, counted};
+use crate::subject::OVER_PAIRS;
 use crate::{Options, Subject};
 
 /// Room for names at the right.
@@ -117,12 +118,13 @@ pub(super) fn roc(subject: &Subject<'_>, options: &Options) -> Picture {
         figure_name: "area",
         chance: Some([(0.0, 0.0), (1.0, 1.0)]),
     };
-    draw_curves(
-        subject,
-        options,
-        &what,
-        "and behind its name the area under the curve: 1 is perfect, 0.5 is chance.",
-    )
+    let words = "and behind its name the area under the curve: 1 is perfect, 0.5 is chance.";
+    let other = if subject.has_pairs() {
+        format!(" The AUC among the other figures is {OVER_PAIRS}, and another number.")
+    } else {
+        String::new()
+    };
+    draw_curves(subject, options, &what, &format!("{words}{other}"))
 }
 
 /// Precision against recall.

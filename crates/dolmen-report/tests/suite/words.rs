@@ -225,8 +225,10 @@ fn weights_of_a_pool_without_some_members_are_told() {
     let wrong = |i: u64| (i * i * i * 17 + i * i * 5 + 3) % 97 > 77;
     let class = |i: usize| if (a[i] > 0.5) == wrong(i as u64) { "no" } else { "yes" };
     let classes = Categories::new((0..300).map(|i| Some(class(i))));
-    let columns =
-        vec![("a".into(), Column::Numeric(a.clone())), ("class".into(), Column::Categorical(classes))];
+    let columns = vec![
+        ("a".into(), Column::Numeric(a.clone())),
+        ("class".into(), Column::Categorical(classes)),
+    ];
     let members = "['tree(depth=1)', 'neighbours(k=1)', 'logistic', 'class-frequencies']";
     let recipe = format!(
         "target = 'class'\nmembers = {members}\ncombiners = ['log-pool']\nkeep_stack = true"
