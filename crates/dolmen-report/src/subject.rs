@@ -188,6 +188,27 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// Whether there are more than two classes, so that the AUC is a mean over pairs of them.
+    pub(crate) fn has_pairs(&self) -> bool {
+        self.model().is_some_and(|view| view.model.classes().len() > 2)
+    }
+
+    /// Whether the rows given look like those that the model was fitted to: as many, with all columns alike. A model knows its rows by
+    /// the histograms of their columns only.
+    pub(crate) fn knows_rows(&self) -> bool {
+        let Some(ModelView { model, evidence: Some(given), score: Some(score), .. }) = self.model()
+        else {
+            return false;
+        };
+        let learned = match model.report() {
+            Some(FitReport::Stack(stack)) => stack.table_rows,
+            Some(FitReport::Alone(alone)) => alone.rows,
+            None => return false,
+        };
+        let own = model.evidence().map_or(&[][..], |own| &own.columns);
+        score.rows + score.without_truth == learned && !own.is_empty() && own == given.columns
+    }
+
     /// What is lost when scores fall, in words.
     pub(crate) fn loss_name(&self) -> &'static str {
         match self.task() {
@@ -227,6 +248,9 @@ impl Whole<'_> {
         }
     }
 }
+
+/// What the AUC of more than two classes is.
+pub(crate) const OVER_PAIRS: &str = "Hand and Till's mean over pairs of classes";
 
 /// Whether something was gained nowhere, because both are the same.
 pub(crate) fn is_nothing(gain: &Estimate) -> bool {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::colour::{COLOURS, Colour, Paint, class_rules, variables};
 use super::text::escaped;
+use super::thin::thinned;
 use crate::{Options, Theme};
 
 /// A picture in the making.
@@ -184,10 +185,10 @@ impl Canvas {
         if d.is_empty() {
             return;
         }
-        let shape = format!(r#" d="{d}" fill-rule="evenodd""#);
-        self.element("path", &shape, &self.fill(Fill::new(colour).faded(opacity)), title);
-        let rim = Pen::new(colour, 1.0).faded(0.7);
-        self.element("path", &format!(r#" d="{d}""#), &self.stroke(rim), "");
+        let shape = format!(r#" d="{d}" fill-rule="evenodd" stroke-opacity="0.7""#);
+        let mut paint = colour.attributes(Paint::Both, self.theme);
+        _ = write!(paint, r#" fill-opacity="{opacity:.3}""#);
+        self.element("path", &shape, &paint, title);
     }
 
     pub(crate) fn rect(&mut self, (x, y): (f64, f64), (w, h): (f64, f64), fill: Fill, title: &str) {
@@ -215,6 +216,14 @@ impl Canvas {
             &self.fill(fill),
             title,
         );
+    }
+
+    /// Marks that stand for one thing, with what is told where the pointer rests on any of them.
+    pub(crate) fn titled(&mut self, title: &str, draw: impl FnOnce(&mut Self)) {
+        self.body.push_str("<g>");
+        self.title(title);
+        draw(self);
+        self.body.push_str("</g>");
     }
 
     /// A circle that is not filled: a place where there is nothing.
@@ -368,14 +377,10 @@ fn numbers(named: &[(&str, f64)]) -> String {
 /// Points as the data of a path. Where one is not finite the line breaks off.
 fn trace(points: &[(f64, f64)]) -> String {
     let mut d = String::new();
-    let mut goes_on = false;
-    for (x, y) in points {
-        if !(x.is_finite() && y.is_finite()) {
-            goes_on = false;
-            continue;
+    for run in points.split(|(x, y)| !(x.is_finite() && y.is_finite())) {
+        for (k, (x, y)) in thinned(run).iter().enumerate() {
+            _ = write!(d, "{}{} {}", if k > 0 { 'L' } else { 'M' }, place(*x), place(*y));
         }
-        _ = write!(d, "{}{} {}", if goes_on { 'L' } else { 'M' }, place(*x), place(*y));
-        goes_on = true;
     }
     d
 }

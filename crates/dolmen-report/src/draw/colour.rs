@@ -65,6 +65,9 @@ impl Colour {
         let value = if theme == Theme::Dark { dark } else { light };
         match what {
             Paint::Fill => format!(r#" class="f-{name}" fill="{value}""#),
+            Paint::Both => {
+                format!(r#" class="f-{name} k-{name}" fill="{value}" stroke="{value}""#)
+            }
             Paint::Stroke => format!(r#" class="k-{name}" fill="none" stroke="{value}""#),
         }
     }
@@ -75,6 +78,8 @@ impl Colour {
 pub(crate) enum Paint {
     Fill,
     Stroke,
+    /// A surface and its rim.
+    Both,
 }
 
 /// Rules that give every class its colour by a variable of the same name; `scope` stands before each.

@@ -2,6 +2,7 @@
 
 use super::canvas::{Canvas, Letters, Pen};
 use super::colour::Colour;
+use super::key::KeyRoom;
 use super::plot::{Hover, Plot};
 use super::scale::{Scale, Ticks};
 use super::text::{fitted, told_apart, width, wrapped};
@@ -64,6 +65,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) height: f64,
     /// Room to the right of it, for labels.
     pub(crate) right: f64,
+    /// Room for names with their colours; it takes the place of that to the right.
+    pub(crate) key: Option<KeyRoom>,
     pub(crate) log_x: bool,
     pub(crate) log_y: bool,
     /// Whether the values of y are named.
@@ -84,6 +87,7 @@ impl<'a> Frame<'a> {
             y_name,
             height: 320.0,
             right: MARGIN,
+            key: None,
             log_x,
             log_y,
             y_ticks,
@@ -103,11 +107,15 @@ impl<'a> Frame<'a> {
         let name = wrapped(self.y_name, SMALL, self.height);
         let names = if name.is_empty() { 0.0 } else { LINE * name.len() as f64 + 4.0 };
         let left = MARGIN + names + widest + if widest > 0.0 { 8.0 } else { 0.0 };
-        let right = options.width - self.right;
+        let (beside, key_height) =
+            self.key.map_or((self.right, 0.0), |key| key.taken(options.width));
+        let right = options.width - beside;
         let range = (left, right);
         let x = if self.log_x { Scale::log(self.x, range) } else { Scale::linear(self.x, range) };
         let below = self.level_room(right - left);
-        let mut canvas = Canvas::new(options.width, bottom + 56.0 + below, options);
+        let end = bottom + 56.0 + below;
+        let key = self.key.map(|key| key.place(options.width, (top, end)));
+        let mut canvas = Canvas::new(options.width, end + key_height, options);
         self.heading.draw(&mut canvas);
         for (value, label) in &ticks {
             let at = y.at(*value);
@@ -124,7 +132,7 @@ impl<'a> Frame<'a> {
         // Levels have marks of their own, which say what they are.
         let is_told = canvas.is_in_page() && self.x_levels.is_none();
         let hover = is_told.then(|| Hover::over(self.x_name));
-        Plot { canvas, heading: self.heading, x, y, is_log: self.log_x, hover }
+        Plot { canvas, heading: self.heading, x, y, is_log: self.log_x, hover, key }
     }
 
     /// Room below the axis for the names of levels, where they are so long that they are slanted.

@@ -64,8 +64,10 @@ impl Grid<'_> {
         let mut canvas = Canvas::new(wide, bottom + below + MARGIN, options);
         self.heading.draw(&mut canvas);
         let letters = Letters::new(SMALL.min(size + 1.0), Colour::Ink);
-        let cut = |names: &[String], room: f64| {
-            told_apart(&names.iter().map(String::as_str).collect::<Vec<_>>(), SMALL, room)
+        // Names that stand at both sides are cut alike.
+        let room = |own: f64| if self.rows == self.columns { names.min(above) } else { own };
+        let cut = |names: &[String], own: f64| {
+            told_apart(&names.iter().map(String::as_str).collect::<Vec<_>>(), SMALL, room(own))
         };
         for (j, (name, text)) in self.columns.iter().zip(cut(self.columns, above)).enumerate() {
             if is_slanted {
@@ -121,11 +123,13 @@ fn letters_in(size: f64, words: &str) -> Option<f64> {
 
 fn draw_cell(canvas: &mut Canvas, (x, y): (f64, f64), size: f64, shade: &Shade) {
     let fill = Fill::new(shade.colour).faded(shade.strength.clamp(0.0, 1.0));
-    canvas.rect((x + 0.5, y + 0.5), (size - 1.0, size - 1.0), fill, &shade.title);
-    if let Some(letters) = letters_in(size, &shade.words) {
-        // On a strong shade the paper's colour is read more easily than the ink's.
-        let colour = if shade.strength > 0.6 { Colour::Paper } else { Colour::Ink };
-        let at = (x + size / 2.0, y + size / 2.0 + letters / 3.0);
-        canvas.titled_text(at, &shade.words, Letters::new(letters, colour).middle(), &shade.title);
-    }
+    canvas.titled(&shade.title, |canvas| {
+        canvas.rect((x + 0.5, y + 0.5), (size - 1.0, size - 1.0), fill, "");
+        if let Some(letters) = letters_in(size, &shade.words) {
+            // On a strong shade the paper's colour is read more easily than the ink's.
+            let colour = if shade.strength > 0.6 { Colour::Paper } else { Colour::Ink };
+            let at = (x + size / 2.0, y + size / 2.0 + letters / 3.0);
+            canvas.text(at, &shade.words, Letters::new(letters, colour).middle());
+        }
+    });
 }

@@ -9,9 +9,11 @@
 //! | `canvas` | SVG elements |
 //! | `frame` | a picture with two axes: heading, grid, ticks |
 //! | `plot` | curves and labels on it |
+//! | `key` | names with their colours beside or below it |
 //! | `panels` | several pictures under one heading |
 //! | `lanes` | a picture with one lane for each of several things |
 //! | `grid` | cells with a shade each |
+//! | `thin` | lines without points that nobody sees |
 //! | `contour` | lines of equal height |
 
 mod canvas;
@@ -19,17 +21,20 @@ mod colour;
 pub(crate) mod contour;
 mod frame;
 mod grid;
+mod key;
 mod lanes;
 mod number;
 mod panels;
 mod plot;
 mod scale;
 mod text;
+mod thin;
 
 pub(crate) use canvas::{Canvas, Fill, Letters, Pen, STYLE};
 pub(crate) use colour::{Colour, class_rules, variables};
 pub(crate) use frame::{Frame, Heading, LARGE, MARGIN, SMALL, label_place, ticks_across};
 pub(crate) use grid::{Grid, Shade};
+pub(crate) use key::{Entry, KeyRoom, Sign};
 pub(crate) use lanes::{Lane, Lanes, Mark};
 pub(crate) use number::{counted, fixed, plus_minus, short, signed};
 pub(crate) use panels::{draw_panels, panel_options};

@@ -3,6 +3,7 @@
 use super::canvas::{Canvas, Letters, Pen, place};
 use super::colour::Colour;
 use super::frame::{Heading, SMALL};
+use super::key::KeyPlace;
 use super::scale::Scale;
 use super::text::fitted;
 
@@ -15,6 +16,7 @@ pub(crate) struct Plot {
     pub(super) heading: Heading,
     pub(super) is_log: bool,
     pub(super) hover: Option<Hover>,
+    pub(super) key: Option<KeyPlace>,
 }
 
 /// What the script of a page needs to tell the values of curves where the pointer is.
@@ -24,6 +26,9 @@ pub(super) struct Hover {
     /// The places of the values written last: curves over the same ones do not repeat them.
     last_x: String,
 }
+
+/// Values of a curve that are told, at most.
+const MOST_TOLD: usize = 100;
 
 impl Hover {
     /// Over an axis with this name.
@@ -66,8 +71,12 @@ impl Plot {
         let Some(hover) = self.hover.as_mut().filter(|_| values.len() > 2) else {
             return String::new();
         };
+        // Between two values the script goes along the line, so that those a few pixels apart say enough.
+        let step = values.len().div_ceil(MOST_TOLD);
+        let last = values.last().filter(|_| (values.len() - 1) % step != 0);
+        let told: Vec<&(f64, f64)> = values.iter().step_by(step).chain(last).collect();
         let listed = |of: &dyn Fn(&(f64, f64)) -> String| {
-            values.iter().map(of).collect::<Vec<_>>().join(" ")
+            told.iter().map(|point| of(point)).collect::<Vec<_>>().join(" ")
         };
         let x = listed(&|(x, _)| compact(*x, 6));
         let y = listed(&|(_, y)| compact(*y, 4));

@@ -4,7 +4,7 @@ use dolmen::evaluate::compare::{Comparison, LearningCurve, MethodResult, Ranks, 
 
 use super::words::Lines;
 use crate::draw::{capital, counted, short, signed};
-use crate::pictures::{replaced, spoken};
+use crate::pictures::{is_hopeless, replaced, spoken};
 
 /// The chance of calling equal methods different.
 const LEVEL: f64 = 0.05;
@@ -122,13 +122,18 @@ fn of_ranks(ranks: &Ranks) -> String {
         .iter()
         .map(|method| spoken(&method.name));
     let alike: Vec<&str> = alike.collect();
+    let few = if is_hopeless(ranks) {
+        ", which is more than these can: so few sets tell nothing of so many methods"
+    } else {
+        ""
+    };
     let told = if alike.is_empty() {
         format!("{are} better than all others by more than chance brings")
     } else {
         format!("cannot be told from {}", alike.join(", "))
     };
     format!(
-        "Over {} {} {have} the best mean rank, {}: {they} {told}. Mean ranks must differ by {} to mean something at 5 %.",
+        "Over {} {} {have} the best mean rank, {}: {they} {told}. Mean ranks must differ by {} to mean something at 5 %{few}.",
         counted(ranks.sets, "set"),
         best.join(" and "),
         short(least),

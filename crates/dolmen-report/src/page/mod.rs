@@ -84,9 +84,11 @@ fn drawings(subject: &Subject<'_>) -> Result<Vec<Drawing>> {
         for input in inputs(subject, kind) {
             let wide = Options { standalone: false, input, ..Options::default() };
             let Some(svg) = pictures::draw(subject, kind, &wide)? else { continue };
-            let narrow = match narrow_width(subject, kind) {
-                Some(width) => pictures::draw(subject, kind, &Options { width, ..wide })?,
-                None => None,
+            let narrow = Options { width: NARROW, ..wide };
+            let narrow = if suits_phones(subject, kind) {
+                pictures::draw(subject, kind, &narrow)?
+            } else {
+                None
             };
             drawn.push(Drawing { kind, wide: svg, narrow: narrow.unwrap_or_default() });
         }
@@ -96,29 +98,21 @@ fn drawings(subject: &Subject<'_>) -> Result<Vec<Drawing>> {
 
 /// Members or classes up to which each two are drawn once more for phones. Of more the cells are so small that they are not read on
 /// the one picture better than on the other, and these cells are most of a page.
-const MOST_CELLS: usize = 20;
+const MOST_CELLS: usize = 12;
 
-/// The width at which a picture is drawn for phones, so that its letters can still be read; `None` where it takes so much
-/// room that it can only be made smaller.
-fn narrow_width(subject: &Subject<'_>, kind: Kind) -> Option<f64> {
+/// The width at which pictures are drawn for phones: about what these have, so that letters stay as large as they are.
+const NARROW: f64 = 400.0;
+
+/// Whether a picture is drawn once more for phones; some take so much room that they can only be scrolled there.
+fn suits_phones(subject: &Subject<'_>, kind: Kind) -> bool {
     let evidence = subject.evidence();
     let members = || evidence?.correlation.as_ref().map(|own| own.members.len());
     let classes = || Some(evidence?.classes.as_ref()?.confusion.as_ref()?.classes.len());
     match kind {
-        Kind::Pairs | Kind::Ranks | Kind::Regions => None,
-        Kind::Correlation if members() > Some(MOST_CELLS) => None,
-        Kind::Confusion if classes() > Some(MOST_CELLS) => None,
-        // These have names beside the curves.
-        Kind::Density
-        | Kind::Kernel
-        | Kind::Reliability
-        | Kind::Roc
-        | Kind::PrecisionRecall
-        | Kind::Dependence
-        | Kind::Gate
-        | Kind::Training
-        | Kind::Learning => Some(540.0),
-        _ => Some(460.0),
+        Kind::Pairs | Kind::Ranks | Kind::Regions => false,
+        Kind::Correlation => members() <= Some(MOST_CELLS),
+        Kind::Confusion => classes() <= Some(MOST_CELLS),
+        _ => true,
     }
 }
 

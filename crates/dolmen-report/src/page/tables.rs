@@ -9,7 +9,7 @@ use super::html::{Cell, Html};
 use crate::Subject;
 use crate::draw::{counted, fixed};
 use crate::pictures::{is_estimated, spoken};
-use crate::subject::{CHOSEN, Whole};
+use crate::subject::{CHOSEN, OVER_PAIRS};
 
 /// Rows up to which a table of coefficients is open.
 const MOST_OPEN: usize = 8;
@@ -24,13 +24,11 @@ pub(super) fn tables(subject: &Subject<'_>, html: &mut Html) {
     }
     match subject {
         Subject::Score(report) => {
-            html.section("scores", "Scores", |html| scored(report, subject.whole(), html));
+            html.section("scores", "Scores", |html| scored(subject, report, html));
         }
         Subject::Model(view) => {
             if let Some(report) = view.score {
-                html.section("new-rows", "On new rows", |html| {
-                    scored(report, subject.whole(), html);
-                });
+                html.section("new-rows", "On new rows", |html| scored(subject, report, html));
             }
         }
         Subject::Comparison(comparison) => {
@@ -44,12 +42,17 @@ pub(super) fn tables(subject: &Subject<'_>, html: &mut Html) {
         }),
         Subject::Sets(sets) => html.section("sets", "Sets", |html| {
             for set in &sets.sets {
-                html.element("h3", "", &set.file);
+                html.element("h3", "", file_name(&set.file));
                 compared(&set.comparison, html);
             }
         }),
         Subject::Weighing(..) => {}
     }
+}
+
+/// The name of a file without its folders, which are of nobody's interest but the one's who has them.
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 fn members(subject: &Subject<'_>, html: &mut Html) {
@@ -162,11 +165,18 @@ fn check(subject: &Subject<'_>, html: &mut Html) {
         let spoken: Vec<String> = names.iter().map(|name| name.replace('_', " ")).collect();
         let header: Vec<&str> =
             ["method"].into_iter().chain(spoken.iter().map(String::as_str)).collect();
-        html.table("The usual figures, with one standard error", &header, &rows);
+        let caption = format!("The usual figures, with one standard error{}", auc_words(subject));
+        html.table(&caption, &header, &rows);
     }
 }
 
-fn scored(report: &ScoreReport, whole: Whole<'_>, html: &mut Html) {
+/// What the AUC is, where that needs to be said.
+fn auc_words(subject: &Subject<'_>) -> String {
+    if subject.has_pairs() { format!("; auc is {OVER_PAIRS}") } else { String::new() }
+}
+
+fn scored(subject: &Subject<'_>, report: &ScoreReport, html: &mut Html) {
+    let whole = subject.whole();
     let names: Vec<&String> = report.figures.keys().collect();
     let figures = |own: &dolmen::score::figures::Figures| {
         names.iter().map(|name| Cell::maybe(own.get(*name).copied())).collect::<Vec<_>>()
@@ -201,7 +211,8 @@ fn scored(report: &ScoreReport, whole: Whole<'_>, html: &mut Html) {
         .into_iter()
         .chain(spoken.iter().map(String::as_str))
         .collect();
-    let caption = format!("{}; after ± stands one standard error", counted(report.rows, "row"));
+    let (rows_given, auc) = (counted(report.rows, "row"), auc_words(subject));
+    let caption = format!("{rows_given}; after ± stands one standard error{auc}");
     html.table(&caption, &header, &rows);
 }
 

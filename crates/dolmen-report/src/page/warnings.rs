@@ -1,6 +1,7 @@
 //! What a careful reader should look at before trusting a model. All of it follows from the report and the evidence.
 
 use dolmen::ensemble::{Assessment, Ensemble};
+use dolmen::evaluate::explain::Importance;
 use dolmen::learner::{Diagnostics, Fitted};
 use dolmen::oos::CheckKind;
 use dolmen::recipe::{
@@ -8,6 +9,7 @@ use dolmen::recipe::{
 };
 use dolmen::task::Task;
 
+use super::words::{figure_of, kept_figures};
 use crate::Subject;
 use crate::draw::{capital, counted, short};
 
@@ -25,10 +27,9 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
                 of_stack(stack, &mut warnings);
                 // New rows are a check, too.
                 if stack.check.is_none() && view.score.is_none() {
-                    warnings.push(
-                        "The stack was not checked on rows held out from its weights.".into(),
-                    );
+                    warnings.push(without_check(subject).into());
                 }
+                warnings.extend(never_covered(subject, stack));
             }
             Some(FitReport::Alone(alone)) => {
                 if view.score.is_none() {
@@ -45,7 +46,9 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
         if let Some(rows) = view.score.map(|score| score.rows).filter(|rows| *rows < FEW_ROWS) {
             warnings.push(format!("Few rows were given ({rows}): what they say is uncertain."));
         }
-        if let (Some(score), Some(check)) = (view.score, subject.check()) {
+        if subject.knows_rows() {
+            warnings.push(format!("{THE_SAME_ROWS}."));
+        } else if let (Some(score), Some(check)) = (view.score, subject.check()) {
             warnings.extend(unlike_check(score, check));
         }
         if let Some(report) = view.model.report() {
@@ -68,9 +71,7 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
                 counted(weighing.uninformative_rows, "row")
             ));
         }
-        for group in &weighing.interchangeable {
-            warnings.push(format!("{} can stand in for one another: how the weight is shared among them means little.", group.join(", ")));
-        }
+        of_interchangeable(&weighing.interchangeable, &mut warnings);
         let hopeless = weighing.members.iter().filter(|member| member.score == f64::NEG_INFINITY);
         let hopeless: Vec<String> = hopeless.map(|member| format!("'{}'", member.name)).collect();
         if !hopeless.is_empty() {
@@ -89,8 +90,59 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
     }
     if let Some(evidence) = subject.evidence() {
         of_evidence(evidence, &mut warnings);
+        if let Some(importance) = &evidence.importance {
+            warnings.extend(leak(importance, closeness(subject, evidence)));
+        }
     }
     warnings
+}
+
+/// What rows tell that a model was fitted to, in a sentence.
+pub(super) const THE_SAME_ROWS: &str = "The rows given look like those it was fitted to, as many of them with the same values in every column: they tell nothing of new rows";
+
+/// What a stack without a check is to be told of: its weights may have been tried on other rows all the same.
+fn without_check(subject: &Subject<'_>) -> &'static str {
+    if subject.weighing().is_some_and(|own| own.cross_validated.is_some()) {
+        "There was no check of the stack as a whole: its weights were tried on rows that they were not found on, the choice of a combiner was not."
+    } else {
+        "The stack was not checked on rows held out from its weights."
+    }
+}
+
+/// Rows of the table that no member predicted unseen, in a sentence.
+fn never_covered(subject: &Subject<'_>, stack: &StackReport) -> Option<String> {
+    let checked = stack.check.as_ref().map(|check| check.covered_rows);
+    let covered = checked.or_else(|| Some(subject.weighing()?.rows))?;
+    let never = stack.table_rows.saturating_sub(covered);
+    (never > 0).then(|| {
+        format!(
+            "{never} of {} {} never held out: nothing is known of predictions there.",
+            counted(stack.table_rows, "row"),
+            if never == 1 { "was" } else { "were" }
+        )
+    })
+}
+
+/// Members that can stand in for one another, the first of many groups of them.
+fn of_interchangeable(groups: &[Vec<String>], warnings: &mut Vec<String>) {
+    for group in groups.iter().take(MOST_GROUPS) {
+        warnings.push(format!(
+            "{} can stand in for one another: how the weight is shared among them means little.",
+            listed(group)
+        ));
+    }
+    if groups.len() > MOST_GROUPS {
+        let more = counted(groups.len() - MOST_GROUPS, "more group");
+        warnings
+            .push(format!("So can the members of {more}; the picture of the weights joins them."));
+    }
+}
+
+/// How near to the truth predictions come, between 0 and 1: the AUC of classes, R² of numbers.
+fn closeness(subject: &Subject<'_>, evidence: &Evidence) -> Option<f64> {
+    let curve = || Some(evidence.classes.as_ref()?.curves.first()?.area);
+    let figure = |name: &str| figure_of(subject, name).map(|own| own.mean);
+    figure("r2").or_else(|| figure("auc")).or_else(curve)
 }
 
 /// Members that have a say and whose own search missed its tolerance.
@@ -188,14 +240,6 @@ fn of_stack(stack: &StackReport, warnings: &mut Vec<String>) {
         if check.stack.mean == f64::NEG_INFINITY {
             warnings.push("On rows held out the combination gave some row no probability at all: its score is −∞.".into());
         }
-        let never = stack.table_rows.saturating_sub(check.covered_rows);
-        if stack.table_rows > 0 && never > 0 {
-            warnings.push(format!(
-                "{never} of {} {} never held out: nothing is known of predictions there.",
-                counted(stack.table_rows, "row"),
-                if never == 1 { "was" } else { "were" }
-            ));
-        }
         if check.kind == CheckKind::Forward {
             warnings.push(format!(
                 "In order of time only the {} later rows could be checked.",
@@ -203,14 +247,13 @@ fn of_stack(stack: &StackReport, warnings: &mut Vec<String>) {
             ));
         }
     }
-    if let Some(figures) = &stack.figures {
-        for name in ["auc", "r2"] {
-            if figures.stack.get(name).is_some_and(|figure| figure.mean > TOO_GOOD) {
-                warnings.push(format!(
-                    "{} of {}: too good to be true more often than not. Look for an input that knows the target (a leak).",
-                    if name == "auc" { "AUC" } else { "R²" }, short(figures.stack[name].mean)
-                ));
-            }
+    for (name, spoken) in [("auc", "AUC"), ("r2", "R²")] {
+        let figure = kept_figures(stack).and_then(|own| own.get(name));
+        if let Some(figure) = figure.filter(|own| own.mean > TOO_GOOD) {
+            warnings.push(format!(
+                "{spoken} of {}: too good to be true more often than not. Look for an input that knows the target (a leak).",
+                short(figure.mean)
+            ));
         }
     }
     for coverage in stack.intervals.iter().flat_map(|intervals| &intervals.coverage) {
@@ -226,33 +269,29 @@ fn of_stack(stack: &StackReport, warnings: &mut Vec<String>) {
     warnings.extend(stack.left_out.iter().map(|member| format!("Left out: {member}")));
 }
 
+/// The rows of each class, if that is known.
+fn class_rows(evidence: &Evidence) -> Vec<(String, usize)> {
+    let confusion = evidence.classes.as_ref().and_then(|classes| classes.confusion.as_ref());
+    let Some(confusion) = confusion else { return evidence.class_rows.clone() };
+    let rows = confusion.counts.chunks_exact(confusion.classes.len().max(1));
+    confusion.classes.iter().cloned().zip(rows.map(|row| row.iter().sum())).collect()
+}
+
 fn of_evidence(evidence: &Evidence, warnings: &mut Vec<String>) {
     if let Some(found) = &evidence.correlation {
         of_alike(found, warnings);
     }
-    let rows_of = |class: usize, width: usize, counts: &[usize]| {
-        counts[class * width..(class + 1) * width].iter().sum::<usize>()
-    };
-    if let Some(confusion) =
-        evidence.classes.as_ref().and_then(|classes| classes.confusion.as_ref())
-    {
-        let width = confusion.classes.len();
-        let named = confusion.classes.iter().enumerate();
-        let counts = named.map(|(c, class)| (rows_of(c, width, &confusion.counts), class));
-        let mut few: Vec<(usize, &String)> = counts.filter(|(n, _)| *n < FEW_OF_CLASS).collect();
-        few.sort_by_key(|(rows, _)| *rows);
-        let names: Vec<String> = few.iter().map(|(n, class)| format!("'{class}' ({n})")).collect();
-        if !names.is_empty() {
-            warnings.push(format!(
-                "Few rows are of {} {}: what is said about {} is uncertain.",
-                if names.len() == 1 { "class" } else { "the classes" },
-                listed(&names),
-                if names.len() == 1 { "it" } else { "them" }
-            ));
-        }
-    }
-    if let (Some(importance), Some(classes)) = (&evidence.importance, evidence.classes.as_ref()) {
-        leak(importance, classes.curves.first().map(|curve| curve.area), warnings);
+    let mut few = class_rows(evidence);
+    few.retain(|(_, rows)| *rows < FEW_OF_CLASS);
+    few.sort_by_key(|(_, rows)| *rows);
+    let names: Vec<String> = few.iter().map(|(class, n)| format!("'{class}' ({n})")).collect();
+    if !names.is_empty() {
+        warnings.push(format!(
+            "Few rows are of {} {}: what is said about {} is uncertain.",
+            if names.len() == 1 { "class" } else { "the classes" },
+            listed(&names),
+            if names.len() == 1 { "it" } else { "them" }
+        ));
     }
     if let Some(levels) = &evidence.levels {
         let (total, bins) = (levels.total() as f64, levels.counts.len() as f64);
@@ -265,26 +304,25 @@ fn of_evidence(evidence: &Evidence, warnings: &mut Vec<String>) {
     }
 }
 
-/// One input that does it all.
-fn leak(
-    importance: &dolmen::evaluate::explain::Importance,
-    area: Option<f64>,
-    warnings: &mut Vec<String>,
-) {
+/// One input of several that does it all, and nearly perfectly.
+fn leak(importance: &Importance, closeness: Option<f64>) -> Option<String> {
+    const NEARLY: f64 = 0.99;
     let total: f64 = importance.inputs.iter().map(|input| input.loss.mean.max(0.0)).sum();
-    if let (Some(first), true) = (importance.inputs.first(), area.is_some_and(|area| area > 0.99))
-        && first.loss.mean > 0.9 * total
-        && importance.inputs.len() > 2
-    {
-        warnings.push(format!(
+    let first = importance.inputs.first().filter(|_| importance.inputs.len() > 1)?;
+    let is_alone = first.loss.mean > 0.9 * total;
+    (is_alone && closeness.is_some_and(|own| own > NEARLY)).then(|| {
+        format!(
             "Nearly everything hangs on '{}': make sure that it is known before the target is.",
             first.name
-        ));
-    }
+        )
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use dolmen::evaluate::explain::InputImportance;
+    use dolmen::score::Estimate;
+
     use super::*;
 
     /// Twenty pairs: the first are named, the others counted.
@@ -303,5 +341,35 @@ mod tests {
         said.clear();
         of_alike(&none, &mut said);
         assert_eq!(said, Vec::<String>::new(), "correlation alone says nothing of sizes");
+    }
+
+    #[test]
+    fn one_input_that_does_it_all_is_noticed() {
+        let input = |name: &str, mean: f64| InputImportance {
+            name: name.into(),
+            columns: vec![name.into()],
+            loss: Estimate { mean, se: None },
+        };
+        let mut importance = Importance {
+            rows: 100,
+            repeats: 5,
+            score: -0.1,
+            inputs: vec![input("copy", 26.43), input("x", 0.02)],
+        };
+        assert!(leak(&importance, Some(0.997)).is_some_and(|said| said.contains("'copy'")));
+        assert_eq!(leak(&importance, Some(0.8)), None, "predictions are not that near");
+        assert_eq!(leak(&importance, None), None);
+        importance.inputs[1].loss.mean = 20.0;
+        assert_eq!(leak(&importance, Some(0.997)), None, "another input helps as well");
+    }
+
+    #[test]
+    fn of_many_interchangeable_members_the_first_are_named() {
+        let names = |group: usize| (0..12).map(|k| format!("m{group}-{k}")).collect();
+        let groups: Vec<Vec<String>> = (0..7).map(names).collect();
+        let mut said = Vec::new();
+        of_interchangeable(&groups, &mut said);
+        assert_eq!(said.len(), MOST_GROUPS + 1, "{said:?}");
+        assert!(said[0].contains("m0-7 and 4 more can stand in"), "{said:?}");
     }
 }

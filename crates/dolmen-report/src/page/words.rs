@@ -10,11 +10,12 @@ use dolmen::task::TaskKind;
 
 use super::baseline::{self, Beside};
 use super::compared::{of_comparison, of_learning, of_sets};
-use super::warnings::FEW_ROWS;
+use super::warnings::{FEW_ROWS, THE_SAME_ROWS};
 use super::weighed::{by_other_rows, of_weighing};
 use super::worth::{self, unchecked, worth};
 use crate::Subject;
 use crate::draw::{capital, counted, plus_minus, short, signed};
+use crate::subject::OVER_PAIRS;
 
 /// What the sign of an error means.
 pub(super) const ONE_ERROR: &str = " After ± stands one standard error.";
@@ -174,19 +175,23 @@ fn goodness(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String
 
 /// How what is kept does beside a model that knows nothing of the inputs; nothing where it is better.
 fn beside_none(subject: &Subject<'_>) -> Option<Beside> {
-    let view = subject.model()?;
-    let figure = |name: &str| match view.score {
+    let model = subject.model()?.model;
+    baseline::beside_none(model, subject.evidence(), |name| figure_of(subject, name))
+}
+
+/// A figure of what is kept, of rows that were given or of those that the fit knows.
+pub(super) fn figure_of(subject: &Subject<'_>, name: &str) -> Option<Estimate> {
+    match subject.model()?.score {
         Some(score) => {
             let mean = *score.figures.get(name)?;
             Some(Estimate { mean, se: score.figure_errors.get(name).copied() })
         }
         None => kept_figures(subject.stack()?)?.get(name).copied(),
-    };
-    baseline::beside_none(view.model, subject.evidence(), figure)
+    }
 }
 
 /// The figures of what is kept, as the fit knows them.
-fn kept_figures(stack: &StackReport) -> Option<&Estimates> {
+pub(super) fn kept_figures(stack: &StackReport) -> Option<&Estimates> {
     let figures = stack.figures.as_ref()?;
     Some(match stack.kept.as_str() {
         "stack" => &figures.stack,
@@ -208,7 +213,7 @@ fn on_held_out(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> Str
         );
     };
     let figure_text: Vec<String> =
-        own.iter().map(|(name, value)| figure_text(name, value)).collect();
+        own.iter().map(|(name, value)| figure_text(subject, name, value)).collect();
     let rows = if figures.held_out {
         "On rows held out"
     } else {
@@ -232,21 +237,28 @@ fn on_held_out(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> Str
 }
 
 /// A figure with its standard error.
-fn figure_text(name: &str, value: &Estimate) -> String {
-    format!("{} {}{}", spoken_figure(name), short(value.mean), plus_minus(value.se))
+fn figure_text(subject: &Subject<'_>, name: &str, value: &Estimate) -> String {
+    let whose = if name == "auc" && subject.has_pairs() {
+        format!(" ({OVER_PAIRS})")
+    } else {
+        String::new()
+    };
+    format!("{}{whose} {}{}", spoken_figure(name), short(value.mean), plus_minus(value.se))
 }
 
 /// The figures of rows that were given for it, if there are any.
 fn on_new_rows(subject: &Subject<'_>) -> Option<String> {
     let score = subject.model()?.score?;
     let figure = |(name, mean): (&String, &f64)| {
-        figure_text(name, &Estimate { mean: *mean, se: score.figure_errors.get(name).copied() })
+        let se = score.figure_errors.get(name).copied();
+        figure_text(subject, name, &Estimate { mean: *mean, se })
     };
     let known = score.figures.iter().filter(|(_, mean)| !mean.is_nan());
     let figures: Vec<String> = known.map(figure).collect();
     let error = if score.figure_errors.is_empty() { "" } else { ONE_ERROR };
+    let same = if subject.knows_rows() { format!(" {THE_SAME_ROWS}.") } else { String::new() };
     Some(format!(
-        "On {} that {} given for it: {}.{error}",
+        "On {} that {} given for it: {}.{error}{same}",
         counted(score.rows, "row"),
         if score.rows == 1 { "was" } else { "were" },
         figures.join(", ")

@@ -9,7 +9,7 @@ use dolmen::score::Estimate;
 
 use super::words::with_error;
 use crate::Subject;
-use crate::draw::capital;
+use crate::draw::{capital, short};
 use crate::subject::{CHOSEN, INFINITE, is_nothing};
 
 /// What a score of minus infinity means.
@@ -73,6 +73,7 @@ fn of_stack(subject: &Subject<'_>, check: &Assessment) -> String {
         format!("{}: {}", stack_answer(verdict), gain())
     };
     let is_better = verdict.gain.mean > 0.0;
+    let hindsight = better_alone(subject, check).filter(|_| is_better).unwrap_or_default();
     let asked = match (is_better, check.gain_over_uniform.mean < 0.0) {
         _ if verdict.by_check => String::new(),
         // The check would have kept it as well.
@@ -94,7 +95,24 @@ fn of_stack(subject: &Subject<'_>, check: &Assessment) -> String {
             " As all weight is on '{only}', nothing is combined in the end: the gain is that of weights found without the rows of a fold over the member chosen without them, and in some fold these were not the same."
         )
     });
-    format!("{text}{asked}{alone}")
+    format!("{text}{hindsight}{asked}{alone}")
+}
+
+/// That a member has a better score on the same rows than the stack, which gains all the same, and why that is no comparison.
+fn better_alone(subject: &Subject<'_>, check: &Assessment) -> Option<String> {
+    let alone: Vec<(&str, f64)> = match (subject.weighing(), subject.other()) {
+        (Some(own), _) => own.members.iter().map(|m| (m.name.as_str(), m.score)).collect(),
+        (None, own) => own?.members.iter().map(|m| (m.name.as_str(), m.score)).collect(),
+    };
+    let (best, score) = alone.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let is_same = check.covered_rows == check.checked_rows && score > check.stack.mean;
+    is_same.then(|| {
+        format!(
+            " '{best}' alone scores {} on these rows, more than the stack's {}, but that it is the best member is known from these very rows only: who chooses by other rows, as the comparison does, has another in some folds.",
+            short(score),
+            short(check.stack.mean)
+        )
+    })
 }
 
 /// Whether a stack is worth it, by how sure its gain is.

@@ -70,8 +70,9 @@ pub(super) fn pit(subject: &Subject<'_>, options: &Options) -> Picture {
         (0.0, expected + spread),
     ];
     let band: Vec<(f64, f64)> = band.into_iter().map(|(x, y)| plot.at((x, y.max(0.0)))).collect();
-    plot.canvas.area(&band, Fill::new(Colour::Series(1)).faded(0.28));
     draw_bars(&mut plot, histogram);
+    // It lies on the bars: behind them only its upper half would be seen.
+    plot.canvas.area(&band, Fill::new(Colour::Series(1)).faded(0.28));
     plot.curve(
         [(0.0, expected), (1.0, expected)],
         Pen::new(Colour::Series(1), 1.5),

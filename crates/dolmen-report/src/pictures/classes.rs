@@ -6,9 +6,8 @@ use dolmen::score::curves::{ClassCurve, ClassCurves, Confusion};
 
 use super::Picture;
 use super::calibration::rows_words;
-use crate::draw::{
-    Colour, Frame, Grid, Heading, Letters, Pen, Plot, SMALL, Shade, counted, told_apart, width,
-};
+use crate::draw::{Colour, Entry, Frame, Grid, Heading, KeyRoom, Pen, Shade, counted};
+use crate::subject::OVER_PAIRS;
 use crate::{Options, Subject};
 
 /// Room for names at the right.
@@ -16,44 +15,6 @@ const KEY: f64 = 190.0;
 
 /// Classes up to which zeros of their confusion are written.
 const MOST_ZEROS: usize = 10;
-
-/// A name in a key, with what stands before and behind it: these are never cut, and names are told apart without them.
-pub(super) struct Entry<'a> {
-    pub(super) before: String,
-    pub(super) name: &'a str,
-    pub(super) behind: String,
-}
-
-impl<'a> Entry<'a> {
-    pub(super) fn new(name: &'a str) -> Self {
-        Self { before: String::new(), name, behind: String::new() }
-    }
-
-    /// With a name that may be cut in the place of the whole one.
-    fn text(&self, name: &str) -> String {
-        format!("{}{name}{}", self.before, self.behind)
-    }
-}
-
-/// Names with their colours at the right of a plot.
-pub(super) fn key(plot: &mut Plot, names: &[&str], options: &Options, room: f64) {
-    let entries: Vec<Entry<'_>> = names.iter().map(|name| Entry::new(name)).collect();
-    key_of(plot, &entries, options, room);
-}
-
-/// The same with what stands beside the names.
-pub(super) fn key_of(plot: &mut Plot, entries: &[Entry<'_>], options: &Options, room: f64) {
-    let (left, top) = (options.width - room + 14.0, plot.y.range().1 + 10.0);
-    let names: Vec<&str> = entries.iter().map(|own| own.name).collect();
-    let beside = entries.iter().map(|own| width(&own.text(""), SMALL)).fold(0.0, f64::max);
-    let cut = told_apart(&names, SMALL, room - 56.0 - beside);
-    for (k, (own, name)) in entries.iter().zip(cut).enumerate() {
-        let y = top + 19.0 * k as f64;
-        plot.canvas.line((left - 4.0, y - 4.0), (left + 14.0, y - 4.0), Pen::series(k, 3.0));
-        let letters = Letters::new(SMALL, Colour::Ink);
-        plot.canvas.titled_text((left + 20.0, y), &own.text(&name), letters, &own.text(own.name));
-    }
-}
 
 /// The class that is asked for, or all that have curves.
 pub(super) fn shown<'a>(
@@ -127,8 +88,8 @@ fn draw_curves(subject: &Subject<'_>, options: &Options, what: &Shown<'_>, words
     );
     let curves: Vec<&ClassCurve> = curves.into_iter().filter(|own| !own.area.is_nan()).collect();
     let heading = Heading::new(what.title, &words, options);
-    let frame =
-        Frame { height: 420.0, right: KEY, ..Frame::new(heading, what.x_name, what.y_name) };
+    let key = Some(KeyRoom { beside: KEY, lines: curves.len() });
+    let frame = Frame { height: 420.0, key, ..Frame::new(heading, what.x_name, what.y_name) };
     let mut plot = frame.open(options);
     if let Some(line) = what.chance {
         plot.curve(line, Pen::new(Colour::Muted, 1.0).dashed(), "chance");
@@ -138,11 +99,11 @@ fn draw_curves(subject: &Subject<'_>, options: &Options, what: &Shown<'_>, words
         let title = format!("{} ({} {:.3})", curve.class, what.figure_name, (what.figure)(curve));
         plot.curve(points, Pen::series(k, 2.2), &title);
     }
-    let entries = curves.iter().map(|curve| Entry {
-        before: format!("{:.3} ", (what.figure)(curve)),
-        ..Entry::new(&curve.class)
+    let entries = curves.iter().enumerate().map(|(k, curve)| Entry {
+        behind: format!(" ({:.3})", (what.figure)(curve)),
+        ..Entry::series(k, &curve.class)
     });
-    key_of(&mut plot, &entries.collect::<Vec<_>>(), options, KEY);
+    plot.draw_key(&entries.collect::<Vec<_>>());
     Ok(Some(plot.finish()))
 }
 
@@ -157,12 +118,13 @@ pub(super) fn roc(subject: &Subject<'_>, options: &Options) -> Picture {
         figure_name: "area",
         chance: Some([(0.0, 0.0), (1.0, 1.0)]),
     };
-    draw_curves(
-        subject,
-        options,
-        &what,
-        "with the area under the curve: 1 is perfect, 0.5 is chance.",
-    )
+    let words = "and behind its name the area under the curve: 1 is perfect, 0.5 is chance.";
+    let other = if subject.has_pairs() {
+        format!(" The AUC among the other figures is {OVER_PAIRS}, and another number.")
+    } else {
+        String::new()
+    };
+    draw_curves(subject, options, &what, &format!("{words}{other}"))
 }
 
 /// Precision against recall.
@@ -180,7 +142,7 @@ pub(super) fn precision_recall(subject: &Subject<'_>, options: &Options) -> Pict
         subject,
         options,
         &what,
-        "with the average precision; of chance it is the share of the class.",
+        "and behind its name the average precision; of chance it is the share of the class.",
     )
 }
 

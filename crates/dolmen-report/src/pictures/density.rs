@@ -8,17 +8,17 @@ use dolmen::table::Kind as ColumnKind;
 use super::mass::{View, Views, height_holding, if_possible};
 use super::{Picture, columns_named, how_far, not_shown};
 use crate::draw::{
-    Canvas, Colour, Fill, Frame, Heading, Letters, MARGIN, Pen, Plot, SMALL, Scale, capital,
-    contour, counted, extent, fitted, short, told_apart, width,
+    Canvas, Colour, Entry, Fill, Frame, Heading, KeyRoom, MARGIN, Pen, Plot, SMALL, Scale, Sign,
+    capital, contour, counted, extent, short, width,
 };
 use crate::subject::Whole;
 use crate::{ModelView, Options, Subject};
 
-/// Points of a curve, and of a grid each way.
-const POINTS: usize = 240;
+/// Points of a curve, one for about three pixels, and of a grid each way.
+const POINTS: usize = 160;
 const GRID: usize = 72;
-/// Members with a colour of their own.
-const COLOURED: usize = 6;
+/// Members that are drawn: as many as have a colour of their own beside the stack's.
+const DRAWN: usize = 6;
 /// Rows drawn as points, at most.
 const MOST_POINTS: usize = 2000;
 /// Bars of a histogram that must be on a picture to tell anything of the rows.
@@ -30,7 +30,7 @@ const HELD: [f64; 5] = [0.95, 0.8, 0.6, 0.4, 0.2];
 /// Room for the key at the right.
 const KEY: f64 = 200.0;
 /// What stands beside a name in the key: its stroke, its weight, and air.
-const BESIDE_NAME: f64 = 34.0 + 32.0 + MARGIN + 4.0;
+const BESIDE_NAME: f64 = 36.0 + 34.0 + MARGIN;
 
 /// The model and the number of its columns, if it is a density of numbers.
 pub(super) fn density_of<'a>(subject: &Subject<'a>) -> Option<(ModelView<'a>, usize)> {
@@ -120,6 +120,7 @@ pub(super) fn curve(subject: &Subject<'_>, options: &Options) -> Picture {
     };
     let mut off = beyond(subject, column, &seen, &profile.name);
     off.extend(undrawn(&view));
+    off.extend(light_members(&profile));
     let words = format!("{words}{}", not_shown(&off));
     let title = format!("Density of {}", profile.name);
     let bars = histogram.map_or(0.0, |h| bar_heights(h).fold(0.0, f64::max));
@@ -127,7 +128,7 @@ pub(super) fn curve(subject: &Subject<'_>, options: &Options) -> Picture {
     if let Some(histogram) = histogram {
         draw_histogram(&mut plot, histogram);
     }
-    draw_curves(&mut plot, &profile, whole.name(), options);
+    draw_curves(&mut plot, &profile, whole.name());
     draw_rug(&mut plot, &view, column);
     Ok(Some(plot.finish()))
 }
@@ -156,17 +157,32 @@ fn frame(profile: &Profile, heading: Heading, least: f64, options: &Options) -> 
     let frame = Frame {
         x: ends,
         y: (0.0, if highest > 0.0 { 1.05 * highest } else { 1.0 }),
-        right: key_width(profile, options),
+        key: Some(key_room(profile, options)),
         ..Frame::new(heading, &profile.name, "density")
     };
     frame.open(options)
 }
 
-/// How wide the key is: as its longest name wants it, within bounds that leave the curves most of the picture.
-fn key_width(profile: &Profile, options: &Options) -> f64 {
+/// The key is as wide as its longest name wants it, within bounds that leave the curves most of the picture.
+fn key_room(profile: &Profile, options: &Options) -> KeyRoom {
     let named = profile.members.iter().map(|member| width(&member.name, SMALL));
     let longest = named.fold(0.0, f64::max);
-    (longest + BESIDE_NAME).clamp(KEY, (0.4 * options.width).max(KEY))
+    let beside = (longest + BESIDE_NAME).clamp(KEY, (0.4 * options.width).max(KEY));
+    KeyRoom { beside, lines: 1 + shown_members(profile).len() }
+}
+
+/// The members that are drawn beside the whole, the heaviest first; none where one is all there is.
+fn shown_members(profile: &Profile) -> Vec<&DensityCurve> {
+    let mut members: Vec<&DensityCurve> = profile.members.iter().collect();
+    members.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    members.truncate(if members.len() > 1 { DRAWN } else { 0 });
+    members
+}
+
+/// The members that are not, as they have the least weight.
+fn light_members(profile: &Profile) -> Option<String> {
+    let more = profile.members.len().saturating_sub(DRAWN);
+    (more > 0).then(|| format!("{} of no more weight than those named", counted(more, "member")))
 }
 
 /// Heights of bars whose whole area is 1.
@@ -189,43 +205,23 @@ fn draw_histogram(plot: &mut Plot, histogram: &Histogram) {
     }
 }
 
-/// The members times their weights, and the whole; at the right the key, the heaviest first.
-fn draw_curves(plot: &mut Plot, profile: &Profile, whole: &str, options: &Options) {
-    let mut members: Vec<&DensityCurve> = profile.members.iter().collect();
-    members.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-    let colour = |k: usize| if k < COLOURED { Colour::Series(k + 1) } else { Colour::Muted };
-    if members.len() > 1 {
-        for (k, member) in members.iter().enumerate().rev() {
-            let points = profile.x.iter().zip(&member.values).map(|(x, v)| (*x, v * member.weight));
-            let title = format!("{}, weight {}", member.name, short(member.weight));
-            plot.curve(points, Pen::new(colour(k), 1.6), &title);
-        }
+/// The members times their weights, and the whole; in the key the heaviest first.
+fn draw_curves(plot: &mut Plot, profile: &Profile, whole: &str) {
+    let members = shown_members(profile);
+    for (k, member) in members.iter().enumerate().rev() {
+        let points = profile.x.iter().zip(&member.values).map(|(x, v)| (*x, v * member.weight));
+        let title = format!("{}, weight {}", member.name, short(member.weight));
+        plot.curve(points, Pen::series(k + 1, 1.6), &title);
     }
     let points = profile.x.iter().copied().zip(profile.stack.iter().copied());
     plot.curve(points, Pen::new(Colour::First, 2.8), whole);
-    let key = key_width(profile, options);
-    let (left, mut y) = (options.width - key + 16.0, plot.y.range().1 + 10.0);
-    let room = key - MARGIN - 34.0;
-    let mut entry = |name: &str, title: &str, colour: Colour, is_bold: bool| {
-        plot.canvas.line((left, y - 4.0), (left + 14.0, y - 4.0), Pen::new(colour, 2.8));
-        let letters = Letters::new(SMALL, Colour::Ink);
-        let letters = if is_bold { letters.bold() } else { letters };
-        plot.canvas.titled_text((left + 20.0, y), &fitted(name, SMALL, room), letters, title);
-        y += 18.0;
-    };
-    entry(whole, whole, Colour::First, true);
-    if members.len() > 1 {
-        let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
-        let cut = told_apart(&names, SMALL, room - 32.0);
-        for (k, (member, name)) in members.iter().zip(&cut).enumerate().take(COLOURED) {
-            let title = format!("{}, weight {}", member.name, short(member.weight));
-            entry(&format!("{:.2} {name}", member.weight), &title, colour(k), false);
-        }
-        if members.len() > COLOURED {
-            let rest = format!("{} more", members.len() - COLOURED);
-            entry(&rest, &rest, Colour::Muted, false);
-        }
-    }
+    let own =
+        Entry { is_bold: true, ..Entry::new(whole, Sign::Line(Pen::new(Colour::First, 3.0))) };
+    let named = members.iter().enumerate().map(|(k, member)| Entry {
+        before: format!("{:.2} ", member.weight),
+        ..Entry::series(k + 1, &member.name)
+    });
+    plot.draw_key(&[own].into_iter().chain(named).collect::<Vec<_>>());
 }
 
 /// Two columns that are asked for (`first,second`), or the first two.
@@ -357,12 +353,13 @@ pub(super) fn kernel(subject: &Subject<'_>, options: &Options) -> Picture {
             subject.whole().name()
         ),
     };
+    let words = format!("{words}{}", not_shown(light_members(&profile).as_slice()));
     let title = format!("Effective kernel of {}", profile.name);
     // Kernels stand around rows: the axis is how far off.
     let profile = Profile { name: format!("{}, less that of the row", profile.name), ..profile };
     let heading = Heading::new(&title, &words, options);
     let mut plot = frame(&profile, heading, 0.0, options);
     let whole = if profile.members.len() > 1 { "together" } else { subject.whole().name() };
-    draw_curves(&mut plot, &profile, whole, options);
+    draw_curves(&mut plot, &profile, whole);
     Ok(Some(plot.finish()))
 }

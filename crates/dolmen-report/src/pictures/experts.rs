@@ -3,10 +3,10 @@
 use dolmen::error::Result;
 use dolmen::recipe::Routing;
 
-use super::{Picture, check_member, classes, columns_named, density, not_shown};
+use super::{Picture, check_member, columns_named, density, not_shown};
 use crate::draw::{
-    Colour, Frame, Heading, Letters, Pen, Plot, SMALL, contour, counted, extent, short, told_apart,
-    width,
+    Colour, Entry, Frame, Heading, KeyRoom, Letters, Pen, Plot, SMALL, contour, counted, extent,
+    short, told_apart, width,
 };
 use crate::{ModelView, Options, Subject};
 
@@ -74,6 +74,16 @@ fn words(routing: &Routing) -> String {
     format!("{whose}{held}")
 }
 
+/// The parts that have a colour, as they are named in the key.
+fn entries(routing: &Routing) -> Vec<Entry<'_>> {
+    let named = routing.parts.iter().take(MOST_PARTS).enumerate();
+    named.map(|(k, name)| Entry::series(k, name)).collect()
+}
+
+fn key_room(routing: &Routing) -> KeyRoom {
+    KeyRoom { beside: KEY, lines: routing.parts.len().min(MOST_PARTS) }
+}
+
 /// Shares over one input.
 pub(super) fn gate(subject: &Subject<'_>, options: &Options) -> Picture {
     let Some(routing) = routing(subject, 1, POINTS, options)? else { return Ok(None) };
@@ -81,7 +91,7 @@ pub(super) fn gate(subject: &Subject<'_>, options: &Options) -> Picture {
     let title = format!("Who has a say, over {}", routing.inputs[0]);
     let frame = Frame {
         x: (x[0], x[x.len() - 1]),
-        right: KEY,
+        key: Some(key_room(&routing)),
         ..Frame::new(Heading::new(&title, &words(&routing), options), &routing.inputs[0], "share")
     };
     let mut plot = frame.open(options);
@@ -91,8 +101,7 @@ pub(super) fn gate(subject: &Subject<'_>, options: &Options) -> Picture {
         let colour = if k < MOST_PARTS { Colour::Series(k) } else { Colour::Muted };
         plot.curve(x.iter().copied().zip(shares.copied()), Pen::new(colour, 2.2), name);
     }
-    let names: Vec<&str> = routing.parts.iter().take(MOST_PARTS).map(String::as_str).collect();
-    classes::key(&mut plot, &names, options, KEY);
+    plot.draw_key(&entries(&routing));
     Ok(Some(plot.finish()))
 }
 
@@ -146,7 +155,7 @@ pub(super) fn regions(subject: &Subject<'_>, options: &Options) -> Picture {
         x: (x[0], x[GRID - 1]),
         y: (y[0], y[GRID - 1]),
         height: 420.0,
-        right: KEY,
+        key: Some(key_room(&routing)),
         ..Frame::new(Heading::new(&title, &words, options), &routing.inputs[0], &routing.inputs[1])
     };
     let mut plot = frame.open(options);
@@ -178,7 +187,6 @@ pub(super) fn regions(subject: &Subject<'_>, options: &Options) -> Picture {
         }
     }
     draw_rows(&mut plot, subject, &routing.inputs);
-    let names: Vec<&str> = routing.parts.iter().take(MOST_PARTS).map(String::as_str).collect();
-    classes::key(&mut plot, &names, options, KEY);
+    plot.draw_key(&entries(&routing));
     Ok(Some(plot.finish()))
 }

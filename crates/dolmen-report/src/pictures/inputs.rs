@@ -6,14 +6,17 @@ use dolmen::error::{Error, Result};
 use dolmen::evaluate::explain::{Dependence, InputImportance, OutputCurve};
 use dolmen::recipe::Evidence;
 
-use super::classes::{self, key};
+use super::classes;
 use super::members::{NINETY, around};
 use super::{Picture, not_shown};
 use crate::draw::{
-    Colour, Fill, Frame, Heading, Lane, Lanes, Mark, Pen, Plot, counted, extent, padded, short,
-    signed, trimmed,
+    Colour, Entry, Fill, Frame, Heading, KeyRoom, Lane, Lanes, Mark, Pen, Plot, Sign, counted,
+    extent, padded, short, signed, trimmed,
 };
 use crate::{Options, Subject};
+
+/// Room for the names of classes.
+const KEY: f64 = 170.0;
 
 /// What the stack loses when an input is shuffled.
 pub(super) fn importance(subject: &Subject<'_>, options: &Options) -> Option<String> {
@@ -138,7 +141,8 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
     let frame = Frame {
         x: domain,
         y: padded(ends, 0.05),
-        right: if is_single { 40.0 } else { 170.0 },
+        right: 40.0,
+        key: (!is_single).then_some(KeyRoom { beside: KEY, lines: found.outputs.len() }),
         x_levels: found.levels.as_deref(),
         ..Frame::new(
             Heading::new(&format!("How predictions move with {}", found.name), &words, options),
@@ -160,8 +164,14 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
         draw_mean(&mut plot, found, k);
     }
     if !is_single {
-        let names: Vec<&str> = found.outputs.iter().map(|curve| curve.name.as_str()).collect();
-        key(&mut plot, &names, options, 170.0);
+        // Of levels there are dots alone.
+        let sign = |k: usize| match found.levels {
+            Some(_) => Sign::Dot(k),
+            None => Sign::Line(Pen::series(k, 3.0)),
+        };
+        let named = found.outputs.iter().enumerate();
+        let entries = named.map(|(k, curve)| Entry::new(&curve.name, sign(k)));
+        plot.draw_key(&entries.collect::<Vec<_>>());
     }
     Ok(Some(plot.finish()))
 }
@@ -232,6 +242,6 @@ fn draw_mean(plot: &mut Plot, found: &Dependence, k: usize) {
             short(high)
         );
         let radius = if found.levels.is_some() { 4.2 } else { 3.2 };
-        plot.canvas.dot(at, radius, Fill::new(Colour::Series(k)), &title);
+        plot.draw_dot(k, at, radius, &title);
     }
 }

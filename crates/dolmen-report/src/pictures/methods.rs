@@ -20,6 +20,13 @@ fn score_name(comparison: &Comparison) -> String {
     }
 }
 
+/// What the zero line is, where there is one: a method of which only the distance of the others to it is of interest.
+fn zero_words(comparison: &Comparison) -> String {
+    comparison.zero_line.as_ref().map_or_else(String::new, |name| {
+        format!(" The zero line is '{name}': scores are how much better than that a method does.")
+    })
+}
+
 /// What methods are called for readers.
 pub(crate) fn spoken(name: &str) -> &str {
     match name {
@@ -92,8 +99,9 @@ pub(super) fn methods(subject: &Subject<'_>, options: &Options) -> Option<String
         if lost { " * some splits have no finite score; the mean is over the others." } else { "" };
     let splits = comparison.methods.first().map_or(0, |method| method.split_scores.len());
     let instead = replaced(comparison).map_or_else(String::new, |text| format!(" {text}"));
+    let zero = zero_words(comparison);
     let words = format!(
-        "Means over {splits} splits of {} rows, with 90 % intervals as if splits were independent.{star}{instead}",
+        "Means over {splits} splits of {} rows, with 90 % intervals as if splits were independent.{zero}{star}{instead}",
         comparison.rows
     );
     let x_name = format!("{} (higher is better)", score_name(comparison));
@@ -108,13 +116,24 @@ pub(super) fn methods(subject: &Subject<'_>, options: &Options) -> Option<String
     Some(picture.draw(&lanes, options))
 }
 
+/// Whether the sets are so few that no difference of mean ranks could be told from chance.
+pub(crate) fn is_hopeless(ranks: &Ranks) -> bool {
+    ranks.critical_difference > ranks.methods.len() as f64 - 1.0
+}
+
 /// The critical-difference diagram: methods at their mean ranks, those that cannot be told apart joined.
 pub(super) fn ranks(subject: &Subject<'_>, options: &Options) -> Option<String> {
     let Subject::Sets(sets) = subject else { return None };
-    let Ranks { sets, methods, critical_difference, alike } = sets.ranks.as_ref()?;
+    let ranks = sets.ranks.as_ref()?;
+    let Ranks { sets, methods, critical_difference, alike } = ranks;
     let words = format!(
-        "Over {sets} sets; 1 is best. Methods under one bar cannot be told apart at 5 % by Nemenyi's test: mean ranks must differ by {}.",
-        short(*critical_difference)
+        "Over {sets} sets; 1 is best. Methods under one bar cannot be told apart at 5 % by Nemenyi's test: mean ranks must differ by {}{}.",
+        short(*critical_difference),
+        if is_hopeless(ranks) {
+            ", which is more than they can: so few sets tell nothing"
+        } else {
+            ""
+        }
     );
     let heading = Heading::new("Mean ranks", &words, options);
     let count = methods.len();
@@ -146,8 +165,8 @@ pub(super) fn ranks(subject: &Subject<'_>, options: &Options) -> Option<String> 
         );
     }
     let spoken_names: Vec<&str> = methods.iter().map(|method| spoken(&method.name)).collect();
-    let ranks = methods.iter().map(|method| width(&format!(" {:.2}", method.rank), SMALL));
-    let cut = told_apart(&spoken_names, SMALL, names - ranks.fold(0.0, f64::max));
+    let numbers = methods.iter().map(|method| width(&format!(" {:.2}", method.rank), SMALL));
+    let cut = told_apart(&spoken_names, SMALL, names - numbers.fold(0.0, f64::max));
     for (k, method) in methods.iter().enumerate() {
         // The better half is named at the left, the other at the right.
         let is_left = k < rows;
@@ -313,23 +332,19 @@ pub(super) fn learning(subject: &Subject<'_>, options: &Options) -> Option<Strin
         0.05,
     );
     let x = extent(all.iter().flatten().map(|(size, ..)| *size))?;
-    let room = 210.0;
+    let room = 210.0_f64.min(0.36 * options.width);
     let y_name = format!("{} (higher is better)", score_name(&last.comparison));
+    let words = format!(
+        "Means over the same test parts, with standard errors as bands; the axis below is logarithmic.{}",
+        zero_words(&last.comparison)
+    );
     let frame = Frame {
         x,
         y,
         right: room,
         log_x: true,
         height: 360.0,
-        ..Frame::new(
-            Heading::new(
-                "Learning curves",
-                "Means over the same test parts, with standard errors as bands; the axis below is logarithmic.",
-                options,
-            ),
-            "rows learned from",
-            &y_name,
-        )
+        ..Frame::new(Heading::new("Learning curves", &words, options), "rows learned from", &y_name)
     };
     let mut plot = frame.open(options);
     let (top, bottom) = (plot.y.range().1, plot.y.range().0);

@@ -33,7 +33,7 @@ mod rounds;
 mod tree;
 
 pub(crate) use members::is_estimated;
-pub(crate) use methods::{replaced, spoken};
+pub(crate) use methods::{is_hopeless, replaced, spoken};
 
 use dolmen::error::{Error, Result};
 

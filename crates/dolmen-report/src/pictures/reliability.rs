@@ -5,11 +5,11 @@ use dolmen::score::curves::{ClassCurve, ReliabilityBin};
 
 use super::Picture;
 use super::calibration::rows_words;
-use super::classes::{Entry, key_of, shown, which};
+use super::classes::{shown, which};
 use super::members::NINETY;
 use crate::draw::{
-    Colour, Fill, Frame, Heading, LARGE, Letters, MARGIN, Pen, Plot, SMALL, counted, draw_panels,
-    panel_options, short, told_apart, width,
+    Colour, Entry, Fill, Frame, Heading, KeyRoom, LARGE, Letters, MARGIN, Pen, Plot, SMALL,
+    counted, draw_panels, panel_options, short, told_apart, width,
 };
 use crate::{Options, Subject};
 
@@ -46,9 +46,9 @@ fn together(curves: &[&ClassCurve], heading: Heading, options: &Options) -> Stri
     } else {
         "probability of the class".into()
     };
-    let right = if curves.len() > 1 { KEY } else { 60.0 };
+    let key = (curves.len() > 1).then_some(KeyRoom { beside: KEY, lines: curves.len() });
     let y_name = "share that came true";
-    let axes = Axes { height: 420.0, right, x_name: &class, y_name };
+    let axes = Axes { height: 420.0, right: 60.0, key, x_name: &class, y_name };
     let mut plot = opened(curves, &axes, heading, options);
     let most = most_rows(curves);
     for (k, curve) in curves.iter().enumerate() {
@@ -57,11 +57,11 @@ fn together(curves: &[&ClassCurve], heading: Heading, options: &Options) -> Stri
     if let [only] = curves {
         count_rows(&mut plot, only);
     } else {
-        let entries = curves.iter().map(|curve| Entry {
+        let entries = curves.iter().enumerate().map(|(k, curve)| Entry {
             behind: format!(" ({})", curve.rows),
-            ..Entry::new(&curve.class)
+            ..Entry::series(k, &curve.class)
         });
-        key_of(&mut plot, &entries.collect::<Vec<_>>(), options, KEY);
+        plot.draw_key(&entries.collect::<Vec<_>>());
     }
     plot.finish()
 }
@@ -81,7 +81,7 @@ fn one_by_one(curves: &[&ClassCurve], heading: &Heading, options: &Options) -> S
         let heading = Heading::new(&title, "", &inner);
         let height = heading.height() + PANEL_HEIGHT + 56.0;
         let (x_name, y_name) = ("probability", "came true");
-        let axes = Axes { height: PANEL_HEIGHT, right: MARGIN, x_name, y_name };
+        let axes = Axes { height: PANEL_HEIGHT, right: MARGIN, key: None, x_name, y_name };
         let mut plot = opened(&[*curve], &axes, heading, &inner);
         draw_reliability(&mut plot, curve, Pen::new(Colour::First, 1.6), most);
         (plot.finish(), height)
@@ -95,6 +95,7 @@ fn one_by_one(curves: &[&ClassCurve], heading: &Heading, options: &Options) -> S
 struct Axes<'a> {
     height: f64,
     right: f64,
+    key: Option<KeyRoom>,
     x_name: &'a str,
     y_name: &'a str,
 }
@@ -107,6 +108,7 @@ fn opened(curves: &[&ClassCurve], axes: &Axes<'_>, heading: Heading, options: &O
         y: (0.0, end),
         height: axes.height,
         right: axes.right,
+        key: axes.key,
         ..Frame::new(heading, axes.x_name, axes.y_name)
     };
     let mut plot = frame.open(options);

@@ -6,9 +6,8 @@ use dolmen::learner::{Fitted, HELD_OUT_LOSS, Series};
 use dolmen::recipe::AnyModel;
 use dolmen::task::{Task, TaskKind};
 
-use super::classes::key;
 use super::{Picture, check_member};
-use crate::draw::{Colour, Fill, Frame, Heading, Pen, Plot, extent, padded, short};
+use crate::draw::{Colour, Entry, Fill, Frame, Heading, KeyRoom, Pen, Plot, extent, padded, short};
 use crate::{Options, Subject};
 
 /// Members with what they found round by round.
@@ -163,7 +162,7 @@ fn draw_training(members: &[Losses], is_relative: bool, options: &Options) -> Op
     let frame = Frame {
         x: (1.0, longest.max(2) as f64),
         y,
-        right: KEY,
+        key: Some(KeyRoom { beside: KEY, lines: members.len() }),
         ..Frame::new(
             Heading::new("Training", &format!("{words}{several}{above}"), options),
             "round",
@@ -177,8 +176,9 @@ fn draw_training(members: &[Losses], is_relative: bool, options: &Options) -> Op
             draw_losses(&mut plot, own, fit, Pen::series(k, thickness));
         }
     }
-    let names: Vec<&str> = members.iter().map(|own| own.name.as_str()).collect();
-    key(&mut plot, &names, options, KEY);
+    let named = members.iter().enumerate();
+    let entries: Vec<Entry<'_>> = named.map(|(k, own)| Entry::series(k, &own.name)).collect();
+    plot.draw_key(&entries);
     Some(plot.finish())
 }
 

@@ -23,6 +23,7 @@ struct Nodes<'a> {
     column: &'a [f64],
     threshold: &'a [f64],
     subset: &'a [f64],
+    missing_left: &'a [f64],
     left: &'a [f64],
     right: &'a [f64],
     subsets: Vec<&'a [f64]>,
@@ -41,6 +42,7 @@ impl<'a> Nodes<'a> {
             column: array("column")?,
             threshold: array("threshold")?,
             subset: array("subset")?,
+            missing_left: array("missing_left").unwrap_or_default(),
             left: array("left")?,
             right: array("right")?,
             subsets: subsets
@@ -166,22 +168,58 @@ pub(super) fn tree(subject: &Subject<'_>, options: &Options) -> Picture {
     Ok(draw_tree(&view, &name, weight, options))
 }
 
-/// The member whose tree is drawn where nobody says which: the weightiest that is a tree or a few of them, or else of boosting. Those of
-/// a large forest are many megabytes as data, and drawn when it is named.
+/// What a split by categories asks.
+#[derive(Debug, PartialEq)]
+enum Asked {
+    /// Whether there is a value: all levels that are known go the same way.
+    Missing(&'static str),
+    /// For these levels.
+    Levels(Vec<String>),
+}
+
+impl Asked {
+    /// The question with as many levels as there is room for.
+    fn within(&self, name: &str, room: f64) -> String {
+        let levels = match self {
+            Self::Missing(words) => return fitted(&format!("{name} {words}"), SMALL, room),
+            Self::Levels(levels) => levels,
+        };
+        let cut = |shown: usize| {
+            let more = if shown < levels.len() { ", …" } else { "" };
+            format!("{name} is {}{more}", levels[..shown].join(", "))
+        };
+        let fitting = (1..=levels.len()).rev().map(cut).find(|text| width(text, SMALL) <= room);
+        fitting.unwrap_or_else(|| fitted(&cut(levels.len().min(1)), SMALL, room))
+    }
+}
+
+/// What goes left by the codes of a split. These reach beyond the levels that are known where missing values go left.
+fn asked_levels(codes: &[f64], known: Option<&[String]>, missing_left: bool) -> Asked {
+    let Some(known) = known else {
+        return Asked::Levels(codes.iter().map(|code| short(*code)).collect());
+    };
+    let left: Vec<String> =
+        codes.iter().filter_map(|code| known.get(*code as usize).cloned()).collect();
+    match (left.len(), missing_left) {
+        (0, _) => Asked::Missing("is missing"),
+        (all, false) if all == known.len() => Asked::Missing("is anything but missing"),
+        _ => Asked::Levels(left),
+    }
+}
+
+/// The member whose tree is drawn where nobody says which: the weightiest that is a tree, or else one of AdaBoost's, or else of boosting,
+/// whose first trees tell less. Those of a large forest are many megabytes as data, and drawn when it is named.
 fn usual_member(subject: &Subject<'_>, view: &ModelView<'_>) -> Option<String> {
     let weight = |name: &String| subject.weight_of(name).unwrap_or(1.0);
-    let has_few = |name: &String| starts_with(name, &["tree", "adaboost"]);
-    let has_trees = |name: &String| has_few(name) || starts_with(name, &["boost"]);
-    let rank = |name: &String| (weight(name) != 0.0, has_few(name));
+    let kinds = ["tree", "adaboost", "boost"];
+    let kind = |name: &String| kinds.iter().position(|kind| name.starts_with(kind));
+    let has_trees = |name: &String| kind(name).is_some();
+    let rank = |name: &String| (weight(name) != 0.0, std::cmp::Reverse(kind(name)));
     let names = view.model.member_names().into_iter().filter(has_trees);
     names.reduce(|best, other| {
         let order = rank(&other).cmp(&rank(&best));
         if order.then(weight(&other).total_cmp(&weight(&best))).is_gt() { other } else { best }
     })
-}
-
-fn starts_with(name: &str, kinds: &[&str]) -> bool {
-    kinds.iter().any(|kind| name.starts_with(kind))
 }
 
 fn draw_tree(
@@ -250,7 +288,7 @@ impl Drawing<'_> {
         }
         if depth == nodes.levels {
             let at = (left + span / 2.0, y);
-            canvas.dot(at, 4.0, Fill::new(Colour::Muted), &self.question(node).1);
+            canvas.dot(at, 4.0, Fill::new(Colour::Muted), &self.question(node, 0.0).1);
             return at;
         }
         let first = nodes.left[node] as usize;
@@ -267,10 +305,9 @@ impl Drawing<'_> {
                 "",
             );
         }
-        let (text, title) = self.question(node);
         // It stands above the middle of what lies below, which need not be the middle of its own room.
         let room = 2.0 * (at.0 - left).min(left + span - at.0);
-        let text = fitted(&text, SMALL, room - 18.0);
+        let (text, title) = self.question(node, room - 18.0);
         let wide = width(&text, SMALL) + 14.0;
         canvas.bar((at.0 - wide / 2.0, y - 12.0), (wide, 24.0), Fill::new(Colour::Faint), &title);
         canvas.titled_text(
@@ -282,34 +319,28 @@ impl Drawing<'_> {
         at
     }
 
-    /// What a split asks, in short and in full.
-    fn question(&self, node: usize) -> (String, String) {
-        let column = self.nodes.column[node] as usize;
-        let name = self.names.get(column).map_or("?", String::as_str);
-        let Some(levels) = self
-            .nodes
-            .subsets
-            .get(self.nodes.subset[node] as usize)
-            .filter(|_| self.nodes.subset[node] >= 0.0)
-        else {
-            let text = format!("{name} ≤ {}", short(self.nodes.threshold[node]));
-            return (text.clone(), text);
+    /// What a split asks, in as many words as there is room for, and in full.
+    fn question(&self, node: usize, room: f64) -> (String, String) {
+        let nodes = &self.nodes;
+        let name = self.names.get(nodes.column[node] as usize).map_or("?", String::as_str);
+        let subset = nodes.subsets.get(nodes.subset[node] as usize);
+        let Some(codes) = subset.filter(|_| nodes.subset[node] >= 0.0) else {
+            let text = format!("{name} ≤ {}", short(nodes.threshold[node]));
+            return (fitted(&text, SMALL, room), text);
         };
         let field = self.fields.iter().find(|field| field.name == name);
-        let spelled = |level: &f64| match field.map(|field| &field.kind) {
-            Some(ColumnKind::Categorical { levels }) => {
-                levels.get(*level as usize).cloned().unwrap_or_else(|| "other".into())
-            }
-            _ => short(*level),
+        let levels = match field.map(|field| &field.kind) {
+            Some(ColumnKind::Categorical { levels }) => Some(&levels[..]),
+            _ => None,
         };
-        let all: Vec<String> = levels.iter().map(spelled).collect();
-        let title = format!("{name} is {}", all.join(", "));
-        let text = if all.len() > 2 {
-            format!("{name} is {}, …", all[0])
-        } else {
-            format!("{name} is {}", all.join(", "))
+        let missing_left = nodes.missing_left.get(node).is_some_and(|left| *left > 0.0);
+        let asked = asked_levels(codes, levels, missing_left);
+        let too = if missing_left { " (missing and unknown values, too)" } else { "" };
+        let title = match &asked {
+            Asked::Missing(words) => format!("{name} {words}"),
+            Asked::Levels(all) => format!("{name} is {}{too}", all.join(", ")),
         };
-        (text, title)
+        (asked.within(name, room), title)
     }
 
     fn draw_leaf(&self, canvas: &mut Canvas, values: &[f64], at: (f64, f64), room: f64) {
@@ -345,5 +376,39 @@ impl Drawing<'_> {
             Letters::new(SMALL, Colour::Ink).middle(),
             &title,
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn levels(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_string()).collect()
+    }
+
+    /// Codes go on to the end of a word of 64 bits where missing values go left.
+    #[test]
+    fn only_levels_that_are_known_are_asked_for() {
+        let known = levels(&["f", "t"]);
+        let to_the_end = |from: u32| (from..64).map(f64::from).collect::<Vec<f64>>();
+        let asked = |codes: &[f64], left| asked_levels(codes, Some(&known), left);
+        let mut codes = to_the_end(2);
+        assert_eq!(asked(&codes, true), Asked::Missing("is missing"));
+        codes.insert(0, 0.0);
+        assert_eq!(asked(&codes, true).within("on_thyroxine", 300.0), "on_thyroxine is f");
+        assert_eq!(asked(&[0.0, 1.0], false), Asked::Missing("is anything but missing"));
+        assert_eq!(asked_levels(&[3.0], None, false), Asked::Levels(levels(&["3"])));
+    }
+
+    #[test]
+    fn as_many_levels_are_named_as_there_is_room_for() {
+        let asked = Asked::Levels(levels(&["red", "green", "blue"]));
+        assert_eq!(asked.within("colour", 400.0), "colour is red, green, blue");
+        let two = asked.within("colour", width("colour is red, green, …", SMALL));
+        assert_eq!(two, "colour is red, green, …");
+        let one = asked.within("colour", width("colour is red, …", SMALL));
+        assert_eq!(one, "colour is red, …");
+        assert!(width(&asked.within("colour", 60.0), SMALL) <= 60.0);
     }
 }

@@ -13,7 +13,7 @@ mod driver;
 
 use dolmen::recipe::Recipe;
 use dolmen::run::Run;
-use dolmen::table::{Column, Table};
+use dolmen::table::{Categories, Column, Table};
 use dolmen_report::{PageOptions, Subject, page};
 use driver::Browser;
 use serde_json::json;
@@ -31,6 +31,26 @@ fn made() -> String {
     let columns = [("a", a), ("b", b), ("y", y)].map(|(n, v)| (n.to_string(), Column::Numeric(v)));
     let table = Table::new(columns.into()).unwrap();
     let recipe = "target = 'y'\nmembers = ['ridge', 'tree', 'neighbours', 'mean']\nexplain = true";
+    let fit = Recipe::from_toml(recipe).unwrap().fit(&table, &Run::new(0)).unwrap();
+    page(&Subject::of(&fit.model), &PageOptions::default()).unwrap()
+}
+
+/// The page of five classes, whose reliability is a plot for each.
+fn of_classes() -> String {
+    let number = |stream: usize| (0..300).map(|i| noise(i, stream)).collect::<Vec<f64>>();
+    let (a, b) = (number(1), number(2));
+    let class = |i: usize| format!("class {}", (5.0 * (0.9 * a[i] + 0.1 * b[i])) as usize);
+    let classes: Vec<String> = (0..300).map(class).collect();
+    let columns = vec![
+        ("a".to_string(), Column::Numeric(a.clone())),
+        ("b".to_string(), Column::Numeric(b.clone())),
+        (
+            "class".to_string(),
+            Column::Categorical(Categories::new(classes.iter().map(|own| Some(own.as_str())))),
+        ),
+    ];
+    let recipe = "target = 'class'\nmembers = ['tree', 'neighbours']";
+    let table = Table::new(columns).unwrap();
     let fit = Recipe::from_toml(recipe).unwrap().fit(&table, &Run::new(0)).unwrap();
     page(&Subject::of(&fit.model), &PageOptions::default()).unwrap()
 }
@@ -78,6 +98,11 @@ fn the_page_works_in_a_browser() {
     browser.chrome("Emulation.clearDeviceMetricsOverride", &json!({}));
 
     tables_fit_the_paper(&mut browser);
+    let other = folder.path().join("classes.html");
+    std::fs::write(&other, of_classes()).unwrap();
+    browser.open(&format!("file://{}", other.display()));
+    panels_are_seen(&mut browser);
+    browser.open(&format!("file://{}", file.display()));
     let pdf = browser.print();
     assert!(pdf.starts_with(b"%PDF") && pdf.len() > 20_000, "{} bytes", pdf.len());
     std::fs::write(kept.join("page.pdf"), pdf).unwrap();
@@ -109,6 +134,28 @@ fn sorts(browser: &mut Browser) {
     let named =
         "return document.querySelectorAll('#members thead th')[1].getAttribute('aria-sort')";
     assert_eq!(browser.script(named), "ascending");
+}
+
+/// Each of the small plots of a picture is seen, at a place of its own, on a window and on a phone; and letters can be read there.
+fn panels_are_seen(browser: &mut Browser) {
+    let places = "const shown = [...document.querySelectorAll('#picture-reliability > svg')].filter(own => own.checkVisibility());
+        const inner = shown.flatMap(own => [...own.querySelectorAll('svg')]).map(own => own.getBoundingClientRect());
+        return [shown.length, ...new Set(inner.filter(own => own.width > 50 && own.height > 50)
+            .map(own => Math.round(own.x) + ' ' + Math.round(own.y)))]";
+    let smallest = "return Math.min(...[...document.querySelectorAll('figure.both > svg')].filter(own => own.checkVisibility())
+        .map(own => 12 * own.getBoundingClientRect().width / own.viewBox.baseVal.width))";
+    for (width, is_phone) in [(1200, false), (400, true)] {
+        let size =
+            json!({"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": is_phone});
+        browser.chrome("Emulation.setDeviceMetricsOverride", &size);
+        let seen = browser.script(places);
+        let seen = seen.as_array().unwrap();
+        assert_eq!(seen[0], 1, "one picture at {width}");
+        assert_eq!(seen.len(), 6, "a plot for each class at {width}: {seen:?}");
+        let letters = browser.script(smallest).as_f64().unwrap();
+        assert!(letters >= 11.0, "letters of {letters} pixels at {width}");
+    }
+    browser.chrome("Emulation.clearDeviceMetricsOverride", &json!({}));
 }
 
 /// A long name without blanks breaks: it would lie over the numbers beside it.

@@ -97,6 +97,7 @@ fn nothing(rows: usize) -> Evidence {
         rows,
         basis: Basis::HeldOut,
         classes: None,
+        class_rows: Vec::new(),
         numbers: None,
         levels: None,
         levels_drawn: 0,

@@ -1,9 +1,10 @@
 //! What pages say: whether combining is worth it, and what to look at.
 
 use dolmen::evaluate::compare::KeptCounts;
-use dolmen::recipe::Combined;
+use dolmen::recipe::{Combined, Recipe};
 use dolmen::run::Run;
 use dolmen::score::Estimate;
+use dolmen::table::{Categories, Column, Table};
 use dolmen_report::{Kind, ModelView, Options, PageOptions, Subject, draw, page};
 
 use crate::made;
@@ -215,4 +216,27 @@ fn comparisons_have_a_verdict() {
     assert!(html.contains("Would still more help?") && html.contains("the stack goes from"));
     let html = page_of(&Subject::Sets(&made::sets()));
     assert!(html.contains("best mean rank") && html.contains("cannot be told from"), "{html}");
+}
+
+/// A logarithmic pool that leaves a member behind still tells the powers of all, on its page and on the picture.
+#[test]
+fn weights_of_a_pool_without_some_members_are_told() {
+    let a: Vec<f64> = (0..300).map(|i| f64::from((i * i * 31 + i * 7) % 101) / 101.0).collect();
+    let wrong = |i: u64| (i * i * i * 17 + i * i * 5 + 3) % 97 > 77;
+    let class = |i: usize| if (a[i] > 0.5) == wrong(i as u64) { "no" } else { "yes" };
+    let classes = Categories::new((0..300).map(|i| Some(class(i))));
+    let columns = vec![
+        ("a".into(), Column::Numeric(a.clone())),
+        ("class".into(), Column::Categorical(classes)),
+    ];
+    let members = "['tree(depth=1)', 'neighbours(k=1)', 'logistic', 'class-frequencies']";
+    let recipe = format!(
+        "target = 'class'\nmembers = {members}\ncombiners = ['log-pool']\nkeep_stack = true"
+    );
+    let table = Table::new(columns).unwrap();
+    let fit = Recipe::from_toml(&recipe).unwrap().fit(&table, &Run::new(0)).unwrap();
+    assert!(fit.model.member_names().len() < 4, "one is left behind");
+    let subject = Subject::of(&fit.model);
+    let svg = draw(&subject, Kind::Weights, &Options::default()).unwrap();
+    assert!(["tree(depth=1)", "logistic"].iter().all(|name| svg.contains(name)), "{svg}");
 }

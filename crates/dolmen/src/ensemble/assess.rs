@@ -97,6 +97,8 @@ pub(super) struct Assessed<T: Task> {
     pub(super) rows: Vec<usize>,
     /// What it said about each of them, unseen.
     pub(super) predicted: Vec<f64>,
+    /// What that which is kept said about each of them, with the choice made by other rows: what the figures are of.
+    pub(super) judged: Vec<f64>,
     /// The fold in which each of them was held out, and who may judge it.
     pub(super) tried_on: TrialRows,
     /// The candidate as it was learned for each fold, if the folds are those the members were fitted on.
@@ -273,9 +275,9 @@ impl<T: Task> Assessor<'_, T> {
             (0..names.len()).map(|c| gather(&|_, fold| &fold.predicted[c])).collect();
         let candidates: Vec<Vec<f64>> = predicted.iter().map(|p| held.scores(p)).collect();
         let elsewhere = held.chosen_elsewhere(&candidates[..self.asked_for], trials.len());
-        let stack = held.part(&gather(&|v, fold| &fold.predicted[elsewhere[v]]));
-        let best = held.part(&gather(&|_, fold| &fold.best));
-        let uniform = held.part(&gather(&|_, fold| &fold.uniform));
+        let stack = held.part(gather(&|v, fold| &fold.predicted[elsewhere[v]]));
+        let best = held.part(gather(&|_, fold| &fold.best));
+        let uniform = held.part(gather(&|_, fold| &fold.uniform));
         let asked_for = candidates[..self.asked_for].iter();
         let means: Vec<f64> = asked_for.map(|s| weighted_mean(s, &held.shares)).collect();
         let found = match wider(first_largest(&means))? {
@@ -291,6 +293,11 @@ impl<T: Task> Assessor<'_, T> {
             best_member: best.figures,
             uniform: uniform.figures,
         };
+        let judged = match assessment.verdict.kept {
+            Kept::Stack => stack.predicted,
+            Kept::Uniform => uniform.predicted,
+            Kept::BestMember => best.predicted,
+        };
         let predicted = predicted.into_iter().nth(chosen).unwrap_or_default();
         let own = folds.into_iter().map(|mut fold| fold.combinations.swap_remove(chosen));
         let combinations = own.filter(|_| trials.by_plan()).collect();
@@ -301,6 +308,7 @@ impl<T: Task> Assessor<'_, T> {
             chosen,
             rows,
             predicted,
+            judged,
             tried_on,
             combinations,
             best: best_member,
@@ -432,9 +440,9 @@ impl<T: Task> HeldOut<T> {
         rows.map(|(i, row)| T::score(row, &self.target, i)).collect()
     }
 
-    fn part(&self, predicted: &[f64]) -> Part {
-        let figures = T::estimates(predicted, &self.target, &self.shares);
-        Part { scores: self.scores(predicted), figures }
+    fn part(&self, predicted: Vec<f64>) -> Part {
+        let figures = T::estimates(&predicted, &self.target, &self.shares);
+        Part { scores: self.scores(&predicted), figures, predicted }
     }
 
     /// For each fold, the candidate that did best on the other folds, or on the earlier ones in order of time. The first fold
@@ -453,10 +461,11 @@ impl<T: Task> HeldOut<T> {
     }
 }
 
-/// What one of those compared said about the rows tried on: its rows' scores and its figures.
+/// What one of those compared said about the rows tried on, with its rows' scores and its figures.
 struct Part {
     scores: Vec<f64>,
     figures: Estimates,
+    predicted: Vec<f64>,
 }
 
 impl Part {

@@ -42,7 +42,7 @@ pub struct Ensemble<T: Task> {
     width: usize,
 }
 
-/// What a stack said about rows that were held out from it in its check.
+/// What a stack, or what is kept in its place, said about rows that were held out from it in its check; its figures are of the same.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeldOutPredictions {
     /// The rows of the matrix, ascending.
@@ -113,10 +113,9 @@ impl<T: Task> Ensemble<T> {
         x: Rows<'_>,
         run: &Run,
     ) -> Result<Self> {
-        let Assessed { assessment, predicted, rows, tried_on, combinations, .. } = assessed;
+        let Assessed { assessment, predicted, judged, rows, tried_on, combinations, .. } = assessed;
         self.assessment = Some(assessment);
-        self.held_out =
-            Some(HeldOutPredictions { rows: rows.clone(), predicted: predicted.clone() });
+        self.held_out = Some(HeldOutPredictions { rows: rows.clone(), predicted: judged });
         let Some(matrix) = &self.matrix else {
             return Ok(self);
         };

@@ -1,7 +1,7 @@
 //! The matrix as a Parquet file: one column per member (per member and class), the target, weights, keys and table rows; of
 //! members that were fitted without pairs of folds one more for each fold.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -45,12 +45,15 @@ struct Description {
 
 /// The task's name if a file holds an out-of-sample matrix.
 pub fn task_of(path: &Path) -> Result<Option<String>> {
-    Ok(Kept::at(path)?.map(|kept| kept.0.task))
+    Ok(Kept::at(path)?.map(|kept| kept.description.task))
 }
 
 /// What a file says of the out-of-sample matrix that it holds.
 #[derive(Debug)]
-pub(crate) struct Kept(Description);
+pub(crate) struct Kept {
+    description: Description,
+    path: PathBuf,
+}
 
 impl Kept {
     /// `None` if a Parquet file holds something else.
@@ -66,17 +69,17 @@ impl Kept {
             let what = path.display().to_string();
             return Err(Error::Version { what, found: description.version, supported: VERSION });
         }
-        Ok(Some(Self(description)))
+        Ok(Some(Self { description, path: path.into() }))
     }
 
     /// The task's name.
     pub(crate) fn task(&self) -> &str {
-        &self.0.task
+        &self.description.task
     }
 
     /// The matrix of these rows of the file.
     pub(crate) fn matrix<T: Task>(&self, mut table: Table) -> Result<OutOfSample<T>> {
-        let description = &self.0;
+        let description = &self.description;
         let damaged = |problem: String| Error::data(Place::default(), problem);
         if description.task != T::NAME {
             let problem = format!("a matrix of task {}, not {}", description.task, T::NAME);
@@ -122,7 +125,7 @@ impl Kept {
         oos.data.clone_from(&description.data);
         oos.stream.clone_from(&description.stream);
         oos.failures.clone_from(&description.failures);
-        oos.file = Some(path.into());
+        oos.file = Some(self.path.clone());
         Ok(oos)
     }
 }

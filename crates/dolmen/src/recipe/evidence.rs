@@ -22,7 +22,7 @@ use crate::score::Histogram;
 use crate::score::curves::ClassCurves;
 use crate::score::residuals::PredictedTrue;
 use crate::table::{Features, Kind, Rows};
-use crate::target::Target;
+use crate::target::{Labels, Target};
 use crate::task::{Joint, Task};
 
 /// How predictions did row by row.
@@ -35,6 +35,9 @@ pub struct Evidence {
     /// Of classes: ROC, precision and recall, reliability, confusion; before calibration where rows were held out.
     #[serde(default)]
     pub classes: Option<ClassCurves>,
+    /// Of classes, where nothing but a matrix is known: the rows of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class_rows: Vec<(String, usize)>,
     /// Of numbers: predicted against true, and residuals.
     #[serde(default)]
     pub numbers: Option<PredictedTrue>,
@@ -142,6 +145,7 @@ impl Evidence {
             rows,
             basis,
             classes: None,
+            class_rows: Vec::new(),
             numbers: None,
             levels: None,
             levels_drawn: 0,
@@ -190,10 +194,13 @@ impl Evidence {
         Ok(evidence)
     }
 
-    /// Of a matrix alone: how alike its members go wrong.
+    /// Of a matrix alone: how alike its members go wrong, and the rows of its classes.
     pub fn of_matrix(matrix: &Matrix) -> Self {
-        let correlation = with_matrix!(matrix, matrix => MemberCorrelation::of(matrix));
-        Self { correlation, ..Self::new(matrix.rows(), Basis::LearnedFrom) }
+        let (correlation, class_rows) = with_matrix!(matrix, matrix => {
+            let labels = matrix.target().labels();
+            (MemberCorrelation::of(matrix), labels.map_or_else(Vec::new, rows_of_classes))
+        });
+        Self { correlation, class_rows, ..Self::new(matrix.rows(), Basis::LearnedFrom) }
     }
 
     /// What the task's predictions say of classes or numbers.
@@ -210,6 +217,10 @@ impl Evidence {
         }
         self.numbers = T::numbers(target).map(|truth| PredictedTrue::of(predicted, truth));
     }
+}
+
+fn rows_of_classes(labels: &Labels) -> Vec<(String, usize)> {
+    labels.classes().iter().cloned().zip(labels.counts()).collect()
 }
 
 /// What a stack makes of its own matrix.

@@ -1,8 +1,6 @@
 //! A density seen from one or two of its columns: the others are integrated out, which is exact for mixtures and product
 //! kernels.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use super::Sketch;
@@ -12,7 +10,7 @@ use crate::error::{Error, Place, Result};
 use crate::learner::density::DensityModel;
 use crate::learner::density::kernel::Shape;
 use crate::learner::{Fitted, Parameters};
-use crate::table::{Features, Schema};
+use crate::table::Features;
 use crate::task::Density;
 
 /// The density of one column: of the stack, and of each member with weight.
@@ -77,18 +75,20 @@ impl Model {
     /// The density of a column between two values; an error of models that are none, or whose members cannot be integrated.
     pub fn profile(&self, column: usize, range: [f64; 2], points: usize) -> Result<Profile> {
         let ensemble = self.stacked_density()?;
+        able(ensemble.density())?;
         let x = steps(range, points);
-        let whole = part(ensemble.density(), &[column])?;
         let weights = ensemble.combination().weights().unwrap_or_default();
         let mut members = Vec::new();
         for ((name, model), weight) in ensemble.names().zip(ensemble.models()).zip(weights) {
             if *weight > 0.0 {
-                let own = part(model.density(), &[column])?;
-                let values = densities(own.as_ref(), x.clone(), 1)?;
+                let values = densities(part(model.density(), column)?.as_ref(), x.clone())?;
                 members.push(DensityCurve { name: name.into(), weight: *weight, values });
             }
         }
-        let stack = densities(whole.as_ref(), x.clone(), 1)?;
+        // A density is the mixture of its members: where they are known so is it.
+        let total: f64 = members.iter().map(|own| own.weight).sum();
+        let mixed = |k: usize| members.iter().map(|own| own.weight / total * own.values[k]).sum();
+        let stack = (0..x.len()).map(mixed).collect();
         Ok(Profile { name: self.column_name(column), x, stack, members })
     }
 
@@ -100,10 +100,8 @@ impl Model {
         points: usize,
     ) -> Result<Surface> {
         let ensemble = self.stacked_density()?;
-        let whole = part(ensemble.density(), &columns)?;
         let [x, y] = ranges.map(|range| steps(range, points));
-        let cells = y.iter().flat_map(|y| x.iter().flat_map(move |x| [*x, *y])).collect();
-        let values = densities(whole.as_ref(), cells, 2)?;
+        let values = able(ensemble.density())?.on_grid(columns, &x, &y)?;
         Ok(Surface { names: columns.map(|j| self.column_name(j)), x, y, values })
     }
 
@@ -150,7 +148,7 @@ impl Model {
             let margin = 0.08 * (high - low);
             return Ok([low - margin, high + margin]);
         }
-        let own = part(self.stacked_density()?.density(), &[column])?;
+        let own = part(self.stacked_density()?.density(), column)?;
         Ok([own.quantile(0.001)?, own.quantile(0.999)?])
     }
 
@@ -179,17 +177,21 @@ fn kernel(parameters: &Parameters, column: usize) -> Option<(Shape, f64)> {
     Some((shape, *parameters.array("bandwidth")?.1.get(column)?))
 }
 
-/// The density of some columns.
-fn part(density: Option<&dyn DensityModel>, columns: &[usize]) -> Result<Box<dyn DensityModel>> {
-    let density = density.ok_or_else(|| {
+/// A density that can be seen column by column; an error of one that cannot.
+fn able(density: Option<&dyn DensityModel>) -> Result<&dyn DensityModel> {
+    density.ok_or_else(|| {
         let problem = "a member of the stack, or its combination, cannot be seen column by column";
         Error::data(Place::default(), problem)
-    })?;
-    density.marginal(columns)
+    })
 }
 
-fn densities(density: &dyn DensityModel, cells: Vec<f64>, width: usize) -> Result<Vec<f64>> {
-    let x = Features::new(cells, Arc::new(Schema::numeric(width)))?;
+/// The density of one column.
+fn part(density: Option<&dyn DensityModel>, column: usize) -> Result<Box<dyn DensityModel>> {
+    able(density)?.marginal(&[column])
+}
+
+fn densities(density: &dyn DensityModel, values: Vec<f64>) -> Result<Vec<f64>> {
+    let x = Features::numeric(values, 1)?;
     let mut out = vec![0.0; x.rows().rows()];
     density.predict_into(x.rows(), &mut out)?;
     out.iter_mut().for_each(|log| *log = log.exp());

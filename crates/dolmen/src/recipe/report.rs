@@ -259,13 +259,9 @@ impl OtherCombination {
         matrix: &OutOfSample<T>,
         check: Option<&Assessment>,
     ) -> Result<Self> {
-        let diagnostics = ensemble.combination().diagnostics();
-        let combination = ensemble.combination();
-        let weights = match combination.limit() {
-            Some(_) => ensemble.all_weights(),
-            None => combination.weights(),
-        };
-        let shown = Self::of(matrix, weights, diagnostics)?;
+        // Those of all members of the matrix, also where some without weight were left behind.
+        let weights = ensemble.all_weights();
+        let shown = Self::of(matrix, weights, ensemble.combination().diagnostics())?;
         Ok(Self {
             score: check.map(|check| check.stack.mean),
             gain_over_best: check.map(|check| check.gain_over_best),
@@ -285,7 +281,7 @@ impl OtherCombination {
         let alone = |m: usize| Estimate::of(&matrix.scores(m), &shares);
         let alone: Vec<Estimate> = (0..matrix.members().len()).map(alone).collect();
         let scores: Vec<f64> = alone.iter().map(|own| own.mean).collect();
-        // Where members without weight were left behind, the weights are fewer.
+        // Of a combination alone, without what it was learned as, the weights are fewer where members were left behind.
         let weights = weights.filter(|weights| weights.len() == scores.len());
         let member = |(m, name): (usize, &String)| OtherMember {
             name: name.clone(),

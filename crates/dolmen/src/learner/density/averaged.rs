@@ -9,7 +9,7 @@ use super::DensityModel;
 use crate::error::{Error, Result};
 use crate::learner::averaged::{Averageable, Averaged, Averaging};
 use crate::learner::{Diagnostics, Fitted, Learner, Stored};
-use crate::math::log_sum_exp;
+use crate::math::{bulk, log_sum_exp};
 use crate::store::{Parameters, Record, Registry, are_shares};
 use crate::table::{Features, Rows, Schema};
 use crate::task::{Density, Task};
@@ -164,6 +164,14 @@ impl DensityModel for FittedAverage {
         let marginal = |part: &&dyn DensityModel| Ok(erase(part.marginal(columns)?));
         let parts: Result<_> = self.able()?.iter().map(marginal).collect();
         Ok(Box::new(Self { weights: self.weights.clone(), parts: parts? }))
+    }
+
+    fn on_grid(&self, columns: [usize; 2], x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
+        let mut sum = vec![0.0; x.len() * y.len()];
+        for (part, weight) in self.able()?.iter().zip(&self.weights) {
+            bulk::add_scaled(&mut sum, *weight, &part.on_grid(columns, x, y)?);
+        }
+        Ok(sum)
     }
 
     /// Each part is conditioned, and weighs by the density it gives to the values given.

@@ -16,6 +16,7 @@ use super::Fitted;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::run::Run;
+use crate::table::Features;
 use crate::task::Density;
 
 /// A fitted density over numeric columns.
@@ -40,6 +41,17 @@ pub trait DensityModel: Fitted<Density> {
 
     /// The density of chosen columns, in that order, the others integrated out.
     fn marginal(&self, columns: &[usize]) -> Result<Box<dyn DensityModel>>;
+
+    /// The density of two columns, the others integrated out, at every place of a grid: of the first y at all x, then of the next. Both
+    /// ascend.
+    fn on_grid(&self, columns: [usize; 2], x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
+        let cells = y.iter().flat_map(|y| x.iter().flat_map(move |x| [*x, *y])).collect();
+        let mut out = vec![0.0; x.len() * y.len()];
+        let part = self.marginal(&columns)?;
+        part.predict_into(Features::numeric(cells, 2)?.rows(), &mut out)?;
+        out.iter_mut().for_each(|log| *log = log.exp());
+        Ok(out)
+    }
 
     /// The density of the remaining columns, in order, given the values of some: `(column, value)`.
     fn condition(&self, given: &[(usize, f64)]) -> Result<Box<dyn DensityModel>>;
@@ -78,8 +90,8 @@ pub trait DensityModel: Fitted<Density> {
 mod tests {
     use super::*;
     use crate::learner::averaged::{Averaged, Averaging};
+    use crate::learner::density::kernel::Shape;
     use crate::learner::{Learner, Sample};
-    use crate::table::Features;
 
     #[test]
     fn rows_are_drawn_with_the_numbers_of_the_run() {
@@ -100,6 +112,35 @@ mod tests {
             rows.chunks_exact_mut(2).for_each(|row| density.sample_into(&mut rng, row));
             assert_eq!(drawn, rows, "{learner:?}");
             assert_ne!(drawn, density.sample(5, &run.child(1)).unwrap(), "{learner:?}");
+        }
+    }
+
+    /// Kernels have a way of their own, averages ask their parts: all say what the density of the two columns says place by place.
+    #[test]
+    fn on_a_grid_stands_the_density_of_two_columns() {
+        let run = Run::with_threads(7, 1).unwrap();
+        let x: Vec<f64> = (0..900).map(|i| f64::from(i * i % 101) / 7.0).collect();
+        let x = Features::numeric(x, 3).unwrap();
+        let sample = Sample::new(x.rows(), &()).unwrap();
+        let kernel = |shape| KernelDensity { shape, ..KernelDensity::default() };
+        let mut learners: Vec<Box<dyn Learner<Density>>> = vec![Box::new(Gaussian::default())];
+        learners.extend(Shape::ALL.map(|shape| Box::new(kernel(shape)) as _));
+        let averaging = Averaging { fits: 2, ..Averaging::default() };
+        learners.push(Box::new(Averaged::new(kernel(Shape::Gaussian), averaging)));
+        let places = |from: f64, step: f64| (0..9).map(|k| from + step * f64::from(k)).collect();
+        let (across, up): (Vec<f64>, Vec<f64>) = (places(-1.0, 2.1), places(0.3, 1.7));
+        for learner in learners {
+            let model = learner.fit(&sample, &run).unwrap().remove(0);
+            let density = model.density().unwrap();
+            let part = density.marginal(&[2, 0]).unwrap();
+            let found = density.on_grid([2, 0], &across, &up).unwrap();
+            for (k, found) in found.iter().enumerate() {
+                let place = Features::numeric(vec![across[k % 9], up[k / 9]], 2).unwrap();
+                let mut log = [0.0];
+                part.predict_into(place.rows(), &mut log).unwrap();
+                let wanted = log[0].exp();
+                assert!((found - wanted).abs() <= 1e-6 * wanted + 1e-12, "{learner:?}, {k}");
+            }
         }
     }
 }

@@ -16,6 +16,7 @@ mod points;
 mod search;
 mod shape;
 mod sorted;
+mod surface;
 mod tile;
 mod tree;
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::evaluate::{self, Kernels, Shortcut};
 use super::points::Points;
 use super::shape::Shape;
+use super::surface;
 use super::{DensityModel, bad_value};
 use crate::error::{Error, Place, Result};
 use crate::learner::{Diagnostics, Fitted, Series};
@@ -206,6 +207,11 @@ impl DensityModel for FittedKernel {
         }
         self.check_columns(columns)?;
         Ok(Box::new(self.with_columns(columns, &self.weights)))
+    }
+
+    fn on_grid(&self, columns: [usize; 2], x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
+        self.check_columns(&columns)?;
+        Ok(surface::on_grid(self.kernels(), &self.bandwidth, columns, [x, y]))
     }
 
     /// A kernel density of the other columns, a row's weight multiplied by its kernels at the values given.
