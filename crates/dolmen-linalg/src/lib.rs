@@ -15,7 +15,7 @@
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::linalg::solvers::{Llt, Qr, Solve, SolveLstsq};
+use faer::linalg::solvers::{DenseSolveCore, Llt, Qr, Solve, SolveLstsq};
 use faer::{Accum, Par, Side};
 pub use faer::{Mat, MatMut, MatRef};
 
@@ -61,6 +61,11 @@ impl Cholesky {
     pub fn solve_vector(&self, right: &[f64]) -> Vec<f64> {
         let right = MatRef::from_column_major_slice(right, right.len(), 1);
         self.solve(right).col_as_slice(0).to_vec()
+    }
+
+    /// The inverse of the matrix.
+    pub fn inverse(&self) -> Mat<f64> {
+        self.0.inverse()
     }
 
     /// The logarithm of the determinant of L: half of that of the matrix.
@@ -157,6 +162,8 @@ mod tests {
         let factor = Cholesky::new(gram.as_ref()).expect("positive definite");
         let right = matrix(4, 2);
         close(&plain(&gram, &factor.solve(right.as_ref())), &right);
+        let identity = Mat::from_fn(4, 4, |i, j| if i == j { 1.0 } else { 0.0 });
+        close(&plain(&gram, &factor.inverse()), &identity);
         let (_, values) = eigen(gram.as_ref()).expect("finite");
         let expected: f64 = values.iter().map(|value| 0.5 * value.ln()).sum();
         assert!((factor.ln_root() - expected).abs() < 1e-12);

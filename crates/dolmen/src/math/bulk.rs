@@ -135,6 +135,43 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
+/// `y += (x - a)^2`, element by element.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub fn add_squares_from(a: f64, x: &[f64], y: &mut [f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        let way = x - a;
+        *y = lane::fma::<{ target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) }>(
+            way, way, *y,
+        );
+    }
+}
+
+/// `sum_i w_i (x_i - a)^2`.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+pub fn weighted_squares_from(a: f64, x: &[f64], w: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    let (x_blocks, x_rest) = x.as_chunks::<LANES>();
+    let (w_blocks, w_rest) = w.as_chunks::<LANES>();
+    for (x, w) in x_blocks.iter().zip(w_blocks) {
+        for l in 0..LANES {
+            let way = x[l] - a;
+            sums[l] = lane::fma::<
+                { target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64")) },
+            >(way * way, w[l], sums[l]);
+        }
+    }
+    let rest: f64 = x_rest.iter().zip(w_rest).map(|(x, w)| w * (x - a) * (x - a)).sum();
+    sums.iter().sum::<f64>() + rest
+}
+
 /// `sum_i x[k]_i y_i` of four x at once: y is read once instead of four times. Every x is at least as long as y.
 #[multiversion(targets(
     "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",

@@ -7,6 +7,7 @@
 use dolmen_linalg::{Cholesky, Mat};
 
 use super::Kernel;
+use crate::math::bulk;
 
 /// Centre and deviation of log lengths, but for half the logarithm of the columns.
 const LENGTHS: (f64, f64) = (std::f64::consts::SQRT_2, 1.732_050_807_568_877_2);
@@ -44,32 +45,31 @@ impl Evidence {
     pub(super) fn at(&self, at: &[f64], slopes: &mut [f64]) -> f64 {
         let (lengths, noise) = meaning(at);
         let (rows, columns) = (self.target.len(), self.columns);
-        let inverse: Vec<f64> = lengths.iter().map(|length| 1.0 / length).collect();
-        let points: Vec<f64> =
-            self.points.iter().enumerate().map(|(k, value)| value * inverse[k % columns]).collect();
-        let row = |i: usize| &points[i * columns..(i + 1) * columns];
+        // Inputs in lengths, column after column, so that what is done to a row and all after it runs along the memory.
+        let points: Vec<f64> = (0..columns * rows)
+            .map(|at| self.points[at % rows * columns + at / rows] / lengths[at / rows])
+            .collect();
+        let column = |k: usize| &points[k * rows..(k + 1) * rows];
         // Of each pair its likeness, and minus twice the derivative of that by the squared distance.
         let mut slope_of_pair = vec![0.0; rows * rows];
         let mut likeness = Mat::zeros(rows, rows);
         for i in 0..rows {
-            likeness[(i, i)] = 1.0 + noise / self.weights[i];
-            for j in 0..i {
-                let square = row(i).iter().zip(row(j)).map(|(x, y)| (x - y) * (x - y)).sum();
-                let (value, slope) = self.kernel.at(square);
-                likeness[(i, j)] = value;
-                likeness[(j, i)] = value;
-                slope_of_pair[i * rows + j] = slope;
+            let own = &mut likeness.col_as_slice_mut(i)[i..];
+            own[0] = 1.0 + noise / self.weights[i];
+            for k in 0..columns {
+                bulk::add_squares_from(column(k)[i], &column(k)[i + 1..], &mut own[1..]);
             }
+            self.kernel
+                .at_squares(&mut own[1..], &mut slope_of_pair[i * rows + i + 1..][..rows - i - 1]);
         }
         let Some(factor) = Cholesky::new(likeness.as_ref()) else {
             slopes.fill(0.0);
             return f64::INFINITY;
         };
-        let inverted = factor.solve(Mat::<f64>::identity(rows, rows).as_ref());
+        let inverted = factor.inverse();
         let alpha: Vec<f64> =
-            (0..rows).map(|i| (0..rows).map(|j| inverted[(j, i)] * self.target[j]).sum()).collect();
-        let fit: f64 = alpha.iter().zip(&self.target).map(|(a, y)| a * y).sum();
-        let fit = fit.max(f64::MIN_POSITIVE);
+            (0..rows).map(|i| bulk::dot(inverted.col_as_slice(i), &self.target)).collect();
+        let fit = bulk::dot(&alpha, &self.target).max(f64::MIN_POSITIVE);
         let count: f64 = self.weights.iter().sum();
         // A row of weight w is w rows: their noise about their mean counts, too.
         let repeated = count - rows as f64;
@@ -78,12 +78,13 @@ impl Evidence {
         let by_pair = |i: usize, j: usize| inverted[(i, j)] - alpha[i] * alpha[j] * count / fit;
         slopes.fill(0.0);
         for i in 0..rows {
-            for j in 0..i {
-                let slope = by_pair(i, j) * slope_of_pair[i * rows + j];
-                if slope != 0.0 {
-                    let pairs = row(i).iter().zip(row(j)).zip(slopes.iter_mut());
-                    pairs.for_each(|((x, y), sum)| *sum += slope * (x - y) * (x - y));
-                }
+            let of_pairs = &mut slope_of_pair[i * rows..(i + 1) * rows][i + 1..];
+            let pairs = of_pairs.iter_mut().zip(&inverted.col_as_slice(i)[i + 1..]);
+            for ((slope, inverted), alpha_of_other) in pairs.zip(&alpha[i + 1..]) {
+                *slope *= inverted - alpha[i] * alpha_of_other * count / fit;
+            }
+            for (k, sum) in slopes.iter_mut().take(columns).enumerate() {
+                *sum += bulk::weighted_squares_from(column(k)[i], &column(k)[i + 1..], of_pairs);
             }
         }
         let by_noise: f64 = (0..rows).map(|i| 0.5 * by_pair(i, i) / self.weights[i]).sum();
@@ -106,17 +107,23 @@ impl Evidence {
 }
 
 impl Kernel {
-    /// The likeness at a squared distance in lengths, and minus twice its derivative there.
-    fn at(self, square: f64) -> (f64, f64) {
+    /// Replaces squared distances in lengths by the likeness there, and writes minus twice its derivatives.
+    fn at_squares(self, squares: &mut [f64], slopes: &mut [f64]) {
         match self {
             Self::Matern => {
-                let a = (5.0 * square).sqrt();
-                let fall = (-a).exp();
-                ((1.0 + a + a * a / 3.0) * fall, 5.0 / 3.0 * (1.0 + a) * fall)
+                squares.iter_mut().for_each(|square| *square = (5.0 * *square).sqrt());
+                slopes.iter_mut().zip(&*squares).for_each(|(fall, a)| *fall = -a);
+                bulk::exp_in_place(slopes);
+                for (a, fall) in squares.iter_mut().zip(slopes) {
+                    let likeness = (1.0 + *a + *a * *a / 3.0) * *fall;
+                    *fall *= 5.0 / 3.0 * (1.0 + *a);
+                    *a = likeness;
+                }
             }
             Self::Rbf => {
-                let value = (-0.5 * square).exp();
-                (value, value)
+                squares.iter_mut().for_each(|square| *square *= -0.5);
+                bulk::exp_in_place(squares);
+                slopes.copy_from_slice(squares);
             }
         }
     }
