@@ -86,7 +86,14 @@ fn parted(names: &[&str], size: f64, room: f64) -> Vec<String> {
     let fits =
         |head: &usize| width(&letters[0][..*head].iter().collect::<String>(), size) < 0.4 * room;
     let head = (0..from).rev().find(fits).unwrap_or(0);
-    let cut: Vec<String> = letters.iter().map(|own| with_head(own, head)).collect();
+    let mut cut: Vec<String> = letters.iter().map(|own| with_head(own, head)).collect();
+    // Those that are alike still differ further on.
+    for group in groups(&cut).into_iter().filter(|own| (2..names.len()).contains(&own.len())) {
+        let own: Vec<&str> = group.iter().map(|&k| names[k]).collect();
+        if own.iter().any(|name| *name != own[0]) {
+            group.iter().zip(parted(&own, size, room)).for_each(|(&k, text)| cut[k] = text);
+        }
+    }
     let numbered = |(k, text): (usize, &String)| {
         let is_first = cut.iter().position(|other| other == text) == Some(k);
         let number = format!(" #{}", k + 1);
@@ -94,6 +101,13 @@ fn parted(names: &[&str], size: f64, room: f64) -> Vec<String> {
         if is_first { text.clone() } else { start_of(text, size, room) + &number }
     };
     cut.iter().enumerate().map(numbered).collect()
+}
+
+/// The places of texts that are the same.
+fn groups(texts: &[String]) -> Vec<Vec<usize>> {
+    let alike = |k: usize| (0..texts.len()).filter(|&j| texts[j] == texts[k]).collect();
+    let all: Vec<Vec<usize>> = (0..texts.len()).map(alike).collect();
+    all.into_iter().enumerate().filter(|(k, own)| own[0] == *k).map(|(_, own)| own).collect()
 }
 
 /// The text, or as much of its beginning as fits, with an ellipsis behind.
@@ -225,6 +239,14 @@ mod tests {
         let (four, five, three) = (mixture("4"), mixture("5"), "mixture(components=3)");
         let cut = told_apart(&[&four, &five, three], 12.0, 170.0);
         assert!(cut[0].contains("components=4") && cut[1].contains("components=5"), "{cut:?}");
+        // Names that differ in one parameter or else in the next are told by what differs, not by numbers.
+        let of = |depth: u32, rate: &str| {
+            format!("xgboost(max_depth={depth}, learning_rate={rate}, subsample=0.8) of Tuesday")
+        };
+        let deep = [of(0, "0.01"), of(0, "0.02"), of(1, "0.03"), of(1, "0.04")];
+        let cut = told_apart(&deep.each_ref().map(String::as_str), 12.0, 170.0);
+        let rates = ["=0.01", "=0.02", "=0.03", "=0.04"];
+        assert!(cut.iter().zip(rates).all(|(text, rate)| text.contains(rate)), "{cut:?}");
         // The same name twice is the same text twice.
         assert_eq!(told_apart(&[&four, &four], 12.0, 100.0)[0], fitted(&four, 12.0, 100.0));
     }

@@ -29,9 +29,9 @@ pub(super) fn worth(subject: &Subject<'_>, check: &Assessment, kept: &str) -> St
     format!("{own}{}", and_new_rows(subject))
 }
 
-/// What new rows say, if there are any.
+/// What new rows say, if there are any; those that it was fitted to say nothing.
 fn and_new_rows(subject: &Subject<'_>) -> String {
-    let new = subject.model().and_then(|view| view.score);
+    let new = subject.model().and_then(|view| view.score).filter(|_| !subject.knows_rows());
     new.map_or_else(String::new, |score| format!(" {}", on_new_rows(score)))
 }
 

@@ -17,10 +17,10 @@ const GRID: usize = 60;
 const MOST_PARTS: usize = 7;
 const KEY: f64 = 190.0;
 
-/// The numeric columns asked for, completed by the most important ones.
+/// The numeric columns asked for, completed by those that decide most who has a say.
 fn chosen(view: &ModelView<'_>, count: usize, options: &Options) -> Result<Option<Vec<usize>>> {
     let fields = view.model.schema().fields();
-    let numeric = view.model.numeric_inputs();
+    let numeric = view.model.numeric_inputs(options.member.as_deref())?;
     let names: Vec<&str> = numeric.iter().map(|&j| fields[j].name.as_str()).collect();
     let hint = if count == 1 {
         "two inputs are shown by the picture 'regions'"

@@ -182,7 +182,9 @@ fn without_the_hopeless(lanes: &[Lane], (low, high): (f64, f64)) -> (f64, f64) {
     let middle = values.get(values.len() / 2).copied().unwrap_or(low);
     let floor = high - 5.0 * (high - middle).max(1e-3 * high.abs());
     let kept = score_ends(lanes).filter(|v| v.is_finite() && *v >= floor).fold(high, f64::min);
-    (if floor > low { kept } else { low }, high)
+    // What would not make the axis twice as long may as well be on it.
+    let near = high - 2.0 * (high - kept);
+    (if low >= floor.min(near) { low } else { kept }, high)
 }
 
 fn score_lanes(subject: &Subject<'_>) -> Option<(Vec<Lane>, String)> {

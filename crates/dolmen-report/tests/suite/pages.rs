@@ -294,3 +294,21 @@ fn new_rows_are_judged_by_themselves() {
     assert!(!html.contains("score it on rows that took part in nothing"), "that was done");
     assert!(html.contains("data-frame"), "values of curves for the pointer");
 }
+
+/// A page is small enough to be mailed, whatever the members and columns of a density are.
+#[test]
+fn the_page_of_a_density_of_many_members_is_small() {
+    let bell = |i: usize, k: usize| (0..4).map(|n| noise(i, 10 * k + n) - 0.5).sum::<f64>();
+    let column = |k: usize| Column::Numeric((0..240).map(|i| bell(i, k)).collect());
+    let columns = (0..6).map(|k| (format!("column {k}"), column(k))).collect();
+    let members =
+        "['kernel(bandwidth=[0.1, 0.2, 0.4, 0.8])', 'mixture(components=[1, 2, 4])', 'gaussian']";
+    let recipe =
+        format!("members = {members}\ncombiners = ['uniform']\nkeep_stack = true\ncheck = 'none'");
+    let table = Table::new(columns).unwrap();
+    let fit = Recipe::from_toml(&recipe).unwrap().fit(&table, &Run::new(0)).unwrap();
+    let html = page(&Subject::of(&fit.model), &PageOptions::default()).unwrap();
+    check(&html);
+    assert!(html.len() < 700_000, "{} bytes", html.len());
+    assert!(html.contains("2 members of no more weight than those named"), "six are drawn");
+}

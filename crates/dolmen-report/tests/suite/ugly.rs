@@ -284,3 +284,17 @@ fn eight_classes_are_told_apart() {
     let own = draw(&subject, Kind::Reliability, &Options::default()).unwrap();
     assert_eq!(own.matches("<svg").count(), 9);
 }
+
+/// Levels have dots without lines: those of the eighth class are rings, in the key too.
+#[test]
+fn dots_of_eight_classes_are_told_apart() {
+    let report = made::weighing(&["only"], "classification");
+    let mut evidence = of_eight();
+    evidence.dependence[0].levels = Some((0..5).map(|k| format!("level {k}")).collect());
+    evidence.dependence[0].values = (0..5).map(f64::from).collect();
+    let subject = Subject::Weighing(&report, Some(&evidence));
+    let svg = draw(&subject, Kind::Dependence, &Options::default()).unwrap();
+    let circles = || svg.split("<circle").skip(1).map(|own| own.split('>').next().unwrap());
+    assert_eq!(circles().count(), 8 * 5 + 8, "{svg}");
+    assert_eq!(circles().filter(|own| own.contains("fill=\"none\"")).count(), 5 + 1, "{svg}");
+}

@@ -1,7 +1,7 @@
 //! What pages say: whether combining is worth it, and what to look at.
 
 use dolmen::evaluate::compare::KeptCounts;
-use dolmen::recipe::{Combined, Recipe};
+use dolmen::recipe::{Combined, FitReport, Recipe};
 use dolmen::run::Run;
 use dolmen::score::Estimate;
 use dolmen::table::{Categories, Column, Table};
@@ -239,4 +239,49 @@ fn weights_of_a_pool_without_some_members_are_told() {
     let subject = Subject::of(&fit.model);
     let svg = draw(&subject, Kind::Weights, &Options::default()).unwrap();
     assert!(["tree(depth=1)", "logistic"].iter().all(|name| svg.contains(name)), "{svg}");
+}
+
+/// Rows that a model was fitted to are no new rows, and the page says so; others of the same kind are.
+#[test]
+fn rows_that_a_model_was_fitted_to_are_noticed() {
+    let fit = fit("target = 'y'\nmembers = ['ridge', 'tree']", &["class"]);
+    let told = |rows: usize| {
+        let (model, run) = (&fit.model, Run::new(0));
+        let (score, evidence) =
+            model.judge(model.rows_of(table(rows)).unwrap(), false, &run).unwrap();
+        let (evidence, score) = (Some(&evidence), Some(&score));
+        page_of(&Subject::Model(ModelView { model, evidence, score, rows: None }))
+    };
+    let same = "look like those it was fitted to";
+    assert!(told(240).contains(same) && !told(240).contains("On the 240 new rows"));
+    assert!(!told(239).contains(same));
+}
+
+/// Figures and pictures of a check are of the same predictions, whatever each fold chose.
+#[test]
+fn figures_and_pictures_of_a_check_agree() {
+    let recipe = "target = 'class'\nmembers = ['tree', 'logistic', 'neighbours(k=3)']\ncombiners = ['simplex', 'log-pool', 'uniform']";
+    let fit = fit(recipe, &["y"]);
+    let Some(FitReport::Stack(stack)) = fit.model.report() else { panic!("a stack") };
+    let figures = stack.figures.as_ref().unwrap();
+    let own = match stack.kept.as_str() {
+        "stack" => &figures.stack,
+        "uniform" => &figures.uniform,
+        _ => &figures.best_member,
+    };
+    let curves = fit.model.evidence().unwrap().classes.as_ref().unwrap();
+    let confusion = curves.confusion.as_ref().unwrap();
+    let wrong = confusion.counts[1] + confusion.counts[2];
+    assert!((own["error"].mean - wrong as f64 / 240.0).abs() < 1e-9, "{wrong} rows");
+    assert!((own["auc"].mean - curves.curves[0].area).abs() < 1e-9);
+}
+
+/// The rows of a class are known of a matrix, too.
+#[test]
+fn a_rare_class_of_a_matrix_is_noticed() {
+    let report = made::weighing(&["a", "b"], "classification");
+    let mut evidence = made::of_density();
+    evidence.class_rows = vec![("often".into(), 290), ("seldom".into(), 4)];
+    let html = page_of(&Subject::Weighing(&report, Some(&evidence)));
+    assert!(html.contains("Few rows are of class 'seldom' (4)"), "{html}");
 }

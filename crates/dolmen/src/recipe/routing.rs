@@ -29,6 +29,21 @@ pub struct Routing {
     pub held: Vec<(String, String)>,
 }
 
+/// Values of an input by which it is seen how much shares move along it.
+const LOOKED_AT: usize = 21;
+
+impl Routing {
+    /// How far the shares move: the most less the least of each part, summed over the parts.
+    fn movement(&self) -> f64 {
+        let parts = self.parts.len().max(1);
+        let reach = |k: usize| {
+            let own = || self.shares.iter().skip(k).step_by(parts).copied();
+            own().fold(f64::NEG_INFINITY, f64::max) - own().fold(f64::INFINITY, f64::min)
+        };
+        (0..self.parts.len()).map(reach).sum()
+    }
+}
+
 impl Model {
     /// Who has a say over one or two numeric inputs, `points` values each. Of the combination, if it is a gate; else of the member
     /// with this name, or of the first that has experts. `None` if nobody does, or the model does not know its inputs' ranges.
@@ -51,18 +66,17 @@ impl Model {
         }))
     }
 
-    /// The columns of numbers, the most important first, where that is known.
-    pub fn numeric_inputs(&self) -> Vec<usize> {
+    /// The columns of numbers, first those along which the shares of [`Model::routing`] move most, all others at what is usual.
+    pub fn numeric_inputs(&self, member: Option<&str>) -> Result<Vec<usize>> {
         let fields = self.schema().fields();
-        let is_numeric = |j: &usize| matches!(fields[*j].kind, Kind::Numeric);
-        let mut columns: Vec<usize> = (0..fields.len()).filter(is_numeric).collect();
-        if let Some(importance) = self.evidence().and_then(|own| own.importance.as_ref()) {
-            let rank = |j: &usize| {
-                importance.inputs.iter().position(|input| input.columns.contains(&fields[*j].name))
-            };
-            columns.sort_by_key(|j| rank(j).unwrap_or(usize::MAX));
+        let numeric = (0..fields.len()).filter(|j| matches!(fields[*j].kind, Kind::Numeric));
+        let mut moved = Vec::new();
+        for j in numeric {
+            let routing = self.routing(&[j], LOOKED_AT, member)?;
+            moved.push((j, routing.map_or(0.0, |own| own.movement())));
         }
-        columns
+        moved.sort_by(|a, b| b.1.total_cmp(&a.1));
+        Ok(moved.into_iter().map(|(j, _)| j).collect())
     }
 
     /// Rows on a grid of some inputs, all others at what is usual; also the inputs' values, and what the others are.
@@ -132,4 +146,28 @@ fn routes<T: Task>(ensemble: &Ensemble<T>, grid: &Features, member: Option<&str>
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::recipe::Recipe;
+    use crate::run::Run;
+    use crate::table::{Column, Table};
+
+    /// The target is one line left of the middle of `where`, and another right of it; the first column says nothing.
+    #[test]
+    fn the_input_that_decides_who_answers_comes_first() {
+        let value = |i: u32, k: u32| f64::from((i * i * 31 + i * (7 + k)) % 101) / 101.0;
+        let column = |k: u32| (0..300).map(|i| value(i, k)).collect::<Vec<f64>>();
+        let (idle, place, x) = (column(0), column(4), column(9));
+        let truth = |i: usize| if place[i] < 0.5 { 3.0 * x[i] } else { 4.0 - 5.0 * x[i] };
+        let y = (0..300).map(truth).collect();
+        let columns = [("idle", idle), ("where", place.clone()), ("x", x.clone()), ("y", y)]
+            .map(|(name, values)| (name.to_string(), Column::Numeric(values)));
+        let recipe = "target = 'y'\nmembers = ['experts(count=2)']\nalone = true";
+        let table = Table::new(columns.into()).unwrap();
+        let fit = Recipe::from_toml(recipe).unwrap().fit(&table, &Run::new(0)).unwrap();
+        let order = fit.model.numeric_inputs(None).unwrap();
+        assert_eq!((order.len(), order[0]), (3, 1), "{order:?}");
+    }
 }
