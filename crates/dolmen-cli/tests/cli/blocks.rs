@@ -255,7 +255,7 @@ fn the_matrix_of_blocks_is_kept() {
         }
     }
     let before = std::fs::read(folder.path("m.parquet")).unwrap();
-    folder.refuses_naming(&fit, &["m.parquet", "block by block", "--oos"]);
+    folder.refuses_naming(&fit, &["m.parquet", "block by block", "take up a matrix"]);
     assert_eq!(std::fs::read(folder.path("m.parquet")).unwrap(), before);
 }
 

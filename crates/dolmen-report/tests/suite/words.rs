@@ -198,7 +198,7 @@ fn a_stack_without_a_check_is_not_said_to_be_unknown() {
     let (model, run) = (&fit.model, Run::new(0));
     let html = page_of(&Subject::of(model));
     assert!(!html.contains("nothing was held out") && html.contains("Is the stack worth it?"));
-    assert!(html.contains("was not checked"));
+    assert!(html.contains("no check of the stack as a whole"));
     let (score, evidence) = model.judge(model.rows_of(table(90)).unwrap(), false, &run).unwrap();
     let (evidence, score) = (Some(&evidence), Some(&score));
     let html = page_of(&Subject::Model(ModelView { model, evidence, score, rows: None }));
