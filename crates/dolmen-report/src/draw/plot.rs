@@ -73,7 +73,7 @@ impl Plot {
         };
         // Between two values the script goes along the line, so that those a few pixels apart say enough.
         let step = values.len().div_ceil(MOST_TOLD);
-        let last = values.last().filter(|_| (values.len() - 1) % step != 0);
+        let last = values.last().filter(|_| !(values.len() - 1).is_multiple_of(step));
         let told: Vec<&(f64, f64)> = values.iter().step_by(step).chain(last).collect();
         let listed = |of: &dyn Fn(&(f64, f64)) -> String| {
             told.iter().map(|point| of(point)).collect::<Vec<_>>().join(" ")

@@ -91,13 +91,16 @@ pub fn refit<T: Task, L: Learner<T> + ?Sized>(
     by_split(&learner.members(), sample, plan, run, &fit)
 }
 
+/// What a learner has of one split.
+type OfSplit<'a, V> = dyn Fn(&Split, &Run) -> Result<V> + Sync + 'a;
+
 /// The same for learners that have their own way to one split's predictions: one column per member of its held-out rows.
 pub(crate) fn by_split<T: Task>(
     members: &[String],
     sample: &Sample<'_, T>,
     plan: &Plan,
     run: &Run,
-    predict: &(dyn Fn(&Split, &Run) -> Result<Vec<Vec<f64>>> + Sync),
+    predict: &OfSplit<'_, Vec<Vec<f64>>>,
 ) -> Result<Block> {
     let predict = |split: &Split, run: &Run| Ok((predict(split, run)?, ()));
     Ok(by_split_keeping(members, sample, plan, run, &predict)?.0)
@@ -109,7 +112,7 @@ pub(crate) fn by_split_keeping<T: Task, K: Send>(
     sample: &Sample<'_, T>,
     plan: &Plan,
     run: &Run,
-    predict: &(dyn Fn(&Split, &Run) -> Result<(Vec<Vec<f64>>, K)> + Sync),
+    predict: &OfSplit<'_, (Vec<Vec<f64>>, K)>,
 ) -> Result<(Block, Vec<K>)> {
     if plan.rows() != sample.rows() {
         return Err(Error::shape("rows of the plan", sample.rows(), plan.rows()));

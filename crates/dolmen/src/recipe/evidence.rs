@@ -200,7 +200,7 @@ impl Evidence {
             let labels = matrix.target().labels();
             (MemberCorrelation::of(matrix), labels.map_or_else(Vec::new, rows_of_classes))
         });
-        Self { correlation, class_rows, ..Self::new(matrix.rows(), Basis::LearnedFrom) }
+        Self { class_rows, correlation, ..Self::new(matrix.rows(), Basis::LearnedFrom) }
     }
 
     /// What the task's predictions say of classes or numbers.

@@ -27,8 +27,10 @@ pub use streamed_squares::StreamedSquares;
 use crate::error::{Error, Place, Result};
 
 /// Shows blocks of a matrix one after the other, always in the same order: its columns, and the row weights.
-pub type ShowBlocks<'a> =
-    dyn Fn(&mut dyn FnMut(Vec<Vec<f64>>, &[f64]) -> Result<()>) -> Result<()> + Sync + 'a;
+pub type ShowBlocks<'a> = dyn Fn(&mut TakeBlock<'_>) -> Result<()> + Sync + 'a;
+
+/// What is done with a block: its columns, and the row weights.
+pub type TakeBlock<'a> = dyn FnMut(Vec<Vec<f64>>, &[f64]) -> Result<()> + 'a;
 
 /// Weights found, and how good they are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

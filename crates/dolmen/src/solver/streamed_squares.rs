@@ -116,6 +116,7 @@ fn solution(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solver::TakeBlock;
     use crate::solver::least_squares::LeastSquares;
     use crate::solver::problem::WeightProblem;
 
@@ -130,10 +131,10 @@ mod tests {
             };
             let mut columns = vec![column(1.3, 1.0), column(2.1, 0.8), column(0.4, 2.0)];
             columns.push(target.iter().map(|t| 0.5 - t).collect());
-            let weights: Vec<f64> = (0..900).map(|i| (i % 4) as f64).collect();
+            let weights: Vec<f64> = (0..900).map(|i| f64::from(i % 4)).collect();
             let problem = LeastSquares::new(columns.clone(), target.clone()).unwrap();
             let problem = problem.weighted(&weights).unwrap();
-            let show = |show: &mut dyn FnMut(Vec<Vec<f64>>, &[f64]) -> Result<()>| {
+            let show = |show: &mut TakeBlock<'_>| {
                 for rows in [0..250, 250..900] {
                     let errors = |column: &Vec<f64>| {
                         rows.clone().map(|i| column[i] - target[i]).collect::<Vec<f64>>()

@@ -39,11 +39,14 @@ fn each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().for_each(work);
 }
 
+/// What is done to a part, which has a number.
+type OnPart<'a, T, E> = dyn Fn(usize, &mut [T]) -> Result<(), E> + Sync + 'a;
+
 /// Hands out `all` in consecutive parts of `size`, the last of which may be shorter, with their numbers.
 pub(crate) fn try_parts<T: Send, E: Send>(
     all: &mut [T],
     size: usize,
-    work: &(dyn Fn(usize, &mut [T]) -> Result<(), E> + Sync),
+    work: &OnPart<'_, T, E>,
 ) -> Result<(), E> {
     all.par_chunks_mut(size).enumerate().try_for_each(|(number, part)| work(number, part))
 }

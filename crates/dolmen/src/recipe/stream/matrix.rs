@@ -7,9 +7,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use crate::error::{Error, Result};
-
-/// What is done with a block: its columns, and the rows' weights.
-pub(super) type Show<'a> = dyn FnMut(Vec<Vec<f64>>, &[f64]) -> Result<()> + 'a;
+use crate::solver::TakeBlock;
 
 /// A matrix in a file that goes with it, block after block: the rows' weights, their folds, then its columns.
 pub(super) struct DiskMatrix {
@@ -92,7 +90,7 @@ pub(super) struct DiskRows<'a> {
 
 impl DiskRows<'_> {
     /// Shows block after block: columns, and the rows' weights, which are 0 for rows that are not among these.
-    pub(super) fn show(self, show: &mut Show<'_>) -> Result<()> {
+    pub(super) fn show(self, show: &mut TakeBlock<'_>) -> Result<()> {
         let without = self.without.map(|fold| fold as f64);
         self.matrix.show(&mut |Block { mut weights, folds, columns }| {
             if without.is_some() {

@@ -1,7 +1,7 @@
 //! The best weights for a matrix on disk, by passes over it.
 
 use super::judged::{Alone, Judged};
-use super::matrix::{DiskMatrix, DiskRows, Show};
+use super::matrix::{DiskMatrix, DiskRows};
 use crate::combine::{Method, Weighable, Weights, pseudo_bma};
 use crate::error::Result;
 use crate::math::first_largest;
@@ -9,7 +9,7 @@ use crate::recipe::model::Anywhere;
 use crate::run::Run;
 use crate::solver::problem::unit;
 use crate::solver::simplex::{EmOptions, SimplexOptions, StreamedScore};
-use crate::solver::{Solution, StreamedSquares};
+use crate::solver::{Solution, StreamedSquares, TakeBlock};
 use crate::target::Target;
 use crate::task::{Classification, Density, Joint, Regression, Task};
 
@@ -40,7 +40,7 @@ pub(in crate::recipe) trait Streamable: Anywhere + Weighable {
         options: &Weights,
         run: &Run,
     ) -> Result<Option<Solution>> {
-        let show = |show: &mut Show<'_>| rows.show(show);
+        let show = |show: &mut TakeBlock<'_>| rows.show(show);
         let problem = || StreamedScore::new(&show, start.len(), options.prior, run);
         let tolerance = options.tolerance;
         let limits = SimplexOptions { tolerance, ..SimplexOptions::default() };
@@ -86,7 +86,7 @@ impl Streamable for Regression {
         options: &Weights,
         run: &Run,
     ) -> Result<Option<Solution>> {
-        let show = |show: &mut Show<'_>| rows.show(show);
+        let show = |show: &mut TakeBlock<'_>| rows.show(show);
         let problem = StreamedSquares::new(&show, start.len(), run);
         match options.method {
             Method::Simplex => problem.simplex(start),

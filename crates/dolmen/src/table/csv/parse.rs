@@ -149,14 +149,12 @@ impl Numbers {
         if missing.contains(cell) {
             return f64::NAN;
         }
-        match number::parse(cell) {
-            Some(value) => missing.known(value),
-            None => {
-                self.texts += 1;
-                self.first_text.get_or_insert_with(|| (row, cell.into()));
-                f64::NAN
-            }
+        if let Some(value) = number::parse(cell) {
+            return missing.known(value);
         }
+        self.texts += 1;
+        self.first_text.get_or_insert_with(|| (row, cell.into()));
+        f64::NAN
     }
 }
 
