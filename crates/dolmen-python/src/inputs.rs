@@ -246,6 +246,7 @@ fn of_array(values: Values, columns: usize, truth: Option<Column>) -> Result<Dat
         times: None,
         gap: 0,
         folds: None,
+        lots: None,
         conventions: Conventions::default(),
         notes: Vec::new(),
     })

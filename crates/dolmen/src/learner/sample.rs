@@ -69,6 +69,7 @@ pub struct Sample<'a, T: Task> {
     times: Option<&'a [f64]>,
     gap: usize,
     folds: Option<&'a [u32]>,
+    lots: Option<&'a [u64]>,
 }
 
 #[expect(clippy::expl_impl_clone_on_copy, reason = "a derive would ask for a target that is Copy")]
@@ -89,8 +90,8 @@ impl<'a, T: Task> Sample<'a, T> {
             }
             _ => {
                 target.check()?;
-                let (weights, groups, times, folds) = (None, None, None, None);
-                Ok(Self { x, target, weights, groups, times, gap: 0, folds })
+                let (weights, groups, times) = (None, None, None);
+                Ok(Self { x, target, weights, groups, times, gap: 0, folds: None, lots: None })
             }
         }
     }
@@ -147,6 +148,15 @@ impl<'a, T: Task> Sample<'a, T> {
         Ok(Self { folds: Some(folds), ..self })
     }
 
+    /// The same sample with what its rows' folds are drawn by in a plan that is [hashed](crate::plan::Hashed), where that is not their
+    /// group or place.
+    pub fn drawn_by(self, lots: &'a [u64]) -> Result<Self> {
+        if lots.len() != self.x.rows() {
+            return Err(Error::shape("lots of the rows", self.x.rows(), lots.len()));
+        }
+        Ok(Self { lots: Some(lots), ..self })
+    }
+
     /// The same rows with other inputs, such as encoded ones.
     pub fn with_inputs<'b>(&self, x: Rows<'b>) -> Result<Sample<'b, T>>
     where
@@ -155,14 +165,14 @@ impl<'a, T: Task> Sample<'a, T> {
         if x.rows() != self.rows() {
             return Err(Error::shape("rows of the inputs", self.rows(), x.rows()));
         }
-        let Self { target, weights, groups, times, gap, folds, .. } = *self;
-        Ok(Sample { x, target, weights, groups, times, gap, folds })
+        let Self { target, weights, groups, times, gap, folds, lots, .. } = *self;
+        Ok(Sample { x, target, weights, groups, times, gap, folds, lots })
     }
 
     /// The same rows, weights and keys with the target of another task.
     pub fn with_target<U: Task>(&self, target: &'a U::Target) -> Result<Sample<'a, U>> {
-        let Self { x, weights, groups, times, gap, folds, .. } = *self;
-        Ok(Sample { weights, groups, times, gap, folds, ..Sample::new(x, target)? })
+        let Self { x, weights, groups, times, gap, folds, lots, .. } = *self;
+        Ok(Sample { weights, groups, times, gap, folds, lots, ..Sample::new(x, target)? })
     }
 
     /// The inputs.
@@ -193,8 +203,8 @@ impl<'a, T: Task> Sample<'a, T> {
     /// What a plan may ask about the rows: their classes, groups and times.
     pub fn keys(&self) -> RowKeys<'a> {
         let classes = self.target.strata();
-        let Self { groups, times, gap, folds, .. } = *self;
-        RowKeys { classes, groups, times, gap, folds }
+        let Self { groups, times, gap, folds, lots, .. } = *self;
+        RowKeys { classes, groups, times, gap, folds, lots }
     }
 
     /// As many of the wanted folds as rows, groups and times allow: the one way to split rows inside a learner or a stack.
@@ -267,6 +277,7 @@ impl<'a, T: Task> Sample<'a, T> {
                 times: None,
                 gap: 0,
                 folds: None,
+                lots: None,
             };
             // Chosen rows know where they stand.
             let first = if self.x.are_chosen() { 0 } else { start as u64 };
@@ -300,6 +311,7 @@ impl<'a, T: Task> Sample<'a, T> {
             times: self.times.map(|all| chosen(all, &rows)),
             gap: self.gap,
             folds: self.folds.map(|all| chosen(all, &rows)),
+            lots: self.lots.map(|all| chosen(all, &rows)),
             x: self.x.view(rows),
         }
     }
@@ -331,6 +343,7 @@ pub struct SelectedSample<'a, T: Task> {
     times: Option<Vec<f64>>,
     gap: usize,
     folds: Option<Vec<u32>>,
+    lots: Option<Vec<u64>>,
 }
 
 impl<T: Task> SelectedSample<'_, T> {
@@ -344,6 +357,7 @@ impl<T: Task> SelectedSample<'_, T> {
             times: self.times.as_deref(),
             gap: self.gap,
             folds: self.folds.as_deref(),
+            lots: self.lots.as_deref(),
         }
     }
 }
@@ -393,6 +407,7 @@ impl<T: Task> OwnedSample<T> {
             times: self.times.as_deref(),
             gap: 0,
             folds: None,
+            lots: None,
         }
     }
 }

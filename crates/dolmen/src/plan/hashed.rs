@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Plan, check_folds, stream};
+use super::{Plan, RowKeys, check_folds, stream};
 use crate::error::Result;
 use crate::run::{Run, mix};
 
@@ -42,10 +42,14 @@ impl Lot {
 }
 
 impl Hashed {
-    pub(super) fn plan(self, rows: usize, groups: Option<&[u32]>, run: &Run) -> Result<Plan> {
+    pub(super) fn plan(self, rows: usize, keys: &RowKeys<'_>, run: &Run) -> Result<Plan> {
         check_folds("folds", self.folds, rows, "rows")?;
         let lot = Lot::new(self.folds, run);
-        let number = |i: usize| groups.map_or(i as u64, |groups| u64::from(groups[i]));
+        let number = |i: usize| match (keys.lots, keys.groups) {
+            (Some(lots), _) => lots[i],
+            (None, Some(groups)) => u64::from(groups[i]),
+            (None, None) => i as u64,
+        };
         let folds: Vec<usize> = (0..rows).map(|i| lot.fold(number(i))).collect();
         Plan::from_folds(&folds)
     }

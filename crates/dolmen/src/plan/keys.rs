@@ -20,6 +20,8 @@ pub struct RowKeys<'a> {
     pub gap: usize,
     /// The fold in which each row is held out, for a plan that is given.
     pub folds: Option<&'a [u32]>,
+    /// What the fold of each row is drawn by, for a plan that is hashed; its group or place if there is nothing else.
+    pub lots: Option<&'a [u64]>,
 }
 
 /// The same, with values of its own.
@@ -30,6 +32,7 @@ pub struct OwnedKeys {
     times: Option<Vec<f64>>,
     gap: usize,
     folds: Option<Vec<u32>>,
+    lots: Option<Vec<u64>>,
 }
 
 impl OwnedKeys {
@@ -44,6 +47,7 @@ impl OwnedKeys {
             times: chosen(keys.times, rows),
             gap: keys.gap,
             folds: chosen(keys.folds, rows),
+            lots: chosen(keys.lots, rows),
         }
     }
 
@@ -55,6 +59,7 @@ impl OwnedKeys {
             times: self.times.as_deref(),
             gap: self.gap,
             folds: self.folds.as_deref(),
+            lots: self.lots.as_deref(),
         }
     }
 }
@@ -117,6 +122,7 @@ impl<'a> RowKeys<'a> {
             ("groups of the rows", self.groups.map(<[u32]>::len)),
             ("times of the rows", self.times.map(<[f64]>::len)),
             ("folds of the rows", self.folds.map(<[u32]>::len)),
+            ("lots of the rows", self.lots.map(<[u64]>::len)),
         ];
         for (what, length) in lengths {
             if let Some(length) = length.filter(|&length| length != rows) {

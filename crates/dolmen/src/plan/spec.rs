@@ -122,7 +122,7 @@ impl PlanSpec {
             Self::StratifiedGrouped(scheme) => {
                 Plan::stratified_grouped(keys.classes()?, keys.groups()?, scheme.folds, run)
             }
-            Self::Hashed(scheme) => scheme.plan(rows, keys.groups, run),
+            Self::Hashed(scheme) => scheme.plan(rows, keys, run),
             Self::LeaveOneOut(LeaveOneOut {}) => Plan::leave_one_out(rows),
             Self::Repeated(scheme) => scheme.plan(rows, keys, run),
             Self::TimeOrdered(scheme) => {

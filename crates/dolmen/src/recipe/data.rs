@@ -43,6 +43,8 @@ pub struct Data {
     pub gap: usize,
     /// The fold in which each row is held out, where a column gives it.
     pub folds: Option<Vec<u32>>,
+    /// What folds by a hash are drawn by, if the plan asks for them: each row's group, or its number in the table.
+    pub lots: Option<Vec<u64>>,
     /// How the table was read, for new rows.
     pub conventions: Conventions,
     /// What the user should know about how the columns were used.
@@ -89,6 +91,7 @@ impl Recipe {
             folds: plan.as_ref().and_then(|plan| plan.folds.clone()),
             ..self.reading.roles()
         };
+        let lots = self.lots(&table, plan.as_ref(), &roles)?;
         let Assigned {
             features,
             target,
@@ -133,7 +136,25 @@ impl Recipe {
         }
         let conventions = Conventions { dates, numbers, ..self.reading.conventions()? };
         let gap = self.gap()?;
-        Ok(Data { features, truth, weights, groups, times, gap, folds, conventions, notes })
+        Ok(Data { features, truth, weights, groups, times, gap, folds, lots, conventions, notes })
+    }
+
+    /// What hashed folds are drawn by, of the rows that have a target: the same whether the table is whole or read block by block.
+    fn lots(
+        &self,
+        table: &Table,
+        plan: Option<&PlanRequest>,
+        roles: &Roles,
+    ) -> Result<Option<Vec<u64>>> {
+        if !plan.is_some_and(|plan| matches!(plan.spec, PlanSpec::Hashed(_))) {
+            return Ok(None);
+        }
+        let column =
+            |name: &Option<String>| name.as_ref().map(|name| table.column(name)).transpose();
+        let (target, groups) = (column(&self.target)?, column(&roles.groups)?);
+        let is_present = |i: &usize| target.is_none_or(|column| !column.is_missing(*i));
+        let present = (0..table.rows()).filter(is_present);
+        Ok(Some(present.map(|i| lot_number(groups, 0, i)).collect()))
     }
 
     /// Moments that splits in order of time leave out before what they hold out.
@@ -185,12 +206,24 @@ impl Data {
         if let Some(folds) = &self.folds {
             sample = sample.held_out_in(folds)?;
         }
+        if let Some(lots) = &self.lots {
+            sample = sample.drawn_by(lots)?;
+        }
         Ok(sample.spaced(self.gap))
     }
 
     /// The input columns.
     pub fn schema(&self) -> &Arc<Schema> {
         self.features.rows().schema()
+    }
+}
+
+/// What the hashed fold of a row of a block is drawn by: its group, or its number in the table.
+pub(super) fn lot_number(groups: Option<&Column>, first: usize, row: usize) -> u64 {
+    match groups {
+        Some(Column::Categorical(groups)) => u64::from(groups.codes[row]),
+        Some(Column::Numeric(groups)) => groups[row].to_bits(),
+        None => (first + row) as u64,
     }
 }
 

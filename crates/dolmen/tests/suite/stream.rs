@@ -203,3 +203,37 @@ fn rows_without_a_target_are_not_in_the_kept_matrix() {
     let kept = Matrix::read(&path, &Run::new(0)).unwrap().unwrap();
     assert_eq!(kept.rows(), ROWS - 701);
 }
+
+/// The fold of a row is drawn by its place in the table, or by its group, whichever rows have no target and whether groups are numbers.
+#[test]
+fn folds_are_those_of_memory() {
+    let with = |targets: &dyn Fn(usize) -> bool, name: &str, column: Column| {
+        let mut columns: Vec<(String, Column)> = numbers(0.0).into_columns().collect();
+        if let Some((_, Column::Numeric(values))) = columns.last_mut() {
+            (0..ROWS).filter(|i| !targets(*i)).for_each(|i| values[i] = f64::NAN);
+        }
+        columns.push((name.into(), column));
+        Table::new(columns).unwrap()
+    };
+    let numbered = || Column::Numeric((0..ROWS).map(|i| 1.5 * (i % 37) as f64).collect());
+    let named = Column::Categorical(Categories::new((0..ROWS).map(|i| Some(["a", "b"][i % 2]))));
+    let recipe = format!("{RIDGES}plan = 'hashed(folds=4)'\ncheck = 'none'\nkeep_all = true\n");
+    let cases = [
+        (with(&|i| i % 5 != 2 && !(300..1100).contains(&i), "other", named), ""),
+        (with(&|_| true, "g", numbered()), "groups = 'g'"),
+        (with(&|i| i % 3 > 0, "g", numbered()), "groups = 'g'"),
+    ];
+    for (table, groups) in cases {
+        let (whole, streamed) = both(&format!("{recipe}{groups}"), &table, "1500K");
+        for (a, b) in json(&whole)["members"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .zip(json(&streamed)["members"].as_array().unwrap())
+        {
+            let (a, b) = (a["score"].as_f64().unwrap(), b["score"].as_f64().unwrap());
+            assert!((a - b).abs() < 1e-9 * a.abs(), "{groups}: {a} {b}");
+        }
+        assert_eq!(json(&whole)["table_rows"], json(&streamed)["table_rows"]);
+    }
+}

@@ -121,7 +121,7 @@ impl Recipe {
         let parts = [
             ("the combination", !all.is_refined.get()),
             ("what the check says", ensemble.assessment().is_some() && !all.is_compared.get()),
-            ("figures and errors", true),
+            ("figures, intervals and what else is not a score of the stack or a member", true),
             ("the calibration", self.calibration.is_some()),
         ];
         let parts: Vec<&str> = parts.into_iter().filter(|part| part.1).map(|part| part.0).collect();

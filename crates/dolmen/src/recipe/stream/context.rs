@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::look::{Look, Threshold, lot_number};
+use super::look::{Look, Threshold};
 use crate::error::{Error, Place, Result};
 use crate::learner::{Sample, SelectedSample};
 use crate::plan::Lot;
 use crate::recipe::Recipe;
+use crate::recipe::data::lot_number;
 use crate::run::mix;
 use crate::table::{Categories, Column, Conventions, Features, Schema, Table, check_finite};
 use crate::target::Target;

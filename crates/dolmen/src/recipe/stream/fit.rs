@@ -219,7 +219,7 @@ impl Recipe {
             let of_sample = OfSample { sample, folds: &sample_folds, all: look.rows };
             self.combined(catalogue, &of_sample, &predictors.asked(kept)?, models, notes)?
         };
-        self.finish(catalogue, &look.data, (&sample, sample.rows()), stacked, run)
+        self.finish(catalogue, &look.data, (&sample, look.rows), stacked, run)
     }
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Source;
 use super::work::{Outcome, Sent, Work, from_bytes, known, taken, to_bytes};
 use crate::error::{Error, Place, Result};
+use crate::recipe::data::lot_number;
 use crate::recipe::{Data, Recipe};
 use crate::run::{Run, mix};
 use crate::table::{Column, Table};
@@ -37,6 +38,8 @@ pub(super) struct LookWork {
 struct Found {
     sample: Table,
     lots: Vec<u64>,
+    /// Where the rows of the sample stand in the table.
+    places: Vec<usize>,
     /// Rows with a target.
     rows: usize,
     weight: f64,
@@ -56,14 +59,15 @@ impl Look {
         let (target, weights, groups) =
             (recipe.target.clone(), recipe.weights.clone(), recipe.groups.clone());
         let work = LookWork { target, weights, groups, sampled };
-        let (mut samples, mut lots, mut rows) = (Vec::new(), Vec::new(), 0);
-        let (mut weight, mut weighty) = (0.0, 0);
+        let (mut samples, mut lots, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut rows, mut weight, mut weighty) = (0, 0.0, 0);
         source.work(
             &work,
             &mut |found| {
                 let found: Found = taken(found)?;
                 samples.push(found.sample);
                 lots.extend(found.lots);
+                places.extend(found.places);
                 rows += found.rows;
                 weight += found.weight;
                 weighty += found.weighty;
@@ -71,7 +75,13 @@ impl Look {
             },
             run,
         )?;
-        let data = recipe.data(Table::stacked(samples)?)?;
+        let mut data = recipe
+            .data(Table::stacked(samples)?)
+            .map_err(|error| error.in_rows(&|row| places.get(row).copied()))?;
+        if let (Some(name), true) = (&recipe.target, rows < source.rows()) {
+            let (without, all) = (source.rows() - rows, source.rows());
+            data.notes.push(format!("{without} of {all} rows have no '{name}' and are left out"));
+        }
         Ok(Self { data, lots, sampled, rows, weight_scale: weighty as f64 / weight })
     }
 }
@@ -92,12 +102,12 @@ impl Work for LookWork {
         let target = self.target.as_ref().map(|name| table.column(name)).transpose()?;
         let groups = self.groups.as_ref().map(|name| table.column(name)).transpose()?;
         let is_sampled = |i: &usize| self.sampled.holds((first + i) as u64);
-        let chosen: Vec<usize> = (0..table.rows()).filter(is_sampled).collect();
-        let is_present = |i: &&usize| target.is_none_or(|column| !column.is_missing(**i));
-        let present = chosen.iter().filter(is_present);
-        let lots = present.map(|&i| lot_number(groups, first, i)).collect();
+        let is_present = |i: &usize| target.is_none_or(|column| !column.is_missing(*i));
+        let chosen: Vec<usize> = (0..table.rows()).filter(is_sampled).filter(is_present).collect();
+        let lots = chosen.iter().map(|&i| lot_number(groups, first, i)).collect();
+        let places = chosen.iter().map(|i| first + i).collect();
         let rows = table.rows() - target.map_or(0, Column::missing);
-        Ok(Box::new(Found { sample: table.select(&chosen), lots, rows, weight, weighty }))
+        Ok(Box::new(Found { sample: table.select(&chosen), lots, places, rows, weight, weighty }))
     }
 
     fn to_bytes(&self) -> Result<Vec<u8>> {
@@ -119,15 +129,6 @@ fn weights_of<'a>(name: &str, column: &'a Column) -> Result<&'a [f64]> {
         Column::Categorical(_) => {
             Err(Error::data(Place::column(name), "row weights must be numbers"))
         }
-    }
-}
-
-/// What the fold of a row is drawn by: its group, or its number in the table.
-pub(super) fn lot_number(groups: Option<&Column>, first: usize, row: usize) -> u64 {
-    match groups {
-        Some(Column::Categorical(groups)) => u64::from(groups.codes[row]),
-        Some(Column::Numeric(groups)) => groups[row].to_bits(),
-        None => (first + row) as u64,
     }
 }
 
