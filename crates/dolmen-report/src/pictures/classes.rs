@@ -55,7 +55,7 @@ struct Shown<'a> {
     title: &'a str,
     x_name: &'a str,
     y_name: &'a str,
-    points: fn(&ClassCurve) -> &[[f64; 2]],
+    points: fn(&ClassCurve) -> Vec<(f64, f64)>,
     figure: fn(&ClassCurve) -> f64,
     figure_name: &'a str,
     /// The line of guessing, if it is the same for all classes.
@@ -95,9 +95,8 @@ fn draw_curves(subject: &Subject<'_>, options: &Options, what: &Shown<'_>, words
         plot.curve(line, Pen::new(Colour::Muted, 1.0).dashed(), "chance");
     }
     for (k, curve) in curves.iter().enumerate() {
-        let points = (what.points)(curve).iter().map(|[x, y]| (*x, *y));
         let title = format!("{} ({} {:.3})", curve.class, what.figure_name, (what.figure)(curve));
-        plot.curve(points, Pen::series(k, 2.2), &title);
+        plot.curve((what.points)(curve), Pen::series(k, 2.2), &title);
     }
     let entries = curves.iter().enumerate().map(|(k, curve)| Entry {
         behind: format!(" ({:.3})", (what.figure)(curve)),
@@ -113,7 +112,7 @@ pub(super) fn roc(subject: &Subject<'_>, options: &Options) -> Picture {
         title: "ROC: hits against false alarms",
         x_name: "share of the other classes taken for it",
         y_name: "share of the class found",
-        points: |curve| &curve.roc,
+        points: |curve| curve.roc.iter().map(|[x, y]| (*x, *y)).collect(),
         figure: |curve| curve.area,
         figure_name: "area",
         chance: Some([(0.0, 0.0), (1.0, 1.0)]),
@@ -127,13 +126,25 @@ pub(super) fn roc(subject: &Subject<'_>, options: &Options) -> Picture {
     draw_curves(subject, options, &what, &format!("{words}{other}"))
 }
 
+/// Precisions held from the recall before up to their own. Thresholds that find no more of the class have no step.
+fn steps(points: &[[f64; 2]]) -> Vec<(f64, f64)> {
+    let (mut held, mut from) = (Vec::new(), 0.0);
+    for &[recall, precision] in points {
+        if recall > from {
+            held.extend([(from, precision), (recall, precision)]);
+            from = recall;
+        }
+    }
+    held
+}
+
 /// Precision against recall.
 pub(super) fn precision_recall(subject: &Subject<'_>, options: &Options) -> Picture {
     let what = Shown {
         title: "Precision against recall",
         x_name: "recall: share of the class found",
         y_name: "precision: share of the found that is of the class",
-        points: |curve| &curve.precision_recall,
+        points: |curve| steps(&curve.precision_recall),
         figure: |curve| curve.average_precision,
         figure_name: "average precision",
         chance: None,
@@ -142,7 +153,7 @@ pub(super) fn precision_recall(subject: &Subject<'_>, options: &Options) -> Pict
         subject,
         options,
         &what,
-        "and behind its name the average precision; of chance it is the share of the class.",
+        "and behind its name the average precision, the area under the steps; of chance it is the share of the class.",
     )
 }
 
@@ -185,4 +196,16 @@ pub(super) fn confusion(subject: &Subject<'_>, options: &Options) -> Option<Stri
         Shade { colour, strength, words, title }
     };
     Some(grid.draw(cell, options))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_begin_at_no_recall_and_hold_their_precisions() {
+        assert_eq!(steps(&[[1.0, 0.3]]), [(0.0, 0.3), (1.0, 0.3)]);
+        let points = [[0.0, 0.0], [0.5, 0.5], [0.5, 0.4], [1.0, 0.6]];
+        assert_eq!(steps(&points), [(0.0, 0.5), (0.5, 0.5), (0.5, 0.6), (1.0, 0.6)]);
+    }
 }

@@ -330,7 +330,7 @@ pub(super) fn correlation(subject: &Subject<'_>, options: &Options) -> Option<St
         "residuals"
     };
     let words = format!(
-        "Correlation of the members' {what} on rows they had not seen. The paler a pair, the more there is to win by combining it."
+        "Correlation of the members' {what} on rows they had not seen. The weaker the colour of a pair, the more there is to win by combining it."
     );
     let grid = Grid {
         heading: Heading::new("How alike the members go wrong", &words, options),
