@@ -6,7 +6,7 @@ use dolmen::score::curves::{ClassCurve, ClassCurves, Confusion};
 
 use super::Picture;
 use super::calibration::rows_words;
-use crate::draw::{Colour, Entry, Frame, Grid, Heading, KeyRoom, Pen, Shade, counted};
+use crate::draw::{COLOURS, Colour, Entry, Frame, Grid, Heading, KeyRoom, Pen, Shade, counted};
 use crate::subject::OVER_PAIRS;
 use crate::{Options, Subject};
 
@@ -35,6 +35,18 @@ pub(super) fn count(subject: &Subject<'_>, evidence: &Evidence) -> usize {
     let confused = || Some(evidence.classes.as_ref()?.confusion.as_ref()?.classes.len());
     let known = subject.model().map(|view| view.model.classes().len());
     known.or_else(confused).unwrap_or(0)
+}
+
+/// Series that dots can tell apart: those beyond the colours are rings.
+const MOST_SERIES: usize = 2 * COLOURS;
+
+/// The series of a class, so that it has one colour on all pictures: its place among all classes, or where these are too many its
+/// place among those shown.
+pub(super) fn series(subject: &Subject<'_>, class: &str, shown: usize) -> usize {
+    let Some(view) = subject.model() else { return shown };
+    let all = view.model.classes();
+    let place = all.iter().position(|own| own == class);
+    place.filter(|_| all.len() <= MOST_SERIES).unwrap_or(shown)
 }
 
 /// Which classes have curves, in words: of very many only the most frequent.
@@ -94,13 +106,15 @@ fn draw_curves(subject: &Subject<'_>, options: &Options, what: &Shown<'_>, words
     if let Some(line) = what.chance {
         plot.curve(line, Pen::new(Colour::Muted, 1.0).dashed(), "chance");
     }
-    for (k, curve) in curves.iter().enumerate() {
+    let place = |(k, curve): (usize, &&ClassCurve)| series(subject, &curve.class, k);
+    let places: Vec<usize> = curves.iter().enumerate().map(place).collect();
+    for (k, curve) in places.iter().zip(&curves) {
         let title = format!("{} ({} {:.3})", curve.class, what.figure_name, (what.figure)(curve));
-        plot.curve((what.points)(curve), Pen::series(k, 2.2), &title);
+        plot.curve((what.points)(curve), Pen::series(*k, 2.2), &title);
     }
-    let entries = curves.iter().enumerate().map(|(k, curve)| Entry {
+    let entries = places.iter().zip(&curves).map(|(k, curve)| Entry {
         behind: format!(" ({:.3})", (what.figure)(curve)),
-        ..Entry::series(k, &curve.class)
+        ..Entry::series(*k, &curve.class)
     });
     plot.draw_key(&entries.collect::<Vec<_>>());
     Ok(Some(plot.finish()))
