@@ -63,11 +63,15 @@ impl Grid<'_> {
         let wide = options.width.max(left + size * count + MARGIN);
         let mut canvas = Canvas::new(wide, bottom + below + MARGIN, options);
         self.heading.draw(&mut canvas);
-        let letters = Letters::new(SMALL.min(size + 1.0), Colour::Ink);
+        let letters = Letters::new(SMALL.min(size - 1.0), Colour::Ink);
         // Names that stand at both sides are cut alike.
         let room = |own: f64| if self.rows == self.columns { names.min(above) } else { own };
         let cut = |names: &[String], own: f64| {
-            told_apart(&names.iter().map(String::as_str).collect::<Vec<_>>(), SMALL, room(own))
+            told_apart(
+                &names.iter().map(String::as_str).collect::<Vec<_>>(),
+                letters.size,
+                room(own),
+            )
         };
         for (j, (name, text)) in self.columns.iter().zip(cut(self.columns, above)).enumerate() {
             if is_slanted {
@@ -80,7 +84,7 @@ impl Grid<'_> {
         }
         for (i, (name, text)) in self.rows.iter().zip(cut(self.rows, names)).enumerate() {
             let y = top + size * (i as f64 + 0.5);
-            canvas.titled_text((left - 8.0, y + 4.0), &text, letters.end(), name);
+            canvas.titled_text((left - 8.0, y + letters.size / 3.0), &text, letters.end(), name);
             for j in 0..self.columns.len() {
                 let at = (left + size * j as f64, top + size * i as f64);
                 draw_cell(&mut canvas, at, size, &cell(i, j));

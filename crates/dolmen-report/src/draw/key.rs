@@ -6,8 +6,8 @@ use super::frame::{MARGIN, SMALL};
 use super::plot::Plot;
 use super::text::{told_apart, width};
 
-/// Pictures narrower than this have their keys below the marks.
-const NARROW: f64 = 480.0;
+/// Pictures narrower than this have their keys below the marks, and names at one side only.
+pub(crate) const NARROW: f64 = 480.0;
 /// From one line of a key to the next, and the air above those below the marks.
 const LINE: f64 = 19.0;
 const ABOVE: f64 = 12.0;

@@ -70,12 +70,15 @@ pub(crate) struct Lanes<'a> {
     pub(crate) line: Option<f64>,
 }
 
+/// The lanes there is room for; those that stand out are always there.
+pub(crate) fn shown_lanes(lanes: &[Lane]) -> Vec<&Lane> {
+    let is_shown = |(k, lane): &(usize, &Lane)| *k < MOST || lane.is_strong;
+    lanes.iter().enumerate().filter(is_shown).map(|(_, lane)| lane).collect()
+}
+
 impl Lanes<'_> {
     pub(crate) fn draw(self, lanes: &[Lane], options: &Options) -> String {
-        // Those that stand out are always there.
-        let is_shown = |(k, lane): &(usize, &Lane)| *k < MOST || lane.is_strong;
-        let shown: Vec<&Lane> =
-            lanes.iter().enumerate().filter(is_shown).map(|(_, lane)| lane).collect();
+        let shown = shown_lanes(lanes);
         let top = self.heading.height();
         let bottom = top + LANE * shown.len() as f64;
         let more = if lanes.len() > shown.len() { LANE } else { 0.0 };
@@ -86,8 +89,8 @@ impl Lanes<'_> {
             .min(NAMES * options.width)
             + 4.0;
         let words = widest(&mut shown.iter().map(|lane| width(&lane.words, SMALL)));
-        let brackets = if shown.iter().any(|lane| lane.joined.is_some()) { 14.0 } else { 0.0 };
-        let left = MARGIN + brackets + names + 12.0;
+        let brackets = brackets(&shown);
+        let left = MARGIN + bracket_room(&brackets) + names + 12.0;
         let right = options.width - MARGIN - words - 14.0;
         let x = Scale::linear(self.domain, (left, right));
         self.grid(&mut canvas, &x, (top, bottom));
@@ -98,7 +101,7 @@ impl Lanes<'_> {
             let wide = if lane.is_strong { BOLD } else { 1.0 };
             self.lane(&mut canvas, &x, lane, y, &fitted(name, SMALL * wide, names));
         }
-        draw_brackets(&mut canvas, &shown, top);
+        draw_brackets(&mut canvas, &brackets, top);
         if more > 0.0 {
             let text = format!("… and {} more {}", lanes.len() - shown.len(), self.things);
             canvas.text((left, bottom + 58.0), &text, Letters::new(SMALL, Colour::Muted));
@@ -190,23 +193,70 @@ fn whisker(canvas: &mut Canvas, x: &Scale, lane: &Lane, y: f64, colour: Colour) 
     }
 }
 
-/// Joins the lanes of each group at the left edge.
-fn draw_brackets(canvas: &mut Canvas, lanes: &[&Lane], top: f64) {
-    let mut groups: Vec<usize> = lanes.iter().filter_map(|lane| lane.joined).collect();
-    groups.sort_unstable();
-    groups.dedup();
-    for group in groups {
-        let places: Vec<f64> = (0..lanes.len())
-            .filter(|&k| lanes[k].joined == Some(group))
-            .map(|k| top + LANE * (k as f64 + 0.5))
-            .collect();
-        let (Some(&first), Some(&last)) = (places.first(), places.last()) else { continue };
-        if places.len() < 2 {
+/// Lanes that are joined.
+struct Bracket {
+    group: usize,
+    /// The lanes, by number.
+    lanes: Vec<usize>,
+    /// Which line from the left it has.
+    column: usize,
+}
+
+/// How far the lines of two groups are apart.
+const BRACKET: f64 = 4.0;
+
+/// The groups of which two lanes or more are shown, each in the first column where no other is beside the same lanes.
+fn brackets(lanes: &[&Lane]) -> Vec<Bracket> {
+    let mut found: Vec<Bracket> = Vec::new();
+    for group in lanes.iter().filter_map(|lane| lane.joined) {
+        if found.iter().any(|other| other.group == group) {
             continue;
         }
-        let x = MARGIN + 3.0 * (group % 3) as f64;
+        let own: Vec<usize> =
+            (0..lanes.len()).filter(|&k| lanes[k].joined == Some(group)).collect();
+        // Groups come in the order of their first lanes: those before it that go on are in the way.
+        let is_taken = |column: usize| {
+            found.iter().any(|other| other.column == column && other.lanes.last() >= own.first())
+        };
+        let column = (0..).find(|&column| !is_taken(column)).unwrap_or(0);
+        if own.len() > 1 {
+            found.push(Bracket { group, lanes: own, column });
+        }
+    }
+    found
+}
+
+/// The room that brackets take at the left.
+fn bracket_room(brackets: &[Bracket]) -> f64 {
+    let columns = brackets.iter().map(|own| own.column + 1).max();
+    columns.map_or(0.0, |columns| 10.0 + BRACKET * columns as f64)
+}
+
+/// Joins the lanes of each group at the left edge.
+fn draw_brackets(canvas: &mut Canvas, brackets: &[Bracket], top: f64) {
+    let end = MARGIN + bracket_room(brackets) - 3.0;
+    for Bracket { group, lanes, column } in brackets {
+        let places = || lanes.iter().map(|&k| top + LANE * (k as f64 + 0.5));
+        let x = MARGIN + BRACKET * *column as f64;
         let pen = Pen::new(Colour::Series(1 + group), 2.0);
-        canvas.line((x, first), (x, last), pen);
-        places.iter().for_each(|&y| canvas.line((x, y), (MARGIN + 11.0, y), pen));
+        if let (Some(first), Some(last)) = (places().next(), places().next_back()) {
+            canvas.line((x, first), (x, last), pen);
+        }
+        places().for_each(|y| canvas.line((x, y), (end, y), pen));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_groups_do_not_lie_on_one_another() {
+        let joined = [Some(1), Some(0), Some(1), Some(3), Some(0), Some(2), Some(2), None];
+        let lane = |joined| Lane { joined, ..Lane::new("a", 0.0, String::new()) };
+        let lanes = joined.map(lane);
+        let found = brackets(&lanes.iter().collect::<Vec<_>>());
+        let columns: Vec<_> = found.iter().map(|own| (own.group, own.column)).collect();
+        assert_eq!(columns, [(1, 0), (0, 1), (2, 0)]);
     }
 }

@@ -1,6 +1,7 @@
 //! Whether a model is better than none: than the mean of the truths, or than telling every row the shares of the classes.
 
-use dolmen::recipe::{Evidence, Model};
+use dolmen::oos::CheckKind;
+use dolmen::recipe::{Basis, Evidence, FitReport, Model};
 use dolmen::score::Estimate;
 
 use crate::draw::short;
@@ -38,7 +39,7 @@ pub(super) fn beside_none(
     if model.recipe().is_some_and(|recipe| recipe.weights.is_some()) {
         return None;
     }
-    let found = of_classes(&figure("log_loss")?, guess(evidence?)?)?;
+    let found = of_classes(&figure("log_loss")?, &guess(model, evidence?)?)?;
     // The log loss of a few rows of a rare class is uncertain where their rank among the others is not.
     let ranks_well =
         figure("auc").is_some_and(|auc| auc.mean - ERRORS * auc.se.unwrap_or(0.0) > 0.5);
@@ -61,28 +62,70 @@ fn of_numbers(r2: &Estimate) -> Option<Beside> {
     }
 }
 
-fn of_classes(log_loss: &Estimate, guess: f64) -> Option<Beside> {
+fn of_classes(log_loss: &Estimate, guess: &Guess) -> Option<Beside> {
+    let Guess { loss, among, is_known } = *guess;
     let error = ERRORS * log_loss.se.unwrap_or(0.0);
-    let known = format!("{}, that of telling every row the shares of the classes", short(guess));
+    let told =
+        format!("{}, that of telling every row the shares of the classes{among}", short(loss));
     match log_loss.mean {
-        mean if mean >= guess && guess > 0.0 => Some(Beside::NoBetter(format!(
-            "Log loss is not below {known}: the inputs help nothing."
+        _ if loss <= 0.0 => None,
+        mean if mean >= loss && is_known => Some(Beside::NoBetter(format!(
+            "Log loss is not below {told}: the inputs help nothing."
         ))),
-        mean if mean + error > guess && guess > 0.0 => Some(Beside::Unsure(format!(
-            "Log loss cannot be told from {known}: the model may be no better than guessing."
+        // What nobody can tell before the rows are there is no model to be compared with.
+        mean if mean >= loss => Some(Beside::Unsure(format!("Log loss is not below {told}."))),
+        mean if mean + error > loss && is_known => Some(Beside::Unsure(format!(
+            "Log loss cannot be told from {told}: the model may be no better than guessing."
         ))),
         _ => None,
     }
 }
 
-/// The log loss of the shares that classes have among the rows.
-fn guess(evidence: &Evidence) -> Option<f64> {
+/// What telling every row the shares of the classes costs.
+#[derive(Debug, Clone, Copy)]
+struct Guess {
+    loss: f64,
+    /// The rows that the shares are of, where that needs to be said.
+    among: &'static str,
+    /// Whether the shares are of rows learned from.
+    is_known: bool,
+}
+
+/// The log loss of the shares that classes have among the rows learned from; of the same rows where those are not known.
+fn guess(model: &Model, evidence: &Evidence) -> Option<Guess> {
+    let own = shares(evidence)?;
+    let (told, among, is_known) = match (evidence.basis, model.evidence().and_then(shares)) {
+        (Basis::NewRows, Some(learned)) if learned.len() == own.len() => {
+            (learned, " among the rows learned from", true)
+        }
+        (Basis::NewRows, _) => (own.clone(), AMONG_THESE, false),
+        // In order of time the rows checked are later ones than those learned from.
+        _ if is_forward(model) => (own.clone(), AMONG_THESE, false),
+        _ => (own.clone(), "", true),
+    };
+    let parts = own.iter().zip(&told).filter(|(share, _)| **share > 0.0);
+    let loss = parts.map(|(share, told)| -share * told.ln()).sum();
+    Some(Guess { loss, among, is_known })
+}
+
+const AMONG_THESE: &str = " among these rows, which no model knows beforehand";
+
+fn is_forward(model: &Model) -> bool {
+    match model.report() {
+        Some(FitReport::Stack(stack)) => {
+            stack.check.as_ref().is_some_and(|check| check.kind == CheckKind::Forward)
+        }
+        _ => false,
+    }
+}
+
+/// The shares of the classes among rows.
+fn shares(evidence: &Evidence) -> Option<Vec<f64>> {
     let confusion = evidence.classes.as_ref()?.confusion.as_ref()?;
     let rows = confusion.counts.chunks_exact(confusion.classes.len().max(1));
     let counts: Vec<f64> = rows.map(|row| row.iter().sum::<usize>() as f64).collect();
     let total: f64 = counts.iter().sum();
-    let parts = counts.iter().filter(|count| **count > 0.0).map(|count| count / total);
-    (total > 0.0).then(|| parts.map(|share| -share * share.ln()).sum())
+    (total > 0.0).then(|| counts.into_iter().map(|count| count / total).collect())
 }
 
 #[cfg(test)]
@@ -96,9 +139,14 @@ mod tests {
         assert!(matches!(r2(-0.1, 0.2), Some(Beside::NoBetter(text)) if text.contains("chance")));
         assert!(matches!(r2(0.1, 0.2), Some(Beside::Unsure(_))));
         assert_eq!(r2(0.9, 0.02), None);
-        let loss = |mean: f64| of_classes(&Estimate { mean, se: Some(0.05) }, 0.69);
-        assert!(matches!(loss(0.8), Some(Beside::NoBetter(_))));
-        assert!(matches!(loss(0.65), Some(Beside::Unsure(_))));
-        assert_eq!(loss(0.3), None);
+        let guess = Guess { loss: 0.69, among: "", is_known: true };
+        let loss = |mean: f64, is_known: bool| {
+            of_classes(&Estimate { mean, se: Some(0.05) }, &Guess { is_known, ..guess })
+        };
+        assert!(matches!(loss(0.8, true), Some(Beside::NoBetter(_))));
+        assert!(matches!(loss(0.65, true), Some(Beside::Unsure(_))));
+        assert_eq!(loss(0.3, true), None);
+        assert!(matches!(loss(0.8, false), Some(Beside::Unsure(_))));
+        assert_eq!(loss(0.65, false), None);
     }
 }

@@ -109,7 +109,7 @@ fn suits_phones(subject: &Subject<'_>, kind: Kind) -> bool {
     let members = || evidence?.correlation.as_ref().map(|own| own.members.len());
     let classes = || Some(evidence?.classes.as_ref()?.confusion.as_ref()?.classes.len());
     match kind {
-        Kind::Pairs | Kind::Ranks | Kind::Regions => false,
+        Kind::Pairs => false,
         Kind::Correlation => members() <= Some(MOST_CELLS),
         Kind::Confusion => classes() <= Some(MOST_CELLS),
         _ => true,

@@ -90,7 +90,10 @@ fn members(subject: &Subject<'_>, html: &mut Html) {
             let weight = has_weights.then(|| Cell::maybe(m.weight));
             (m.name.clone(), weight.into_iter().chain([score]).collect())
         };
-        let rows: Vec<_> = members.iter().map(row).collect();
+        let mut sorted: Vec<&OtherMember> = members.iter().collect();
+        let weight = |m: &OtherMember| m.weight.unwrap_or(f64::NEG_INFINITY);
+        sorted.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(b.score.total_cmp(&a.score)));
+        let rows: Vec<_> = sorted.into_iter().map(row).collect();
         let header = ["member", "weight", "score alone"].into_iter();
         let header: Vec<&str> = header.filter(|name| has_weights || *name != "weight").collect();
         html.table(&score_words(subject), &header, &rows);

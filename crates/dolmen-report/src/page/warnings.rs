@@ -230,10 +230,12 @@ fn of_stack(stack: &StackReport, warnings: &mut Vec<String>) {
     if !stack.converged() {
         warnings.push("Not converged: the search for the combination missed its tolerance.".into());
     }
-    if (1..FEW_ROWS).contains(&stack.table_rows) {
+    // Figures are of the rows that were checked, which may be few of many.
+    let rows = stack.check.as_ref().map_or(stack.table_rows, |check| check.checked_rows);
+    if (1..FEW_ROWS).contains(&rows) {
+        let which = if rows < stack.table_rows { "Few rows were checked" } else { "Few rows" };
         warnings.push(format!(
-            "Few rows ({}): scores, weights and the choice among them are uncertain.",
-            stack.table_rows
+            "{which} ({rows}): scores, weights and the choice among them are uncertain."
         ));
     }
     if let Some(check) = &stack.check {

@@ -70,9 +70,12 @@ pub(super) fn pit(subject: &Subject<'_>, options: &Options) -> Picture {
         (0.0, expected + spread),
     ];
     let band: Vec<(f64, f64)> = band.into_iter().map(|(x, y)| plot.at((x, y.max(0.0)))).collect();
-    draw_bars(&mut plot, histogram);
-    // It lies on the bars: behind them only its upper half would be seen.
     plot.canvas.area(&band, Fill::new(Colour::Series(1)).faded(0.28));
+    draw_bars(&mut plot, histogram);
+    // Its ends are drawn on the bars: behind them only its upper half is seen well.
+    for end in [expected - spread, expected + spread].map(|end| end.max(0.0)) {
+        plot.curve([(0.0, end), (1.0, end)], Pen::new(Colour::Series(1), 1.0).dashed(), "");
+    }
     plot.curve(
         [(0.0, expected), (1.0, expected)],
         Pen::new(Colour::Series(1), 1.5),
@@ -144,7 +147,7 @@ pub(super) fn coverage(subject: &Subject<'_>, options: &Options) -> Option<Strin
         Pen::new(Colour::First, 1.8),
         "",
     );
-    for Coverage { level, measured, width } in coverage {
+    for (k, Coverage { level, measured, width }) in coverage.iter().enumerate() {
         let (x, y) = plot.at((*level, measured.mean));
         // A share as any other: that all of a few rows were within says little.
         let share = ReliabilityBin { predicted: *level, observed: *measured, rows };
@@ -158,7 +161,10 @@ pub(super) fn coverage(subject: &Subject<'_>, options: &Options) -> Option<Strin
         );
         plot.canvas.dot((x, y), 5.0, Fill::new(Colour::First), &title);
         let label = format!("{held:.0} %");
-        plot.canvas.text((x + 9.0, y + 15.0), &label, Letters::new(SMALL, Colour::Ink));
+        // Levels are the closer the higher they are: every second label stands above its whisker, the last one below.
+        let is_below = (coverage.len() - k) % 2 == 1;
+        let y = if is_below { ends[0] + 14.0 } else { ends[1] - 6.0 };
+        plot.canvas.text((x, y), &label, Letters::new(SMALL, Colour::Ink).middle());
     }
     Some(plot.finish())
 }

@@ -6,7 +6,7 @@ use dolmen::score::curves::{ClassCurve, ClassCurves, Confusion};
 
 use super::Picture;
 use super::calibration::rows_words;
-use crate::draw::{Colour, Entry, Frame, Grid, Heading, KeyRoom, Pen, Shade, counted};
+use crate::draw::{COLOURS, Colour, Entry, Frame, Grid, Heading, KeyRoom, Pen, Shade, counted};
 use crate::subject::OVER_PAIRS;
 use crate::{Options, Subject};
 
@@ -37,6 +37,18 @@ pub(super) fn count(subject: &Subject<'_>, evidence: &Evidence) -> usize {
     known.or_else(confused).unwrap_or(0)
 }
 
+/// Series that dots can tell apart: those beyond the colours are rings.
+const MOST_SERIES: usize = 2 * COLOURS;
+
+/// The series of a class, so that it has one colour on all pictures: its place among all classes, or where these are too many its
+/// place among those shown.
+pub(super) fn series(subject: &Subject<'_>, class: &str, shown: usize) -> usize {
+    let Some(view) = subject.model() else { return shown };
+    let all = view.model.classes();
+    let place = all.iter().position(|own| own == class);
+    place.filter(|_| all.len() <= MOST_SERIES).unwrap_or(shown)
+}
+
 /// Which classes have curves, in words: of very many only the most frequent.
 pub(super) fn which(subject: &Subject<'_>, evidence: &Evidence, shown: &[&ClassCurve]) -> String {
     let total = count(subject, evidence).max(shown.len());
@@ -55,7 +67,7 @@ struct Shown<'a> {
     title: &'a str,
     x_name: &'a str,
     y_name: &'a str,
-    points: fn(&ClassCurve) -> &[[f64; 2]],
+    points: fn(&ClassCurve) -> Vec<(f64, f64)>,
     figure: fn(&ClassCurve) -> f64,
     figure_name: &'a str,
     /// The line of guessing, if it is the same for all classes.
@@ -94,14 +106,15 @@ fn draw_curves(subject: &Subject<'_>, options: &Options, what: &Shown<'_>, words
     if let Some(line) = what.chance {
         plot.curve(line, Pen::new(Colour::Muted, 1.0).dashed(), "chance");
     }
-    for (k, curve) in curves.iter().enumerate() {
-        let points = (what.points)(curve).iter().map(|[x, y]| (*x, *y));
+    let place = |(k, curve): (usize, &&ClassCurve)| series(subject, &curve.class, k);
+    let places: Vec<usize> = curves.iter().enumerate().map(place).collect();
+    for (k, curve) in places.iter().zip(&curves) {
         let title = format!("{} ({} {:.3})", curve.class, what.figure_name, (what.figure)(curve));
-        plot.curve(points, Pen::series(k, 2.2), &title);
+        plot.curve((what.points)(curve), Pen::series(*k, 2.2), &title);
     }
-    let entries = curves.iter().enumerate().map(|(k, curve)| Entry {
+    let entries = places.iter().zip(&curves).map(|(k, curve)| Entry {
         behind: format!(" ({:.3})", (what.figure)(curve)),
-        ..Entry::series(k, &curve.class)
+        ..Entry::series(*k, &curve.class)
     });
     plot.draw_key(&entries.collect::<Vec<_>>());
     Ok(Some(plot.finish()))
@@ -113,7 +126,7 @@ pub(super) fn roc(subject: &Subject<'_>, options: &Options) -> Picture {
         title: "ROC: hits against false alarms",
         x_name: "share of the other classes taken for it",
         y_name: "share of the class found",
-        points: |curve| &curve.roc,
+        points: |curve| curve.roc.iter().map(|[x, y]| (*x, *y)).collect(),
         figure: |curve| curve.area,
         figure_name: "area",
         chance: Some([(0.0, 0.0), (1.0, 1.0)]),
@@ -127,13 +140,25 @@ pub(super) fn roc(subject: &Subject<'_>, options: &Options) -> Picture {
     draw_curves(subject, options, &what, &format!("{words}{other}"))
 }
 
+/// Precisions held from the recall before up to their own. Thresholds that find no more of the class have no step.
+fn steps(points: &[[f64; 2]]) -> Vec<(f64, f64)> {
+    let (mut held, mut from) = (Vec::new(), 0.0);
+    for &[recall, precision] in points {
+        if recall > from {
+            held.extend([(from, precision), (recall, precision)]);
+            from = recall;
+        }
+    }
+    held
+}
+
 /// Precision against recall.
 pub(super) fn precision_recall(subject: &Subject<'_>, options: &Options) -> Picture {
     let what = Shown {
         title: "Precision against recall",
         x_name: "recall: share of the class found",
         y_name: "precision: share of the found that is of the class",
-        points: |curve| &curve.precision_recall,
+        points: |curve| steps(&curve.precision_recall),
         figure: |curve| curve.average_precision,
         figure_name: "average precision",
         chance: None,
@@ -142,7 +167,7 @@ pub(super) fn precision_recall(subject: &Subject<'_>, options: &Options) -> Pict
         subject,
         options,
         &what,
-        "and behind its name the average precision; of chance it is the share of the class.",
+        "and behind its name the average precision, the area under the steps; of chance it is the share of the class.",
     )
 }
 
@@ -185,4 +210,16 @@ pub(super) fn confusion(subject: &Subject<'_>, options: &Options) -> Option<Stri
         Shade { colour, strength, words, title }
     };
     Some(grid.draw(cell, options))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_begin_at_no_recall_and_hold_their_precisions() {
+        assert_eq!(steps(&[[1.0, 0.3]]), [(0.0, 0.3), (1.0, 0.3)]);
+        let points = [[0.0, 0.0], [0.5, 0.5], [0.5, 0.4], [1.0, 0.6]];
+        assert_eq!(steps(&points), [(0.0, 0.5), (0.5, 0.5), (0.5, 0.6), (1.0, 0.6)]);
+    }
 }

@@ -151,9 +151,11 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
         )
     };
     let mut plot = frame.open(options);
-    for (k, curve) in found.outputs.iter().enumerate() {
+    let place = |(k, curve): (usize, &OutputCurve)| classes::series(subject, &curve.name, k);
+    let places: Vec<usize> = found.outputs.iter().enumerate().map(place).collect();
+    for (&k, curve) in places.iter().zip(&found.outputs) {
         if is_single {
-            draw_middle(&mut plot, found, curve);
+            draw_middle(&mut plot, found, curve, Colour::Series(k));
         }
         for row in curve.single.iter().filter(|_| with_rows) {
             let points: Vec<(f64, f64)> =
@@ -161,7 +163,7 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
             let colour = if is_single { Colour::Muted } else { Colour::Series(k) };
             plot.cut_curve(&points, Pen::new(colour, 1.0).faded(0.3), "");
         }
-        draw_mean(&mut plot, found, k);
+        draw_mean(&mut plot, found, curve, k);
     }
     if !is_single {
         // Of levels there are dots alone.
@@ -169,8 +171,8 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
             Some(_) => Sign::Dot(k),
             None => Sign::Line(Pen::series(k, 3.0)),
         };
-        let named = found.outputs.iter().enumerate();
-        let entries = named.map(|(k, curve)| Entry::new(&curve.name, sign(k)));
+        let named = places.iter().zip(&found.outputs);
+        let entries = named.map(|(k, curve)| Entry::new(&curve.name, sign(*k)));
         plot.draw_key(&entries.collect::<Vec<_>>());
     }
     Ok(Some(plot.finish()))
@@ -203,11 +205,11 @@ fn dependence_words(found: &Dependence, with_rows: bool, classes: usize) -> Stri
 }
 
 /// Between which predictions most rows lie: a band, or of levels, between which there is nothing, a whisker for each.
-fn draw_middle(plot: &mut Plot, found: &Dependence, curve: &OutputCurve) {
+fn draw_middle(plot: &mut Plot, found: &Dependence, curve: &OutputCurve, colour: Colour) {
     if found.levels.is_some() {
         for (value, [low, high]) in found.values.iter().zip(&curve.middle) {
             let (from, to) = (plot.at((*value, *low)), plot.at((*value, *high)));
-            plot.canvas.line(from, to, Pen::new(Colour::First, 6.0).faded(0.2));
+            plot.canvas.line(from, to, Pen::new(colour, 6.0).faded(0.2));
         }
         return;
     }
@@ -215,11 +217,10 @@ fn draw_middle(plot: &mut Plot, found: &Dependence, curve: &OutputCurve) {
     let there = side(1).collect::<Vec<_>>().into_iter();
     let back = side(0).collect::<Vec<_>>().into_iter().rev();
     let around: Vec<(f64, f64)> = there.chain(back).map(|point| plot.at(point)).collect();
-    plot.canvas.area(&around, Fill::new(Colour::First).faded(0.14));
+    plot.canvas.area(&around, Fill::new(colour).faded(0.14));
 }
 
-fn draw_mean(plot: &mut Plot, found: &Dependence, k: usize) {
-    let curve = &found.outputs[k];
+fn draw_mean(plot: &mut Plot, found: &Dependence, curve: &OutputCurve, k: usize) {
     let points = || found.values.iter().copied().zip(curve.mean.iter().copied());
     let name = if curve.name.is_empty() { "mean prediction" } else { &curve.name };
     if found.levels.is_none() {

@@ -8,7 +8,7 @@ use dolmen::task::TaskKind;
 
 use crate::draw::{
     Colour, Grid, Heading, Lane, Lanes, Mark, Shade, capital, counted, extent, fixed, padded,
-    plus_minus, short,
+    plus_minus, short, shown_lanes,
 };
 use crate::subject::Whole;
 use crate::{Options, Subject};
@@ -154,17 +154,25 @@ fn error_words(lanes: &[Lane]) -> &'static str {
     }
 }
 
-/// What arrows mean, where there are any.
-fn arrow_words(lanes: &[Lane], least: f64) -> &'static str {
-    let is_beyond = |lane: &Lane| lane.value.is_finite() && lane.value < least;
-    let is_infinite = |lane: &Lane| lane.value == f64::NEG_INFINITY;
-    match (lanes.iter().any(is_beyond), lanes.iter().any(is_infinite)) {
+/// What arrows mean, where there are any, and how many that are not shown would have been double ones.
+fn arrow_words(lanes: &[Lane], least: f64) -> String {
+    let is_beyond = |lane: &&Lane| lane.value.is_finite() && lane.value < least;
+    let is_infinite = |lane: &&Lane| lane.value == f64::NEG_INFINITY;
+    let shown = shown_lanes(lanes);
+    let infinite = shown.iter().copied().filter(is_infinite).count();
+    let arrows = match (shown.iter().any(is_beyond), infinite > 0) {
         (true, true) => {
             " An arrow points to a score beyond the picture, a double one to −∞: some row got no probability at all."
         }
         (true, false) => " An arrow points to a score beyond the picture.",
         (false, true) => " A double arrow is −∞: some row got no probability at all.",
         (false, false) => "",
+    };
+    match lanes.iter().filter(is_infinite).count() - infinite {
+        0 => arrows.into(),
+        more => format!(
+            "{arrows} Of the members not shown {more} gave some row no probability at all: a score of −∞."
+        ),
     }
 }
 
@@ -330,7 +338,7 @@ pub(super) fn correlation(subject: &Subject<'_>, options: &Options) -> Option<St
         "residuals"
     };
     let words = format!(
-        "Correlation of the members' {what} on rows they had not seen. The paler a pair, the more there is to win by combining it."
+        "Correlation of the members' {what} on rows they had not seen. The weaker the colour of a pair, the more there is to win by combining it."
     );
     let grid = Grid {
         heading: Heading::new("How alike the members go wrong", &words, options),

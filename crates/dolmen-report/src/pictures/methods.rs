@@ -6,8 +6,8 @@ use dolmen::evaluate::compare::{Comparison, LearningCurve, MethodResult, Outcome
 use super::Picture;
 use super::members::NINETY;
 use crate::draw::{
-    Canvas, Colour, Fill, Frame, Grid, Heading, Lane, Lanes, Letters, MARGIN, Mark, Pen, SMALL,
-    Scale, Shade, apart, extent, padded, plus_minus, short, told_apart, width,
+    Canvas, Colour, Fill, Frame, Grid, Heading, Lane, Lanes, Letters, MARGIN, Mark, NARROW, Pen,
+    SMALL, Scale, Shade, apart, extent, padded, plus_minus, short, told_apart, width,
 };
 use crate::{Options, Subject};
 
@@ -137,14 +137,18 @@ pub(super) fn ranks(subject: &Subject<'_>, options: &Options) -> Option<String> 
     );
     let heading = Heading::new("Mean ranks", &words, options);
     let count = methods.len();
-    let names = 0.24 * options.width;
+    // The better half is named at the left, the other at the right; all at the right where there is no room for both.
+    let is_narrow = options.width < NARROW;
+    let (at_left, share) = if is_narrow { (0, 0.45) } else { (count.div_ceil(2), 0.24) };
+    let names = share * options.width;
+    let before = if is_narrow { 0.0 } else { names };
     let top = heading.height() + 44.0;
     let x = Scale::linear(
         (1.0, count as f64),
-        (MARGIN + names + 10.0, options.width - MARGIN - names - 10.0),
+        (MARGIN + before + 10.0, options.width - MARGIN - names - 10.0),
     );
     let bars = 10.0 * alike.len() as f64 + 12.0;
-    let rows = count.div_ceil(2);
+    let rows = at_left.max(count - at_left);
     let mut canvas =
         Canvas::new(options.width, top + bars + 24.0 * rows as f64 + MARGIN + 8.0, options);
     heading.draw(&mut canvas);
@@ -168,8 +172,7 @@ pub(super) fn ranks(subject: &Subject<'_>, options: &Options) -> Option<String> 
     let numbers = methods.iter().map(|method| width(&format!(" {:.2}", method.rank), SMALL));
     let cut = told_apart(&spoken_names, SMALL, names - numbers.fold(0.0, f64::max));
     for (k, method) in methods.iter().enumerate() {
-        // The better half is named at the left, the other at the right.
-        let is_left = k < rows;
+        let is_left = k < at_left;
         let row = if is_left { k } else { count - 1 - k };
         let (at, y) = (x.at(method.rank), top + bars + 24.0 * row as f64 + 8.0);
         let edge = if is_left { left - 6.0 } else { right + 6.0 };

@@ -40,7 +40,7 @@ fn window(found: &PredictedTrue) -> (usize, usize) {
     (from, to)
 }
 
-/// Predicted against true numbers, as cells that are the darker the more rows fell into them.
+/// Predicted against true numbers, as cells whose colour is the stronger the more rows fell into them.
 pub(super) fn predicted(subject: &Subject<'_>, options: &Options) -> Option<String> {
     let evidence = subject.evidence()?;
     let found = evidence.numbers.as_ref()?;
@@ -55,7 +55,7 @@ pub(super) fn predicted(subject: &Subject<'_>, options: &Options) -> Option<Stri
     };
     let ends = (edge(shown.0), edge(shown.1));
     let words = format!(
-        "{}. The darker a cell, the more rows; on the line predictions are right.{}",
+        "{}. The stronger the colour of a cell, the more rows; on the line predictions are right.{}",
         rows_words(evidence),
         rows_off(rows_beyond(found, shown), found, ends)
     );

@@ -5,7 +5,7 @@ use dolmen::score::curves::{ClassCurve, ReliabilityBin};
 
 use super::Picture;
 use super::calibration::rows_words;
-use super::classes::{shown, which};
+use super::classes::{series, shown, which};
 use super::members::NINETY;
 use crate::draw::{
     Colour, Entry, Fill, Frame, Heading, KeyRoom, LARGE, Letters, MARGIN, Pen, Plot, SMALL,
@@ -32,15 +32,22 @@ pub(super) fn reliability(subject: &Subject<'_>, options: &Options) -> Picture {
         counts_words(&curves)
     );
     let heading = Heading::new("Do probabilities mean what they say?", &words, options);
+    let place = |(k, curve): (usize, &&ClassCurve)| series(subject, &curve.class, k);
+    let places: Vec<usize> = curves.iter().enumerate().map(place).collect();
     Ok(Some(if curves.len() > FEW_CURVES {
-        one_by_one(&curves, &heading, options)
+        one_by_one(&curves, &places, &heading, options)
     } else {
-        together(&curves, heading, options)
+        together(&curves, &places, heading, options)
     }))
 }
 
-/// Curves on the same axes.
-fn together(curves: &[&ClassCurve], heading: Heading, options: &Options) -> String {
+/// Curves on the same axes, each with its series.
+fn together(
+    curves: &[&ClassCurve],
+    places: &[usize],
+    heading: Heading,
+    options: &Options,
+) -> String {
     let class = if let [only] = curves {
         format!("probability of {}", only.class)
     } else {
@@ -51,15 +58,15 @@ fn together(curves: &[&ClassCurve], heading: Heading, options: &Options) -> Stri
     let axes = Axes { height: 420.0, right: 60.0, key, x_name: &class, y_name };
     let mut plot = opened(curves, &axes, heading, options);
     let most = most_rows(curves);
-    for (k, curve) in curves.iter().enumerate() {
-        draw_reliability(&mut plot, curve, Pen::series(k, 1.6), most);
+    for (k, curve) in places.iter().zip(curves) {
+        draw_reliability(&mut plot, curve, Pen::series(*k, 1.6), most);
     }
     if let [only] = curves {
         count_rows(&mut plot, only);
     } else {
-        let entries = curves.iter().enumerate().map(|(k, curve)| Entry {
+        let entries = places.iter().zip(curves).map(|(k, curve)| Entry {
             behind: format!(" ({})", curve.rows),
-            ..Entry::series(k, &curve.class)
+            ..Entry::series(*k, &curve.class)
         });
         plot.draw_key(&entries.collect::<Vec<_>>());
     }
@@ -67,7 +74,12 @@ fn together(curves: &[&ClassCurve], heading: Heading, options: &Options) -> Stri
 }
 
 /// Each class by itself: on the same axes the curves of many hide one another.
-fn one_by_one(curves: &[&ClassCurve], heading: &Heading, options: &Options) -> String {
+fn one_by_one(
+    curves: &[&ClassCurve],
+    places: &[usize],
+    heading: &Heading,
+    options: &Options,
+) -> String {
     let columns = ((options.width / PANEL) as usize).clamp(1, curves.len());
     let inner = panel_options(columns, options);
     let most = most_rows(curves);
@@ -77,17 +89,17 @@ fn one_by_one(curves: &[&ClassCurve], heading: &Heading, options: &Options) -> S
     let large = LARGE * 1.1;
     let widest = counts.iter().map(|own| width(own, large)).fold(0.0, f64::max);
     let cut = told_apart(&names, large, inner.width - 2.0 * MARGIN - widest);
-    let panel = |(curve, title): (&&ClassCurve, String)| {
+    let panel = |((curve, k), title): ((&&ClassCurve, &usize), String)| {
         let heading = Heading::new(&title, "", &inner);
         let height = heading.height() + PANEL_HEIGHT + 56.0;
         let (x_name, y_name) = ("probability", "came true");
         let axes = Axes { height: PANEL_HEIGHT, right: MARGIN, key: None, x_name, y_name };
         let mut plot = opened(&[*curve], &axes, heading, &inner);
-        draw_reliability(&mut plot, curve, Pen::new(Colour::First, 1.6), most);
+        draw_reliability(&mut plot, curve, Pen::new(Colour::Series(*k), 1.6), most);
         (plot.finish(), height)
     };
     let titles = cut.iter().zip(&counts).map(|(name, count)| format!("{name}{count}"));
-    let drawn: Vec<(String, f64)> = curves.iter().zip(titles).map(panel).collect();
+    let drawn: Vec<(String, f64)> = curves.iter().zip(places).zip(titles).map(panel).collect();
     draw_panels(heading, columns, &drawn, options)
 }
 
@@ -150,13 +162,17 @@ fn reliability_end(curves: &[&ClassCurve]) -> f64 {
     if most > 0.0 && most < 0.5 { 1.05 * most } else { 1.0 }
 }
 
-/// Writes the rows of each bin beside its dot, below the curve; where two would lie on one another, only the first.
+/// Writes the rows of each bin beside its dot, on the side that the curve does not go on to; where two would lie on one another,
+/// only the first.
 fn count_rows(plot: &mut Plot, curve: &ClassCurve) {
-    let (bottom, letters) = (plot.y.range().0, Letters::new(SMALL, Colour::Muted));
+    let ((bottom, top), letters) = (plot.y.range(), Letters::new(SMALL, Colour::Muted));
     let mut taken = (f64::NEG_INFINITY, f64::NEG_INFINITY);
-    for bin in &curve.reliability {
+    for (k, bin) in curve.reliability.iter().enumerate() {
         let (x, y) = plot.at((bin.predicted, bin.observed.mean));
-        let (x, y, text) = (x + 9.0, (y + 15.0).min(bottom - 4.0), bin.rows.to_string());
+        let next = curve.reliability.get(k + 1);
+        let falls = next.is_some_and(|next| next.observed.mean < bin.observed.mean);
+        let y = if falls { (y - 8.0).max(top + SMALL) } else { (y + 15.0).min(bottom - 4.0) };
+        let (x, text) = (x + 9.0, bin.rows.to_string());
         if x < taken.0 && (y - taken.1).abs() < SMALL {
             continue;
         }
