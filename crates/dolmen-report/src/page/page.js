@@ -58,10 +58,14 @@ const valueAt = ({x: xs, y: ys}, x, isLog) => {
   const k = nearest(xs, x);
   if (xs[k] === x) return ys[k];
   const scale = isLog ? Math.log : value => value;
-  for (const j of [k - 1, k + 1]) {
+  for (const step of [-1, 1]) {
+    // Steps have several points at one place: the last of them on this side is the one beside it.
+    let from = k;
+    while (xs[from + step] === xs[k]) from += step;
+    const j = from + step;
     if (!(j in xs) || (xs[j] - x) * (xs[k] - x) > 0) continue;
-    const share = (scale(x) - scale(xs[k])) / (scale(xs[j]) - scale(xs[k]));
-    return ys[k] + share * (ys[j] - ys[k]);
+    const share = (scale(x) - scale(xs[from])) / (scale(xs[j]) - scale(xs[from]));
+    return ys[from] + share * (ys[j] - ys[from]);
   }
   return NaN;
 };

@@ -24,7 +24,7 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
     if let Some(view) = subject.model() {
         match view.model.report() {
             Some(FitReport::Stack(stack)) => {
-                of_stack(stack, &mut warnings);
+                of_stack(subject, stack, &mut warnings);
                 // New rows are a check, too.
                 if stack.check.is_none() && view.score.is_none() {
                     warnings.push(without_check(subject).into());
@@ -226,14 +226,15 @@ fn of_alike(found: &MemberCorrelation, warnings: &mut Vec<String>) {
     }
 }
 
-fn of_stack(stack: &StackReport, warnings: &mut Vec<String>) {
+fn of_stack(subject: &Subject<'_>, stack: &StackReport, warnings: &mut Vec<String>) {
     if !stack.converged() {
         warnings.push("Not converged: the search for the combination missed its tolerance.".into());
     }
-    // Figures are of the rows that were checked, which may be few of many.
-    let rows = stack.check.as_ref().map_or(stack.table_rows, |check| check.checked_rows);
+    // Figures are of the rows that were held out, which may be few of many.
+    let checked = stack.check.as_ref().map(|check| check.checked_rows);
+    let rows = checked.or_else(|| Some(subject.weighing()?.rows)).unwrap_or(stack.table_rows);
     if (1..FEW_ROWS).contains(&rows) {
-        let which = if rows < stack.table_rows { "Few rows were checked" } else { "Few rows" };
+        let which = if rows < stack.table_rows { "Few rows were held out" } else { "Few rows" };
         warnings.push(format!(
             "{which} ({rows}): scores, weights and the choice among them are uncertain."
         ));

@@ -209,6 +209,8 @@ fn shows_values_of_curves(browser: &mut Browser) {
     assert_eq!(between.as_f64(), Some(2.5));
     let beyond = browser.script("return valueAt({x: [0, 1], y: [0, 10]}, 1.5, false)");
     assert!(beyond.is_null(), "{beyond}");
+    let held = browser.script("return valueAt({x: [0, 5, 5, 9], y: [1, 1, 2, 2]}, 4, false)");
+    assert_eq!(held.as_f64(), Some(1.0), "on a step");
     let tip = browser.script("return document.getElementById('tip').textContent");
     let told = tip.as_str().unwrap();
     assert!(told.contains("mean prediction: ") && told.contains('\n'), "{told}");
