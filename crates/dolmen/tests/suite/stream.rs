@@ -217,7 +217,9 @@ fn folds_are_those_of_memory() {
     };
     let numbered = || Column::Numeric((0..ROWS).map(|i| 1.5 * (i % 37) as f64).collect());
     let named = Column::Categorical(Categories::new((0..ROWS).map(|i| Some(["a", "b"][i % 2]))));
-    let recipe = format!("{RIDGES}plan = 'hashed(folds=4)'\ncheck = 'none'\nkeep_all = true\n");
+    // Penalties are named: with groups they are chosen by folds of the groups in memory, and by the sums of a pass in blocks.
+    let members = "target = 'target'\nmembers = ['ridge(lambda=1)', 'ridge(lambda=500)']\n";
+    let recipe = format!("{members}plan = 'hashed(folds=4)'\ncheck = 'none'\nkeep_all = true\n");
     let cases = [
         (with(&|i| i % 5 != 2 && !(300..1100).contains(&i), "other", named), ""),
         (with(&|_| true, "g", numbered()), "groups = 'g'"),
