@@ -218,7 +218,7 @@ fn brackets(lanes: &[&Lane]) -> Vec<Bracket> {
         let is_taken = |column: usize| {
             found.iter().any(|other| other.column == column && other.lanes.last() >= own.first())
         };
-        let column = (0..).find(|&column| !is_taken(column)).unwrap_or(0);
+        let column = (0..=found.len()).find(|&column| !is_taken(column)).unwrap_or(0);
         if own.len() > 1 {
             found.push(Bracket { group, lanes: own, column });
         }
