@@ -38,6 +38,9 @@ PARAMETERS = """
         How class probabilities are calibrated.
     intervals : {"constant", "local"}, default="constant"
         How wide prediction intervals of numbers are.
+    margin : float or None, default=None
+        How far predictions of numbers may lie beyond the range of those learned from, in widths of that range; None is half a width with
+        the usual members, and no bound with given ones.
     effort : {"quick", "usual", "best"}, default="usual"
         How much work the fit may take, where members, folds or check are not given.
     budget : str, float or None, default=None
@@ -129,6 +132,7 @@ class Stacked(TransformerMixin, Estimator):
         final: str = "refit",
         calibration: str | None = None,
         intervals: str = "constant",
+        margin: float | None = None,
         effort: str = "usual",
         budget: str | float | None = None,
         max_members: int | None = None,
@@ -152,6 +156,7 @@ class Stacked(TransformerMixin, Estimator):
         self.final = final
         self.calibration = calibration
         self.intervals = intervals
+        self.margin = margin
         self.effort = effort
         self.budget = budget
         self.max_members = max_members
@@ -188,6 +193,7 @@ class Stacked(TransformerMixin, Estimator):
             "ending": self.final,
             "calibration": self.calibration,
             "intervals": self.intervals,
+            "margin": self.margin,
             "effort": self.effort,
             "budget": self.budget,
             "max_members": self.max_members,

@@ -53,7 +53,7 @@ impl From<TargetTask> for recipe::TargetTask {
 #[derive(Debug, Default, Args)]
 pub(crate) struct Members {
     /// A member: a learner with its parameters; may be given several times. `dolmen learners` lists them.
-    #[arg(long = "model", value_name = "SPEC")]
+    #[arg(long = "model", visible_alias = "member", value_name = "SPEC")]
     models: Vec<String>,
     /// A TOML file with a recipe: members, combiners, plan and all that options say; these count more than the file.
     #[arg(long, value_name = "TOML", alias = "spec")]

@@ -61,7 +61,7 @@ pub(crate) struct Fit {
     #[arg(
         long,
         requires = "Members",
-        conflicts_with_all = ["combiners", "folds", "plan", "check", "ending", "calibrate", "intervals", "keep_stack", "keep_all", "keep_matrix", "drop_failed", "oos", "effort", "budget", "max_members", "predict_under"]
+        conflicts_with_all = ["combiners", "folds", "plan", "check", "ending", "calibrate", "intervals", "margin", "keep_stack", "keep_all", "keep_matrix", "drop_failed", "oos", "effort", "budget", "max_members", "predict_under"]
     )]
     alone: bool,
     /// How much work the fit may take, where members, folds or check are not named. [default: usual]
@@ -91,6 +91,10 @@ pub(crate) struct Fit {
     /// [default: constant]
     #[arg(long, value_enum)]
     intervals: Option<Intervals>,
+    /// How far predictions of numbers may lie beyond the range of those learned from, in widths of that range. [default: 0.5 with
+    /// the usual members, no bound with named ones]
+    #[arg(long, value_name = "WIDTHS")]
+    margin: Option<f64>,
     /// Exit with 0 even if the search for the combination missed its tolerance.
     #[arg(long)]
     allow_unconverged: bool,
@@ -237,6 +241,7 @@ impl Fit {
         recipe.predict_under = self.predict_under.or(recipe.predict_under);
         recipe.check = self.check.map_or(recipe.check, Into::into);
         recipe.ending = self.ending.map_or(recipe.ending, Into::into);
+        recipe.margin = self.margin.or(recipe.margin);
         recipe.intervals = self.intervals.map_or(recipe.intervals, Into::into);
         recipe.calibration = self.calibrate.map(Into::into).or(recipe.calibration);
         recipe.alone |= self.alone;

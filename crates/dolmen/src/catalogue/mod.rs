@@ -36,6 +36,7 @@ use crate::learner::encoded::Encoded;
 use crate::learner::{Ladder, Learner, Stored};
 use crate::spec::{self, Spec};
 use crate::store::Registry;
+use crate::table::encode::Outliers;
 use crate::table::{self, Rows, Schema};
 use crate::task::{Classification, Density, Joint, Regression, Task};
 
@@ -394,9 +395,18 @@ fn on_numbers<T: Task, P: Learner<T> + Parameters + 'static>(
     kind: &'static str,
     about: &'static str,
 ) -> LearnerEntry<T> {
-    LearnerEntry::new::<P>(kind, about, |spec, _| {
+    on_tamed_numbers::<T, P>(kind, about, Outliers::Keep)
+}
+
+/// The same of a learner that would go astray with numbers far from the others.
+fn on_tamed_numbers<T: Task, P: Learner<T> + Parameters + 'static>(
+    kind: &'static str,
+    about: &'static str,
+    outliers: Outliers,
+) -> LearnerEntry<T> {
+    LearnerEntry::new::<P>(kind, about, move |spec, _| {
         let learner: Box<dyn Learner<T>> = Box::new(spec.read::<P>()?);
-        Ok(Box::new(Encoded::of_numbers(learner)))
+        Ok(Box::new(Encoded::of_numbers(learner).outliers(outliers)))
     })
 }
 

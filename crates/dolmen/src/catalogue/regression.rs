@@ -3,7 +3,7 @@
 use super::supervised::Known;
 use super::{
     BEST, BEST_IN_FEW_ROWS, Catalogue, Catalogued, FEW_ROWS, LearnerEntry, Section, VERY_WIDE,
-    combiners, on_numbers, section_of, specs, supervised, wrappers,
+    combiners, on_numbers, on_tamed_numbers, section_of, specs, supervised, wrappers,
 };
 use crate::learner::Simple;
 use crate::learner::baseline::Mean;
@@ -11,6 +11,7 @@ use crate::learner::gaussian_process::GaussianProcess;
 use crate::learner::linear::Ridge;
 use crate::spec::Spec;
 use crate::table::Rows;
+use crate::table::encode::Outliers;
 use crate::task::Regression;
 
 /// Rows up to which a member is used whose cost grows with the cube of the rows.
@@ -35,9 +36,10 @@ pub(super) fn section() -> Section<Regression> {
             "ridge regression; a list of lambdas is a ladder, auto the least error of rows left out",
         )
         .with_example("ridge(lambda=[0.1, 1, 10])"),
-        on_numbers::<_, GaussianProcess>(
+        on_tamed_numbers::<_, GaussianProcess>(
             "gaussian-process",
             "a smooth function and noise; lengths of the columns by the evidence of the rows",
+            Outliers::Squash,
         )
         .with_example("gaussian-process(kernel=rbf, rows=500)"),
     ];

@@ -1,12 +1,13 @@
 //! The learners that predict classes as well as numbers.
 
-use super::{LearnerEntry, on_numbers, plain};
+use super::{LearnerEntry, on_numbers, on_tamed_numbers, plain};
 use crate::ensemble::Experts;
 use crate::learner::Learner;
 use crate::learner::neighbours::Neighbours;
 use crate::learner::network::{DeepEnsemble, Network};
 use crate::learner::svm::Svm;
 use crate::learner::tree::{Boost, DecisionTree, ExtraTrees, Forest};
+use crate::table::encode::Outliers;
 use crate::task::Task;
 
 /// What a task knows of its learners' parameters: the losses of boosting, the criteria of a single tree, and the parameters
@@ -38,10 +39,14 @@ where
         .with_example("neighbours(k=[5, 25], weights=distance)"),
         on_numbers::<_, Svm>("svm", "support vector machine, kernel linear or rbf")
             .with_example("svm(c=10)"),
-        on_numbers::<_, Network>("network", "a small multilayer perceptron")
+        on_tamed_numbers::<_, Network>("network", "a small multilayer perceptron", Outliers::Hold)
             .with_example("network(hidden=[64, 32], decay=0.1)"),
-        on_numbers::<_, DeepEnsemble>("deep-ensemble", "several networks, averaged")
-            .with_example("deep-ensemble(copies=10)"),
+        on_tamed_numbers::<_, DeepEnsemble>(
+            "deep-ensemble",
+            "several networks, averaged",
+            Outliers::Hold,
+        )
+        .with_example("deep-ensemble(copies=10)"),
         plain::<_, DecisionTree>("tree", "a decision tree, pruned")
             .only("criterion", known.criteria)
             .with_example("tree(depth=4, alpha=0)"),

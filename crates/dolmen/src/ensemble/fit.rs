@@ -1,6 +1,7 @@
 //! The way of a stack: the out-of-sample matrix, its trials, the combination, and the members that have a say in it.
 
 use super::assess::{Assessed, Assessor, Compared, plan_checks};
+use super::bounds::Bounds;
 use super::equal::EqualWeights;
 use super::latency::seconds_per_row;
 use super::timed::{Collected, Timed};
@@ -227,7 +228,8 @@ impl<T: Task> Stack<T> {
         let table_rows = trials.matrix.table_rows().to_vec();
         let ensemble = Ensemble::new(models, combination, trials.matrix, all_weights)
             .with_figures(figures)
-            .replaced(replaced);
+            .replaced(replaced)
+            .within(self.bounds(sample)?);
         match assessed {
             Some(assessed) => {
                 let rows: Vec<usize> = assessed.rows.iter().map(|&i| table_rows[i]).collect();
@@ -238,6 +240,17 @@ impl<T: Task> Stack<T> {
             }
             None => Ok(ensemble),
         }
+    }
+
+    /// What numbers it keeps to, if it does.
+    fn bounds(&self, sample: &Sample<'_, T>) -> Result<Option<Bounds>> {
+        let Some(margin) = self.margin else { return Ok(None) };
+        let Some(numbers) = T::numbers(sample.target()) else {
+            let expected = "left out: only numbers have a range to keep to";
+            return Err(Error::param("margin", expected, T::NAME));
+        };
+        let counted = numbers.iter().enumerate().filter(|(i, _)| sample.weight(*i) > 0.0);
+        Bounds::of(counted.map(|(_, y)| *y), margin)
     }
 
     /// The members as they are, fitted on all rows: no folds, no combiner, no check. One member is that model itself;

@@ -9,6 +9,7 @@
 //! | `stacked` | the fitted stack |
 //! | `blend` | the same way from predictions made elsewhere |
 //! | `fold_average` | a member as the average of its fits on the folds |
+//! | `bounds` | how far a stack of numbers goes beyond what it has learned from |
 //! | `calibrate` | class probabilities that mean what they say |
 //! | `intervals` | prediction intervals for numbers |
 //! | `latency` | how long members take to predict a row |
@@ -21,6 +22,7 @@
 mod adaboost;
 mod assess;
 mod blend;
+mod bounds;
 mod calibrate;
 mod equal;
 mod experts;

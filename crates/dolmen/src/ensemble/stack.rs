@@ -35,6 +35,7 @@ pub struct Stack<T: Task> {
     pub(super) until: Option<(Instant, Vec<usize>)>,
     pub(super) limited: bool,
     pub(super) measures: bool,
+    pub(super) margin: Option<f64>,
 }
 
 /// How the candidates are tried, and how well the stack is known to do.
@@ -99,6 +100,7 @@ impl<T: Task> Stack<T> {
             until: None,
             limited: false,
             measures: false,
+            margin: None,
         }
     }
 
@@ -211,6 +213,14 @@ impl<T: Task> Stack<T> {
     #[must_use]
     pub fn within_limits(mut self, measures: bool) -> Self {
         (self.limited, self.measures) = (true, measures);
+        self
+    }
+
+    /// With a bound on what it says of numbers: the range of those it has learned from, and this margin on both sides in widths of
+    /// the range.
+    #[must_use]
+    pub fn within_margin(mut self, margin: f64) -> Self {
+        self.margin = Some(margin);
         self
     }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use super::assess::{Assessed, Assessment, StackFigures};
+use super::bounds::Bounds;
 use super::intervals::Errors;
 use super::unseen::{StoredUnseen, Unseen};
 use super::{Calibration, CalibrationKind, IntervalKind, IntervalReport};
@@ -36,6 +37,7 @@ pub struct Ensemble<T: Task> {
     /// Whether the best member took the stack's place.
     replaced: bool,
     calibration: Option<Calibration>,
+    bounds: Option<Bounds>,
     unseen: Option<Unseen<T>>,
     /// The same members and weights as one density, where that can be: made when it is first asked for.
     density: OnceLock<Option<Box<dyn DensityModel>>>,
@@ -67,6 +69,8 @@ struct Body {
     calibration: Option<Calibration>,
     #[serde(default)]
     unseen: Option<StoredUnseen>,
+    #[serde(default)]
+    bounds: Option<Bounds>,
 }
 
 impl<T: Task> Ensemble<T> {
@@ -86,6 +90,11 @@ impl<T: Task> Ensemble<T> {
     /// Whether the best member takes the stack's place.
     pub(super) fn replaced(self, replaced: bool) -> Self {
         Self { replaced, ..self }
+    }
+
+    /// With numbers that it keeps to.
+    pub(super) fn within(self, bounds: Option<Bounds>) -> Self {
+        Self { bounds, ..self }
     }
 
     /// An ensemble of models that weigh alike; one is itself.
@@ -163,6 +172,7 @@ impl<T: Task> Ensemble<T> {
             all_weights: None,
             replaced: false,
             calibration: None,
+            bounds: None,
             unseen: None,
             density: OnceLock::new(),
             width,
@@ -227,7 +237,7 @@ impl<T: Task> Ensemble<T> {
         self.held_out.as_ref()
     }
 
-    /// What it would say with other fits of its members in their place, one for each; before calibration.
+    /// What it would say with other fits of its members in their place, one for each; before calibration, and without bounds.
     pub fn predict_with<'a>(
         &self,
         fits: impl Iterator<Item = &'a dyn Fitted<T>>,
@@ -250,16 +260,25 @@ impl<T: Task> Ensemble<T> {
                 let columns: Vec<&[f64]> =
                     columns.iter().map(|column| &column[cells.clone()]).collect();
                 self.combination.combine_into(&columns, self.width, x.slice(rows), out)?;
-                self.calibrate(out);
+                self.settle(out);
                 Ok(())
             })
         })?;
         Ok(all)
     }
 
-    fn calibrate(&self, out: &mut [f64]) {
+    /// What becomes of a combination before it is told: probabilities are calibrated, numbers held.
+    fn settle(&self, out: &mut [f64]) {
         if let Some(calibration) = &self.calibration {
             out.chunks_exact_mut(self.width).for_each(|row| calibration.apply(row));
+        }
+        self.hold(out);
+    }
+
+    /// Holds numbers within the bounds, if there are any.
+    pub(super) fn hold(&self, out: &mut [f64]) {
+        if let Some(bounds) = self.bounds {
+            bounds.hold(out);
         }
     }
 
@@ -312,7 +331,7 @@ impl<T: Task> Fitted<T> for Ensemble<T> {
     fn predict_into(&self, x: Rows<'_>, out: &mut [f64]) -> Result<()> {
         let models = self.members.iter().map(|member| member.model.as_ref());
         combine_models(self.combination.as_ref(), models, x, out, self.width)?;
-        self.calibrate(out);
+        self.settle(out);
         Ok(())
     }
 
@@ -323,6 +342,7 @@ impl<T: Task> Fitted<T> for Ensemble<T> {
         if let Some(unseen) = &self.unseen {
             unseen.validate(self.members.len(), inputs, width)?;
         }
+        self.bounds.map_or(Ok(()), Bounds::validate)?;
         let calibrated = self.calibration.as_ref();
         if calibrated.is_some_and(|c| T::LOG_SPACE || !T::CLASSES || !c.is_sound(width)) {
             return Err(Error::param("model file", "of a sound calibration", "damaged"));
@@ -337,6 +357,7 @@ impl<T: Task> Fitted<T> for Ensemble<T> {
             combination: self.combination.record()?,
             calibration: self.calibration.clone(),
             unseen: self.unseen.as_ref().map(Unseen::stored).transpose()?,
+            bounds: self.bounds,
         };
         Record::new(Self::KIND, Self::VERSION, &body)
     }
@@ -351,6 +372,7 @@ impl<T: Task> Fitted<T> for Ensemble<T> {
             .with_some("weights", self.combination.weights())
             .with("combination", self.combination.parameters())
             .with_some("calibration", self.calibration.as_ref().map(Calibration::parameters))
+            .with_some("bounds", self.bounds.map(|bounds| bounds.ends().to_vec()))
     }
 
     fn density(&self) -> Option<&dyn DensityModel> {
@@ -396,7 +418,7 @@ impl<T: Task> Stored<T> for Ensemble<T> {
         let restore = |unseen: StoredUnseen| unseen.restore(&models, registry);
         let unseen = body.unseen.map(restore).transpose()?;
         let ensemble = Self::assemble(body.names, models, combination, None, width);
-        Ok(Self { calibration: body.calibration, unseen, ..ensemble })
+        Ok(Self { calibration: body.calibration, bounds: body.bounds, unseen, ..ensemble })
     }
 }
 

@@ -133,7 +133,9 @@ impl Ensemble<Regression> {
             run.check()?;
             let x = x.slice(k * size..((k + 1) * size).min(x.rows()));
             let centres: Vec<Vec<f64>> = if let Some(fits) = &fits {
-                unseen.fold_predictions(fits, x)?
+                let mut centres = unseen.fold_predictions(fits, x)?;
+                centres.iter_mut().for_each(|centre| self.hold(centre));
+                centres
             } else {
                 let mut mean = vec![0.0; x.rows()];
                 self.predict_into(x, &mut mean)?;

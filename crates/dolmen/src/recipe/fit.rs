@@ -304,6 +304,7 @@ impl Recipe {
             ("an ending", self.ending != Ending::Refit),
             ("calibration", self.calibration.is_some()),
             ("local intervals", self.intervals != IntervalKind::Constant),
+            ("a margin", self.margin.is_some()),
             ("a matrix to keep", self.keep_matrix),
             ("an effort", !self.effort.is_usual()),
             ("a budget", self.budget.is_some()),
@@ -391,10 +392,20 @@ impl Recipe {
             .keep_all(self.keep_all)
             .replaced_if_not_better(!self.keep_stack && check != Check::AsNeeded);
         let stack = self.within_limits(stack);
+        let stack = match self.margin.or(self.usual_margin::<T>()) {
+            None => stack,
+            Some(margin) => stack.within_margin(margin),
+        };
         match self.calibration {
             None => stack,
             Some(calibration) => stack.calibrated(calibration),
         }
+    }
+
+    /// The margin of numbers where nobody names one: members that the user has named are his to judge.
+    fn usual_margin<T: Task>(&self) -> Option<f64> {
+        const WIDTHS: f64 = 0.5;
+        (T::HAS_TARGET && !T::CLASSES && self.members.is_empty()).then_some(WIDTHS)
     }
 
     /// The usual members may fail; those that the user has named stop the fit, unless he says otherwise.

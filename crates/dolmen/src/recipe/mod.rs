@@ -131,6 +131,10 @@ pub struct Recipe {
     pub calibration: Option<CalibrationKind>,
     /// How wide prediction intervals of numbers are.
     pub intervals: IntervalKind,
+    /// How far predictions of numbers may lie beyond the range of those learned from, in widths of that range: half a width if the
+    /// members are the usual ones, without end if they are named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub margin: Option<f64>,
     /// Whether the stack is kept even if the check finds its best member, or equal weights, better.
     pub keep_stack: bool,
     /// Whether members without weight are fitted and stored, too.

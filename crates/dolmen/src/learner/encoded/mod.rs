@@ -16,13 +16,13 @@ use crate::plan::Plan;
 use crate::run::Run;
 use crate::spec::Spec;
 use crate::store::{Parameters, Record, Registry};
-use crate::table::encode::{Encoder, EncoderSpec};
+use crate::table::encode::{Encoder, EncoderSpec, Outliers};
 use crate::table::{Rows, Schema};
 use crate::task::Task;
 
 /// A learner whose inputs go through an encoder that is fitted on the rows it learns from, and stored with its models.
 ///
-/// For a density or a joint probability the encoder must leave the columns' units alone: imputing does, standardising and bins are refused.
+/// For a density or a joint probability the encoder must leave the columns' units alone: imputing does, standardising, bins and what is done to outliers are refused.
 #[derive(Debug, Clone)]
 pub struct Encoded<T: Task> {
     spec: EncoderSpec,
@@ -43,11 +43,20 @@ impl<T: Task> Encoded<T> {
         Self { spec: EncoderSpec::complete(), learner: learner.into(), is_part: true }
     }
 
+    /// What becomes of numbers far from the others.
+    #[must_use]
+    pub fn outliers(mut self, outliers: Outliers) -> Self {
+        self.spec.outliers = outliers;
+        self
+    }
+
     /// Densities are of the columns as they are.
     fn check_units(&self) -> Result<()> {
-        if T::LOG_SPACE && (self.spec.standardise || self.spec.bins.is_some()) {
+        let EncoderSpec { standardise, bins, outliers, .. } = self.spec;
+        if T::LOG_SPACE && (standardise || bins.is_some() || outliers != Outliers::Keep) {
             let expected = "left out for densities: they would change the units of p(x)";
-            return Err(Error::param("standardise and bins of an encoder", expected, "given"));
+            let what = "standardise, bins and outliers of an encoder";
+            return Err(Error::param(what, expected, "given"));
         }
         Ok(())
     }

@@ -35,7 +35,8 @@ const STOP: Stop = Stop { gradient: 0.05, iterations: 40 };
 /// A Gaussian process: a smooth function of the inputs, and noise.
 ///
 /// Each column has a length over which numbers stay alike; columns that do not matter get long ones. A row of weight 2 is the
-/// row twice.
+/// row twice. In the catalogue its numbers are squashed first ([`Outliers::Squash`](crate::table::encode::Outliers)): one value far from
+/// the others would leave them all alike.
 ///
 /// ```
 /// use dolmen::learner::Learner;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::cuts::bin;
+use super::tails::Tail;
 use crate::store::Parameters;
 use crate::table::{Field, Kind};
 
@@ -20,6 +21,8 @@ pub(super) enum Coding {
     },
     /// One of some levels.
     Level(LevelCoding),
+    /// A number that is first kept from being far from the others.
+    Tamed { fill: Option<f64>, tail: Tail, centre: f64, scale: f64 },
 }
 
 /// A column's learned levels.
@@ -44,10 +47,19 @@ pub(super) enum Origin {
 }
 
 impl Coding {
+    /// A number for a number, kept from being far from the others if there is anything to keep it.
+    pub(super) fn number(fill: Option<f64>, tail: Option<Tail>, centre: f64, scale: f64) -> Self {
+        match tail {
+            Some(tail) => Self::Tamed { fill, tail, centre, scale },
+            None => Self::Number { fill, centre, scale },
+        }
+    }
+
     /// Whether a column of this kind can be encoded so, and all codes have their level; read from a file, it might not.
     pub(super) fn is_sound(&self, kind: &Kind) -> bool {
         match (self, kind) {
             (Self::Number { .. }, _) => true,
+            (Self::Tamed { tail, .. }, _) => tail.is_sound(),
             (Self::Level(coding), kind) => {
                 let known = coding.known();
                 let suits = match (&coding.origin, kind) {
@@ -69,6 +81,19 @@ impl Coding {
                 .with_some("fill", *fill)
                 .with("centre", *centre)
                 .with("scale", *scale),
+            Self::Tamed { fill, tail, centre, scale } => {
+                let parameters = Parameters::new("number")
+                    .with("column", name)
+                    .with_some("fill", *fill)
+                    .with("centre", *centre)
+                    .with("scale", *scale);
+                match tail {
+                    Tail::Hold { low, high } => parameters.with("low", *low).with("high", *high),
+                    Tail::Squash { median, spread } => {
+                        parameters.with("median", *median).with("spread", *spread)
+                    }
+                }
+            }
             Self::Level(LevelCoding { origin, levels, missing, one_hot }) => {
                 let parameters = Parameters::new("levels")
                     .with("column", name)
@@ -88,7 +113,7 @@ impl Coding {
     pub(super) fn width(&self) -> usize {
         match self {
             Self::Level(coding) if coding.one_hot => coding.levels.len(),
-            Self::Level(_) | Self::Number { .. } => 1,
+            Self::Level(_) | Self::Number { .. } | Self::Tamed { .. } => 1,
         }
     }
 
@@ -96,7 +121,7 @@ impl Coding {
     pub(super) fn fields(&self, name: &str) -> Vec<Field> {
         let numeric = |name: String| Field { name, kind: Kind::Numeric };
         match self {
-            Self::Number { .. } => vec![numeric(name.to_string())],
+            Self::Number { .. } | Self::Tamed { .. } => vec![numeric(name.to_string())],
             Self::Level(coding) if coding.one_hot => {
                 coding.levels.iter().map(|level| numeric(format!("{name}={level}"))).collect()
             }
@@ -107,12 +132,39 @@ impl Coding {
         }
     }
 
+    /// Whether there are values that stay as they are.
+    pub(super) fn may_keep(&self) -> bool {
+        match self {
+            Self::Number { centre, scale, .. } => (*centre, *scale) == (0.0, 1.0),
+            Self::Tamed { tail, centre, scale, .. } => {
+                (*centre, *scale) == (0.0, 1.0) && matches!(tail, Tail::Hold { .. })
+            }
+            Self::Level(_) => false,
+        }
+    }
+
+    /// Whether a value stays as it is, of a column where some do.
+    #[inline]
+    pub(super) fn keeps(&self, value: f64) -> bool {
+        match self {
+            Self::Number { fill, .. } => fill.is_none() || !value.is_nan(),
+            Self::Tamed { fill, tail: Tail::Hold { low, high }, .. } => {
+                if value.is_nan() { fill.is_none() } else { (*low..=*high).contains(&value) }
+            }
+            Self::Tamed { .. } | Self::Level(_) => false,
+        }
+    }
+
     /// Encodes a value into as many cells as the coding has columns.
     pub(super) fn write(&self, value: f64, cells: &mut [f64]) {
         match self {
             Self::Number { fill, centre, scale } => {
                 let value = if value.is_nan() { fill.unwrap_or(value) } else { value };
                 cells[0] = (value - centre) / scale;
+            }
+            Self::Tamed { fill, tail, centre, scale } => {
+                let value = if value.is_nan() { fill.unwrap_or(value) } else { value };
+                cells[0] = (tail.tame(value) - centre) / scale;
             }
             Self::Level(coding) => match (coding.code(value), coding.one_hot) {
                 (Some(code), false) => cells[0] = code as f64,

@@ -54,9 +54,9 @@ fn order_statistic(sorted: &[Weighted], position: f64) -> f64 {
     sorted.iter().find(reaches).or(sorted.last()).map_or(f64::NAN, |(value, _)| *value)
 }
 
-/// The cuts that [`cuts`] finds, of numbers that count once each and may come in any order. They are run through a few times,
-/// and neither sorted nor kept: of many rows that is faster, and takes no memory that grows with them.
-pub(super) fn cuts_of_many(values: &(impl Iterator<Item = f64> + Clone), bins: usize) -> Vec<f64> {
+/// The quantiles that [`quantiles`] finds, of numbers that count once each and may come in any order. They are run through a few
+/// times, and neither sorted nor kept: of many rows that is faster, and takes no memory that grows with them.
+pub(super) fn quantiles_of_many(values: &(impl Iterator<Item = f64> + Clone), bins: usize) -> Vec<f64> {
     let last = values.clone().count() as f64 - 1.0;
     if last < 0.0 {
         return Vec::new();
@@ -68,9 +68,7 @@ pub(super) fn cuts_of_many(values: &(impl Iterator<Item = f64> + Clone), bins: u
     let cut = |(k, pair): (usize, &[f64])| {
         pair[0] + (position(k) - position(k).floor()) * (pair[1] - pair[0])
     };
-    let mut cuts: Vec<f64> = (1..).zip(found.chunks_exact(2)).map(cut).collect();
-    cuts.dedup();
-    cuts
+    (1..).zip(found.chunks_exact(2)).map(cut).collect()
 }
 
 /// The numbers at these places of the ascending order, counted from 0: the bits of each are found sixteen at a time, by counting
@@ -169,17 +167,17 @@ pub fn equal_frequency_cuts(values: &[f64], weights: Option<&[f64]>, bins: usize
     let weighted = values.iter().enumerate().map(|(i, value)| (*value, weight(i)));
     let mut cells: Vec<Weighted> = weighted.filter(|(v, w)| !v.is_nan() && *w > 0.0).collect();
     sort(&mut cells);
-    cuts(&cells, bins)
+    let mut cuts = quantiles(&cells, bins);
+    cuts.dedup();
+    cuts
 }
 
-/// The same of numbers in ascending order.
-pub(super) fn cuts(sorted: &[Weighted], bins: usize) -> Vec<f64> {
+/// The quantiles 1/bins, 2/bins, ... of numbers in ascending order; none of no numbers.
+pub(super) fn quantiles(sorted: &[Weighted], bins: usize) -> Vec<f64> {
     if sorted.is_empty() {
         return Vec::new();
     }
-    let mut cuts: Vec<f64> = (1..bins).map(|k| quantile(sorted, k as f64 / bins as f64)).collect();
-    cuts.dedup();
-    cuts
+    (1..bins).map(|k| quantile(sorted, k as f64 / bins as f64)).collect()
 }
 
 /// Which interval a number lies in; a number equal to a cut lies below it.
@@ -205,7 +203,8 @@ mod tests {
             bins in 2_usize..9,
         ) {
             let sorted = equal_frequency_cuts(&values, None, bins);
-            let found = cuts_of_many(&values.iter().copied(), bins);
+            let mut found = quantiles_of_many(&values.iter().copied(), bins);
+            found.dedup();
             prop_assert_eq!(sorted, found);
         }
     }

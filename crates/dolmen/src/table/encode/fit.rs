@@ -7,7 +7,8 @@ use rayon::prelude::*;
 
 use super::coding::{Coding, LevelCoding, Origin};
 use super::cuts::{self, Weighted};
-use super::{EncoderSpec, ImputeCategories, ImputeNumbers};
+use super::tails::Tail;
+use super::{EncoderSpec, ImputeCategories, ImputeNumbers, Outliers};
 use crate::error::{Error, Place, Result};
 use crate::math::first_largest;
 use crate::table::number::Spelled;
@@ -90,7 +91,7 @@ impl Cells<'_> {
     }
 
     fn fit_numbers(&self, spec: &EncoderSpec, name: &str) -> Result<Coding> {
-        if !spec.standardise && spec.impute.numbers == ImputeNumbers::Leave {
+        if !spec.looks_at_numbers() {
             return Ok(Coding::Number { fill: None, centre: 0.0, scale: 1.0 });
         }
         let cells = self.finite(name)?;
@@ -100,26 +101,39 @@ impl Cells<'_> {
             ImputeNumbers::Leave => None,
             ImputeNumbers::Mean => Some(centre),
             // Of no numbers at all there is no median.
-            ImputeNumbers::Median => Some(self.cuts(cells, 2).first().copied().unwrap_or(0.0)),
+            ImputeNumbers::Median => Some(self.quantiles(cells.clone(), 2).first().copied().unwrap_or(0.0)),
         };
-        Ok(Coding::Number { fill, centre: if spec.standardise { centre } else { 0.0 }, scale })
+        let centre = if spec.standardise { centre } else { 0.0 };
+        Ok(Coding::number(fill, self.tail(spec.outliers, cells), centre, scale))
     }
 
     fn fit_bins(&self, spec: &EncoderSpec, bins: usize, name: &str) -> Result<Coding> {
         let cells = self.finite(name)?;
         let few = cuts::few_distinct(cells.clone().map(|(value, _)| value), bins);
-        let origin = few.map_or_else(|| Origin::Cuts(self.cuts(cells, bins)), Origin::Values);
+        let cut = || {
+            let mut cuts = self.quantiles(cells, bins);
+            cuts.dedup();
+            Origin::Cuts(cuts)
+        };
+        let origin = few.map_or_else(cut, Origin::Values);
         Ok(binned(origin, self.misses_some(), spec.one_hot))
     }
 
-    /// The cuts between bins of equal frequency.
-    fn cuts(&self, cells: impl Iterator<Item = Weighted> + Clone, bins: usize) -> Vec<f64> {
+    /// The quantiles between bins of equal frequency; none of no numbers.
+    fn quantiles(&self, cells: impl Iterator<Item = Weighted> + Clone, bins: usize) -> Vec<f64> {
         if self.weights.is_none() && self.rows.rows() >= MANY_ROWS {
-            return cuts::cuts_of_many(&cells.map(|(value, _)| value), bins);
+            return cuts::quantiles_of_many(&cells.map(|(value, _)| value), bins);
         }
         let mut cells: Vec<Weighted> = cells.collect();
         cuts::sort(&mut cells);
-        cuts::cuts(&cells, bins)
+        cuts::quantiles(&cells, bins)
+    }
+
+    /// The tail of the column's numbers.
+    fn tail(&self, outliers: Outliers, cells: impl Iterator<Item = Weighted> + Clone) -> Option<Tail> {
+        let none = (f64::INFINITY, f64::NEG_INFINITY);
+        let ends = cells.clone().fold(none, |(low, high), (value, _)| (low.min(value), high.max(value)));
+        Tail::learn(outliers, ends, || self.quantiles(cells, 4).try_into().unwrap_or_default())
     }
 
     fn fit_categories(&self, spec: &EncoderSpec, levels: &Arc<[String]>) -> Coding {

@@ -12,7 +12,8 @@ use super::coding::{Coding, LevelCoding, Origin};
 use super::cuts::{Distinct, Place as Quantile};
 use super::fit::{binned, with_missing_level};
 use super::search::{Found, Search};
-use super::{Encoder, EncoderSpec, ImputeCategories, ImputeNumbers};
+use super::tails::Tail;
+use super::{Encoder, EncoderSpec, ImputeCategories, ImputeNumbers, Outliers};
 use crate::error::{Error, Place, Result};
 use crate::math::first_largest;
 use crate::stats::{Accumulator, accumulate};
@@ -193,19 +194,18 @@ impl Learning {
             },
             Kind::Numeric => match self.spec.bins {
                 Some(bins) => Want::Bins(bins),
-                None if self.spec.standardise || impute.numbers != ImputeNumbers::Leave => {
-                    Want::Numbers
-                }
+                None if self.spec.looks_at_numbers() => Want::Numbers,
                 None => Want::Nothing,
             },
         };
         self.input.fields().iter().map(|field| want(&field.kind)).collect()
     }
 
-    /// Bins whose cuts are wanted of a column; the median is the cut between two.
+    /// Bins whose cuts are wanted of a column; the median is the cut between two, and the second of those between four.
     fn bins(&self, want: Want) -> Option<usize> {
         match want {
             Want::Bins(bins) => Some(bins),
+            Want::Numbers if self.spec.outliers == Outliers::Squash => Some(4),
             Want::Numbers if self.spec.impute.numbers == ImputeNumbers::Median => Some(2),
             _ => None,
         }
@@ -350,18 +350,15 @@ impl Learning {
         }
     }
 
-    /// The cuts that were looked for in a column.
-    fn cuts(&self, j: usize, bins: usize) -> Vec<f64> {
+    /// The quantiles that were looked for in a column.
+    fn quantiles(&self, j: usize, bins: usize) -> Vec<f64> {
         let (Some(search), Some(look)) = (&self.searches[j], &self.look) else {
             return Vec::new();
         };
         let total = look.columns[j].weight * look.scale();
         let found = search.found();
         let pairs = found.as_chunks::<2>().0.iter();
-        let mut cuts: Vec<f64> =
-            quantiles(bins, total).zip(pairs).map(|(place, pair)| place.between(*pair)).collect();
-        cuts.dedup();
-        cuts
+        quantiles(bins, total).zip(pairs).map(|(place, pair)| place.between(*pair)).collect()
     }
 
     fn coding(&self, j: usize) -> Coding {
@@ -386,7 +383,12 @@ impl Learning {
             }
             (Kind::Numeric, Some(bins)) => {
                 let values = column.distinct.0.clone().map(Origin::Values);
-                let origin = values.unwrap_or_else(|| Origin::Cuts(self.cuts(j, bins)));
+                let cut = || {
+                    let mut cuts = self.quantiles(j, bins);
+                    cuts.dedup();
+                    Origin::Cuts(cuts)
+                };
+                let origin = values.unwrap_or_else(cut);
                 binned(origin, misses_some, spec.one_hot)
             }
             (Kind::Numeric, None) => self.number(j, look),
@@ -395,14 +397,18 @@ impl Learning {
 
     fn number(&self, j: usize, look: &LearningSums) -> Coding {
         let column = &look.columns[j];
+        let bins = self.bins(Want::Numbers).unwrap_or(2);
+        let found = self.quantiles(j, bins);
         let fill = match self.spec.impute.numbers {
             ImputeNumbers::Leave => None,
             ImputeNumbers::Mean => Some(column.mean()),
             // Of no numbers at all there is no median.
-            ImputeNumbers::Median => Some(self.cuts(j, 2).first().copied().unwrap_or(0.0)),
+            ImputeNumbers::Median => Some(found.get(bins / 2 - 1).copied().unwrap_or(0.0)),
         };
+        let ends = (column.lowest, column.highest);
+        let tail = Tail::learn(self.spec.outliers, ends, || found.try_into().unwrap_or_default());
         if !self.spec.standardise {
-            return Coding::Number { fill, centre: 0.0, scale: 1.0 };
+            return Coding::number(fill, tail, 0.0, 1.0);
         }
         let total = column.weight * look.scale();
         let divisor = if total > 1.0 { total - 1.0 } else { total };
@@ -410,7 +416,7 @@ impl Learning {
         let deviation = column.reach() * (squares / divisor).sqrt();
         let is_usable = deviation > 0.0 && deviation.is_finite();
         let scale = if is_usable { deviation } else { 1.0 };
-        Coding::Number { fill, centre: column.mean(), scale }
+        Coding::number(fill, tail, column.mean(), scale)
     }
 }
 

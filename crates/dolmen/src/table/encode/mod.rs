@@ -12,6 +12,7 @@ mod cuts;
 mod fit;
 mod learning;
 mod search;
+mod tails;
 #[cfg(test)]
 mod tests;
 
@@ -28,6 +29,7 @@ use crate::store::Parameters;
 pub(crate) use cuts::few_distinct;
 pub use cuts::{bin, equal_frequency_cuts};
 pub(crate) use learning::{Learning, LearningStep, LearningSums};
+pub use tails::Outliers;
 
 /// What an encoder is to do; the default leaves rows as they are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +46,8 @@ pub struct EncoderSpec {
     /// more different values than that keeps them as its levels. Missing values get a level of their own.
     #[schemars(range(min = 2))]
     pub bins: Option<usize>,
+    /// What becomes of numbers far from the others; without bins, and squashed ones are not standardised.
+    pub outliers: Outliers,
 }
 
 /// What stands in for missing values.
@@ -96,10 +100,11 @@ impl EncoderSpec {
     }
 
     /// Whether any part of these rows gives the same encoding as all of them, because there is nothing to learn: no
-    /// scales, no bins, and no missing values to stand in for.
+    /// scales, no bins, no ranges, and no missing values to stand in for.
     pub fn is_fixed_on(&self, rows: Rows<'_>) -> bool {
         let fills = self.impute != Impute::default();
-        !self.standardise && self.bins.is_none() && !(fills && rows.find(f64::is_nan).is_some())
+        let learns = self.standardise || self.bins.is_some() || self.outliers != Outliers::Keep;
+        !learns && !(fills && rows.find(f64::is_nan).is_some())
     }
 
     /// For learners that count: everything categorical, numbers in that many bins, missing values one more level.
@@ -116,10 +121,26 @@ impl EncoderSpec {
         Ok(Encoder::new(Arc::clone(rows.schema()), columns))
     }
 
+    /// Whether anything is learned from numbers that stay numbers.
+    fn looks_at_numbers(&self) -> bool {
+        self.standardise
+            || self.impute.numbers != ImputeNumbers::Leave
+            || self.outliers != Outliers::Keep
+    }
+
     fn check(&self) -> Result<()> {
-        match self.bins {
-            Some(bins @ 0..2) => Err(Error::param("bins", "at least 2", bins)),
-            _ => Ok(()),
+        if let Some(bins @ 0..2) = self.bins {
+            return Err(Error::param("bins", "at least 2", bins));
+        }
+        let contradiction = match self.outliers {
+            Outliers::Keep => None,
+            _ if self.bins.is_some() => Some("with bins"),
+            Outliers::Squash if self.standardise => Some("squash with standardise"),
+            Outliers::Hold | Outliers::Squash => None,
+        };
+        match contradiction {
+            Some(with) => Err(Error::param("outliers", "left out: the numbers have a scale already", with)),
+            None => Ok(()),
         }
     }
 }
@@ -223,15 +244,12 @@ impl Encoder {
         self.columns.iter().all(kept)
     }
 
-    /// Encodes rows of the columns it was fitted on, without a copy where that changes nothing: complete numbers that stay as
-    /// they are.
+    /// Encodes rows of the columns it was fitted on, without a copy where that changes nothing: numbers that stay as they
+    /// are, with nothing to fill in and nothing far out.
     pub(crate) fn view<'a>(&self, rows: Rows<'a>) -> Result<Applied<'a>> {
-        let keeps =
-            |coding: &Coding| matches!(coding, Coding::Number { centre: 0.0, scale: 1.0, .. });
-        let fills = |coding: &Coding| matches!(coding, Coding::Number { fill: Some(_), .. });
         let is_same = *rows.schema() == self.input
-            && self.columns.iter().all(keeps)
-            && !(self.columns.iter().any(fills) && rows.find(f64::is_nan).is_some());
+            && self.columns.iter().all(Coding::may_keep)
+            && rows.iter().all(|row| self.columns.iter().zip(row).all(|(own, v)| own.keeps(*v)));
         if is_same { Ok(Applied::Same(rows)) } else { self.apply(rows).map(Applied::Made) }
     }
 
@@ -252,7 +270,7 @@ impl Encoder {
     pub(crate) fn levels(&self, row: &[f64]) -> impl Iterator<Item = Option<usize>> {
         self.columns.iter().zip(row).map(|(coding, value)| match coding {
             Coding::Level(coding) => coding.code(*value),
-            Coding::Number { .. } => None,
+            Coding::Number { .. } | Coding::Tamed { .. } => None,
         })
     }
 
@@ -260,7 +278,7 @@ impl Encoder {
     pub(crate) fn has_missing_level(&self, column: usize) -> bool {
         match &self.columns[column] {
             Coding::Level(coding) => coding.has_missing_level(),
-            Coding::Number { .. } => false,
+            Coding::Number { .. } | Coding::Tamed { .. } => false,
         }
     }
 

@@ -201,12 +201,14 @@ fn specs() -> impl Strategy<Value = EncoderSpec> {
         prop::sample::select(numbers.to_vec()),
         prop::sample::select(categories.to_vec()),
         prop::option::of(2_usize..7),
+        prop::sample::select(vec![Outliers::Keep, Outliers::Hold, Outliers::Squash]),
     );
-    choices.prop_map(|((standardise, one_hot), numbers, categories, bins)| EncoderSpec {
-        standardise,
+    choices.prop_map(|((standardise, one_hot), numbers, categories, bins, outliers)| EncoderSpec {
+        standardise: standardise && outliers != Outliers::Squash,
         one_hot,
         impute: Impute { numbers, categories },
-        bins,
+        bins: bins.filter(|_| outliers == Outliers::Keep),
+        outliers,
     })
 }
 
@@ -325,6 +327,7 @@ proptest! {
         bins in prop_oneof![Just(None), (2_usize..7).prop_map(Some)],
         numbers in prop_oneof![Just(ImputeNumbers::Mean), Just(ImputeNumbers::Median)],
         standardise: bool,
+        outliers in prop::sample::select(vec![Outliers::Keep, Outliers::Hold, Outliers::Squash]),
         piece in 1_usize..130,
     ) {
         let numbers_of: Vec<f64> = cells.iter().map(|(value, _, _)| *value).collect();
@@ -332,7 +335,13 @@ proptest! {
         let x = rows(&numbers_of, &texts);
         let weights: Vec<f64> = cells.iter().map(|(_, _, weight)| f64::from(*weight) + 1.0).collect();
         for categories in [ImputeCategories::OwnLevel, ImputeCategories::MostFrequent] {
-            let spec = EncoderSpec { standardise, one_hot: true, impute: Impute { numbers, categories }, bins };
+            let spec = EncoderSpec {
+                standardise: standardise && outliers != Outliers::Squash,
+                one_hot: true,
+                impute: Impute { numbers, categories },
+                bins: bins.filter(|_| outliers == Outliers::Keep),
+                outliers,
+            };
             let expected = spec.fit(x.rows(), Some(&weights)).unwrap();
             let found = learned(spec, x.rows(), Some(&weights), piece);
             prop_assert_eq!(expected.schema(), found.schema());
