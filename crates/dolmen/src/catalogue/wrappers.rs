@@ -42,7 +42,8 @@ fn encoded<T: Catalogued>(first: &str) -> LearnerEntry<T> {
         let (of, rest) = nested(spec, "of")?;
         Ok(Box::new(Encoded::new(rest.read()?, catalogue.learner::<T>(&of)?)))
     });
-    let entry = if T::LOG_SPACE { entry.without(&["standardise", "bins", "outliers"]) } else { entry };
+    let entry =
+        if T::LOG_SPACE { entry.without(&["standardise", "bins", "outliers"]) } else { entry };
     entry
         .of(Parameter::model("of", "The learner that sees the encoded inputs."))
         .with_example(&format!("encoded(of={first}, {how})"))

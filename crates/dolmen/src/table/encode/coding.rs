@@ -149,7 +149,11 @@ impl Coding {
         match self {
             Self::Number { fill, .. } => fill.is_none() || !value.is_nan(),
             Self::Tamed { fill, tail: Tail::Hold { low, high }, .. } => {
-                if value.is_nan() { fill.is_none() } else { (*low..=*high).contains(&value) }
+                if value.is_nan() {
+                    fill.is_none()
+                } else {
+                    (*low..=*high).contains(&value)
+                }
             }
             Self::Tamed { .. } | Self::Level(_) => false,
         }

@@ -56,7 +56,10 @@ fn order_statistic(sorted: &[Weighted], position: f64) -> f64 {
 
 /// The quantiles that [`quantiles`] finds, of numbers that count once each and may come in any order. They are run through a few
 /// times, and neither sorted nor kept: of many rows that is faster, and takes no memory that grows with them.
-pub(super) fn quantiles_of_many(values: &(impl Iterator<Item = f64> + Clone), bins: usize) -> Vec<f64> {
+pub(super) fn quantiles_of_many(
+    values: &(impl Iterator<Item = f64> + Clone),
+    bins: usize,
+) -> Vec<f64> {
     let last = values.clone().count() as f64 - 1.0;
     if last < 0.0 {
         return Vec::new();

@@ -101,7 +101,9 @@ impl Cells<'_> {
             ImputeNumbers::Leave => None,
             ImputeNumbers::Mean => Some(centre),
             // Of no numbers at all there is no median.
-            ImputeNumbers::Median => Some(self.quantiles(cells.clone(), 2).first().copied().unwrap_or(0.0)),
+            ImputeNumbers::Median => {
+                Some(self.quantiles(cells.clone(), 2).first().copied().unwrap_or(0.0))
+            }
         };
         let centre = if spec.standardise { centre } else { 0.0 };
         Ok(Coding::number(fill, self.tail(spec.outliers, cells), centre, scale))
@@ -130,9 +132,14 @@ impl Cells<'_> {
     }
 
     /// The tail of the column's numbers.
-    fn tail(&self, outliers: Outliers, cells: impl Iterator<Item = Weighted> + Clone) -> Option<Tail> {
+    fn tail(
+        &self,
+        outliers: Outliers,
+        cells: impl Iterator<Item = Weighted> + Clone,
+    ) -> Option<Tail> {
         let none = (f64::INFINITY, f64::NEG_INFINITY);
-        let ends = cells.clone().fold(none, |(low, high), (value, _)| (low.min(value), high.max(value)));
+        let ends =
+            cells.clone().fold(none, |(low, high), (value, _)| (low.min(value), high.max(value)));
         Tail::learn(outliers, ends, || self.quantiles(cells, 4).try_into().unwrap_or_default())
     }
 

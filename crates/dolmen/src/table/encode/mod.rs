@@ -139,7 +139,9 @@ impl EncoderSpec {
             Outliers::Hold | Outliers::Squash => None,
         };
         match contradiction {
-            Some(with) => Err(Error::param("outliers", "left out: the numbers have a scale already", with)),
+            Some(with) => {
+                Err(Error::param("outliers", "left out: the numbers have a scale already", with))
+            }
             None => Ok(()),
         }
     }

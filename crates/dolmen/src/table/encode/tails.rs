@@ -29,7 +29,7 @@ pub(super) enum Tail {
     Squash { median: f64, spread: f64 },
 }
 
-/// Where squashed numbers end [HolzmüllerEtAl2024, section 3].
+/// Where squashed numbers end [Holzmueller2024].
 const END: f64 = 3.0;
 
 impl Tail {
@@ -60,7 +60,11 @@ impl Tail {
             Self::Squash { median, spread } => {
                 let z = (value - median) / spread;
                 // Written so that numbers whose squares are infinite reach the end, too.
-                if z.abs() <= END { z / (1.0 + (z / END).powi(2)).sqrt() } else { END * z.signum() / (1.0 + (END / z).powi(2)).sqrt() }
+                if z.abs() <= END {
+                    z / (1.0 + (z / END).powi(2)).sqrt()
+                } else {
+                    END * z.signum() / (1.0 + (END / z).powi(2)).sqrt()
+                }
             }
         }
     }
@@ -91,7 +95,8 @@ mod tests {
     #[test]
     fn squashed_numbers_keep_their_order_and_never_pass_the_end() {
         let tail = Tail::learn(Outliers::Squash, (-9.0, 50.0), || [-1.0, 1.0, 3.0]).unwrap();
-        let values = [-1e308, -1e9, -40.0, -11.0, -10.9, 0.9, 1.0, 1.1, 3.0, 13.0, 13.1, 1e9, 1e308];
+        let values =
+            [-1e308, -1e9, -40.0, -11.0, -10.9, 0.9, 1.0, 1.1, 3.0, 13.0, 13.1, 1e9, 1e308];
         let told: Vec<f64> = values.iter().map(|value| tail.tame(*value)).collect();
         assert!(told.is_sorted(), "{told:?}");
         assert!(told.iter().all(|z| z.abs() <= END));
