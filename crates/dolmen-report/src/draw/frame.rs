@@ -73,12 +73,15 @@ pub(crate) struct Frame<'a> {
     pub(crate) y_ticks: bool,
     /// What the values of x are called, if they are no numbers: level by level, from 0.
     pub(crate) x_levels: Option<&'a [String]>,
+    /// What stands for itself to the right of the axis of numbers, such as a missing one.
+    pub(crate) x_aside: Option<&'a str>,
 }
 
 impl<'a> Frame<'a> {
     pub(crate) fn new(heading: Heading, x_name: &'a str, y_name: &'a str) -> Self {
         let (x, y) = ((0.0, 1.0), (0.0, 1.0));
-        let (log_x, log_y, y_ticks, x_levels) = (false, false, true, None);
+        let (log_x, log_y, y_ticks) = (false, false, true);
+        let (x_levels, x_aside) = (None, None);
         Self {
             heading,
             x,
@@ -92,6 +95,7 @@ impl<'a> Frame<'a> {
             log_y,
             y_ticks,
             x_levels,
+            x_aside,
         }
     }
 
@@ -109,7 +113,8 @@ impl<'a> Frame<'a> {
         let left = MARGIN + names + widest + if widest > 0.0 { 8.0 } else { 0.0 };
         let (beside, key_height) =
             self.key.map_or((self.right, 0.0), |key| key.taken(options.width));
-        let right = options.width - beside;
+        let aside = self.x_aside.map_or(0.0, |_| ASIDE);
+        let right = options.width - beside - aside;
         let range = (left, right);
         let x = if self.log_x { Scale::log(self.x, range) } else { Scale::linear(self.x, range) };
         let below = self.level_room(right - left);
@@ -119,7 +124,7 @@ impl<'a> Frame<'a> {
         self.heading.draw(&mut canvas);
         for (value, label) in &ticks {
             let at = y.at(*value);
-            canvas.line((left, at), (right, at), Pen::new(Colour::Faint, 1.0));
+            canvas.line((left, at), (right + aside, at), Pen::new(Colour::Faint, 1.0));
             canvas.text((left - 8.0, at + 4.0), label, Letters::new(SMALL, Colour::Muted).end());
         }
         let letters = Letters::new(SMALL, Colour::Muted);
@@ -132,7 +137,8 @@ impl<'a> Frame<'a> {
         // Levels have marks of their own, which say what they are.
         let is_told = canvas.is_in_page() && self.x_levels.is_none();
         let hover = is_told.then(|| Hover::over(self.x_name));
-        Plot { canvas, heading: self.heading, x, y, is_log: self.log_x, hover, key }
+        let aside = self.x_aside.map(|_| right + ASIDE_AT);
+        Plot { canvas, heading: self.heading, x, y, aside, is_log: self.log_x, hover, key }
     }
 
     /// Room below the axis for the names of levels, where they are so long that they are slanted.
@@ -168,6 +174,11 @@ impl<'a> Frame<'a> {
             } else {
                 tick_text(canvas, (at, bottom + 18.0), label);
             }
+        }
+        if let Some(label) = self.x_aside {
+            let at = right + ASIDE_AT;
+            canvas.line((at - 20.0, bottom), (at + 20.0, bottom), Pen::new(Colour::Muted, 1.0));
+            tick_text(canvas, (at, bottom + 18.0), label);
         }
         name_below(canvas, self.x_name, (left, right), bottom + 40.0 + below);
     }
@@ -224,6 +235,9 @@ pub(crate) fn name_below(canvas: &mut Canvas, name: &str, (left, right): (f64, f
     canvas.text((middle, y), &name, Letters::new(SMALL, Colour::Muted).middle());
 }
 
+/// Room to the right of an axis for what stands aside, and how far from the axis that is.
+pub(crate) const ASIDE: f64 = 76.0;
+const ASIDE_AT: f64 = 50.0;
 /// Sine and cosine of the slant of texts: how high and how wide a long one is.
 const SLANT: f64 = 0.64;
 const ASLANT: f64 = 0.77;
