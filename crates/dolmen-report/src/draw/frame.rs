@@ -105,7 +105,8 @@ impl<'a> Frame<'a> {
         let bottom = top + self.height;
         let range = (bottom, top);
         let y = if self.log_y { Scale::log(self.y, range) } else { Scale::linear(self.y, range) };
-        let ticks = if self.y_ticks { y.ticks((self.height / 55.0) as usize) } else { Vec::new() };
+        let about = (self.height / 55.0).max(3.0) as usize;
+        let ticks = if self.y_ticks { y.ticks(about) } else { Vec::new() };
         let widest = ticks.iter().map(|(_, label)| width(label, SMALL)).fold(0.0, f64::max);
         // A long name stands in several lines: beyond the axis it would run over the heading.
         let name = wrapped(self.y_name, SMALL, self.height);
@@ -195,7 +196,7 @@ pub(crate) fn ticks_across(x: &Scale, apart: f64, letters: f64, edges: (f64, f64
             middle(&pair[1]) - middle(&pair[0]) < labels + 6.0
         })
     };
-    let most = ((right - left) / apart).max(2.0) as usize;
+    let most = ((right - left) / apart).max(3.0) as usize;
     let fitting = (1..=most).rev().map(|about| x.ticks(about)).find(|ticks| !overlap(ticks));
     fitting.unwrap_or_else(|| {
         // Round values that differ in their last digits only have long labels, however few they are: some of them go without.
