@@ -47,14 +47,10 @@ pub(crate) fn run(report: &Report, common: &Common, out: &mut dyn Write) -> Done
     // A matrix is weighed here; what made a comparison is not known any more.
     let is_weighed = matches!(input, Input::Weighing(..));
     let again = is_weighed.then(|| again(common, common.seed.unwrap_or_default(), None));
-    match output {
-        Some(path) => {
-            write_page(&input.subject(), again, path)?;
-            output::written(path, common.format, out)
-        }
-        None => {
-            let options = PageOptions { again, ..PageOptions::default() };
-            Ok(out.write_all(page(&input.subject(), &options)?.as_bytes())?)
-        }
+    if let Some(path) = output {
+        write_page(&input.subject(), again, path)?;
+        return output::written(path, common.format, out);
     }
+    let options = PageOptions { again, ..PageOptions::default() };
+    Ok(out.write_all(page(&input.subject(), &options)?.as_bytes())?)
 }

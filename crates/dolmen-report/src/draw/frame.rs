@@ -14,11 +14,14 @@ pub(crate) const SMALL: f64 = 12.0;
 /// Room around everything.
 pub(crate) const MARGIN: f64 = 20.0;
 const LINE: f64 = 16.0;
+const TITLE_LINE: f64 = 20.0;
 
 /// What stands above a picture: what it is, and what is to be seen on it.
 #[derive(Debug, Clone)]
 pub(crate) struct Heading {
     title: String,
+    /// The title as it stands on the picture.
+    title_lines: Vec<String>,
     lines: Vec<String>,
     words: String,
 }
@@ -26,20 +29,30 @@ pub(crate) struct Heading {
 impl Heading {
     pub(crate) fn new(title: &str, words: &str, options: &Options) -> Self {
         let title = options.title.clone().unwrap_or_else(|| title.into());
-        let lines = wrapped(words, SMALL, options.width - 2.0 * MARGIN);
-        Self { title, lines, words: words.into() }
+        let room = options.width - 2.0 * MARGIN;
+        let lines = wrapped(words, SMALL, room);
+        // It is bold, and wider for it.
+        let bold = 1.1 * LARGE;
+        let title_lines = if width(&title, bold) <= room {
+            vec![title.clone()]
+        } else {
+            wrapped(&title, bold, room).iter().map(|line| fitted(line, bold, room)).collect()
+        };
+        Self { title, title_lines, lines, words: words.into() }
     }
 
     /// Where the picture below it begins.
     pub(crate) fn height(&self) -> f64 {
-        MARGIN + LARGE + LINE * self.lines.len() as f64 + 16.0
+        let more = self.title_lines.len().saturating_sub(1) as f64;
+        MARGIN + LARGE + TITLE_LINE * more + LINE * self.lines.len() as f64 + 16.0
     }
 
     pub(crate) fn draw(&self, canvas: &mut Canvas) {
-        let room = canvas.width() - 2.0 * MARGIN;
         let mut y = MARGIN + LARGE - 3.0;
-        let title = fitted(&self.title, LARGE * 1.1, room);
-        canvas.text((MARGIN, y), &title, Letters::new(LARGE, Colour::Ink).bold());
+        for (k, line) in self.title_lines.iter().enumerate() {
+            y += if k > 0 { TITLE_LINE } else { 0.0 };
+            canvas.text((MARGIN, y), line, Letters::new(LARGE, Colour::Ink).bold());
+        }
         y += 4.0;
         for line in &self.lines {
             y += LINE;

@@ -118,11 +118,7 @@ impl Grid<'_> {
 
     /// The size of letters by which the words of all cells fit into them, if they are not too small: numbers are compared, and where some
     /// have none these look like nothing.
-    fn letters_in(
-        size: f64,
-        cells: impl Iterator<Item = Shade>,
-        options: &Options,
-    ) -> Option<f64> {
+    fn letters_in(size: f64, cells: impl Iterator<Item = Shade>, options: &Options) -> Option<f64> {
         let widest = cells.map(|own| width(&own.words, 1.0)).fold(1.0, f64::max);
         let least = if options.width < NARROW { LEAST_ON_PHONES } else { LEAST_LETTERS };
         let letters = SMALL.min((size - 4.0) / widest);

@@ -37,7 +37,7 @@ pub(crate) use grid::{Grid, Shade};
 pub(crate) use key::{Entry, KeyRoom, NARROW, Sign};
 pub(crate) use lanes::{Lane, Lanes, Mark, shown_lanes};
 pub(crate) use number::{counted, fixed, plus_minus, short, signed};
-pub(crate) use panels::{PANEL, PANEL_HEIGHT, draw_panels, one_by_one, panel_options};
+pub(crate) use panels::{PANEL_HEIGHT, draw_panels, one_by_one, panel_options};
 pub(crate) use plot::{Plot, apart};
 pub(crate) use scale::{Scale, Ticks, extent, padded, trimmed};
 pub(crate) use text::{capital, escaped, fitted, told_apart, width};

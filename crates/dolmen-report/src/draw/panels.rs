@@ -6,8 +6,7 @@ use super::plot::Plot;
 use super::text::{told_apart, width};
 use crate::Options;
 
-/// The least width of a plot beside others, and the height of its axes.
-pub(crate) const PANEL: f64 = 178.0;
+/// The height of the axes of a plot beside others.
 pub(crate) const PANEL_HEIGHT: f64 = 120.0;
 
 /// A small plot for each of several things, under one heading: side by side as long as each has this width. `behind` stands behind a name

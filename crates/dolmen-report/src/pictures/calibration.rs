@@ -62,8 +62,7 @@ impl Band {
     /// How many bars lie outside, beside how many chance puts there: one of twenty.
     pub(crate) fn words(&self) -> String {
         let by_chance = (0.05 * self.bars as f64).round().max(1.0);
-        let (lie, bring) =
-            (if self.outside == 1 { "lies" } else { "lie" }, short(by_chance));
+        let (lie, bring) = (if self.outside == 1 { "lies" } else { "lie" }, short(by_chance));
         format!(
             "{} of {} bars {lie} outside the band, where chance puts about {bring}",
             self.outside, self.bars

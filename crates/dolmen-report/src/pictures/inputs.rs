@@ -3,17 +3,15 @@
 use std::borrow::Cow;
 
 use dolmen::error::{Error, Result};
-use dolmen::evaluate::explain::{
-    Dependence, InputImportance, MISSING, MissingNumber, OutputCurve,
-};
+use dolmen::evaluate::explain::{Dependence, InputImportance, MISSING, MissingNumber, OutputCurve};
 use dolmen::recipe::Evidence;
 
 use super::classes;
 use super::members::{NINETY, around};
 use super::{Picture, not_shown};
 use crate::draw::{
-    self, ASIDE, Colour, Entry, Fill, Frame, Heading, KeyRoom, Lane, Lanes, Mark, PANEL,
-    PANEL_HEIGHT, Pen, Plot, Sign, counted, extent, padded, short, signed, trimmed,
+    self, ASIDE, Colour, Entry, Fill, Frame, Heading, KeyRoom, Lane, Lanes, Mark, PANEL_HEIGHT,
+    Pen, Plot, Sign, counted, extent, padded, short, signed, trimmed,
 };
 use crate::{Options, Subject};
 
@@ -104,6 +102,8 @@ fn of_class(own: &Dependence, class: &str) -> Result<Dependence> {
 
 /// Curves of classes that share their axes, at most.
 const FEW_CURVES: usize = 4;
+/// The least width of the plot of one class: the names of some levels stand below it.
+const PANEL: f64 = 200.0;
 /// How far the dots of two classes stand apart at the same level, in pixels.
 const DODGE: f64 = 11.0;
 
@@ -159,7 +159,10 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
         _ => "probability".into(),
     };
     Ok(Some(match found.outputs.len() {
-        1 => moves.one(0, Frame::new(heading, &found.name, &name), options).finish(),
+        1 => {
+            let frame = Frame { right: 40.0, ..Frame::new(heading, &found.name, &name) };
+            moves.one(0, frame, options).finish()
+        }
         2..=FEW_CURVES => moves.together(Frame::new(heading, &found.name, &name), options),
         _ => moves.one_by_one(&heading, options),
     }))
@@ -184,7 +187,7 @@ impl Moves<'_> {
 
     /// One curve alone, with what most rows have.
     fn one(&self, k: usize, frame: Frame<'_>, options: &Options) -> Plot {
-        let mut plot = self.open(Frame { right: frame.right.max(40.0), ..frame }, options);
+        let mut plot = self.open(frame, options);
         let (curve, series) = (&self.found.outputs[k], self.places[k]);
         draw_middle(&mut plot, self.found, curve, Colour::Series(series));
         self.draw_rows(&mut plot, curve, Colour::Muted);
@@ -236,12 +239,7 @@ impl Moves<'_> {
 }
 
 /// What is to be seen of how predictions move, where there are so many classes.
-fn dependence_words(
-    found: &Dependence,
-    is_apart: bool,
-    with_rows: bool,
-    classes: usize,
-) -> String {
+fn dependence_words(found: &Dependence, is_apart: bool, with_rows: bool, classes: usize) -> String {
     let rows = counted(found.rows, "row");
     let mut words = format!(
         "The mean prediction of {rows} if this input had another value and all others stayed as they are."

@@ -8,8 +8,8 @@ use super::calibration::rows_words;
 use super::classes::{series, shown, which};
 use super::members::NINETY;
 use crate::draw::{
-    self, Colour, Entry, Fill, Frame, Heading, KeyRoom, Letters, MARGIN, PANEL, PANEL_HEIGHT, Pen,
-    Plot, SMALL, counted, short, width,
+    self, Colour, Entry, Fill, Frame, Heading, KeyRoom, Letters, MARGIN, PANEL_HEIGHT, Pen, Plot,
+    SMALL, counted, short, width,
 };
 use crate::{Options, Subject};
 
@@ -140,6 +140,8 @@ const KEY: f64 = 170.0;
 
 /// Curves that share their axes, at most.
 const FEW_CURVES: usize = 3;
+/// The least width of the plot of one class.
+const PANEL: f64 = 178.0;
 
 /// Where the axes end: of a class that is never likely all would lie in a corner of the whole.
 fn reliability_end(curves: &[&ClassCurve]) -> f64 {

@@ -301,7 +301,11 @@ fn dots_of_classes_do_not_stand_on_one_another() {
     let mut places: Vec<String> = svg.split("<circle").skip(1).filter_map(place).collect();
     places.sort();
     places.dedup();
-    assert_eq!(places.len(), 4 * 5 + 1, "dots of a level side by side, and those of the key: {svg}");
+    assert_eq!(
+        places.len(),
+        4 * 5 + 1,
+        "dots of a level side by side, and those of the key: {svg}"
+    );
 }
 
 /// Rows without a number stand aside of those that have one.

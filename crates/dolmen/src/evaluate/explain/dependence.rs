@@ -269,7 +269,12 @@ mod tests {
             dependence(&predict, x.rows(), &all[0], &[String::new()], 9, &run).unwrap(),
             None
         );
-        let input = Input { name: "c".into(), columns: vec![0, 1], is_indicators: true, has_missing: false };
+        let input = Input {
+            name: "c".into(),
+            columns: vec![0, 1],
+            is_indicators: true,
+            has_missing: false,
+        };
         let x = Features::numeric([[1.0, 0.0], [0.0, 1.0]].as_flattened().to_vec(), 2).unwrap();
         let predict = |x: Rows<'_>| Ok(x.iter().map(|row| 2.0 * row[0] + 5.0 * row[1]).collect());
         let found =
