@@ -82,6 +82,9 @@ pub(crate) struct Common {
     /// Say nothing on stderr but errors.
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
+    /// What the program was called with, its own name left out.
+    #[arg(skip)]
+    pub(crate) words: Vec<String>,
 }
 
 /// How results are written.

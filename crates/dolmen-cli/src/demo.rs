@@ -134,7 +134,7 @@ pub(crate) fn run(demo: &Demo, common: &Common, out: &mut dyn Write) -> Done {
     // What is drawn tells of the same rows as what is printed.
     let Stacked { report, model, score, evidence } = &stacked;
     let view = ModelView { model, evidence: Some(evidence), score: Some(score), rows: None };
-    demo.shows.write(&dolmen_report::Subject::Model(view), common)?;
+    demo.shows.write(&dolmen_report::Subject::Model(view), None, common)?;
     if common.format == Format::Json {
         return output::json(report, out);
     }

@@ -3,6 +3,7 @@
 //! The program is a library with one function, so that other doors (the Python package) can bring it along.
 
 mod advise;
+mod again;
 mod args;
 mod bars;
 mod compare;
@@ -37,7 +38,10 @@ use args::{Arguments, Verb};
 /// Runs the program with these words, the program's own name first, and gives its exit status: 0 is well, 1 a negative result, 2 an
 /// error, 130 interrupted. Help and mistakes in the words end the process, as they do in any program.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
-    let arguments = Arguments::parse_from(words);
+    let words: Vec<OsString> = words.into_iter().collect();
+    let mut arguments = Arguments::parse_from(&words);
+    arguments.common.words =
+        words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     interrupt::listen();
     let mut stdout = io::BufWriter::new(io::stdout().lock());
     let common = &arguments.common;

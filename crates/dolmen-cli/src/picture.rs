@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dolmen::error::{Error, Result};
 use dolmen::store::write_file;
-use dolmen_report::{Kind, Options, PageOptions, Subject, draw, kinds, page};
+use dolmen_report::{Again, Kind, Options, PageOptions, Subject, draw, kinds, page};
 
 use crate::args::Common;
 use crate::output;
@@ -33,14 +33,19 @@ impl Shows {
         output::check_outputs(&[], &files)
     }
 
-    /// Draws and writes what was asked for.
-    pub(crate) fn write(&self, subject: &Subject<'_>, common: &Common) -> Result<()> {
+    /// Draws and writes what was asked for; `again` makes it again, where that is no model.
+    pub(crate) fn write(
+        &self,
+        subject: &Subject<'_>,
+        again: Option<Again>,
+        common: &Common,
+    ) -> Result<()> {
         if let Some(path) = &self.plot {
             let kind = kinds(subject).first().copied().unwrap_or(Kind::Weights);
             write_picture(&draw(subject, kind, &Options::default())?, path, SCALE, common)?;
         }
         match &self.report {
-            Some(path) => write_page(subject, path),
+            Some(path) => write_page(subject, again, path),
             None => Ok(()),
         }
     }
@@ -117,7 +122,7 @@ pub(crate) fn check_page(path: &Path) -> Result<()> {
     }
 }
 
-pub(crate) fn write_page(subject: &Subject<'_>, path: &Path) -> Result<()> {
-    let html = page(subject, &PageOptions::default())?;
+pub(crate) fn write_page(subject: &Subject<'_>, again: Option<Again>, path: &Path) -> Result<()> {
+    let html = page(subject, &PageOptions { again, ..PageOptions::default() })?;
     write_file(path, |out| out.write_all(html.as_bytes()))
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dolmen_report::{PageOptions, page};
 
+use crate::again::again;
 use crate::args::Common;
 use crate::output::{self, Done};
 use crate::picture::{check_page, write_page};
@@ -43,11 +44,13 @@ pub(crate) fn run(report: &Report, common: &Common, out: &mut dyn Write) -> Done
     let run = common.run()?;
     let input = Input::read(&report.subject, &report.about, true, common, &run)?;
     drop(run);
-    match output {
-        Some(path) => {
-            write_page(&input.subject(), path)?;
-            output::written(path, common.format, out)
-        }
-        None => Ok(out.write_all(page(&input.subject(), &PageOptions::default())?.as_bytes())?),
+    // A matrix is weighed here; what made a comparison is not known any more.
+    let is_weighed = matches!(input, Input::Weighing(..));
+    let again = is_weighed.then(|| again(common, common.seed.unwrap_or_default(), None));
+    if let Some(path) = output {
+        write_page(&input.subject(), again, path)?;
+        return output::written(path, common.format, out);
     }
+    let options = PageOptions { again, ..PageOptions::default() };
+    Ok(out.write_all(page(&input.subject(), &options)?.as_bytes())?)
 }

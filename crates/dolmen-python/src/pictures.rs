@@ -62,7 +62,7 @@ pub(crate) fn page(
     model: &recipe::Model,
     title: Option<String>,
 ) -> PyResult<String> {
-    py.detach(|| dolmen_report::page(&Subject::of(model), &PageOptions { title }))
+    py.detach(|| dolmen_report::page(&Subject::of(model), &PageOptions { title, again: None }))
         .map_err(|error| raised(py, error))
 }
 

@@ -35,7 +35,7 @@ mod png;
 mod subject;
 
 pub use kind::Kind;
-pub use page::{PageOptions, page, summary_html};
+pub use page::{Again, PageOptions, page, summary_html};
 #[cfg(feature = "png")]
 pub use png::{png, signs_without_font};
 pub use subject::{ModelView, Subject};

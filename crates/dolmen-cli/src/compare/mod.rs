@@ -4,7 +4,6 @@ mod show;
 
 use std::io::Write;
 
-use crate::args::{Common, DataFile, Format, Reading};
 use clap::{Args, ValueEnum};
 use dolmen::catalogue::Catalogued;
 use dolmen::error::{Error, Result};
@@ -16,8 +15,10 @@ use dolmen::recipe::{CompareRecipe, Data, Versus};
 use dolmen::run::Run;
 use dolmen::spec::Spec;
 use dolmen::task::Classification;
-use dolmen_report::Subject;
+use dolmen_report::{Again, Subject};
 
+use crate::again::again;
+use crate::args::{Common, DataFile, Format, Reading};
 use crate::output::{self, Done, note};
 use crate::picture::Shows;
 use crate::recipe::{Columns, Members, Stacking};
@@ -128,11 +129,14 @@ pub(crate) fn run(arguments: &Compare, common: &Common, out: &mut dyn Write) -> 
         return arguments.learn(file, common, &run, out);
     }
     let one = |file: &DataFile| arguments.compare_file(file, common, &run);
-    let mut comparisons = arguments.data.iter().map(one).collect::<Result<Vec<Comparison>>>()?;
+    let compared = arguments.data.iter().map(one).collect::<Result<Vec<_>>>()?;
     drop(run);
+    let (mut comparisons, recipes): (Vec<Comparison>, Vec<CompareRecipe>) =
+        compared.into_iter().unzip();
     if comparisons.len() == 1 {
         let comparison = comparisons.remove(0);
-        arguments.shows.write(&Subject::Comparison(&comparison), common)?;
+        let again = made_again(&recipes[0], common)?;
+        arguments.shows.write(&Subject::Comparison(&comparison), Some(again), common)?;
         return match common.format {
             Format::Json => output::json(&comparison, out),
             Format::Text => show::comparison(&comparison, out),
@@ -141,7 +145,8 @@ pub(crate) fn run(arguments: &Compare, common: &Common, out: &mut dyn Write) -> 
     let files = arguments.data.iter().map(|file| file.display().to_string());
     let set = |(file, comparison)| SetComparison { file, comparison };
     let sets = SetsComparison::new(files.zip(comparisons).map(set).collect());
-    arguments.shows.write(&Subject::Sets(&sets), common)?;
+    let again = made_again(&recipes[0], common)?;
+    arguments.shows.write(&Subject::Sets(&sets), Some(again), common)?;
     if common.format == Format::Json {
         return output::json(&sets, out);
     }
@@ -157,22 +162,34 @@ pub(crate) fn run(arguments: &Compare, common: &Common, out: &mut dyn Write) -> 
     show::ranks(sets.ranks.as_ref(), out)
 }
 
+/// What makes a comparison again. Recipes of several files are the same but for the target.
+fn made_again(made: &CompareRecipe, common: &Common) -> Result<Again> {
+    Ok(again(common, made.recipe.seed, Some(made.recipe.to_toml()?)))
+}
+
 impl Compare {
     /// Learning curves.
     fn learn(&self, file: &DataFile, common: &Common, run: &Run, out: &mut dyn Write) -> Done {
         let (recipe, data) = self.prepared(file, common, run)?;
         let curve =
             recipe.learning_curve(&data, &self.sizes, run).map_err(|error| error.in_file(file))?;
-        self.shows.write(&Subject::Learning(&curve), common)?;
+        let again = made_again(&recipe, common)?;
+        self.shows.write(&Subject::Learning(&curve), Some(again), common)?;
         match common.format {
             Format::Json => output::json(&curve, out),
             Format::Text => show::learning(&curve, out),
         }
     }
 
-    fn compare_file(&self, file: &DataFile, common: &Common, run: &Run) -> Result<Comparison> {
+    fn compare_file(
+        &self,
+        file: &DataFile,
+        common: &Common,
+        run: &Run,
+    ) -> Result<(Comparison, CompareRecipe)> {
         let (recipe, data) = self.prepared(file, common, run)?;
-        recipe.compare(&data, run).map_err(|error| error.in_file(file))
+        let comparison = recipe.compare(&data, run).map_err(|error| error.in_file(file))?;
+        Ok((comparison, recipe))
     }
 
     /// What is compared, and the file taken apart.

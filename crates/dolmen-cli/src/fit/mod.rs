@@ -218,7 +218,7 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
     if let (Some(path), Some(matrix), false) = (&fit.oos, &fitted.matrix, is_kept) {
         written = written.and(matrix.write(path));
     }
-    written = written.and_then(|()| fit.shows.write(&Subject::of(&fitted.model), common));
+    written = written.and_then(|()| fit.shows.write(&Subject::of(&fitted.model), None, common));
     match common.format {
         Format::Json => output::json(&Shown { report, model }, out)?,
         Format::Text => output::report(out, |out| show::report(report, model, out))?,

@@ -18,6 +18,7 @@ use dolmen::task::TaskKind;
 use dolmen_report::Subject;
 use serde::Serialize;
 
+use crate::again::again;
 use crate::args::{Calibrate, Common, DataFile, Format, Reading};
 use crate::fit::{show_calibration, show_other};
 use crate::output::{
@@ -165,7 +166,8 @@ pub(crate) fn run(weigh: &Weigh, common: &Common, out: &mut dyn Write) -> Done {
     }
     let report = &weighed.report;
     let evidence = Evidence::of_matrix(&matrix);
-    weigh.shows.write(&Subject::Weighing(report, Some(&evidence)), common)?;
+    let again = again(common, recipe.seed, None);
+    weigh.shows.write(&Subject::Weighing(report, Some(&evidence)), Some(again), common)?;
     weigh.tell(report, common, out)
 }
 
@@ -218,7 +220,8 @@ impl Weigh {
         };
         drop(run);
         notes.iter().for_each(|text| note(common, text));
-        self.shows.write(&Subject::Weighing(&report, None), common)?;
+        let again = again(common, recipe.seed, None);
+        self.shows.write(&Subject::Weighing(&report, None), Some(again), common)?;
         self.tell(&report, common, out)
     }
 
@@ -270,6 +273,18 @@ fn show_check(check: &Assessment, out: &mut dyn Write) -> Done {
         writeln!(out)?;
     }
     Ok(())
+}
+
+/// Groups of members that can stand in for one another, and members of such a group, that are named; the others are counted.
+const MOST_GROUPS: usize = 4;
+const MOST_ALIKE: usize = 8;
+
+/// Names in a line, the first of very many.
+fn listed(names: &[String]) -> String {
+    if names.len() <= MOST_ALIKE {
+        return names.join(", ");
+    }
+    format!("{} and {} more", names[..MOST_ALIKE].join(", "), names.len() - MOST_ALIKE)
 }
 
 /// Members shown before the rest is summed up in a line.
@@ -358,8 +373,13 @@ fn summary(weighing: &Weighing, out: &mut dyn Write) -> Done {
             writeln!(out, "               {gain} over equal weights")?;
         }
     }
-    for group in &weighing.interchangeable {
-        writeln!(out, "alike          {} can stand in for one another", group.join(", "))?;
+    let groups = &weighing.interchangeable;
+    for group in groups.iter().take(MOST_GROUPS) {
+        writeln!(out, "alike          {} can stand in for one another", listed(group))?;
+    }
+    if groups.len() > MOST_GROUPS {
+        let more = counted(groups.len() - MOST_GROUPS, "more group");
+        writeln!(out, "               and so can the members of {more}")?;
     }
     if weighing.members.iter().any(|m| m.beyond_resamples) {
         writeln!(
@@ -393,4 +413,16 @@ fn warn(weighing: &Weighing, out: &mut dyn Write) -> Done {
         writeln!(out, "Other weights than those below may score better, by up to {gap} per row.")?;
     }
     Ok(writeln!(out)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_names_the_first_are_listed() {
+        let names: Vec<String> = (0..20).map(|k| format!("m{k}")).collect();
+        assert_eq!(listed(&names[..2]), "m0, m1");
+        assert_eq!(listed(&names), "m0, m1, m2, m3, m4, m5, m6, m7 and 12 more");
+    }
 }

@@ -191,6 +191,7 @@ fn json_has_the_keys_it_always_had() {
         "score_se",
         "task",
         "uniform",
+        "uniform_figures",
     ];
     assert_eq!(keys(&score), always);
     let inspect = folder.json(&["inspect", "m.dolmen"]);

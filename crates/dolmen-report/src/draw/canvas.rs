@@ -138,6 +138,10 @@ impl Canvas {
         self.width
     }
 
+    pub(crate) fn height(&self) -> f64 {
+        self.height
+    }
+
     /// The marks drawn from here on belong together: programs may treat them as one.
     pub(crate) fn group(&mut self, class: &str, draw: impl FnOnce(&mut Self)) {
         _ = write!(self.body, r#"<g class="{class}">"#);

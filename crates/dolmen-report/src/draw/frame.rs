@@ -14,11 +14,14 @@ pub(crate) const SMALL: f64 = 12.0;
 /// Room around everything.
 pub(crate) const MARGIN: f64 = 20.0;
 const LINE: f64 = 16.0;
+const TITLE_LINE: f64 = 20.0;
 
 /// What stands above a picture: what it is, and what is to be seen on it.
 #[derive(Debug, Clone)]
 pub(crate) struct Heading {
     title: String,
+    /// The title as it stands on the picture.
+    title_lines: Vec<String>,
     lines: Vec<String>,
     words: String,
 }
@@ -26,20 +29,30 @@ pub(crate) struct Heading {
 impl Heading {
     pub(crate) fn new(title: &str, words: &str, options: &Options) -> Self {
         let title = options.title.clone().unwrap_or_else(|| title.into());
-        let lines = wrapped(words, SMALL, options.width - 2.0 * MARGIN);
-        Self { title, lines, words: words.into() }
+        let room = options.width - 2.0 * MARGIN;
+        let lines = wrapped(words, SMALL, room);
+        // It is bold, and wider for it.
+        let bold = 1.1 * LARGE;
+        let title_lines = if width(&title, bold) <= room {
+            vec![title.clone()]
+        } else {
+            wrapped(&title, bold, room).iter().map(|line| fitted(line, bold, room)).collect()
+        };
+        Self { title, title_lines, lines, words: words.into() }
     }
 
     /// Where the picture below it begins.
     pub(crate) fn height(&self) -> f64 {
-        MARGIN + LARGE + LINE * self.lines.len() as f64 + 16.0
+        let more = self.title_lines.len().saturating_sub(1) as f64;
+        MARGIN + LARGE + TITLE_LINE * more + LINE * self.lines.len() as f64 + 16.0
     }
 
     pub(crate) fn draw(&self, canvas: &mut Canvas) {
-        let room = canvas.width() - 2.0 * MARGIN;
         let mut y = MARGIN + LARGE - 3.0;
-        let title = fitted(&self.title, LARGE * 1.1, room);
-        canvas.text((MARGIN, y), &title, Letters::new(LARGE, Colour::Ink).bold());
+        for (k, line) in self.title_lines.iter().enumerate() {
+            y += if k > 0 { TITLE_LINE } else { 0.0 };
+            canvas.text((MARGIN, y), line, Letters::new(LARGE, Colour::Ink).bold());
+        }
         y += 4.0;
         for line in &self.lines {
             y += LINE;
@@ -73,12 +86,15 @@ pub(crate) struct Frame<'a> {
     pub(crate) y_ticks: bool,
     /// What the values of x are called, if they are no numbers: level by level, from 0.
     pub(crate) x_levels: Option<&'a [String]>,
+    /// What stands for itself to the right of the axis of numbers, such as a missing one.
+    pub(crate) x_aside: Option<&'a str>,
 }
 
 impl<'a> Frame<'a> {
     pub(crate) fn new(heading: Heading, x_name: &'a str, y_name: &'a str) -> Self {
         let (x, y) = ((0.0, 1.0), (0.0, 1.0));
-        let (log_x, log_y, y_ticks, x_levels) = (false, false, true, None);
+        let (log_x, log_y, y_ticks) = (false, false, true);
+        let (x_levels, x_aside) = (None, None);
         Self {
             heading,
             x,
@@ -92,6 +108,7 @@ impl<'a> Frame<'a> {
             log_y,
             y_ticks,
             x_levels,
+            x_aside,
         }
     }
 
@@ -101,7 +118,8 @@ impl<'a> Frame<'a> {
         let bottom = top + self.height;
         let range = (bottom, top);
         let y = if self.log_y { Scale::log(self.y, range) } else { Scale::linear(self.y, range) };
-        let ticks = if self.y_ticks { y.ticks((self.height / 55.0) as usize) } else { Vec::new() };
+        let about = (self.height / 55.0).max(3.0) as usize;
+        let ticks = if self.y_ticks { y.ticks(about) } else { Vec::new() };
         let widest = ticks.iter().map(|(_, label)| width(label, SMALL)).fold(0.0, f64::max);
         // A long name stands in several lines: beyond the axis it would run over the heading.
         let name = wrapped(self.y_name, SMALL, self.height);
@@ -109,7 +127,8 @@ impl<'a> Frame<'a> {
         let left = MARGIN + names + widest + if widest > 0.0 { 8.0 } else { 0.0 };
         let (beside, key_height) =
             self.key.map_or((self.right, 0.0), |key| key.taken(options.width));
-        let right = options.width - beside;
+        let aside = self.x_aside.map_or(0.0, |_| ASIDE);
+        let right = options.width - beside - aside;
         let range = (left, right);
         let x = if self.log_x { Scale::log(self.x, range) } else { Scale::linear(self.x, range) };
         let below = self.level_room(right - left);
@@ -119,7 +138,7 @@ impl<'a> Frame<'a> {
         self.heading.draw(&mut canvas);
         for (value, label) in &ticks {
             let at = y.at(*value);
-            canvas.line((left, at), (right, at), Pen::new(Colour::Faint, 1.0));
+            canvas.line((left, at), (right + aside, at), Pen::new(Colour::Faint, 1.0));
             canvas.text((left - 8.0, at + 4.0), label, Letters::new(SMALL, Colour::Muted).end());
         }
         let letters = Letters::new(SMALL, Colour::Muted);
@@ -132,7 +151,8 @@ impl<'a> Frame<'a> {
         // Levels have marks of their own, which say what they are.
         let is_told = canvas.is_in_page() && self.x_levels.is_none();
         let hover = is_told.then(|| Hover::over(self.x_name));
-        Plot { canvas, heading: self.heading, x, y, is_log: self.log_x, hover, key }
+        let aside = self.x_aside.map(|_| right + ASIDE_AT);
+        Plot { canvas, heading: self.heading, x, y, aside, is_log: self.log_x, hover, key }
     }
 
     /// Room below the axis for the names of levels, where they are so long that they are slanted.
@@ -169,6 +189,11 @@ impl<'a> Frame<'a> {
                 tick_text(canvas, (at, bottom + 18.0), label);
             }
         }
+        if let Some(label) = self.x_aside {
+            let at = right + ASIDE_AT;
+            canvas.line((at - 20.0, bottom), (at + 20.0, bottom), Pen::new(Colour::Muted, 1.0));
+            tick_text(canvas, (at, bottom + 18.0), label);
+        }
         name_below(canvas, self.x_name, (left, right), bottom + 40.0 + below);
     }
 }
@@ -184,7 +209,7 @@ pub(crate) fn ticks_across(x: &Scale, apart: f64, letters: f64, edges: (f64, f64
             middle(&pair[1]) - middle(&pair[0]) < labels + 6.0
         })
     };
-    let most = ((right - left) / apart).max(2.0) as usize;
+    let most = ((right - left) / apart).max(3.0) as usize;
     let fitting = (1..=most).rev().map(|about| x.ticks(about)).find(|ticks| !overlap(ticks));
     fitting.unwrap_or_else(|| {
         // Round values that differ in their last digits only have long labels, however few they are: some of them go without.
@@ -224,6 +249,9 @@ pub(crate) fn name_below(canvas: &mut Canvas, name: &str, (left, right): (f64, f
     canvas.text((middle, y), &name, Letters::new(SMALL, Colour::Muted).middle());
 }
 
+/// Room to the right of an axis for what stands aside, and how far from the axis that is.
+pub(crate) const ASIDE: f64 = 76.0;
+const ASIDE_AT: f64 = 50.0;
 /// Sine and cosine of the slant of texts: how high and how wide a long one is.
 const SLANT: f64 = 0.64;
 const ASLANT: f64 = 0.77;

@@ -3,6 +3,7 @@
 use super::canvas::{Canvas, Fill, Letters};
 use super::colour::Colour;
 use super::frame::{Heading, MARGIN, SMALL};
+use super::key::NARROW;
 use super::text::{told_apart, width};
 use crate::Options;
 
@@ -25,14 +26,15 @@ pub(crate) struct Grid<'a> {
     pub(crate) columns: &'a [String],
     pub(crate) row_name: &'a str,
     pub(crate) column_name: &'a str,
-    /// What shades mean, from left to right, where there is no room for words in the cells; empty if none is needed.
+    /// What shades mean, from left to right, where there is no room for words in the cells.
     pub(crate) key: Vec<Shade>,
 }
 
 /// Cells are no larger than this, nor smaller.
 const CELLS: (f64, f64) = (10.0, 62.0);
-/// The smallest letters of words in a cell.
+/// The smallest letters of words in a cell, and on phones, where all is read at its own size.
 const LEAST_LETTERS: f64 = 8.0;
+const LEAST_ON_PHONES: f64 = 10.5;
 /// From this one on the names of columns are slanted; of smaller ones they would lie on each other, and stand upright.
 const SLANTED: f64 = 22.0;
 /// Cosine and sine of the slant, a little more for the letters' own height.
@@ -58,7 +60,8 @@ impl Grid<'_> {
             + if self.column_name.is_empty() { 0.0 } else { 18.0 };
         let top = self.heading.height() + head;
         let bottom = top + size * self.rows.len() as f64;
-        let with_key = self.key.iter().any(|shade| letters_in(size, &shade.words).is_none());
+        let words = Self::letters_in(size, self.all(&cell), options);
+        let with_key = words.is_none() && !self.key.is_empty();
         let below = if with_key { KEY_CELL.1 + 34.0 } else { 0.0 };
         let wide = options.width.max(left + size * count + MARGIN);
         let mut canvas = Canvas::new(wide, bottom + below + MARGIN, options);
@@ -87,7 +90,7 @@ impl Grid<'_> {
             canvas.titled_text((left - 8.0, y + letters.size / 3.0), &text, letters.end(), name);
             for j in 0..self.columns.len() {
                 let at = (left + size * j as f64, top + size * i as f64);
-                draw_cell(&mut canvas, at, size, &cell(i, j));
+                draw_cell(&mut canvas, at, size, &cell(i, j), words);
             }
         }
         if with_key {
@@ -102,6 +105,24 @@ impl Grid<'_> {
             muted.middle(),
         );
         self.heading.finish(canvas)
+    }
+
+    /// All cells, row after row.
+    fn all<'a>(
+        &'a self,
+        cell: &'a impl Fn(usize, usize) -> Shade,
+    ) -> impl Iterator<Item = Shade> + 'a {
+        let columns = self.columns.len();
+        (0..self.rows.len()).flat_map(move |i| (0..columns).map(move |j| cell(i, j)))
+    }
+
+    /// The size of letters by which the words of all cells fit into them, if they are not too small: numbers are compared, and where some
+    /// have none these look like nothing.
+    fn letters_in(size: f64, cells: impl Iterator<Item = Shade>, options: &Options) -> Option<f64> {
+        let widest = cells.map(|own| width(&own.words, 1.0)).fold(1.0, f64::max);
+        let least = if options.width < NARROW { LEAST_ON_PHONES } else { LEAST_LETTERS };
+        let letters = SMALL.min((size - 4.0) / widest);
+        (letters >= least).then_some(letters)
     }
 }
 
@@ -119,17 +140,18 @@ fn draw_key(canvas: &mut Canvas, key: &[Shade], (left, top): (f64, f64)) {
     }
 }
 
-/// The size of letters by which words fit into a cell, if they are not too small.
-fn letters_in(size: f64, words: &str) -> Option<f64> {
-    let letters = SMALL.min((size - 4.0) / width(words, 1.0).max(1.0));
-    (letters >= LEAST_LETTERS).then_some(letters)
-}
-
-fn draw_cell(canvas: &mut Canvas, (x, y): (f64, f64), size: f64, shade: &Shade) {
+/// A cell, with its words if they have letters.
+fn draw_cell(
+    canvas: &mut Canvas,
+    (x, y): (f64, f64),
+    size: f64,
+    shade: &Shade,
+    letters: Option<f64>,
+) {
     let fill = Fill::new(shade.colour).faded(shade.strength.clamp(0.0, 1.0));
     canvas.titled(&shade.title, |canvas| {
         canvas.rect((x + 0.5, y + 0.5), (size - 1.0, size - 1.0), fill, "");
-        if let Some(letters) = letters_in(size, &shade.words) {
+        if let Some(letters) = letters {
             // On a strong shade the paper's colour is read more easily than the ink's.
             let colour = if shade.strength > 0.6 { Colour::Paper } else { Colour::Ink };
             let at = (x + size / 2.0, y + size / 2.0 + letters / 3.0);

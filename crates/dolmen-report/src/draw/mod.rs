@@ -32,12 +32,12 @@ mod thin;
 
 pub(crate) use canvas::{Canvas, Fill, Letters, Pen, STYLE};
 pub(crate) use colour::{COLOURS, Colour, class_rules, variables};
-pub(crate) use frame::{Frame, Heading, LARGE, MARGIN, SMALL, label_place, ticks_across};
+pub(crate) use frame::{ASIDE, Frame, Heading, MARGIN, SMALL, label_place, ticks_across};
 pub(crate) use grid::{Grid, Shade};
 pub(crate) use key::{Entry, KeyRoom, NARROW, Sign};
 pub(crate) use lanes::{Lane, Lanes, Mark, shown_lanes};
 pub(crate) use number::{counted, fixed, plus_minus, short, signed};
-pub(crate) use panels::{draw_panels, panel_options};
+pub(crate) use panels::{PANEL_HEIGHT, draw_panels, one_by_one, panel_options};
 pub(crate) use plot::{Plot, apart};
 pub(crate) use scale::{Scale, Ticks, extent, padded, trimmed};
 pub(crate) use text::{capital, escaped, fitted, told_apart, width};

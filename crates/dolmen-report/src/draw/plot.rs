@@ -13,6 +13,8 @@ pub(crate) struct Plot {
     pub(crate) canvas: Canvas,
     pub(crate) x: Scale,
     pub(crate) y: Scale,
+    /// Where what stands aside of the axis of x is, if there is room for it.
+    pub(crate) aside: Option<f64>,
     pub(super) heading: Heading,
     pub(super) is_log: bool,
     pub(super) hover: Option<Hover>,

@@ -49,7 +49,8 @@ impl Scale {
         self.range
     }
 
-    /// About so many round values within the domain, as they are written; never fewer than two, as one alone has no scale.
+    /// About so many round values within the domain, as they are written: three at least, or two where no more are asked for, as one alone
+    /// has no scale.
     pub(crate) fn ticks(&self, about: usize) -> Ticks {
         if self.is_log { self.log_ticks(about) } else { self.linear_ticks(about) }
     }
@@ -62,10 +63,10 @@ impl Scale {
             let values = (first..=last).map(|k| k as f64 * step);
             values.map(|value| (value, tick_label(value, step))).collect()
         };
-        // Round steps are up to 2.5 times wider than asked for: in a short domain too wide for two of them.
+        // Round steps are up to 2.5 times wider than asked for: in a short domain too wide for as many of them.
         let counts = about.max(1)..about.max(1) + 20;
         let steps = counts.map(|count| round_step((high - low) / count as f64));
-        steps.map(with_step).find(|ticks| ticks.len() > 1).unwrap_or_default()
+        steps.map(with_step).find(|ticks| ticks.len() >= fewest(about)).unwrap_or_default()
     }
 
     /// Powers of ten, with 2 and 5 of each where these are few; in less than a decade even steps.
@@ -77,12 +78,18 @@ impl Scale {
             all.filter(|v| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(v)).collect()
         };
         let plain = with(&[1.0]);
-        let values = if plain.len() * 2 < about { with(&[1.0, 2.0, 5.0]) } else { plain };
+        let is_few = plain.len() * 2 < about || plain.len() < fewest(about);
+        let values = if is_few { with(&[1.0, 2.0, 5.0]) } else { plain };
         if values.len() < 2 {
             return self.linear_ticks(about);
         }
         values.into_iter().map(|value| (value, short(value))).collect()
     }
+}
+
+/// The fewest ticks where about so many are asked for.
+fn fewest(about: usize) -> usize {
+    about.clamp(2, 3)
 }
 
 /// A domain with some width: of a single value, the value in the middle.
@@ -171,7 +178,10 @@ mod tests {
         assert_eq!(labels(&scale, 8), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         let dear = Scale::linear((31_000.0, 890_000.0), (0.0, 1.0));
         assert_eq!(labels(&dear, 4), ["200000", "400000", "600000", "800000"]);
-        assert_eq!(labels(&Scale::linear((-3.2, -1.1), (0.0, 1.0)), 4), ["−3", "−2"]);
+        assert_eq!(
+            labels(&Scale::linear((-3.2, -1.1), (0.0, 1.0)), 4),
+            ["−3.0", "−2.5", "−2.0", "−1.5"]
+        );
         assert_eq!(
             labels(&Scale::linear((2e-9, 9e-9), (0.0, 1.0)), 3),
             ["2e−9", "4e−9", "6e−9", "8e−9"]
@@ -193,7 +203,8 @@ mod tests {
         for (domain, about) in ends.into_iter().flat_map(|ends| [(ends, 1), (ends, 2), (ends, 5)]) {
             for scale in [Scale::linear(domain, (0.0, 1.0)), Scale::log(domain, (0.0, 1.0))] {
                 let count = labels(&scale, about).len();
-                assert!((2..=10).contains(&count), "{domain:?}, about {about}: {count}");
+                let least = if about > 2 { 3 } else { 2 };
+                assert!((least..=10).contains(&count), "{domain:?}, about {about}: {count}");
             }
         }
     }

@@ -21,6 +21,19 @@ use html::Html;
 pub struct PageOptions {
     /// What it is called; what it is about, if not given.
     pub title: Option<String>,
+    /// What makes it again, where that is no model, which has its recipe.
+    pub again: Option<Again>,
+}
+
+/// What makes a weighing or a comparison again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Again {
+    /// The seed of everything random.
+    pub seed: u64,
+    /// The command.
+    pub command: String,
+    /// The recipe of what was compared, as TOML, if there was one.
+    pub recipe: Option<String>,
 }
 
 const STYLE: &str = include_str!("page.css");
@@ -63,7 +76,7 @@ pub fn page(subject: &Subject<'_>, options: &PageOptions) -> Result<String> {
             }
         });
     }
-    tables::again(subject, &mut html);
+    tables::again(subject, options.again.as_ref(), &mut html);
     html.raw("</main>\n<footer>\n");
     html.element("p", "", &words::versions(subject));
     html.raw(&format!("</footer>\n<div id=\"tip\" aria-hidden=\"true\" hidden></div>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"));

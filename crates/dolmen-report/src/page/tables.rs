@@ -5,6 +5,7 @@ use dolmen::recipe::{OtherCombination, OtherMember, ScoreReport};
 use dolmen::score::Estimate;
 use dolmen::score::figures::Estimates;
 
+use super::Again;
 use super::html::{Cell, Html};
 use crate::Subject;
 use crate::draw::{counted, fixed};
@@ -205,7 +206,7 @@ fn scored(subject: &Subject<'_>, report: &ScoreReport, html: &mut Html) {
             Cell::estimate(&uniform),
             Cell::estimate(&report.gain_over_uniform),
         ];
-        cells.extend(names.iter().map(|_| Cell::maybe(None)));
+        cells.extend(figures(&report.uniform_figures));
         rows.push(("equal weights".into(), cells));
     }
     let spoken: Vec<String> = names.iter().map(|name| name.replace('_', " ")).collect();
@@ -242,11 +243,24 @@ fn compared(comparison: &Comparison, html: &mut Html) {
 }
 
 /// The recipe and seed that make it again.
-pub(super) fn again(subject: &Subject<'_>, html: &mut Html) {
-    let Some(recipe) = subject.model().and_then(|view| view.model.recipe()) else { return };
-    let Ok(toml) = recipe.to_toml() else { return };
-    html.section("again", "To make it again", |html| {
-        html.element("p", "", "The same recipe on the same rows gives the same model, to the last byte: dolmen fit DATA --recipe recipe.toml");
-        html.code(&toml);
-    });
+pub(super) fn again(subject: &Subject<'_>, given: Option<&Again>, html: &mut Html) {
+    let own = subject.model().and_then(|view| view.model.recipe());
+    if let Some(Ok(toml)) = own.map(dolmen::recipe::Recipe::to_toml) {
+        html.section("again", "To make it again", |html| {
+            html.element("p", "", "The same recipe on the same rows gives the same model, to the last byte: dolmen fit DATA --recipe recipe.toml");
+            html.code(&toml);
+        });
+    } else if let Some(Again { seed, command, recipe }) = given {
+        html.section("again", "To make it again", |html| {
+            let words = format!(
+                "The same command on the same files gives the same numbers; the seed is {seed}."
+            );
+            html.element("p", "", &words);
+            html.code(command);
+            if let Some(toml) = recipe {
+                html.element("p", "", "What its options and files said, as one recipe:");
+                html.code(toml);
+            }
+        });
+    }
 }

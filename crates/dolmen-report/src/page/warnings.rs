@@ -1,6 +1,7 @@
 //! What a careful reader should look at before trusting a model. All of it follows from the report and the evidence.
 
 use dolmen::ensemble::{Assessment, Ensemble};
+use dolmen::evaluate::compare::Comparison;
 use dolmen::evaluate::explain::Importance;
 use dolmen::learner::{Diagnostics, Fitted};
 use dolmen::oos::CheckKind;
@@ -12,6 +13,7 @@ use dolmen::task::Task;
 use super::words::{figure_of, kept_figures};
 use crate::Subject;
 use crate::draw::{capital, counted, short};
+use crate::pictures::Band;
 
 /// Rows below which everything is uncertain, and rows of a class.
 pub(super) const FEW_ROWS: usize = 100;
@@ -20,7 +22,7 @@ const FEW_OF_CLASS: usize = 20;
 const TOO_GOOD: f64 = 0.999;
 
 pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<String> = of_splits(subject).into_iter().collect();
     if let Some(view) = subject.model() {
         match view.model.report() {
             Some(FitReport::Stack(stack)) => {
@@ -296,15 +298,59 @@ fn of_evidence(evidence: &Evidence, warnings: &mut Vec<String>) {
             if names.len() == 1 { "it" } else { "them" }
         ));
     }
-    if let Some(levels) = &evidence.levels {
-        let (total, bins) = (levels.total() as f64, levels.counts.len() as f64);
-        let expected = total / bins;
-        let first = levels.counts.first().copied().unwrap_or(0) as f64;
-        let spread = evidence.level_spread().unwrap_or(0.0);
-        if total >= bins && first > expected + 5.0 * spread {
-            warnings.push(format!("{first:.0} rows lie where the density expects {expected:.0}: its tails are too thin."));
-        }
+    warnings.extend(of_levels(evidence));
+}
+
+/// That a density is not as wide as the rows, in a sentence.
+fn of_levels(evidence: &Evidence) -> Option<String> {
+    let (levels, band) = (evidence.levels.as_ref()?, Band::of_levels(evidence)?);
+    let first = levels.counts.first().copied().unwrap_or(0) as f64;
+    let spread = band.reach / 2.0;
+    if first > band.expected + 5.0 * spread {
+        let expected = band.expected;
+        return Some(format!(
+            "{first:.0} rows lie where the density expects {expected:.0}: its tails are too thin."
+        ));
     }
+    band.is_left().then(|| {
+        format!(
+            "The density is not right{}: on the picture 'pit' {}.",
+            leaning(&levels.counts),
+            band.words()
+        )
+    })
+}
+
+/// To which side most rows lie among the levels of a density, if chance would hardly bring it.
+fn leaning(counts: &[usize]) -> &'static str {
+    let total = counts.iter().sum::<usize>() as f64;
+    let low = counts[..counts.len() / 2].iter().sum::<usize>() as f64;
+    match (2.0 * low - total) / total.sqrt() {
+        errors if errors > 2.0 => ", it is too narrow for the rows",
+        errors if errors < -2.0 => ", it is too wide for the rows",
+        _ => "",
+    }
+}
+
+/// Splits below which intervals and tests of methods say little.
+const FEW_SPLITS: usize = 10;
+
+/// That methods were compared on few splits.
+fn of_splits(subject: &Subject<'_>) -> Option<String> {
+    let splits = |own: &Comparison| own.methods.first().map(|method| method.split_scores.len());
+    let fewest = match subject {
+        Subject::Comparison(comparison) => splits(comparison),
+        Subject::Sets(sets) => sets.sets.iter().filter_map(|set| splits(&set.comparison)).min(),
+        Subject::Learning(curve) => {
+            curve.sizes.iter().filter_map(|point| splits(&point.comparison)).min()
+        }
+        _ => None,
+    };
+    fewest.filter(|splits| *splits < FEW_SPLITS).map(|splits| {
+        format!(
+            "Few splits ({splits}): intervals and tests rest on these alone and are uncertain; more repeats make them narrower."
+        )
+    })
 }
 
 /// One input of several that does it all, and nearly perfectly.
@@ -364,6 +410,13 @@ mod tests {
         assert_eq!(leak(&importance, None), None);
         importance.inputs[1].loss.mean = 20.0;
         assert_eq!(leak(&importance, Some(0.997)), None, "another input helps as well");
+    }
+
+    #[test]
+    fn rows_among_few_levels_lean_to_a_side() {
+        assert_eq!(leaning(&[30, 30, 20, 20]), ", it is too narrow for the rows");
+        assert_eq!(leaning(&[20, 20, 30, 30]), ", it is too wide for the rows");
+        assert_eq!(leaning(&[40, 10, 10, 40]), "");
     }
 
     #[test]

@@ -24,6 +24,58 @@ pub(super) fn rows_words(evidence: &Evidence) -> String {
     }
 }
 
+/// Between which heights the bars of a density that is right lie, by two standard deviations.
+pub(crate) struct Band {
+    /// The height of all bars, if chance had no part.
+    pub(crate) expected: f64,
+    /// How far from it the band reaches.
+    pub(crate) reach: f64,
+    /// Bars that lie outside it.
+    pub(crate) outside: usize,
+    bars: usize,
+}
+
+impl Band {
+    /// Of bars whose heights have this standard deviation.
+    fn of(histogram: &Histogram, spread: f64) -> Self {
+        let (bars, reach) = (histogram.counts.len(), 2.0 * spread);
+        let expected = histogram.total() as f64 / bars as f64;
+        let is_outside = |count: &&usize| (**count as f64 - expected).abs() > reach;
+        let outside = histogram.counts.iter().filter(is_outside).count();
+        Self { expected, reach, outside, bars }
+    }
+
+    /// Of the levels of a density, if there are rows enough for their bars: counts of a bin are binomial, and vary with the rows drawn
+    /// from the density, too.
+    pub(crate) fn of_levels(evidence: &Evidence) -> Option<Self> {
+        let levels = evidence.levels.as_ref().filter(|own| own.total() >= own.counts.len())?;
+        Some(Self::of(levels, evidence.level_spread()?))
+    }
+
+    /// Of a single column.
+    fn of_column(histogram: &Histogram) -> Self {
+        let bars = histogram.counts.len() as f64;
+        let expected = histogram.total() as f64 / bars;
+        Self::of(histogram, (expected * (1.0 - 1.0 / bars)).sqrt())
+    }
+
+    /// How many bars lie outside, beside how many chance puts there: one of twenty.
+    pub(crate) fn words(&self) -> String {
+        let by_chance = (0.05 * self.bars as f64).round().max(1.0);
+        let (lie, bring) = (if self.outside == 1 { "lies" } else { "lie" }, short(by_chance));
+        format!(
+            "{} of {} bars {lie} outside the band, where chance puts about {bring}",
+            self.outside, self.bars
+        )
+    }
+
+    /// Whether more bars lie outside than chance puts there, by three standard deviations of their number.
+    pub(crate) fn is_left(&self) -> bool {
+        let bars = self.bars as f64;
+        self.outside as f64 > 0.05 * bars + 3.0 * (0.05 * 0.95 * bars).sqrt()
+    }
+}
+
 /// Where rows stand among the levels of the density; or in one column, if one is asked for and rows were given.
 pub(super) fn pit(subject: &Subject<'_>, options: &Options) -> Picture {
     let Some(evidence) = subject.evidence() else { return Ok(None) };
@@ -45,17 +97,16 @@ pub(super) fn pit(subject: &Subject<'_>, options: &Options) -> Picture {
     if total < histogram.counts.len() {
         return Ok(None);
     }
-    let words = format!(
-        "{}. Of a density that is right all bars are alike, within the band. High on the left: rows lie where the density expects too few.",
-        rows_words(evidence)
-    );
-    let bins = histogram.counts.len() as f64;
-    let expected = total as f64 / bins;
-    // Counts of a bin are binomial; those of the levels vary with the rows drawn from the density, too. Two standard deviations.
-    let spread = match (&options.input, evidence.level_spread()) {
-        (None, Some(spread)) => 2.0 * spread,
-        _ => 2.0 * (expected * (1.0 - 1.0 / bins)).sqrt(),
+    let band = match &options.input {
+        Some(_) => Band::of_column(histogram),
+        None => Band::of_levels(evidence).unwrap_or_else(|| Band::of_column(histogram)),
     };
+    let words = format!(
+        "{}. Of a density that is right all bars are alike, within the band. High on the left: rows lie where the density expects too few. {}.",
+        rows_words(evidence),
+        band.words()
+    );
+    let (expected, spread) = (band.expected, band.reach);
     let most = histogram.counts.iter().copied().max().unwrap_or(0) as f64;
     let frame = Frame {
         y: (0.0, 1.08 * most.max(expected + spread)),
@@ -161,10 +212,15 @@ pub(super) fn coverage(subject: &Subject<'_>, options: &Options) -> Option<Strin
         );
         plot.canvas.dot((x, y), 5.0, Fill::new(Colour::First), &title);
         let label = format!("{held:.0} %");
-        // Levels are the closer the higher they are: every second label stands above its whisker, the last one below.
+        // Levels are the closer the higher they are: labels stand above the curve and below it by turns, the last one below. As it rises,
+        // there is room to the left above it, and to the right below.
         let is_below = (coverage.len() - k) % 2 == 1;
-        let y = if is_below { ends[0] + 14.0 } else { ends[1] - 6.0 };
-        plot.canvas.text((x, y), &label, Letters::new(SMALL, Colour::Ink).middle());
+        let letters = Letters::new(SMALL, Colour::Ink);
+        if is_below {
+            plot.canvas.text((x + 8.0, y + 14.0), &label, letters);
+        } else {
+            plot.canvas.text((x - 8.0, y - 6.0), &label, letters.end());
+        }
     }
     Some(plot.finish())
 }

@@ -189,7 +189,7 @@ pub(super) fn confusion(subject: &Subject<'_>, options: &Options) -> Option<Stri
         columns: classes,
         row_name: "true class",
         column_name: "taken for",
-        key: Vec::new(),
+        key: [0.0, 0.25, 0.5, 0.75, 1.0].map(right_share).into(),
     };
     let cell = |i: usize, j: usize| {
         let count = counts[i * width + j];
@@ -203,13 +203,24 @@ pub(super) fn confusion(subject: &Subject<'_>, options: &Options) -> Option<Stri
             100.0 * share
         );
         let colour = if i == j { Colour::First } else { Colour::Worse };
-        let strength = if count == 0 { 0.03 } else { 0.06 + 0.9 * share };
+        let strength = share_strength(share);
         // Of many classes most pairs never meet: zeros would hide the others.
         let is_said = count > 0 || width <= MOST_ZEROS;
         let words = if is_said { count.to_string() } else { String::new() };
         Shade { colour, strength, words, title }
     };
     Some(grid.draw(cell, options))
+}
+
+/// The shade of a share of a class.
+fn share_strength(share: f64) -> f64 {
+    if share == 0.0 { 0.03 } else { 0.06 + 0.9 * share }
+}
+
+/// How the share of a class that was found is shown, in the key.
+fn right_share(share: f64) -> Shade {
+    let (strength, words) = (share_strength(share), format!("{:.0} %", 100.0 * share));
+    Shade { colour: Colour::First, strength, words, title: String::new() }
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ mod reliability;
 mod rounds;
 mod tree;
 
+pub(crate) use calibration::Band;
 pub(crate) use members::is_estimated;
 pub(crate) use methods::{is_hopeless, replaced, spoken};
 

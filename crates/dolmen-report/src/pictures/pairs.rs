@@ -18,6 +18,8 @@ const GRID: usize = 40;
 const TINY: f64 = 10.0;
 /// Columns of which all pairs are drawn, at most.
 const MOST_PAIRS: usize = 6;
+/// The least width of a plot with the room behind it: a picture of many is wider than it was asked to be, for a name and two numbers.
+const LEAST: f64 = 84.0;
 /// Room between two plots.
 const GAP: f64 = 8.0;
 /// Room for the names at the left, and for names and numbers at the bottom.
@@ -59,7 +61,8 @@ pub(super) fn pairs(subject: &Subject<'_>, options: &Options) -> Picture {
     let heading = Heading::new("Every two columns", &words, options);
     let plots = Plots::placed(view, views, seen, heading.height(), options);
     let height = plots.top + plots.cell * count as f64 + BELOW;
-    let mut canvas = Canvas::new(options.width, height, options);
+    let width = plots.left + plots.cell * count as f64 + MARGIN;
+    let mut canvas = Canvas::new(width.max(options.width), height, options);
     heading.draw(&mut canvas);
     for row in 0..count {
         plots.draw_axes(&mut canvas, row);
@@ -82,7 +85,7 @@ impl<'a> Plots<'a> {
     ) -> Self {
         let count = seen.len() as f64;
         // Numbers have the room that is left beside the widest of them: about as much as it is here.
-        let room = (options.width - 6.0 * MARGIN) / count - GAP;
+        let room = ((options.width - 6.0 * MARGIN) / count).max(LEAST) - GAP;
         let ticks = |seen: &View| {
             let x = Scale::linear(seen.ends.into(), (0.0, room));
             ticks_across(&x, room / 4.0, TINY, (0.0, room))
@@ -90,7 +93,7 @@ impl<'a> Plots<'a> {
         let ticks: Vec<Ticks> = seen.iter().map(ticks).collect();
         let labels = ticks.iter().skip(1).flatten().map(|(_, label)| width(label, TINY));
         let left = MARGIN + NAMES + labels.fold(0.0, f64::max);
-        let cell = (options.width - left - MARGIN) / count;
+        let cell = ((options.width - left - MARGIN) / count).max(LEAST);
         Self { view, views, seen, ticks, left, top, cell }
     }
 

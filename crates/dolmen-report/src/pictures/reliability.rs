@@ -8,8 +8,8 @@ use super::calibration::rows_words;
 use super::classes::{series, shown, which};
 use super::members::NINETY;
 use crate::draw::{
-    Colour, Entry, Fill, Frame, Heading, KeyRoom, LARGE, Letters, MARGIN, Pen, Plot, SMALL,
-    counted, draw_panels, panel_options, short, told_apart, width,
+    self, Colour, Entry, Fill, Frame, Heading, KeyRoom, Letters, MARGIN, PANEL_HEIGHT, Pen, Plot,
+    SMALL, counted, short, width,
 };
 use crate::{Options, Subject};
 
@@ -80,27 +80,16 @@ fn one_by_one(
     heading: &Heading,
     options: &Options,
 ) -> String {
-    let columns = ((options.width / PANEL) as usize).clamp(1, curves.len());
-    let inner = panel_options(columns, options);
     let most = most_rows(curves);
-    let names: Vec<&str> = curves.iter().map(|curve| curve.class.as_str()).collect();
-    let counts: Vec<String> = curves.iter().map(|curve| format!(" ({})", curve.rows)).collect();
-    // Titles are bold, and wider for it.
-    let large = LARGE * 1.1;
-    let widest = counts.iter().map(|own| width(own, large)).fold(0.0, f64::max);
-    let cut = told_apart(&names, large, inner.width - 2.0 * MARGIN - widest);
-    let panel = |((curve, k), title): ((&&ClassCurve, &usize), String)| {
-        let heading = Heading::new(&title, "", &inner);
-        let height = heading.height() + PANEL_HEIGHT + 56.0;
+    let named: Vec<(&str, String)> =
+        curves.iter().map(|curve| (curve.class.as_str(), format!(" ({})", curve.rows))).collect();
+    draw::one_by_one(&named, PANEL, heading, options, |k, heading, inner| {
         let (x_name, y_name) = ("probability", "came true");
         let axes = Axes { height: PANEL_HEIGHT, right: MARGIN, key: None, x_name, y_name };
-        let mut plot = opened(&[*curve], &axes, heading, &inner);
-        draw_reliability(&mut plot, curve, Pen::new(Colour::Series(*k), 1.6), most);
-        (plot.finish(), height)
-    };
-    let titles = cut.iter().zip(&counts).map(|(name, count)| format!("{name}{count}"));
-    let drawn: Vec<(String, f64)> = curves.iter().zip(places).zip(titles).map(panel).collect();
-    draw_panels(heading, columns, &drawn, options)
+        let mut plot = opened(&curves[k..=k], &axes, heading, inner);
+        draw_reliability(&mut plot, curves[k], Pen::new(Colour::Series(places[k]), 1.6), most);
+        plot
+    })
 }
 
 /// What is not the same for one plot and for small ones.
@@ -151,9 +140,8 @@ const KEY: f64 = 170.0;
 
 /// Curves that share their axes, at most.
 const FEW_CURVES: usize = 3;
-/// The least width of the plot of one class, and the height of its axes.
+/// The least width of the plot of one class.
 const PANEL: f64 = 178.0;
-const PANEL_HEIGHT: f64 = 120.0;
 
 /// Where the axes end: of a class that is never likely all would lie in a corner of the whole.
 fn reliability_end(curves: &[&ClassCurve]) -> f64 {

@@ -9,7 +9,7 @@ use crate::draw::{
 };
 use crate::{ModelView, Options, Subject};
 
-/// Levels drawn where the width allows; below them a dot stands for the rest.
+/// Levels drawn where the width allows; below them leaves are counted.
 const MOST_DEPTH: usize = 6;
 const LEVEL: f64 = 84.0;
 /// The least room of a node side by side with others.
@@ -85,6 +85,14 @@ impl<'a> Nodes<'a> {
         let below = |next: f64| self.is_cut(next as usize, depth + 1);
         !self.is_leaf(node)
             && (depth == self.levels || below(self.left[node]) || below(self.right[node]))
+    }
+
+    /// Leaves below a node, at whatever level.
+    fn leaves(&self, node: usize) -> usize {
+        if self.is_leaf(node) {
+            return 1;
+        }
+        self.leaves(self.left[node] as usize) + self.leaves(self.right[node] as usize)
     }
 
     fn depth(&self, node: usize, depth: usize) -> usize {
@@ -242,8 +250,10 @@ fn draw_tree(
     };
     let deeper = match (nodes.is_cut(0, 0), nodes.levels) {
         (false, _) => "",
-        (true, MOST_DEPTH) => " A dot stands for what lies deeper.",
-        (true, _) => " A dot stands for what lies deeper: a wider picture has room for more.",
+        (true, MOST_DEPTH) => " Behind … stands how many leaves lie deeper.",
+        (true, _) => {
+            " Behind … stands how many leaves lie deeper: a wider picture has room for more."
+        }
     };
     let unused = if weight == Some(0.0) { " It has no weight in the model." } else { "" };
     let added = scores.map_or_else(String::new, |scores| added_words(scores, view.model.classes()));
@@ -277,18 +287,17 @@ impl Drawing<'_> {
         let nodes = &self.nodes;
         let y = self.top + LEVEL * depth as f64 + 20.0;
         let span = self.room * nodes.breadth(node, depth) as f64;
-        if nodes.is_leaf(node) {
+        if nodes.is_leaf(node) || depth == nodes.levels {
             let is_close = self.stagger > 0.0 && depth == self.depth;
             let is_odd = ((left - MARGIN) / self.room).round() as usize % 2 == 1;
             let lower = if is_close && is_odd { self.stagger } else { 0.0 };
             let room = if is_close { 2.0 * self.room - 20.0 } else { self.room - 8.0 };
             let at = (left + span / 2.0, y + lower);
-            self.draw_leaf(canvas, nodes.leaf(node), at, room);
-            return at;
-        }
-        if depth == nodes.levels {
-            let at = (left + span / 2.0, y);
-            canvas.dot(at, 4.0, Fill::new(Colour::Muted), &self.question(node, 0.0).1);
+            if nodes.is_leaf(node) {
+                self.draw_leaf(canvas, nodes.leaf(node), at, room);
+            } else {
+                self.draw_more(canvas, node, at, room);
+            }
             return at;
         }
         let first = nodes.left[node] as usize;
@@ -341,6 +350,17 @@ impl Drawing<'_> {
             Asked::Levels(all) => format!("{name} is {}{too}", all.join(", ")),
         };
         (asked.within(name, room), title)
+    }
+
+    /// What stands for all that lies below a split which there is no room for.
+    fn draw_more(&self, canvas: &mut Canvas, node: usize, at: (f64, f64), room: f64) {
+        // Below a split there are two at least.
+        let leaves = self.nodes.leaves(node);
+        let texts = [format!("… {leaves} leaves"), format!("… {leaves}")];
+        let text = texts.iter().find(|text| width(text, SMALL) <= room).unwrap_or(&texts[1]);
+        let title = format!("{}: {leaves} leaves below", self.question(node, 0.0).1);
+        let letters = Letters::new(SMALL, Colour::Muted).middle();
+        canvas.titled_text((at.0, at.1 + 4.0), text, letters, &title);
     }
 
     fn draw_leaf(&self, canvas: &mut Canvas, values: &[f64], at: (f64, f64), room: f64) {

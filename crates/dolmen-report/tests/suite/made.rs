@@ -126,6 +126,7 @@ pub(crate) fn of_classes(names: [&str; 3]) -> Evidence {
         mean: (0..5).map(|k| 0.2 + 0.1 * k as f64 * noise(k, stream)).collect(),
         middle: vec![[0.1, 0.8]; 5],
         single: vec![vec![0.3; 5]; 2],
+        missing: None,
     };
     let importance = |name: &str, mean: f64| InputImportance {
         name: name.into(),
@@ -180,6 +181,7 @@ pub(crate) fn of_numbers() -> Evidence {
                 mean: vec![350.0, 400.0, 450.0],
                 middle: vec![[300.0, 500.0]; 3],
                 single: (0..4).map(single).collect(),
+                missing: None,
             }],
         }],
         ..nothing(500)

@@ -174,6 +174,7 @@ fn whiskers_of_full_coverage_have_a_length() {
         gain_over_best: estimate(0.0, 0.0),
         gain_over_uniform: estimate(0.0, 0.0),
         uniform: None,
+        uniform_figures: std::collections::BTreeMap::new(),
         intervals: Some(vec![Coverage { level: 0.95, measured: estimate(1.0, 0.0), width: 3.0 }]),
         unknown: Vec::new(),
     };

@@ -285,7 +285,8 @@ fn new_rows_are_judged_by_themselves() {
         score: Some(&score),
         rows: None,
     };
-    let html = page(&Subject::Model(view), &PageOptions { title: Some("Mine".into()) }).unwrap();
+    let options = PageOptions { title: Some("Mine".into()), ..PageOptions::default() };
+    let html = page(&Subject::Model(view), &options).unwrap();
     check(&html);
     assert!(
         html.contains("<title>Mine</title>") && html.contains("90 rows that were given for it")

@@ -275,26 +275,50 @@ fn eight_classes_are_told_apart() {
             assert!(svg.contains(&told), "{kind}: {told} in {svg}");
         }
     }
-    // There are seven colours: the eighth curve is dashed.
+    // Each class has axes of its own, and what most rows have beside its mean.
+    for kind in [Kind::Reliability, Kind::Dependence] {
+        let own = draw(&subject, kind, &Options::default()).unwrap();
+        assert_eq!(own.matches("<svg").count(), 9, "{kind}");
+    }
     let moves = draw(&subject, Kind::Dependence, &Options::default()).unwrap();
-    assert_eq!(moves.matches("<path").count(), 8);
-    let dashed = moves.split("<path").filter(|path| path.contains("stroke-dasharray=\"7 3\""));
-    assert_eq!(dashed.count(), 1, "{moves}");
-    // Each class has axes of its own.
-    let own = draw(&subject, Kind::Reliability, &Options::default()).unwrap();
-    assert_eq!(own.matches("<svg").count(), 9);
+    assert!(moves.contains("The band holds") && moves.matches("<path").count() == 2 * 8, "{moves}");
 }
 
-/// Levels have dots without lines: those of the eighth class are rings, in the key too.
+/// Levels have dots without lines: those of many classes have a plot each, those of a few stand side by side.
 #[test]
-fn dots_of_eight_classes_are_told_apart() {
+fn dots_of_classes_do_not_stand_on_one_another() {
     let report = made::weighing(&["only"], "classification");
     let mut evidence = of_eight();
     evidence.dependence[0].levels = Some((0..5).map(|k| format!("level {k}")).collect());
     evidence.dependence[0].values = (0..5).map(f64::from).collect();
     let subject = Subject::Weighing(&report, Some(&evidence));
     let svg = draw(&subject, Kind::Dependence, &Options::default()).unwrap();
-    let circles = || svg.split("<circle").skip(1).map(|own| own.split('>').next().unwrap());
-    assert_eq!(circles().count(), 8 * 5 + 8, "{svg}");
-    assert_eq!(circles().filter(|own| own.contains("fill=\"none\"")).count(), 5 + 1, "{svg}");
+    assert_eq!((svg.matches("<circle").count(), svg.matches("<svg").count()), (8 * 5, 9), "{svg}");
+    evidence.dependence[0].outputs.truncate(4);
+    let subject = Subject::Weighing(&report, Some(&evidence));
+    let svg = draw(&subject, Kind::Dependence, &Options::default()).unwrap();
+    let place = |own: &str| own.split("cx=\"").nth(1)?.split('"').next().map(String::from);
+    let mut places: Vec<String> = svg.split("<circle").skip(1).filter_map(place).collect();
+    places.sort();
+    places.dedup();
+    assert_eq!(
+        places.len(),
+        4 * 5 + 1,
+        "dots of a level side by side, and those of the key: {svg}"
+    );
+}
+
+/// Rows without a number stand aside of those that have one.
+#[test]
+fn a_missing_number_stands_aside() {
+    let report = made::weighing(&["only"], "classification");
+    let mut evidence = made::of_classes(["a", "b", "c"]);
+    let missing = dolmen::evaluate::explain::MissingNumber { mean: 0.4, middle: [0.2, 0.6] };
+    for curve in &mut evidence.dependence[0].outputs {
+        curve.missing = Some(missing);
+    }
+    let subject = Subject::Weighing(&report, Some(&evidence));
+    let svg = draw(&subject, Kind::Dependence, &Options::default()).unwrap();
+    elements(&svg);
+    assert!(svg.contains(">missing<") && svg.contains("age missing: 0.4 on average"), "{svg}");
 }

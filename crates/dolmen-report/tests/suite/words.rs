@@ -285,3 +285,36 @@ fn a_rare_class_of_a_matrix_is_noticed() {
     let html = page_of(&Subject::Weighing(&report, Some(&evidence)));
     assert!(html.contains("Few rows are of class 'seldom' (4)"), "{html}");
 }
+
+/// A result without a recipe of its own says what made it; one of few splits is no proof.
+#[test]
+fn a_comparison_can_be_made_again_and_few_splits_are_noticed() {
+    let mut comparison = made::comparison(0.02);
+    let again = dolmen_report::Again {
+        seed: 7,
+        command: "dolmen compare a.csv --seed 7".into(),
+        recipe: Some("target = 'class'".into()),
+    };
+    let options = PageOptions { again: Some(again), ..PageOptions::default() };
+    let html = page(&Subject::Comparison(&comparison), &options).unwrap();
+    for said in ["the seed is 7", "dolmen compare a.csv --seed 7", "target = 'class'"] {
+        assert!(html.contains(said), "{said}");
+    }
+    assert!(!html.contains("Few splits"), "there are twenty");
+    comparison.methods.iter_mut().for_each(|method| method.split_scores.truncate(3));
+    assert!(page_of(&Subject::Comparison(&comparison)).contains("Few splits (3)"));
+}
+
+/// Bars far from the band are told in words, beside the picture and among the warnings.
+#[test]
+fn a_density_that_is_too_wide_is_noticed() {
+    let report = made::weighing(&["only"], "density");
+    let mut evidence = made::of_density();
+    let levels = (0..600).map(|i| 0.3 + 0.7 * made::noise(i, 3));
+    evidence.levels = Some(dolmen::score::Histogram::within([0.0, 1.0], 20, levels));
+    let subject = Subject::Weighing(&report, Some(&evidence));
+    let html = page_of(&subject);
+    assert!(html.contains("it is too wide for the rows"), "{html}");
+    let svg = draw(&subject, Kind::Pit, &Options::default()).unwrap();
+    assert!(svg.contains("bars lie outside the band"), "{svg}");
+}

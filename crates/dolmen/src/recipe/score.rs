@@ -47,6 +47,9 @@ pub struct ScoreReport {
     /// The score of equal weights of the members that are stored; `None` in reports of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uniform: Option<Estimate>,
+    /// The figures of equal weights; none in reports of earlier versions.
+    #[serde(default, skip_serializing_if = "Figures::is_empty")]
+    pub uniform_figures: Figures,
     /// Of numbers: how often prediction intervals hold the truth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Vec<Coverage>>,
@@ -119,7 +122,7 @@ impl Model {
     pub fn score_blocks(&self, blocks: &Blocks, run: &Run) -> Result<(ScoreReport, Vec<Unseen>)> {
         let members = with_model!(self.any(), model => model.models().count());
         // Predictions of all, and a few numbers a row beside them while they are ranked.
-        let a_row = (members + 1) * self.classes().len() + 6;
+        let a_row = (members + 2) * self.classes().len() + 6;
         let keeps_rows = blocks.rows().is_none_or(|rows| {
             memory::claim(memory::size(&[rows, a_row, size_of::<f64>()]), "the predictions").is_ok()
         });
@@ -287,8 +290,8 @@ struct Scores<T: Task> {
     alone: Vec<(Own<T>, Running)>,
     /// The ensemble's gain over equal weights.
     over_uniform: Running,
-    /// The score of equal weights.
-    uniform: Running,
+    /// Equal weights.
+    uniform: Own<T>,
 }
 
 impl<T: Task> Scores<T> {
@@ -300,7 +303,7 @@ impl<T: Task> Scores<T> {
             together: Own::new(keeps_rows),
             alone: alone.collect(),
             over_uniform: Running::default(),
-            uniform: Running::default(),
+            uniform: Own::new(keeps_rows),
         }
     }
 
@@ -345,11 +348,12 @@ impl<T: Task> Scores<T> {
         }
         let width = T::width(truth);
         let equal = vec![1.0 / alone.len() as f64; alone.len()];
-        let mut mixed = vec![0.0; width];
-        for (i, &score) in scores.iter().enumerate() {
-            T::mix(&equal, |m| &alone[m][i * width..(i + 1) * width], &mut mixed);
-            let uniform = T::score(&mixed, truth, i);
-            self.uniform.add(uniform);
+        let mut mixed = vec![0.0; scores.len() * width];
+        for (i, row) in mixed.chunks_exact_mut(width).enumerate() {
+            T::mix(&equal, |m| &alone[m][i * width..(i + 1) * width], row);
+        }
+        let uniform = self.uniform.add(&mixed, truth);
+        for (&score, uniform) in scores.iter().zip(uniform) {
             self.over_uniform.add_difference(score, uniform);
         }
     }
@@ -366,7 +370,7 @@ impl<T: Task> Scores<T> {
             gain.merge(&more_gain);
         }
         self.over_uniform.merge(&later.over_uniform);
-        self.uniform.merge(&later.uniform);
+        self.uniform.merge(later.uniform);
         Ok(())
     }
 
@@ -409,7 +413,8 @@ impl<T: Task> Scores<T> {
             gain_over_best: members[best].gain,
             members,
             gain_over_uniform: self.over_uniform.estimate(),
-            uniform: Some(self.uniform.estimate()),
+            uniform: Some(self.uniform.score.estimate()),
+            uniform_figures: figures(&self.uniform),
             intervals: None,
         })
     }

@@ -29,6 +29,8 @@ impl Default for DependenceOptions {
 
 /// Single rows kept of each curve.
 const MOST_CURVES: usize = 30;
+/// What the level of rows that have none is called, in brackets where a level is called so.
+pub const MISSING: &str = "missing";
 /// Levels of a category looked at, at most: those of the most rows.
 const MOST_LEVELS: usize = 24;
 
@@ -39,7 +41,7 @@ pub struct Dependence {
     pub name: String,
     /// The values it is given; of categories the places of their levels in `levels`.
     pub values: Vec<f64>,
-    /// The names of the levels, of categories.
+    /// The names of the levels, of categories; the last is [`MISSING`] where some row has none.
     pub levels: Option<Vec<String>>,
     /// Levels that were not looked at, because others have more rows.
     #[serde(default)]
@@ -61,6 +63,18 @@ pub struct OutputCurve {
     pub middle: Vec<[f64; 2]>,
     /// Some single rows, each value by value.
     pub single: Vec<Vec<f64>>,
+    /// The same if a number were missing, where some row has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<MissingNumber>,
+}
+
+/// What is predicted of rows without the number.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct MissingNumber {
+    /// The mean over the rows.
+    pub mean: f64,
+    /// Between which predictions the middle 80 % of the rows lie.
+    pub middle: [f64; 2],
 }
 
 /// How predictions of these rows move with an input; `outputs` are the names of what is predicted. `None` of an input that
@@ -93,7 +107,7 @@ pub fn dependence(
     let curve = |(k, name): (usize, &String)| {
         let of_row = |i: usize| predicted.iter().map(move |all| all[i * width + k]).collect();
         let rows: Vec<Vec<f64>> = (0..x.rows()).map(of_row).collect();
-        OutputCurve::of(name, &rows, values.len())
+        OutputCurve::of(name, rows, values.len())
     };
     let outputs = outputs.iter().enumerate().map(curve).collect();
     let (name, rows) = (input.name.clone(), x.rows());
@@ -101,27 +115,31 @@ pub fn dependence(
 }
 
 impl OutputCurve {
-    fn of(name: &str, rows: &[Vec<f64>], values: usize) -> Self {
+    /// From the predictions of each row, value by value; what comes behind the last value is of a missing one.
+    fn of(name: &str, mut rows: Vec<Vec<f64>>, values: usize) -> Self {
         let at = |v: usize| -> Vec<f64> {
             let mut all: Vec<f64> = rows.iter().map(|row| row[v]).collect();
             all.sort_by(f64::total_cmp);
             all
         };
+        let mean = |all: &Vec<f64>| all.iter().sum::<f64>() / all.len() as f64;
+        let middle = |all: &Vec<f64>| [0.1, 0.9].map(|share| quantile(all, share));
         let columns: Vec<Vec<f64>> = (0..values).map(at).collect();
+        let missing = rows.first().filter(|row| row.len() > values).map(|_| at(values));
+        let missing = missing.map(|all| MissingNumber { mean: mean(&all), middle: middle(&all) });
         let step = rows.len().div_ceil(MOST_CURVES).max(1);
+        rows.iter_mut().for_each(|row| row.truncate(values));
         Self {
             name: name.into(),
-            mean: columns.iter().map(|all| all.iter().sum::<f64>() / all.len() as f64).collect(),
-            middle: columns
-                .iter()
-                .map(|all| [0.1, 0.9].map(|share| quantile(all, share)))
-                .collect(),
-            single: rows.iter().step_by(step).cloned().collect(),
+            mean: columns.iter().map(mean).collect(),
+            middle: columns.iter().map(middle).collect(),
+            single: rows.into_iter().step_by(step).collect(),
+            missing,
         }
     }
 }
 
-/// What an input is set to: values to show, and the cells of its columns for each.
+/// What an input is set to: values to show, and the cells of its columns for each; there may be more cells, of a number that is missing.
 struct Settings {
     values: Vec<f64>,
     levels: Option<Vec<String>>,
@@ -167,25 +185,29 @@ fn settings(x: Rows<'_>, input: &Input, most_values: usize) -> Option<Settings> 
             let known = x.column(column).filter(|v| *v >= 0.0 && (*v as usize) < levels.len());
             known.for_each(|v| counts[v as usize] += 1.0);
             let shown = frequent(&counts);
+            let mut names: Vec<String> = shown.iter().map(|&k| levels[k].clone()).collect();
+            let mut cells: Vec<Vec<f64>> = shown.iter().map(|&k| vec![k as f64]).collect();
+            if input.has_missing {
+                let is_taken = levels.iter().any(|level| level == MISSING);
+                names.push(if is_taken { format!("({MISSING})") } else { MISSING.into() });
+                cells.push(vec![f64::NAN]);
+            }
             Some(Settings {
-                values: (0..shown.len()).map(|k| k as f64).collect(),
-                levels: Some(shown.iter().map(|&k| levels[k].clone()).collect()),
+                values: (0..names.len()).map(|k| k as f64).collect(),
+                levels: Some(names),
                 levels_left_out: levels.len() - shown.len(),
-                cells: shown.iter().map(|&k| vec![k as f64]).collect(),
+                cells,
             })
         }
         Kind::Numeric => {
             let mut known: Vec<f64> =
                 x.iter().map(|row| row[column]).filter(|v| v.is_finite()).collect();
             known.sort_by(f64::total_cmp);
-            // Beyond the outermost hundredths there is next to nothing to learn from.
-            let share =
-                |k: usize| 0.01 + 0.98 * k as f64 / most_values.saturating_sub(1).max(1) as f64;
-            let mut values: Vec<f64> =
-                (0..most_values).map(|k| quantile(&known, share(k))).collect();
-            values.retain(|v| v.is_finite());
-            values.dedup();
-            let cells = values.iter().map(|v| vec![*v]).collect();
+            let values = occurring(&known, most_values);
+            let mut cells: Vec<Vec<f64>> = values.iter().map(|v| vec![*v]).collect();
+            if input.has_missing {
+                cells.push(vec![f64::NAN]);
+            }
             (values.len() > 1).then_some(Settings {
                 values,
                 levels: None,
@@ -194,6 +216,24 @@ fn settings(x: Rows<'_>, input: &Input, most_values: usize) -> Option<Settings> 
             })
         }
     }
+}
+
+/// At most so many of ascending values: all different ones if these are few, else some that as many lie between. All of them occur, as
+/// there may be no such thing as 2.5 rooms.
+fn occurring(known: &[f64], most: usize) -> Vec<f64> {
+    let Some(last) = known.len().checked_sub(1) else { return Vec::new() };
+    // Beyond the outermost hundredths there is next to nothing to learn from.
+    let at = |k: usize, of: usize| 0.01 + 0.98 * k as f64 / of.max(1) as f64;
+    let rank = |share: f64| (share * last as f64).round() as usize;
+    let mut different = known[rank(at(0, 1))..=rank(at(1, 1))].to_vec();
+    different.dedup();
+    if different.len() <= most {
+        return different;
+    }
+    let steps = most.saturating_sub(1);
+    let mut values: Vec<f64> = (0..most).map(|k| known[rank(at(k, steps))]).collect();
+    values.dedup();
+    values
 }
 
 #[cfg(test)]
@@ -229,7 +269,12 @@ mod tests {
             dependence(&predict, x.rows(), &all[0], &[String::new()], 9, &run).unwrap(),
             None
         );
-        let input = Input { name: "c".into(), columns: vec![0, 1], is_indicators: true };
+        let input = Input {
+            name: "c".into(),
+            columns: vec![0, 1],
+            is_indicators: true,
+            has_missing: false,
+        };
         let x = Features::numeric([[1.0, 0.0], [0.0, 1.0]].as_flattened().to_vec(), 2).unwrap();
         let predict = |x: Rows<'_>| Ok(x.iter().map(|row| 2.0 * row[0] + 5.0 * row[1]).collect());
         let found =
@@ -256,5 +301,42 @@ mod tests {
         assert_eq!((found.levels.as_ref().unwrap().len(), found.levels_left_out), (24, 16));
         assert_eq!(found.levels.unwrap()[0], "level 16");
         assert_eq!(found.outputs[0].mean[23], 390.0);
+    }
+
+    #[test]
+    fn numbers_are_given_values_that_occur() {
+        let rooms: Vec<f64> = (0..200).map(|i| [2.0, 3.0, 3.0, 4.0, 8.0][i % 5]).collect();
+        let mut sorted = rooms.clone();
+        sorted.sort_by(f64::total_cmp);
+        assert_eq!(occurring(&sorted, 24), [2.0, 3.0, 4.0, 8.0]);
+        let squares: Vec<f64> = (0..100).map(|k| f64::from(k * k)).collect();
+        let some = occurring(&squares, 7);
+        assert!(some.len() == 7 && some.iter().all(|v| squares.contains(v)), "{some:?}");
+        assert!(occurring(&[], 7).is_empty());
+    }
+
+    /// Rows without a value are predicted by models that know such rows.
+    #[test]
+    fn a_missing_value_is_a_value_too() {
+        let kind = Kind::Categorical { levels: vec!["a".to_string(), "b".into()].into() };
+        let fields = [("c", kind), ("x", Kind::Numeric)];
+        let field = |(name, kind): (&str, Kind)| crate::table::Field { name: name.into(), kind };
+        let schema = crate::table::Schema::new(fields.into_iter().map(field).collect());
+        let values = vec![0.0, 1.0, 1.0, f64::NAN, f64::NAN, 3.0, 1.0, 4.0];
+        let x = Features::new(values, std::sync::Arc::new(schema)).unwrap();
+        let known = |v: f64| if v.is_nan() { 50.0 } else { v };
+        let predict = |x: Rows<'_>| Ok(x.iter().map(|row| known(row[0])).collect());
+        let all = inputs(x.rows(), &[]);
+        let run = Run::new(0);
+        let found = dependence(&predict, x.rows(), &all[0], &[String::new()], 9, &run);
+        let found = found.unwrap().unwrap();
+        assert_eq!(found.levels.unwrap(), ["a", "b", MISSING]);
+        assert_eq!(found.outputs[0].mean, [0.0, 1.0, 50.0]);
+        assert_eq!(found.outputs[0].missing, None);
+        let predict = |x: Rows<'_>| Ok(x.iter().map(|row| known(row[1])).collect());
+        let found = dependence(&predict, x.rows(), &all[1], &[String::new()], 9, &run);
+        let curve = &found.unwrap().unwrap().outputs[0];
+        assert_eq!(curve.missing.map(|own| own.mean), Some(50.0));
+        assert!(curve.single.iter().all(|row| row.len() == curve.mean.len()));
     }
 }

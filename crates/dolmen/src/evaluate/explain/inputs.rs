@@ -11,6 +11,8 @@ pub struct Input {
     pub columns: Vec<usize>,
     /// Whether the columns are indicators of which at most one is 1.
     pub is_indicators: bool,
+    /// Whether some row has no value in one of them.
+    pub has_missing: bool,
 }
 
 /// The inputs of rows. `together` are names of columns that belong together, with the name of the whole; beside these, columns of
@@ -35,10 +37,16 @@ pub fn inputs(x: Rows<'_>, together: &[(String, Vec<String>)]) -> Vec<Input> {
         };
         match inputs.iter_mut().find(same) {
             Some(input) => input.columns.push(j),
-            None => inputs.push(Input { name, columns: vec![j], is_indicators }),
+            None => {
+                inputs.push(Input { name, columns: vec![j], is_indicators, has_missing: false });
+            }
         }
     }
-    inputs.into_iter().flat_map(|input| sound(input, x)).collect()
+    let mut inputs: Vec<Input> = inputs.into_iter().flat_map(|input| sound(input, x)).collect();
+    for input in &mut inputs {
+        input.has_missing = input.columns.iter().any(|&j| x.column(j).any(f64::is_nan));
+    }
+    inputs
 }
 
 /// What the name of an indicator says of its category.
@@ -61,6 +69,7 @@ fn sound(input: Input, x: Rows<'_>) -> Vec<Input> {
         },
         columns: vec![j],
         is_indicators: false,
+        has_missing: false,
     };
     input.columns.iter().map(alone).collect()
 }

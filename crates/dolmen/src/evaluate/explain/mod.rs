@@ -4,7 +4,9 @@ mod dependence;
 mod importance;
 mod inputs;
 
-pub use dependence::{Dependence, DependenceOptions, OutputCurve, dependence};
+pub use dependence::{
+    Dependence, DependenceOptions, MISSING, MissingNumber, OutputCurve, dependence,
+};
 pub use importance::{Importance, ImportanceOptions, InputImportance, importance};
 pub use inputs::{Input, inputs};
 
