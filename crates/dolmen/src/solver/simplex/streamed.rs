@@ -76,7 +76,8 @@ impl<'a> StreamedScore<'a> {
         let all: Vec<usize> = (0..members).collect();
         let mass = 1.0 + self.prior.iter().sum::<f64>();
         let wanted = mass * options.tolerance;
-        let limits = Limits { tolerance: wanted, max_passes: options.max_iterations };
+        let (max_passes, polishes) = (options.max_iterations, options.polishes());
+        let limits = Limits { tolerance: wanted, max_passes, polishes };
         let found = self.run.install(|| newton::solve(self, &all, &[], x, None, &limits));
         let prices = exact::priced(self, &found.x, &found.members, &found.gradient);
         let gap = exact::largest(&prices);
