@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 
 pub use any::{AnyPass, AnyStep, AnySums};
 pub(crate) use any::{read_sums, write_sums};
-pub(crate) use row_sample::RowSample;
+pub(crate) use row_sample::{LABELS, LabelledRows, RowSample};
 
 use super::{Fitted, Sample};
 use crate::error::Result;

@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use super::fit::{check_least, estimate, may_take};
-use super::look::Threshold;
 use super::matrix::DiskMatrix;
+use super::sampled::Threshold;
 use super::weights::{Streamable, is_streamed, judged_weights};
 use crate::catalogue::Catalogue;
 use crate::combine::{Method, ShowBlocks};
