@@ -29,6 +29,9 @@ const ROUGH: f64 = 1e-4;
 /// Parameters of which all pairs are summed, for all folds at once. Steps of L-BFGS need no pairs, and there are more of them.
 const NEWTON_PARAMETERS: usize = 1000;
 
+/// Steps that a search takes as a rule.
+const USUAL_STEPS: usize = 5;
+
 /// Logistic regressions on their way, one for each penalty.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct LogisticPass {
@@ -239,6 +242,14 @@ impl Pass<Classification> for LogisticPass {
         };
         self.merge(sums, LogisticSums(found));
         Ok(())
+    }
+
+    fn left(&self) -> usize {
+        match self.stage {
+            Stage::Means => USUAL_STEPS + 2,
+            Stage::Squares(..) => USUAL_STEPS + 1,
+            Stage::Searches(..) => USUAL_STEPS,
+        }
     }
 
     fn merge(&self, LogisticSums(sums): &mut LogisticSums, LogisticSums(later): LogisticSums) {

@@ -184,6 +184,13 @@ impl Pass<Regression> for RidgePass {
         Ok(())
     }
 
+    fn left(&self) -> usize {
+        match self.stage {
+            Stage::Equations if self.ridge.lambda.given().is_none() => 2,
+            _ => 1,
+        }
+    }
+
     fn merge(&self, RidgeSums(sums): &mut RidgeSums, RidgeSums(later): RidgeSums) {
         match (sums, later) {
             (Sums::Equations(ranges, equations), Sums::Equations(more, later)) => {

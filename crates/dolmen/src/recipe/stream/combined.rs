@@ -189,7 +189,7 @@ fn listed(parts: &[(&str, bool)]) -> String {
     let told: Vec<&str> = parts.iter().filter(|part| part.1).map(|part| part.0).collect();
     match told.split_last() {
         Some((last, [])) => (*last).to_string(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        Some((last, others)) => format!("{}, and {last}", others.join(", ")),
         None => String::new(),
     }
 }

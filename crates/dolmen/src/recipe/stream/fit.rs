@@ -214,8 +214,11 @@ impl Recipe {
             sample,
             sample_folds: &sample_folds,
         };
-        let stack_run = &run.stream("stack");
-        let mut fits = lockstep.fit(stack_run)?;
+        if folds > 0 {
+            // The reading in which rows held out are predicted.
+            source.plan(run);
+        }
+        let mut fits = lockstep.fit(&run.stream("stack"))?;
         let mut notes = vec![described(look, &fits)];
         notes.extend(fits.failures.iter().map(|(name, f)| format!("{name} left: {}", f.message)));
         let models = fits

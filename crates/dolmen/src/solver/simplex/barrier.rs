@@ -10,7 +10,7 @@
 use dolmen_linalg::{Cholesky, Mat};
 
 use super::exact::{FEW_MEMBERS, Found, SimplexOptions, mass};
-use super::newton::{FINE, SHORTER};
+use super::newton::{COARSE, FINE, SHORTER};
 use super::pass::View;
 use crate::math::Gram;
 
@@ -141,7 +141,7 @@ impl Problem<'_> {
             let step = self.step(&here);
             let changes = here.x.iter().zip(&step).map(|(x, s)| (x * s).abs());
             let size = changes.fold(0.0, f64::max);
-            let shortens = size > FINE && size <= SHORTER * before;
+            let shortens = size > FINE && size <= COARSE.min(SHORTER * before);
             if !shortens || *passes >= options.max_iterations {
                 break;
             }

@@ -23,6 +23,8 @@ const HALVINGS: usize = 30;
 /// Steps that are made beyond the tolerance, and the change of a weight that ends them.
 const POLISHING: usize = 4;
 pub(super) const FINE: f64 = 1e-10;
+/// A change beyond the tolerance that is larger than this is one between weights that the rows do not tell apart.
+pub(super) const COARSE: f64 = 1e-3;
 /// A step beyond the tolerance that is not shorter than the one before by this factor is made of rounding.
 pub(super) const SHORTER: f64 = 0.25;
 
@@ -259,8 +261,9 @@ impl<'a, E: Evaluate> Problem<'a, E> {
             let direction = self.step(&here, &curvature).direction;
             let size = direction.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
             let shortens = size <= SHORTER * before;
-            let goes_on = size > FINE && (shortens || !fresh) && *passes < limits.max_passes;
-            if !goes_on {
+            let is_told = size > FINE && size <= COARSE;
+            let goes_on = is_told && (shortens || !fresh);
+            if !goes_on || *passes >= limits.max_passes {
                 break;
             }
             *passes += 1;

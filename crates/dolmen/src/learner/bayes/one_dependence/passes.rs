@@ -138,6 +138,15 @@ where
         Ok(())
     }
 
+    fn left(&self) -> usize {
+        let weighs = usize::from(self.learner.leaves_rows_out());
+        match self.stage {
+            Stage::Bins(_) | Stage::Screen(..) => 2 + weighs,
+            Stage::Count(..) => 1 + weighs,
+            Stage::Weigh(..) => 1,
+        }
+    }
+
     fn merge(&self, sums: &mut OneDependenceSums, later: OneDependenceSums) {
         match (&mut sums.0, later.0) {
             (Sums::Bins(sums, classes), Sums::Bins(later, of_later)) => {
