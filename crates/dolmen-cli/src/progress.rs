@@ -20,10 +20,19 @@ pub(crate) struct Bar {
 struct State {
     forecast: Forecast,
     started: Option<Instant>,
-    /// Rows that were read, and the time since the first of them were asked for.
-    rows: u64,
-    reading: Duration,
+    /// Rows that were read lately, and the time they took.
+    rows: f64,
+    reading: f64,
+    read: Option<Instant>,
+    /// What was done last beside reading rows.
+    what: String,
 }
+
+/// Rows that were read longer ago are no news.
+const LATELY: Duration = Duration::from_secs(10);
+
+/// How much of what was read before a block still counts for the speed told with it.
+const REMEMBERED: f64 = 0.9;
 
 /// The bar's length: what it can tell apart.
 const LENGTH: u64 = 1000;
@@ -50,26 +59,35 @@ impl Bar {
         Arc::new(Self { bar, state: Mutex::default() })
     }
 
-    /// How fast rows are read, these included.
-    fn speed(&self, rows: u64, spent: Duration) -> String {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.rows += rows;
-        state.reading += spent;
-        let speed = state.rows as f64 / state.reading.as_secs_f64().max(1e-9);
-        format!("{} rows/s", in_short(speed))
-    }
-
-    fn update(&self, change: impl FnOnce(&mut Forecast), what: Option<&str>) {
+    fn update(&self, change: impl FnOnce(&mut State)) {
         // Another thread's panic leaves numbers that are still good enough to show.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let started = *state.started.get_or_insert_with(Instant::now);
-        change(&mut state.forecast);
+        change(&mut state);
         let share = state.forecast.share();
         // A full bar is for the end, and then it vanishes; from 99.5 % on it would say 100.
         self.bar.set_position(((share * LENGTH as f64) as u64).min(LENGTH - 6));
-        if let Some(what) = what {
-            let left = state.forecast.left(started.elapsed()).map(in_words).unwrap_or_default();
-            self.bar.set_message(format!("{what}{left}"));
+        let left = state.forecast.left(started.elapsed()).map(in_words).unwrap_or_default();
+        let parts = [state.what.clone(), state.speed(), left];
+        let told: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        self.bar.set_message(told.join(", "));
+    }
+}
+
+impl State {
+    /// Rows that were read, and what they took.
+    fn read(&mut self, rows: u64, spent: Duration) {
+        self.rows = REMEMBERED * self.rows + rows as f64;
+        self.reading = REMEMBERED * self.reading + spent.as_secs_f64();
+        self.read = Some(Instant::now());
+    }
+
+    /// How fast rows are read; nothing where none were for a while.
+    fn speed(&self) -> String {
+        if self.read.is_some_and(|read| read.elapsed() < LATELY) {
+            format!("{} rows/s", in_short(self.rows / self.reading.max(1e-9)))
+        } else {
+            String::new()
         }
     }
 }
@@ -88,9 +106,9 @@ fn in_short(number: f64) -> String {
 fn in_words(left: Duration) -> String {
     match left.as_secs() {
         0 => String::new(),
-        seconds @ 1..60 => format!(", {seconds} s left"),
-        seconds @ 60..3600 => format!(", {} min left", (seconds + 30) / 60),
-        seconds => format!(", {:.1} h left", seconds as f64 / 3600.0),
+        seconds @ 1..60 => format!("{seconds} s left"),
+        seconds @ 60..3600 => format!("{} min left", (seconds + 30) / 60),
+        seconds => format!("{:.1} h left", seconds as f64 / 3600.0),
     }
 }
 
@@ -100,16 +118,25 @@ impl Progress for Bar {
     }
 
     fn advance(&self, steps: u64, what: &str) {
-        self.update(|forecast| forecast.finish(STEPS, steps, None), Some(what));
+        self.update(|state| {
+            state.forecast.finish(STEPS, steps, None);
+            state.what = what.into();
+        });
     }
 
     fn plan_work(&self, work: &Work<'_>) {
-        self.update(|forecast| forecast.plan(work), None);
+        self.update(|state| state.forecast.plan(work));
     }
 
     fn finish(&self, what: &str, steps: u64, spent: Duration) {
-        let shown = if what == ROWS { self.speed(steps, spent) } else { what.into() };
-        self.update(|forecast| forecast.finish(what, steps, Some(spent)), Some(&shown));
+        self.update(|state| {
+            state.forecast.finish(what, steps, Some(spent));
+            if what == ROWS {
+                state.read(steps, spent);
+            } else {
+                state.what = what.into();
+            }
+        });
     }
 }
 

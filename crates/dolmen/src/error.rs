@@ -93,6 +93,8 @@ pub enum Error {
         path: PathBuf,
         /// What is wrong with it.
         problem: String,
+        /// How to mend it, if there is an obvious way.
+        hint: Option<String>,
     },
 
     /// The operating system refused.
@@ -113,6 +115,8 @@ pub enum Error {
         needed: u64,
         /// Bytes that can be had.
         available: u64,
+        /// How to mend it, if there is an obvious way.
+        hint: Option<String>,
     },
 
     /// Code that is not of this crate failed: a learner of one's own, a program at one of the doors.
@@ -171,7 +175,7 @@ impl Error {
 
     /// A file that is not what it should be.
     pub fn file(path: &Path, problem: impl Into<String>) -> Self {
-        Self::File { path: path.into(), problem: problem.into() }
+        Self::File { path: path.into(), problem: problem.into(), hint: None }
     }
 
     /// The system's refusal, with the file's name.
@@ -201,7 +205,11 @@ impl Error {
     /// Adds the cure to an error about data or a parameter; other errors stay as they are.
     #[must_use]
     pub fn with_hint(mut self, cure: impl Into<String>) -> Self {
-        if let Self::Data { hint, .. } | Self::Param { hint, .. } = &mut self {
+        if let Self::Data { hint, .. }
+        | Self::Param { hint, .. }
+        | Self::File { hint, .. }
+        | Self::Memory { hint, .. } = &mut self
+        {
             *hint = Some(cure.into());
         }
         self
@@ -258,12 +266,15 @@ impl Error {
     /// How to mend it, if there is an obvious way.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Data { hint, .. } | Self::Param { hint, .. } => hint.clone(),
+            Self::Data { hint, .. }
+            | Self::Param { hint, .. }
+            | Self::File { hint, .. }
+            | Self::Memory { hint: hint @ Some(_), .. } => hint.clone(),
             Self::Member { source, .. } | Self::Part { source, .. } => source.hint(),
             Self::Version { .. } | Self::UnknownKind { .. } => {
                 Some("the file comes from a newer or extended program: update this one".into())
             }
-            Self::Memory { .. } => Some(
+            Self::Memory { hint: None, .. } => Some(
                 "ask for less (fewer rows, columns or copies), or give the program more memory"
                     .into(),
             ),
@@ -330,6 +341,9 @@ fn in_few_digits(text: String) -> String {
 /// Bytes in words: `37.3 GB`.
 pub(crate) fn in_words(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
+    if bytes < 1000 {
+        return format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" });
+    }
     let mut value = bytes as f64 / 1e3;
     let mut unit = 0;
     while value >= 999.95 && unit + 1 < UNITS.len() {

@@ -20,7 +20,24 @@ pub(crate) fn claim(bytes: u64, what: &str) -> Result<()> {
     if bytes <= available {
         return Ok(());
     }
-    Err(Error::Memory { what: what.into(), needed: bytes, available })
+    Err(refusal(what, bytes, available))
+}
+
+/// The error of a piece of work that needs more bytes than it may take.
+pub(crate) fn refusal(what: impl Into<String>, needed: u64, available: u64) -> Error {
+    Error::Memory { what: what.into(), needed, available, hint: None }
+}
+
+/// A size of at least so many bytes, as [`parse`] reads it: one digit behind the point, in the unit that suits.
+pub(crate) fn written(bytes: u64) -> String {
+    let units = [("K", 1_000), ("M", 1_000_000), ("G", 1_000_000_000_u64)];
+    let suits = |(_, unit): &&(&str, u64)| bytes >= *unit;
+    let (name, unit) = units.iter().rev().find(suits).unwrap_or(&units[0]);
+    let tenths = bytes.div_ceil(unit / 10);
+    match tenths % 10 {
+        0 => format!("{}{name}", tenths / 10),
+        tenth => format!("{}.{tenth}{name}", tenths / 10),
+    }
 }
 
 /// The bytes that a text such as `2G`, `1.5 GB`, `800M` or `65536` names; units are powers of 1000.
@@ -137,6 +154,19 @@ mod tests {
         }
     }
 
+    /// What a hint tells the user to write is enough, however it is rounded.
+    #[test]
+    fn sizes_are_written_so_that_they_suffice() {
+        for bytes in [1, 99, 999, 1000, 1001, 6_291_456, 6_300_000, 999_999_999, 123_456_789_012] {
+            let text = written(bytes);
+            let read = parse(&text).unwrap();
+            assert!(read >= bytes, "{bytes}: {text}");
+            assert!(read - bytes <= (bytes / 10).max(100), "{bytes}: {text}");
+        }
+        assert_eq!(written(6_291_456), "6.3M");
+        assert_eq!(written(16_000_000), "16M");
+    }
+
     #[test]
     fn groups_are_found_with_those_around_them() {
         let folders = group_folders("4:cpu,memory:/a/b\n3:cpuset:/\n0::/c\n");
@@ -153,5 +183,6 @@ mod tests {
         assert!(refusal.starts_with("the rows: about 9223.4 PB of memory are needed"), "{refusal}");
         assert!(claim(1 << 20, "the rows").is_ok());
         assert_eq!(crate::error::in_words(999_960_000), "1.0 GB");
+        assert_eq!(crate::error::in_words(10), "10 bytes");
     }
 }

@@ -260,8 +260,10 @@ impl Fit {
             None => Ok(()),
             Some(path) => {
                 let problem = "the file is there, and a table that is read block by block cannot take up a matrix";
-                Err(Error::file(path, problem)
-                    .with_hint("name another file for --oos, or remove this one"))
+                Err(Error::file(path, problem).with_hint(format!(
+                    "name another file for --oos, or remove this one; dolmen weigh {} combines anew what it holds",
+                    path.display()
+                )))
             }
         }
     }

@@ -257,7 +257,7 @@ impl<'a, T: Task> Sample<'a, T> {
         self.x.rows()
     }
 
-    /// Shows the rows in consecutive pieces of so many, with their weights and without their keys.
+    /// Shows the rows in consecutive pieces of so many, with their weights and groups, without times.
     pub(crate) fn for_pieces(
         &self,
         rows: usize,
@@ -272,12 +272,12 @@ impl<'a, T: Task> Sample<'a, T> {
             let sample = Sample {
                 x: self.x.slice(range.clone()),
                 target: &target,
-                weights: self.weights.map(|weights| &weights[range]),
-                groups: None,
+                weights: self.weights.map(|weights| &weights[range.clone()]),
+                groups: self.groups.map(|groups| &groups[range.clone()]),
                 times: None,
                 gap: 0,
                 folds: None,
-                lots: None,
+                lots: self.lots.map(|lots| &lots[range]),
             };
             // Chosen rows know where they stand.
             let first = if self.x.are_chosen() { 0 } else { start as u64 };

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Plan, RowKeys, check_folds, stream};
+use super::{Folds, Plan, RowKeys, check_folds, stream};
 use crate::error::Result;
 use crate::run::{Run, mix};
 
@@ -35,6 +35,26 @@ impl Lot {
         Self { key: stream(run).key(), folds }
     }
 
+    /// How many folds there are.
+    pub(crate) fn folds(self) -> usize {
+        self.folds
+    }
+
+    /// The folds of chosen rows, those without rows left out; `None` if there are no two.
+    pub(crate) fn among(
+        self,
+        keys: &RowKeys<'_>,
+        rows: impl Iterator<Item = usize>,
+    ) -> Option<Folds> {
+        let drawn: Vec<usize> = rows.map(|row| self.fold(keys.lot(row))).collect();
+        let mut found = drawn.clone();
+        found.sort_unstable();
+        found.dedup();
+        let place = |fold: &usize| found.partition_point(|other| other < fold) as u8;
+        let fold_of_row = drawn.iter().map(place).collect();
+        (2..=256).contains(&found.len()).then(|| Folds::Dealt { fold_of_row, folds: found.len() })
+    }
+
     /// The fold of a row, or group, of this number.
     pub(crate) fn fold(self, number: u64) -> usize {
         (mix(self.key ^ mix(number)) % self.folds as u64) as usize
@@ -45,12 +65,7 @@ impl Hashed {
     pub(super) fn plan(self, rows: usize, keys: &RowKeys<'_>, run: &Run) -> Result<Plan> {
         check_folds("folds", self.folds, rows, "rows")?;
         let lot = Lot::new(self.folds, run);
-        let number = |i: usize| match (keys.lots, keys.groups) {
-            (Some(lots), _) => lots[i],
-            (None, Some(groups)) => u64::from(groups[i]),
-            (None, None) => i as u64,
-        };
-        let folds: Vec<usize> = (0..rows).map(|i| lot.fold(number(i))).collect();
+        let folds: Vec<usize> = (0..rows).map(|i| lot.fold(keys.lot(i))).collect();
         Plan::from_folds(&folds)
     }
 }

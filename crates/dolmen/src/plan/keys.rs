@@ -70,6 +70,15 @@ impl RowKeys<'_> {
         self.groups.is_some() || self.times.is_some()
     }
 
+    /// What the hashed fold of a row is drawn by.
+    pub(crate) fn lot(&self, row: usize) -> u64 {
+        match (self.lots, self.groups) {
+            (Some(lots), _) => lots[row],
+            (None, Some(groups)) => u64::from(groups[row]),
+            (None, None) => row as u64,
+        }
+    }
+
     /// The plan of `wanted` folds that suits the rows, or of as many as there can be; an error if there can be none.
     pub fn folds(&self, rows: usize, wanted: usize, run: &Run) -> Result<Plan> {
         let folds = PlanSpec::possible_folds(wanted, rows, self).max(self.fewest());

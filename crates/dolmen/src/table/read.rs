@@ -388,3 +388,21 @@ fn schema_from_file(bytes: &[u8]) -> Result<BTreeMap<String, ColumnKind>> {
     };
     entries.iter().enumerate().map(entry).collect()
 }
+/// The error of a file whose columns are those of another in another order.
+pub(in crate::table) fn in_another_order(
+    place: Place,
+    found: &[String],
+    expected: &[String],
+    first: &Path,
+) -> Error {
+    let first = first.display();
+    let unlike = found.iter().zip(expected).find(|(found, expected)| found != expected);
+    let (found, expected) = unlike.map_or(("", ""), |(a, b)| (a.as_str(), b.as_str()));
+    let problem = format!(
+        "the columns are those of {first} in another order: '{found}' stands where '{expected}' should"
+    );
+    let place = Place { column: Some(found.into()), ..place };
+    Error::data(place, problem).with_hint(format!(
+        "write the file once more with its columns in the order of {first}; files that are read together are one table"
+    ))
+}

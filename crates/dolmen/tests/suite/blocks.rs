@@ -440,8 +440,12 @@ mod parquet_files {
         )
         .unwrap();
         let second = folder.path().join("b.parquet");
-        let cases: [(Vec<(&str, Column)>, &str); 4] = [
+        let cases: [(Vec<(&str, Column)>, &str); 5] = [
             (vec![("x", number(1.0)), ("z", number(1.0))], "column 'z': it stands where"),
+            (
+                vec![("y", number(1.0)), ("x", number(1.0))],
+                "in another order: 'y' stands where 'x'",
+            ),
             (vec![("x", number(1.0))], "column 'y': it is missing here"),
             (vec![("x", number(1.0)), ("y", texts.clone())], "column 'y': it is of the type"),
             (

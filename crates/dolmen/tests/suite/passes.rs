@@ -258,6 +258,13 @@ fn ridge_regressions_agree_in_pieces() {
     let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
     pieces_agree(&RIDGES, &sample, 1e-9);
     pieces_agree(&RIDGES, &sample.weighted(&weights).unwrap(), 1e-9);
+    // Groups of unlike sizes, and so few that some folds have none.
+    for groups in [1, 3, 40] {
+        let groups: Vec<u32> = (0..3000_u32).map(|i| (i * i / 7) % groups).collect();
+        let grouped = sample.grouped(&groups).unwrap();
+        pieces_agree(&RIDGES, &grouped, 1e-9);
+        pieces_agree(&RIDGES, &grouped.weighted(&weights).unwrap(), 1e-9);
+    }
 }
 
 #[test]
@@ -316,6 +323,9 @@ fn counts_are_the_same_in_pieces() {
     pieces_agree(&roots, &sample, 1e-9);
     pieces_agree(&roots, &sample.weighted(&weights).unwrap(), 1e-9);
     pieces_agree(&roots[1..2], &joint, 1e-9);
+    // With groups whole folds of them are left out.
+    let groups: Vec<u32> = (0..3000_u32).map(|i| (i * i / 7) % 40).collect();
+    pieces_agree(&roots, &sample.grouped(&groups).unwrap(), 1e-9);
 }
 
 #[test]

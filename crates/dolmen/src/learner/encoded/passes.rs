@@ -130,6 +130,11 @@ impl<T: Task> AnyPass<T> for EncodedPass<T> {
         Ok(AnyStep::Again(Box::new(Self { stage, inner })))
     }
 
+    fn left(&self) -> usize {
+        let before = usize::from(matches!(self.stage, Stage::Learning(_)));
+        before + self.inner.left()
+    }
+
     fn record(&self) -> Result<Record> {
         let stage = match &self.stage {
             Stage::Learning(learning) => Stage::Learning(learning.clone()),

@@ -10,14 +10,14 @@ use super::newton::Search;
 use super::softmax::{Evaluation, Labelled, Problem, Shape, contrasts};
 use crate::error::{Error, Result};
 use crate::learner::chosen::Chosen;
-use crate::learner::pass::{Pass, Piece, RowSample, Step};
+use crate::learner::pass::{LABELS, LabelledRows, Pass, Piece, RowSample, Step};
 use crate::learner::scales::{Moments, Ranges, Scales, require_numbers_at};
 use crate::learner::{Sample, Simple};
 use crate::math::quasi_newton::{Minimum, Stop};
 use crate::run::Run;
 use crate::stats::Accumulator;
 use crate::table::{Features, Rows};
-use crate::target::{Labels, Target};
+use crate::target::Target;
 use crate::task::Classification;
 
 /// Rows of the sample, and numbers in it: of many columns fewer rows are drawn, but some in any case.
@@ -28,6 +28,9 @@ const FEWEST_SAMPLED: usize = 1 << 10;
 const ROUGH: f64 = 1e-4;
 /// Parameters of which all pairs are summed, for all folds at once. Steps of L-BFGS need no pairs, and there are more of them.
 const NEWTON_PARAMETERS: usize = 1000;
+
+/// Steps that a search takes as a rule.
+const USUAL_STEPS: usize = 5;
 
 /// Logistic regressions on their way, one for each penalty.
 #[derive(Debug, Serialize, Deserialize)]
@@ -95,7 +98,7 @@ impl LogisticPass {
         let mut weights = vec![0.0; classes.len()];
         (0..sample.rows()).for_each(|i| weights[sample.target().class(i)] += sample.weight(i));
         let mut rows = self.row_sample();
-        rows.add_with(piece, |i| sample.target().class(i) as f64);
+        rows.add_labelled(piece);
         let counts = (0..sample.rows()).find(|&i| sample.weight(i) > 0.0);
         let moments = counts.map(|i| Moments::of(sample.x(), sample.weights(), sample.x().row(i)));
         let looked = Looked { classes, weights, sample: rows };
@@ -149,7 +152,7 @@ impl LogisticPass {
 
     /// The sample without rows.
     fn row_sample(&self) -> RowSample {
-        let width = self.columns.len() + 1;
+        let width = self.columns.len() + LABELS;
         let most = SAMPLED.min((SAMPLED_CELLS / width).max(FEWEST_SAMPLED));
         RowSample::new(most, width, self.key)
     }
@@ -163,26 +166,18 @@ impl LogisticPass {
 /// The rows of the sample.
 struct Drawn {
     x: Features,
-    labels: Labels,
-    weights: Vec<f64>,
+    rows: LabelledRows,
 }
 
 impl Drawn {
     fn new(sample: RowSample, columns: usize, classes: &[String]) -> Result<Self> {
-        let (rows, weights) = sample.finish_plain();
-        let rows = rows.chunks_exact(columns + 1);
-        let codes = rows.clone().map(|row| row[columns] as u32).collect();
-        let values = rows.flat_map(|row| &row[..columns]).copied().collect();
-        let x = if columns == 0 {
-            Features::numeric(Vec::new(), 0)?
-        } else {
-            Features::numeric(values, columns)?
-        };
-        Ok(Self { x, labels: Labels::new(classes.to_vec(), codes)?, weights })
+        let mut rows = sample.finish_labelled(classes)?;
+        let x = Features::numeric(std::mem::take(&mut rows.values), columns)?;
+        Ok(Self { x, rows })
     }
 
     fn sample(&self) -> Result<Sample<'_, Classification>> {
-        Sample::new(self.x.rows(), &self.labels)?.counted(&self.weights)
+        self.rows.sample(self.x.rows())
     }
 }
 
@@ -247,6 +242,14 @@ impl Pass<Classification> for LogisticPass {
         };
         self.merge(sums, LogisticSums(found));
         Ok(())
+    }
+
+    fn left(&self) -> usize {
+        match self.stage {
+            Stage::Means => USUAL_STEPS + 2,
+            Stage::Squares(..) => USUAL_STEPS + 1,
+            Stage::Searches(..) => USUAL_STEPS,
+        }
     }
 
     fn merge(&self, LogisticSums(sums): &mut LogisticSums, LogisticSums(later): LogisticSums) {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::lambda::{Lambda, geometric};
 use super::normal_equations::{NormalEquations, anchor};
 use super::ridge_pass::RidgePass;
-use super::spectrum::Solutions;
+use super::spectrum::{Errors, Solutions};
 use crate::error::{Error, Place, Result};
 use crate::learner::Block;
 use crate::learner::check_use;
@@ -15,8 +15,9 @@ use crate::learner::chosen::{Chosen, listed};
 use crate::learner::pass::{AnyPass, fit_in_passes};
 use crate::learner::scales::{require_finite, require_moderate, require_numbers};
 use crate::learner::{self, Diagnostics, Fitted, Learner, Sample, Series, Simple, SimpleModel};
-use crate::plan::{Folds, Plan, Split};
+use crate::plan::{Folds, Lot, Plan, Split};
 use crate::run::Run;
+use crate::stats::accumulate;
 use crate::store::Parameters;
 use crate::table::{Rows, Schema};
 use crate::task::Regression;
@@ -24,8 +25,11 @@ use crate::task::Regression;
 /// Penalties tried by `auto`, as multiples of the columns' mean spread: four per decade.
 const AUTO: (f64, f64, usize) = (1e-6, 1e3, 37);
 
-/// Folds by which a penalty is chosen where rows have groups or times.
+/// Folds by which a penalty is chosen where rows have groups or times; of many columns fewer groups are told apart, because the
+/// sums of each are held.
 const FOLDS: usize = 10;
+const FOLDS_OF_MANY: usize = 4;
+const MANY_COLUMNS: usize = 256;
 
 /// Columns of which all pairs are summed for all folds at once; with more, ridge has no passes.
 const MOST_COLUMNS: usize = 1024;
@@ -100,9 +104,9 @@ impl Learner<Regression> for Ridge {
         })
     }
 
-    fn pass(&self, x: Rows<'_>, _run: &Run) -> Option<Result<Box<dyn AnyPass<Regression>>>> {
+    fn pass(&self, x: Rows<'_>, run: &Run) -> Option<Result<Box<dyn AnyPass<Regression>>>> {
         let few = x.width() <= MOST_COLUMNS;
-        few.then(|| RidgePass::new(self, x).map(<dyn AnyPass<Regression>>::of))
+        few.then(|| RidgePass::new(self, x, run).map(<dyn AnyPass<Regression>>::of))
     }
 }
 
@@ -116,9 +120,9 @@ impl Ridge {
         let mut list = Vec::new();
         let rows = Chosen::of(sample.rows(), |i| sample.weight(i) > 0.0, &mut list)?;
         let is_wide = sample.x().width() >= rows.len();
-        // A penalty chosen by folds, and more columns than rows, need the rows at once.
-        if !is_wide && (self.lambda.given().is_some() || !sample.keys().bind()) {
-            let models = fit_in_passes(RidgePass::new(self, sample.x())?, sample, run)?;
+        // A penalty chosen in order of time, and more columns than rows, need the rows at once.
+        if !is_wide && (self.lambda.given().is_some() || sample.times().is_none()) {
+            let models = fit_in_passes(RidgePass::new(self, sample.x(), run)?, sample, run)?;
             return Ok(models.into_iter().map(|Simple(model)| model).collect());
         }
         self.validate(sample)?;
@@ -186,12 +190,16 @@ impl Ridge {
             return Ok(vec![FittedRidge::of_least_error(solutions, &lambdas, &errors, &columns)?]);
         }
         // Leaving out single rows would learn from the rest of their groups, or from later rows.
-        let Ok(folds) = sample.folds_among(rows, FOLDS, run) else {
+        let folds = match sample.times() {
+            Some(_) => sample.folds_among(rows, FOLDS, run).ok(),
+            None => group_lot(sample.x().width(), run).among(&sample.keys(), rows.iter()),
+        };
+        let Some(folds) = folds else {
             return Ok(vec![FittedRidge::new(solutions, usual_spread(solutions), &columns)?]);
         };
         let errors = self.fold_errors(sample, rows, &folds, &lambdas)?;
         let model = FittedRidge::of_least_error(solutions, &lambdas, &errors, &columns)?;
-        Ok(vec![FittedRidge { held_out: model.leave_one_out, leave_one_out: None, ..model }])
+        Ok(vec![model.chosen_by_folds()])
     }
 
     /// The mean squared error on the folds of a plan over chosen rows, penalty by penalty.
@@ -208,17 +216,10 @@ impl Ridge {
             let solutions = self.solutions(sample, Chosen::These(&learned))?;
             let held_out = || folds.held_out(fold).map(|place| rows.at(place));
             weight += held_out().map(|i| sample.weight(i)).sum::<f64>();
-            for (error, &lambda) in errors.iter_mut().zip(lambdas) {
-                let slopes = solutions.coefficients(lambda);
-                let at_centres = solutions.at_centres(&slopes);
-                for i in held_out() {
-                    let row = sample.x().row(i);
-                    let terms = row.iter().zip(solutions.centres()).zip(&slopes);
-                    let predicted = at_centres + terms.map(|((x, c), b)| (x - c) * b).sum::<f64>();
-                    let off = sample.target()[i] - predicted;
-                    *error += sample.weight(i) * off * off;
-                }
-            }
+            let places = listed(held_out())?;
+            let lines = Line::of_all(&solutions, lambdas);
+            let Errors(found) = Line::squared_errors(&lines, sample, Chosen::These(&places));
+            errors.iter_mut().zip(found).for_each(|(error, found)| *error += found);
         }
         errors.iter_mut().for_each(|error| *error /= weight);
         Ok(errors)
@@ -232,8 +233,59 @@ impl Ridge {
     }
 }
 
+/// What draws the folds of groups, by a hash: the fold of a group is known without the others.
+pub(super) fn group_lot(columns: usize, run: &Run) -> Lot {
+    Lot::new(if columns > MANY_COLUMNS { FOLDS_OF_MANY } else { FOLDS }, run)
+}
+
+/// What one penalty predicts.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Line {
+    #[serde(with = "crate::store::floats")]
+    centres: Vec<f64>,
+    at_centres: f64,
+    #[serde(with = "crate::store::floats")]
+    slopes: Vec<f64>,
+}
+
+impl Line {
+    /// Rows summed into one accumulator.
+    const PART: usize = 4096;
+
+    /// One for each penalty.
+    pub(super) fn of_all(solutions: &Solutions, lambdas: &[f64]) -> Vec<Self> {
+        let line = |&lambda: &f64| {
+            let slopes = solutions.coefficients(lambda);
+            let at_centres = solutions.at_centres(&slopes);
+            Self { centres: solutions.centres().to_vec(), at_centres, slopes }
+        };
+        lambdas.iter().map(line).collect()
+    }
+
+    /// The sums of their squared errors over chosen rows.
+    pub(super) fn squared_errors(
+        lines: &[Self],
+        sample: &Sample<'_, Regression>,
+        rows: Chosen<'_>,
+    ) -> Errors {
+        let zero = || Errors(vec![0.0; lines.len()]);
+        accumulate(rows.len(), Self::PART, zero, |sum, part| {
+            for i in part.map(|place| rows.at(place)) {
+                let (row, target, weight) =
+                    (sample.x().row(i), sample.target()[i], sample.weight(i));
+                for (error, line) in sum.0.iter_mut().zip(lines) {
+                    let terms = row.iter().zip(&line.centres).zip(&line.slopes);
+                    let predicted =
+                        line.at_centres + terms.map(|((x, c), b)| (x - c) * b).sum::<f64>();
+                    *error += weight * (target - predicted).powi(2);
+                }
+            }
+        })
+    }
+}
+
 /// The spread of a typical direction, of columns that vary.
-fn usual_spread(solutions: &Solutions) -> f64 {
+pub(super) fn usual_spread(solutions: &Solutions) -> f64 {
     Some(solutions.mean_spread()).filter(|spread| *spread > 0.0).unwrap_or(1.0)
 }
 
@@ -304,6 +356,11 @@ impl FittedRidge {
         let best = places.min_by(|&a, &b| errors[a].total_cmp(&errors[b])).unwrap_or(0);
         let model = Self::new(solutions, lambdas[best], columns)?;
         Ok(Self { leave_one_out: Some(errors[best]), ..model })
+    }
+
+    /// The same, where the error is that of folds.
+    pub(super) fn chosen_by_folds(self) -> Self {
+        Self { held_out: self.leave_one_out, leave_one_out: None, ..self }
     }
 
     /// The coefficient of each column, in the data's units.

@@ -40,6 +40,10 @@ pub trait AnyPass<T: Task>: Debug + Send + Sync {
     fn write_sums(&self, sums: &AnySums) -> Result<Vec<u8>>;
     /// Sums as they were sent.
     fn read_sums(&self, bytes: &[u8]) -> Result<AnySums>;
+    /// About how many passes are still to be made ([`Pass::left`]).
+    fn left(&self) -> usize {
+        1
+    }
 }
 
 impl<T: Task> dyn AnyPass<T> {
@@ -96,6 +100,10 @@ impl<T: Task, P: Pass<T>> AnyPass<T> for Erased<P> {
 
     fn read_sums(&self, bytes: &[u8]) -> Result<AnySums> {
         Ok(Box::new(read_sums::<P::Sums>(bytes)?))
+    }
+
+    fn left(&self) -> usize {
+        self.0.left()
     }
 }
 

@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 
 pub use any::{AnyPass, AnyStep, AnySums};
 pub(crate) use any::{read_sums, write_sums};
-pub(crate) use row_sample::RowSample;
+pub(crate) use row_sample::{LABELS, LabelledRows, RowSample};
 
 use super::{Fitted, Sample};
 use crate::error::Result;
@@ -75,6 +75,11 @@ pub trait Pass<T: Task>: Debug + Send + Sync + Serialize + DeserializeOwned + 's
 
     /// What follows from the sums over all rows.
     fn next(self, sums: Self::Sums) -> Result<Step<Self, Self::Model>>;
+
+    /// About how many passes are still to be made, this one included, as far as can be told: for those who wait.
+    fn left(&self) -> usize {
+        1
+    }
 }
 
 /// What follows a pass.

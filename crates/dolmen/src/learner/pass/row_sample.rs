@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Piece;
 use crate::error::Result;
+use crate::learner::Sample;
 use crate::run::mix;
-use crate::table::{Features, Schema};
+use crate::table::{Features, Rows, Schema};
+use crate::target::Labels;
 use crate::task::Task;
 
 /// The rows of least key, where a row's key is a hash of its number: at most so many, each subset as likely as any other.
@@ -24,6 +26,35 @@ pub(crate) struct RowSample {
     values: Vec<f64>,
 }
 
+/// Values beside the columns of rows that are added with their classes: the class and the group.
+pub(crate) const LABELS: usize = 2;
+
+/// In the place of a group where rows have none.
+const NO_GROUP: f64 = -1.0;
+
+/// Rows with their classes, and groups where they have any.
+pub(crate) struct LabelledRows {
+    /// Row after row.
+    pub(crate) values: Vec<f64>,
+    pub(crate) labels: Labels,
+    pub(crate) weights: Vec<f64>,
+    pub(crate) groups: Option<Vec<u32>>,
+}
+
+impl LabelledRows {
+    /// To learn from, with these inputs.
+    pub(crate) fn sample<'a, T: Task<Target = Labels>>(
+        &'a self,
+        x: Rows<'a>,
+    ) -> Result<Sample<'a, T>> {
+        let sample = Sample::new(x, &self.labels)?.counted(&self.weights)?;
+        match &self.groups {
+            Some(groups) => sample.grouped(groups),
+            None => Ok(sample),
+        }
+    }
+}
+
 impl RowSample {
     /// No rows yet, of so many columns.
     pub(crate) fn new(most: usize, width: usize, seed: u64) -> Self {
@@ -33,15 +64,21 @@ impl RowSample {
 
     /// Offers the rows of a piece that count.
     pub(crate) fn add<T: Task>(&mut self, piece: &Piece<'_, T>) {
-        self.offer(piece, |_| None);
+        self.add_with(piece, |_| []);
     }
 
-    /// The same with one more value for each row, such as what is to be predicted.
-    pub(crate) fn add_with<T: Task>(&mut self, piece: &Piece<'_, T>, last: impl Fn(usize) -> f64) {
-        self.offer(piece, |i| Some(last(i)));
+    /// The same with the class of each row and its group, if rows have groups, as two more values.
+    pub(crate) fn add_labelled<T: Task<Target = Labels>>(&mut self, piece: &Piece<'_, T>) {
+        let sample = &piece.sample;
+        let group = |i: usize| sample.groups().map_or(NO_GROUP, |groups| f64::from(groups[i]));
+        self.add_with(piece, |i| [sample.target().class(i) as f64, group(i)]);
     }
 
-    fn offer<T: Task>(&mut self, piece: &Piece<'_, T>, last: impl Fn(usize) -> Option<f64>) {
+    fn add_with<T: Task, const N: usize>(
+        &mut self,
+        piece: &Piece<'_, T>,
+        last: impl Fn(usize) -> [f64; N],
+    ) {
         if self.most == 0 {
             return;
         }
@@ -98,8 +135,24 @@ impl RowSample {
         Ok((Features::new(values, Arc::clone(schema))?, weights))
     }
 
+    /// The rows that were added with their classes, of which these are all.
+    pub(crate) fn finish_labelled(self, classes: &[String]) -> Result<LabelledRows> {
+        let columns = self.width - LABELS;
+        let (rows, weights) = self.finish_plain();
+        let rows = rows.chunks_exact(columns + LABELS);
+        let codes = rows.clone().map(|row| row[columns] as u32).collect();
+        let groups: Vec<f64> = rows.clone().map(|row| row[columns + 1]).collect();
+        let are_grouped = !groups.contains(&NO_GROUP);
+        Ok(LabelledRows {
+            values: rows.flat_map(|row| &row[..columns]).copied().collect(),
+            labels: Labels::new(classes.to_vec(), codes)?,
+            weights,
+            groups: are_grouped.then(|| groups.into_iter().map(|group| group as u32).collect()),
+        })
+    }
+
     /// The same as numbers, row after row.
-    pub(crate) fn finish_plain(mut self) -> (Vec<f64>, Vec<f64>) {
+    fn finish_plain(mut self) -> (Vec<f64>, Vec<f64>) {
         self.prune();
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
         order.sort_by_key(|&i| self.rows[i].1);

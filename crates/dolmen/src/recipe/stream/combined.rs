@@ -118,19 +118,78 @@ impl Recipe {
         let matrix = OutOfSample::from_columns(predicted.of_sample.clone(), target, weights)?;
         let ensemble =
             stack.combine_fitted(&sample, &plan, matrix, models, &all, &run.stream("stack"))?;
-        let parts = [
-            ("the combination", !all.is_refined.get()),
-            ("what the check says", ensemble.assessment().is_some() && !all.is_compared.get()),
-            ("figures, intervals and what else is not a score of the stack or a member", true),
-            ("the calibration", self.calibration.is_some()),
-        ];
-        let parts: Vec<&str> = parts.into_iter().filter(|part| part.1).map(|part| part.0).collect();
         if !is_whole {
-            let rows = sample.rows();
-            notes.push(format!("from a sample of {rows} rows come: {}", parts.join(", ")));
+            let told = Told {
+                is_refined: all.is_refined.get(),
+                is_judged: all.found.borrow().is_some(),
+                is_compared: all.is_compared.get(),
+                is_checked: ensemble.assessment().is_some(),
+                is_chosen: specs.len() > 1,
+                has_intervals: ensemble.interval_report().is_some(),
+                is_calibrated: self.calibration.is_some(),
+            };
+            notes.push(told.note(sample.rows()));
         }
         let (plan, combiner) = (Some(plan), specs[0].kind.clone());
         let (failures, of_all) = (Vec::new(), all.found.into_inner());
         Ok(Stacked { ensemble, plan, folds, combiner, failures, notes, of_all })
+    }
+}
+
+/// What the report tells from all rows and what from the sample.
+#[expect(clippy::struct_excessive_bools, reason = "each is a part of the report")]
+struct Told {
+    /// The combination.
+    is_refined: bool,
+    /// Weights, with the scores that follow.
+    is_judged: bool,
+    /// The decision what is kept.
+    is_compared: bool,
+    is_checked: bool,
+    /// Whether there were several combiners.
+    is_chosen: bool,
+    has_intervals: bool,
+    is_calibrated: bool,
+}
+
+impl Told {
+    fn note(&self, sampled: usize) -> String {
+        let of_all = [
+            ("the weights", self.is_judged),
+            ("the powers of the pool", self.is_refined && !self.is_judged),
+            ("scores and gains of stack and members", self.is_judged),
+            ("the decision what is kept", self.is_checked && self.is_compared),
+        ];
+        let of_sample = [
+            ("the combination", !self.is_refined),
+            ("the choice among the combiners", self.is_chosen),
+            ("scores and gains", !self.is_judged),
+            ("the decision what is kept", self.is_checked && !self.is_compared),
+            (
+                "errors and intervals of the weights, narrowed to the number of all rows",
+                self.is_judged,
+            ),
+            ("losses without a member", self.is_judged),
+            ("figures and pictures", true),
+            ("intervals of predictions", self.has_intervals),
+            ("the calibration", self.is_calibrated),
+        ];
+        let mut words = Vec::new();
+        let told = listed(&of_all);
+        if !told.is_empty() {
+            words.push(format!("from all rows come {told}"));
+        }
+        words.push(format!("from a sample of {sampled} rows come {}", listed(&of_sample)));
+        words.join("; ")
+    }
+}
+
+/// Those that are, as a sentence lists them.
+fn listed(parts: &[(&str, bool)]) -> String {
+    let told: Vec<&str> = parts.iter().filter(|part| part.1).map(|part| part.0).collect();
+    match told.split_last() {
+        Some((last, [])) => (*last).to_string(),
+        Some((last, others)) => format!("{}, and {last}", others.join(", ")),
+        None => String::new(),
     }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::look::{Look, Threshold};
+use super::look::Look;
+use super::sampled::{Sampled, class_of};
 use crate::error::{Error, Place, Result};
 use crate::learner::{Sample, SelectedSample};
 use crate::plan::Lot;
@@ -27,7 +28,7 @@ pub(super) struct Context {
     weight_scale: f64,
     lot: Lot,
     /// Which rows are in the sample.
-    pub(super) sampled: Threshold,
+    sampled: Sampled,
 }
 
 /// One block.
@@ -37,12 +38,13 @@ pub(super) struct Rows<T: Task> {
     pub(super) features: Features,
     pub(super) target: T::Target,
     weights: Option<Vec<f64>>,
-    /// The rows that have a target.
+    /// The rows that have a target, and those of them that are in the sample.
     pub(super) present: Vec<usize>,
+    pub(super) sampled: Vec<usize>,
     /// The fold in which each row is held out.
     folds: Vec<usize>,
-    /// A number for each row's group, if rows have groups.
-    groups: Option<Vec<u32>>,
+    /// A number for each row's group, if rows have groups, and what a fold of the group is drawn by.
+    groups: Option<(Vec<u32>, Vec<u64>)>,
 }
 
 impl Context {
@@ -56,7 +58,7 @@ impl Context {
             classes,
             weight_scale: look.weight_scale,
             lot,
-            sampled: look.sampled,
+            sampled: look.sampled.clone(),
         }
     }
 
@@ -77,12 +79,18 @@ impl Context {
             }
         };
         let groups = self.groups.as_ref().map(|name| table.take(name)).transpose()?;
-        let fold = |i: usize| self.lot.fold(lot_number(groups.as_ref(), first, i));
-        let folds = (0..count).map(fold).collect();
-        let groups = groups.map(|groups| (0..count).map(|i| group_number(&groups, i)).collect());
+        let lots: Vec<u64> = (0..count).map(|i| lot_number(groups.as_ref(), first, i)).collect();
+        let folds = lots.iter().map(|lot| self.lot.fold(*lot)).collect();
+        let groups =
+            groups.map(|groups| ((0..count).map(|i| group_number(&groups, i)).collect(), lots));
         let target = self.target.as_ref().map(|name| table.take(name)).transpose()?;
         let is_present = |i: &usize| target.as_ref().is_none_or(|column| !column.is_missing(*i));
         let present: Vec<usize> = (0..count).filter(is_present).collect();
+        let is_sampled = |i: &usize| {
+            let weight = weights.as_ref().map_or(1.0, |weights| weights[*i]);
+            self.sampled.holds((first + i) as u64, class_of(target.as_ref(), *i), weight)
+        };
+        let sampled = present.iter().copied().filter(is_sampled).collect();
         let target =
             T::Target::from_column(target.map(filled), &self.classes).ok_or_else(|| {
                 let name = self.target.as_deref().unwrap_or_default();
@@ -91,7 +99,8 @@ impl Context {
             })?;
         let features = self.schema.encode(&self.conventions.complete(table)?)?;
         check_finite(&features)?;
-        Ok(Rows { first: first as u64, features, target, weights, present, folds, groups })
+        let first = first as u64;
+        Ok(Rows { first, features, target, weights, present, sampled, folds, groups })
     }
 }
 
@@ -122,7 +131,10 @@ fn filled(column: Column) -> Column {
 impl<T: Task> Rows<T> {
     /// Chosen rows to learn from.
     pub(super) fn select(&self, rows: Vec<usize>) -> Result<SelectedSample<'_, T>> {
-        let sample = Sample::new(self.features.rows(), &self.target)?;
+        let mut sample = Sample::new(self.features.rows(), &self.target)?;
+        if let Some((groups, lots)) = &self.groups {
+            sample = sample.grouped(groups)?.drawn_by(lots)?;
+        }
         match &self.weights {
             None => Ok(sample.select(rows)),
             // Rows that count for nothing are a part of a table like others, but no sample.
@@ -155,7 +167,8 @@ impl<T: Task> Rows<T> {
 
     /// The group of each row that has a target, if rows have groups.
     pub(super) fn groups(&self) -> Option<Vec<u32>> {
-        self.groups.as_ref().map(|groups| self.present.iter().map(|&i| groups[i]).collect())
+        let groups = self.groups.as_ref().map(|(groups, _)| groups);
+        groups.map(|groups| self.present.iter().map(|&i| groups[i]).collect())
     }
 
     /// How many rows row `i` counts for.

@@ -58,15 +58,31 @@ pub(super) fn may_take(memory: Option<&str>) -> Result<u64> {
 /// Blocks that are in memory together: one that is read ahead, one that is worked on, and that one as numbers.
 const AT_ONCE: usize = 3;
 
-/// Refuses a memory that cannot hold the blocks that are read.
-pub(super) fn check_least(blocks: &Blocks, path: &Path, available: u64) -> Result<()> {
+/// Refuses a memory that cannot hold the blocks that are read, or less than the work with them takes; says how much is enough for both.
+pub(super) fn check_least(blocks: &Blocks, path: &Path, available: u64, least: u64) -> Result<()> {
     let rows = blocks.rows().map_or(BLOCK, |rows| rows.min(BLOCK));
     let needed = memory::size(&[rows, blocks.names().len(), size_of::<f64>(), AT_ONCE]);
+    check_memory(format!("reading {} block by block", path.display()), needed.max(least), available)
+}
+
+fn check_memory(what: String, needed: u64, available: u64) -> Result<()> {
     if needed <= available {
         return Ok(());
     }
-    let what = format!("reading {} block by block", path.display());
-    Err(Error::Memory { what, needed, available })
+    let enough = memory::written(needed);
+    Err(memory::refusal(what, needed, available).with_hint(format!(
+        "--memory {enough} is enough to read it; fewer columns (--keep) need less"
+    )))
+}
+
+/// Bytes that a row of the sample takes.
+fn of_sampled_row(columns: usize) -> u64 {
+    COPIES * (size_of::<f64>() * (columns + MORE_COLUMNS)) as u64
+}
+
+/// Bytes that the least sample takes.
+fn least_for_sample(columns: usize) -> u64 {
+    FEWEST_SAMPLED as u64 * of_sampled_row(columns)
 }
 
 impl Recipe {
@@ -89,7 +105,7 @@ impl Recipe {
             let data = self.data(Table::stacked(parts)?).map_err(|error| error.in_file(path))?;
             return Ok(Opened::Whole(Box::new(data)));
         }
-        check_least(&blocks, path, memory)?;
+        check_least(&blocks, path, memory, least_for_sample(blocks.names().len()))?;
         Ok(Opened::Blocks(Box::new(blocks)))
     }
 
@@ -116,14 +132,11 @@ impl Recipe {
         self.check_alone()?;
         self.check_streamed()?;
         let run = &run.seeded(self.seed);
-        let row = (size_of::<f64>() * (source.columns() + MORE_COLUMNS)) as u64;
         let memory = self.memory_bytes()?;
-        let affordable = usize::try_from(memory / (COPIES * row)).unwrap_or(usize::MAX);
-        if affordable < FEWEST_SAMPLED {
-            let needed = FEWEST_SAMPLED as u64 * COPIES * row;
-            let what = "a fit to blocks of rows".into();
-            return Err(Error::Memory { what, needed, available: memory });
-        }
+        let least = least_for_sample(source.columns());
+        check_memory("a fit to blocks of rows".into(), least, memory)?;
+        let affordable = memory / of_sampled_row(source.columns());
+        let affordable = usize::try_from(affordable).unwrap_or(usize::MAX);
         let look = Look::new(self, source, affordable.min(MOST_SAMPLED), run)?;
         let way = &Way { source, look: &look, kept };
         match &look.data.truth {
@@ -201,8 +214,11 @@ impl Recipe {
             sample,
             sample_folds: &sample_folds,
         };
-        let stack_run = &run.stream("stack");
-        let mut fits = lockstep.fit(stack_run)?;
+        if folds > 0 {
+            // The reading in which rows held out are predicted.
+            source.plan(run);
+        }
+        let mut fits = lockstep.fit(&run.stream("stack"))?;
         let mut notes = vec![described(look, &fits)];
         notes.extend(fits.failures.iter().map(|(name, f)| format!("{name} left: {}", f.message)));
         let models = fits

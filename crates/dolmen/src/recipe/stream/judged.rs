@@ -210,6 +210,7 @@ impl Weighing {
         // Errors of weights that are searched for fall with the root of the rows; those of weights that are chosen do not.
         let is_chosen = matches!(self.method, Method::Best | Method::PseudoBma);
         let shrunk = (sampled as f64 / judged.counted as f64).sqrt().min(1.0);
+        let most = if self.method == Method::NonNegative { f64::INFINITY } else { 1.0 };
         self.rows = judged.rows;
         self.uninformative_rows = found.uninformative_rows;
         (self.gap, self.iterations) = (found.gap, found.iterations);
@@ -217,11 +218,12 @@ impl Weighing {
         (self.score, self.score_se) = (judged.score.mean, judged.score.se);
         let all = self.members.iter_mut().zip(&found.weights).zip(&judged.alone);
         for ((member, &weight), alone) in all {
-            member.weight = weight;
+            let from = std::mem::replace(&mut member.weight, weight);
             member.se = member.se.filter(|_| !is_chosen).map(|se| se * shrunk);
-            // It is about the weight of the sample.
-            member.interval = None;
-            member.beyond_resamples = false;
+            // It is about the weight of the sample; a weight that was held at zero there stays in it.
+            let moved = |end: f64| (weight + shrunk * (end - from)).clamp(0.0, most.max(weight));
+            member.interval = member.interval.filter(|_| !is_chosen).map(|ends| ends.map(moved));
+            member.beyond_resamples &= member.interval.is_some();
             (member.score, member.score_se) = (alone.mean, alone.se);
         }
         let best = first_largest(&judged.alone.iter().map(|own| own.mean).collect::<Vec<_>>());

@@ -1,5 +1,7 @@
 //! All members' fits on all folds, and on all rows: those in passes advance together, one reading of the table for each pass.
 
+use std::time::{Duration, Instant};
+
 use rayon::prelude::*;
 
 use super::Source;
@@ -38,9 +40,21 @@ struct Walk<T: Task> {
     /// The fold held out; `None` for the fit on all rows.
     fold: Option<usize>,
     state: State<T>,
-    /// Whether its end was told.
-    is_told: bool,
+    told: Told,
 }
+
+/// How far a fit in passes is said to have come.
+#[derive(Default)]
+struct Told {
+    passes: usize,
+    /// Of [`UNITS`].
+    units: u64,
+    /// Its share of the time since that was told.
+    spent: Duration,
+}
+
+/// Units of progress of a fit in passes: how many passes there will be is a guess, so that it comes nearer to its end in parts.
+const UNITS: u64 = 100;
 
 enum State<T: Task> {
     Walking(Box<dyn AnyPass<T>>),
@@ -69,16 +83,18 @@ impl<T: Task> Lockstep<'_, T> {
         let folds = || (0..self.folds).map(Some).chain([None]);
         let mut walks = Vec::new();
         for (learner, own) in borrowed.iter().enumerate() {
-            let steps = self.folds as u64 + 1;
-            run.progress().plan_work(&Work { what: &name(*own), steps, guess: 1.0 });
+            let fits = self.folds as u64 + 1;
+            let in_passes = own.pass(self.sample.x(), &Run::new(0)).is_some();
+            let (steps, guess) =
+                if in_passes { (fits * UNITS, 1.0 / UNITS as f64) } else { (fits, 1.0) };
+            run.progress().plan_work(&Work { what: &name(*own), steps, guess });
             for fold in folds() {
                 let stream = match fold {
                     Some(v) => on_folds[learner].child(v as u64),
                     None => on_all[learner].clone(),
                 };
                 let state = self.begin(*own, fold, &stream);
-                let is_told = !matches!(state, State::Walking(_));
-                walks.push(Walk { learner, fold, state, is_told });
+                walks.push(Walk { learner, fold, state, told: Told::default() });
             }
         }
         self.walk(&mut walks, run)?;
@@ -115,16 +131,18 @@ impl<T: Task> Lockstep<'_, T> {
     /// Pass after pass until every fit has come to its end.
     fn walk(&self, walks: &mut [Walk<T>], run: &Run) -> Result<()> {
         while walks.iter().any(|walk| matches!(walk.state, State::Walking(_))) {
+            let begun = Instant::now();
             let mut totals: Vec<Option<Result<AnySums>>> = walks.iter().map(|_| None).collect();
-            self.sum(walks, &mut totals, run)?;
+            let walking: Vec<bool> = walks.iter().map(Walk::is_walking).collect();
+            // What the fits have planned is the same work as these readings.
+            self.sum(walks, &mut totals, &run.planned())?;
             run.install(|| {
                 walks.par_iter_mut().zip(totals).for_each(|(walk, total)| walk.advance(total));
             });
-            for walk in walks.iter_mut().filter(|walk| !walk.is_told) {
-                if !matches!(walk.state, State::Walking(_)) {
-                    walk.is_told = true;
-                    run.progress().advance(1, &name(self.learners[walk.learner].as_ref()));
-                }
+            let count = walking.iter().filter(|is_walking| **is_walking).count();
+            let spent = begun.elapsed().div_f64(count.max(1) as f64);
+            for (walk, _) in walks.iter_mut().zip(walking).filter(|(_, walked)| *walked) {
+                walk.tell(&name(self.learners[walk.learner].as_ref()), spent, run);
             }
             if let Some(error) = self.refusal(walks) {
                 return Err(error);
@@ -218,6 +236,28 @@ impl<T: Task> Lockstep<'_, T> {
 }
 
 impl<T: Task> Walk<T> {
+    fn is_walking(&self) -> bool {
+        matches!(self.state, State::Walking(_))
+    }
+
+    /// Tells how far it has come by one more pass, of which so much time was its own.
+    fn tell(&mut self, what: &str, spent: Duration, run: &Run) {
+        let Told { passes, units, spent: untold } = &mut self.told;
+        *passes += 1;
+        *untold += spent;
+        let reached = match &self.state {
+            State::Walking(pass) => {
+                let share = *passes as f64 / (*passes + pass.left().max(1)) as f64;
+                (UNITS as f64 * share) as u64
+            }
+            _ => UNITS,
+        };
+        if reached > *units {
+            run.progress().finish(what, reached - *units, std::mem::take(untold));
+            *units = reached;
+        }
+    }
+
     /// What follows from the sums over all rows.
     fn advance(&mut self, total: Option<Result<AnySums>>) {
         self.state = match std::mem::replace(&mut self.state, State::Done(Vec::new())) {

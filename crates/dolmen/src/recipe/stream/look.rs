@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::Source;
+use super::sampled::{Rarest, Sampled, Threshold, class_of};
 use super::work::{Outcome, Sent, Work, from_bytes, known, taken, to_bytes};
 use crate::error::{Error, Place, Result};
+use crate::learner::Weights;
 use crate::recipe::data::lot_number;
 use crate::recipe::{Data, Recipe};
-use crate::run::{Run, mix};
+use crate::run::Run;
 use crate::table::{Column, Table};
 
 /// What the first look finds.
@@ -17,7 +19,7 @@ pub(super) struct Look {
     /// What the folds of its rows are drawn by: their groups, or their own numbers.
     pub(super) lots: Vec<u64>,
     /// Which rows are in it.
-    pub(super) sampled: Threshold,
+    pub(super) sampled: Sampled,
     /// Rows of the table with a target.
     pub(super) rows: usize,
     /// What row weights are multiplied by, so that their mean is 1 over those that are positive.
@@ -31,6 +33,8 @@ pub(super) struct LookWork {
     weights: Option<String>,
     groups: Option<String>,
     sampled: Threshold,
+    /// About how many rows the sample is to have.
+    most: usize,
 }
 
 /// What it finds.
@@ -40,6 +44,8 @@ struct Found {
     lots: Vec<u64>,
     /// Where the rows of the sample stand in the table.
     places: Vec<usize>,
+    /// Of each class, rows of positive weight that are not in it.
+    left: Vec<usize>,
     /// Rows with a target.
     rows: usize,
     weight: f64,
@@ -58,31 +64,134 @@ impl Look {
         let sampled = Threshold::of(source.rows(), most, run.stream("sample").key());
         let (target, weights, groups) =
             (recipe.target.clone(), recipe.weights.clone(), recipe.groups.clone());
-        let work = LookWork { target, weights, groups, sampled };
-        let (mut samples, mut lots, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        let work = LookWork { target, weights, groups, sampled, most };
+        let (mut gathered, mut rarest) = (Gathered::default(), None);
         let (mut rows, mut weight, mut weighty) = (0, 0.0, 0);
         source.work(
             &work,
             &mut |found| {
                 let found: Found = taken(found)?;
-                samples.push(found.sample);
-                lots.extend(found.lots);
-                places.extend(found.places);
                 rows += found.rows;
                 weight += found.weight;
                 weighty += found.weighty;
-                Ok(())
+                let target = work.target_of(&found.sample)?;
+                let rarest = rarest.get_or_insert_with(|| Rarest::new(sampled, target, most));
+                gathered.add(&work, found, rarest)
             },
             run,
         )?;
-        let mut data = recipe
-            .data(Table::stacked(samples)?)
-            .map_err(|error| error.in_rows(&|row| places.get(row).copied()))?;
+        let Some(rarest) = rarest else {
+            return Err(Error::data(Place::default(), "there are no rows"));
+        };
+        let (table, lots, places) = gathered.chosen(&work, &rarest)?;
+        let factors = work.factors(&table, &rarest)?;
+        let mut data =
+            recipe.data(table).map_err(|error| error.in_rows(&|row| places.get(row).copied()))?;
+        if let Some((factors, note)) = factors {
+            let own = data.weights.as_ref().map(Weights::values);
+            let weight = |(i, factor): (usize, &f64)| factor * own.map_or(1.0, |own| own[i]);
+            data.weights = Some(Weights::new(factors.iter().enumerate().map(weight).collect())?);
+            data.notes.push(note);
+        }
+        // Folds by a hash go by the numbers of the table, not of the sample.
+        data.lots = data.lots.map(|_| lots.clone());
         if let (Some(name), true) = (&recipe.target, rows < source.rows()) {
             let (without, all) = (source.rows() - rows, source.rows());
             data.notes.push(format!("{without} of {all} rows have no '{name}' and are left out"));
         }
+        let sampled = rarest.sampled();
         Ok(Self { data, lots, sampled, rows, weight_scale: weighty as f64 / weight })
+    }
+}
+
+/// The rows that may be in the sample, as far as the blocks so far can tell.
+#[derive(Default)]
+struct Gathered {
+    samples: Vec<Table>,
+    lots: Vec<u64>,
+    places: Vec<usize>,
+}
+
+impl Gathered {
+    /// Takes in those of a block.
+    fn add(&mut self, work: &LookWork, found: Found, rarest: &mut Rarest) -> Result<()> {
+        rarest.count(&found.left);
+        let kept = work.among(&found.sample, &found.places, &mut |number, class, weight| {
+            rarest.offer(number, class, weight)
+        })?;
+        self.lots.extend(kept.iter().map(|&i| found.lots[i]));
+        self.places.extend(kept.iter().map(|&i| found.places[i]));
+        let is_all = kept.len() == found.places.len();
+        self.samples.push(if is_all { found.sample } else { found.sample.select(&kept) });
+        Ok(())
+    }
+
+    /// Those that are, with what their folds are drawn by and where they stand.
+    fn chosen(self, work: &LookWork, rarest: &Rarest) -> Result<(Table, Vec<u64>, Vec<usize>)> {
+        let Self { samples, lots, places } = self;
+        let (table, sampled) = (Table::stacked(samples)?, rarest.sampled());
+        let kept = work.among(&table, &places, &mut |number, class, weight| {
+            sampled.holds(number, class, weight)
+        })?;
+        if kept.len() == places.len() {
+            return Ok((table, lots, places));
+        }
+        let (lots, places) = kept.iter().map(|&i| (lots[i], places[i])).unzip();
+        Ok((table.select(&kept), lots, places))
+    }
+}
+
+impl LookWork {
+    /// The column of the target.
+    fn target_of<'a>(&self, table: &'a Table) -> Result<Option<&'a Column>> {
+        self.target.as_ref().map(|name| table.column(name)).transpose()
+    }
+
+    /// The rows of a table, which stand in these places of the whole, that are wanted by number, class and weight.
+    fn among(
+        &self,
+        table: &Table,
+        places: &[usize],
+        is_wanted: &mut dyn FnMut(u64, Option<u32>, f64) -> bool,
+    ) -> Result<Vec<usize>> {
+        let target = self.target_of(table)?;
+        let weights = match &self.weights {
+            Some(name) => Some(weights_of(name, table.column(name)?)?),
+            None => None,
+        };
+        let wanted = |&i: &usize| {
+            let weight = weights.map_or(1.0, |weights| weights[i]);
+            is_wanted(places[i] as u64, class_of(target, i), weight)
+        };
+        Ok((0..places.len()).filter(wanted).collect())
+    }
+
+    /// How much each row of the sample counts for, and what to say of it; `None` where all count alike.
+    fn factors(&self, sample: &Table, rarest: &Rarest) -> Result<Option<(Vec<f64>, String)>> {
+        let Some(Column::Categorical(classes)) = self.target_of(sample)? else { return Ok(None) };
+        let mut in_sample = vec![0; classes.levels.len()];
+        let places: Vec<usize> = (0..sample.rows()).collect();
+        let counted = self.among(sample, &places, &mut |_, _, weight| weight > 0.0)?;
+        // A column with too many levels to be classes has other ones in each block.
+        for class in counted.iter().map(|&i| classes.codes[i] as usize) {
+            in_sample.get_mut(class).into_iter().for_each(|rows| *rows += 1);
+        }
+        let factors = rarest.factors(&in_sample);
+        let are_rare: Vec<usize> = (0..factors.len()).filter(|&c| factors[c] < 1.0).collect();
+        if are_rare.is_empty() {
+            return Ok(None);
+        }
+        let class = |c: &usize| {
+            format!("{} of {} of '{}'", in_sample[*c], rarest.rows()[*c], classes.levels[*c])
+        };
+        let classes_told: Vec<String> = are_rare.iter().map(class).collect();
+        let note = format!(
+            "of rare classes the sample has more rows than their share, which count for less so that their weight is that share: {}",
+            classes_told.join(", ")
+        );
+        let factor = |code: &u32| factors.get(*code as usize).copied().unwrap_or(1.0);
+        let factors = classes.codes.iter().map(factor).collect();
+        Ok(Some((factors, note)))
     }
 }
 
@@ -99,15 +208,30 @@ impl Work for LookWork {
                 weighty += usize::from(*value > 0.0);
             }
         }
-        let target = self.target.as_ref().map(|name| table.column(name)).transpose()?;
+        let target = self.target_of(&table)?;
         let groups = self.groups.as_ref().map(|name| table.column(name)).transpose()?;
-        let is_sampled = |i: &usize| self.sampled.holds((first + i) as u64);
         let is_present = |i: &usize| target.is_none_or(|column| !column.is_missing(*i));
-        let chosen: Vec<usize> = (0..table.rows()).filter(is_sampled).filter(is_present).collect();
+        let present: Vec<usize> = (0..table.rows()).filter(is_present).collect();
+        let weights = self.weights.as_ref().map(|name| table.column(name)).transpose()?;
+        let weight_of = |i: usize| match weights {
+            Some(Column::Numeric(weights)) => weights[i],
+            _ => 1.0,
+        };
+        let mut rarest = Rarest::new(self.sampled, target, self.most);
+        let mut offer =
+            |&i: &usize| rarest.offer((first + i) as u64, class_of(target, i), weight_of(i));
+        let chosen: Vec<usize> = present.iter().copied().filter(&mut offer).collect();
+        let mut left = rarest.rows().to_vec();
+        for &i in chosen.iter().filter(|&&i| weight_of(i) > 0.0) {
+            if let Some(left) = class_of(target, i).and_then(|c| left.get_mut(c as usize)) {
+                *left = left.saturating_sub(1);
+            }
+        }
         let lots = chosen.iter().map(|&i| lot_number(groups, first, i)).collect();
         let places = chosen.iter().map(|i| first + i).collect();
-        let rows = table.rows() - target.map_or(0, Column::missing);
-        Ok(Box::new(Found { sample: table.select(&chosen), lots, places, rows, weight, weighty }))
+        let sample = table.select(&chosen);
+        let rows = present.len();
+        Ok(Box::new(Found { sample, lots, places, left, rows, weight, weighty }))
     }
 
     fn to_bytes(&self) -> Result<Vec<u8>> {
@@ -129,25 +253,5 @@ fn weights_of<'a>(name: &str, column: &'a Column) -> Result<&'a [f64]> {
         Column::Categorical(_) => {
             Err(Error::data(Place::column(name), "row weights must be numbers"))
         }
-    }
-}
-
-/// Which rows are in a sample: those whose number's hash is below this.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Threshold {
-    key: u64,
-    below: u64,
-}
-
-impl Threshold {
-    /// So that about so many of the rows are, or all.
-    pub(super) fn of(rows: usize, most: usize, key: u64) -> Self {
-        let share = most as f64 / rows.max(1) as f64;
-        let below = if share >= 1.0 { u64::MAX } else { (share * 2f64.powi(64)) as u64 };
-        Self { key, below }
-    }
-
-    pub(super) fn holds(self, number: u64) -> bool {
-        self.below == u64::MAX || mix(self.key ^ mix(number)) < self.below
     }
 }

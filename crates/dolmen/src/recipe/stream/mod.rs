@@ -5,6 +5,7 @@
 //! | `source` | where the blocks are: in memory, in files, with the workers of a cluster |
 //! | `work` | what is done with every block, as bytes too |
 //! | `look` | the first look: a sample of the rows, by which columns get their parts, and sums of the weights |
+//! | `sampled` | which rows are in the sample: of rare classes more than their share, at less weight |
 //! | `context` | blocks as a task sees them: inputs, target, weights, folds |
 //! | `lockstep`, `passes` | all members' fits on all folds, pass by pass: one reading serves them all |
 //! | `predict`, `predicted`, `matrix` | what the members said about rows they had not seen, on disk |
@@ -29,6 +30,7 @@ mod matrix;
 mod passes;
 mod predict;
 mod predicted;
+mod sampled;
 mod source;
 mod weigh;
 mod weights;

@@ -154,10 +154,10 @@ impl<T: Streamable> Work for PredictWork<'_, T> {
             let truth = numbers();
             entries.push(Column(rows.present.iter().map(|&i| truth[i]).collect()));
         }
-        let is_sampled = |i: &usize| self.context.sampled.holds(rows.first + *i as u64);
-        let chosen: Vec<usize> = rows.present.iter().copied().filter(is_sampled).collect();
         let sampled = |column: &Vec<f64>| {
-            Column(chosen.iter().flat_map(|i| &column[i * width..][..width]).copied().collect())
+            Column(
+                rows.sampled.iter().flat_map(|i| &column[i * width..][..width]).copied().collect(),
+            )
         };
         let mut kept = Vec::new();
         if self.keeps_rows {

@@ -54,16 +54,17 @@ impl<T: Streamable> Predictors<'_, T> {
 
     fn predicted(&self, kept: Option<&Path>) -> Result<Predicted> {
         let names = self.names();
+        let planned = &self.run.planned();
         let all = DiskMatrix::new(T::widths(names.len()))?;
         let of_sample = names.iter().map(|name| (name.clone(), Vec::new())).collect();
         let mut found = Predicted { all, of_sample };
         let Some(path) = kept else {
-            self.predict(false, &mut |block| found.add(block))?;
+            self.predict(false, &mut |block| found.add(block), planned)?;
             return Ok(found);
         };
         let mut first = 0;
         write_in_blocks(path, &names, self.target.classes(), |put| {
-            self.predict(true, &mut |mut block| {
+            let take = &mut |mut block: BlockPredictions| {
                 let rows = block.weights.len();
                 // There may be blocks without a single target.
                 if rows > 0 {
@@ -74,7 +75,8 @@ impl<T: Streamable> Predictors<'_, T> {
                     first += rows;
                 }
                 found.add(block)
-            })
+            };
+            self.predict(true, take, planned)
         })?;
         Ok(found)
     }
@@ -114,9 +116,10 @@ impl<T: Streamable> Predictors<'_, T> {
         &self,
         keeps_rows: bool,
         take: &mut dyn FnMut(BlockPredictions) -> Result<()>,
+        run: &Run,
     ) -> Result<()> {
         let work = PredictWork::new(self.context, self.learners, keeps_rows);
-        self.source.work(&work, &mut |predicted| take(taken(predicted)?), self.run)
+        self.source.work(&work, &mut |predicted| take(taken(predicted)?), run)
     }
 
     /// Whole prediction rows, the truth first, as a matrix.
@@ -134,9 +137,10 @@ impl<T: Streamable> Predictors<'_, T> {
         let width = T::width(self.target);
         let widths = std::iter::once(1).chain(std::iter::repeat_n(width, members));
         let mut disk = DiskMatrix::new(widths.collect())?;
-        self.predict(true, &mut |block| {
+        let take = &mut |block: BlockPredictions| {
             disk.push(&block.weights, &block.folds, block.rows.iter().map(|Column(rows)| rows))
-        })?;
+        };
+        self.predict(true, take, self.run)?;
         Ok(disk)
     }
 }

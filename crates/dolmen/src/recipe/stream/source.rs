@@ -21,6 +21,9 @@ pub trait Source: Sync {
         take: &mut dyn FnMut(Outcome) -> Result<()>,
         run: &Run,
     ) -> Result<()>;
+
+    /// Plans one reading of all rows, where readings are told row by row.
+    fn plan(&self, _run: &Run) {}
 }
 
 /// A table in memory, cut into blocks.
@@ -74,6 +77,10 @@ impl Source for Blocks {
         run: &Run,
     ) -> Result<()> {
         self.visit(run, &mut |first, table| take(work.on_block(first, table, run)?))
+    }
+
+    fn plan(&self, run: &Run) {
+        self.plan_reading(run);
     }
 }
 

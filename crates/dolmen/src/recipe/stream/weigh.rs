@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use super::fit::{check_least, estimate, may_take};
-use super::look::Threshold;
 use super::matrix::DiskMatrix;
+use super::sampled::Threshold;
 use super::weights::{Streamable, is_streamed, judged_weights};
 use crate::catalogue::Catalogue;
 use crate::combine::{Method, ShowBlocks};
@@ -86,7 +86,7 @@ impl WeighRecipe {
             None => self.reading.read_options(&always, None)?,
         };
         let blocks = Blocks::open(path, &options, BLOCK, run)?;
-        check_least(&blocks, path, may_take(memory)?)?;
+        check_least(&blocks, path, may_take(memory)?, 0)?;
         Ok(OpenedPredictions::Blocks(Box::new(PredictionBlocks { blocks, kept })))
     }
 
@@ -138,7 +138,7 @@ impl WeighRecipe {
         let rows = with_matrix!(&sample, own => own.rows());
         let of_all = match &report.combined {
             Combined::Weighed(_) => {
-                "weights and scores are those of all rows; their errors, the losses without a member and the cross-checked gain come"
+                "weights, scores and gains are those of all rows; errors and intervals of the weights (narrowed to the number of all rows), losses without a member and the cross-checked gain come"
             }
             Combined::Other(_) => "the powers are those of all rows; the scores and the check come",
         };

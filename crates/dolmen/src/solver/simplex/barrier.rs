@@ -10,11 +10,15 @@
 use dolmen_linalg::{Cholesky, Mat};
 
 use super::exact::{FEW_MEMBERS, Found, SimplexOptions, mass};
+use super::newton::{COARSE, FINE, SHORTER};
 use super::pass::View;
 use crate::math::Gram;
 
 /// Halvings of a step before EM's is taken.
 const HALVINGS: usize = 20;
+
+/// Steps that are made beyond the tolerance.
+const POLISHING: usize = 2;
 
 /// Whether all of many allowed members have a prior.
 pub(super) fn suits(view: &View<'_>, allowed: &[usize]) -> bool {
@@ -59,6 +63,9 @@ pub(super) fn solve(
             Some(next) => here = next,
             None => break,
         }
+    }
+    if options.polishes() && here.gap <= options.tolerance {
+        here = problem.polished(here, options, &mut passes);
     }
     let mut weights = vec![0.0; view.columns.len()];
     allowed.iter().zip(&here.x).for_each(|(&m, x)| weights[m] = *x);
@@ -125,6 +132,27 @@ impl Problem<'_> {
         let seen = terms * f64::EPSILON * (self.mass + here.value.abs());
         let rise = next.value - here.value;
         rise > seen || (rise >= -seen && next.gap < 0.9 * here.gap)
+    }
+
+    /// The point that full steps lead to from one within the tolerance: the weights may be less exact than the objective is.
+    fn polished(&self, mut here: Point, options: &SimplexOptions, passes: &mut usize) -> Point {
+        let mut before = f64::INFINITY;
+        for _ in 0..POLISHING {
+            let step = self.step(&here);
+            let changes = here.x.iter().zip(&step).map(|(x, s)| (x * s).abs());
+            let size = changes.fold(0.0, f64::max);
+            let shortens = size > FINE && size <= COARSE.min(SHORTER * before);
+            if !shortens || *passes >= options.max_iterations {
+                break;
+            }
+            *passes += 1;
+            let next = self.point(along(&here, &step, 1.0));
+            if next.gap > options.tolerance {
+                break;
+            }
+            (here, before) = (next, size);
+        }
+        here
     }
 
     fn em(&self, here: &Point) -> Vec<f64> {

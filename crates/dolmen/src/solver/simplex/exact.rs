@@ -31,7 +31,15 @@ impl Default for SimplexOptions {
     }
 }
 
+/// The tolerance up to which weights are wanted as exactly as they can be had: beyond it the objective is what counts.
+const EXACT: f64 = 1e-9;
+
 impl SimplexOptions {
+    /// Whether the search goes on within the tolerance until the weights stand still.
+    pub(super) fn polishes(&self) -> bool {
+        self.tolerance <= EXACT
+    }
+
     pub(super) fn validate(&self) -> Result<()> {
         if self.tolerance.is_nan() || self.tolerance < 0.0 {
             return Err(Error::param("tolerance", "at least 0", self.tolerance));
@@ -73,7 +81,7 @@ pub(super) fn solve(view: &View<'_>, options: &SimplexOptions) -> Found {
         return barrier::solve(view, options, &vec![1.0; all.len()], &all);
     }
     let start = first_set(view, &all, options);
-    iterate(view, options, start, &all)
+    iterate(view, options, start, &all, options.polishes())
 }
 
 /// Solves from given weights, using only the allowed members. Rows that none of them covers are left out.
@@ -97,7 +105,8 @@ pub(super) fn solve_from(
     let few = allowed.len() <= FEW_MEMBERS;
     let set = allowed.iter().copied().filter(|&m| x[m] > 0.0 || few).collect();
     let start = covered(&view, Start { x, set, curvature: None }, allowed);
-    let mut found = iterate(&view, options, start, allowed);
+    // Drawn rows and members left out are compared by their objectives.
+    let mut found = iterate(&view, options, start, allowed, false);
     if reachable.is_some() {
         found.objective = f64::NEG_INFINITY;
     }
@@ -129,6 +138,7 @@ fn iterate(
     options: &SimplexOptions,
     Start { mut x, mut set, mut curvature }: Start,
     allowed: &[usize],
+    polishes: bool,
 ) -> Found {
     let mass = mass(view, allowed);
     let wanted = mass * options.tolerance;
@@ -144,7 +154,8 @@ fn iterate(
         // A restricted gap well below the tolerance leaves room for the price of the others.
         let tolerance = coarse.max(0.1 * wanted);
         let restricted = {
-            let limits = newton::Limits { tolerance, max_passes: left };
+            let polishes = polishes && coarse <= 0.1 * wanted;
+            let limits = newton::Limits { tolerance, max_passes: left, polishes };
             newton::solve(view, &set, watched, x, curvature.take(), &limits)
         };
         x = restricted.x;
@@ -297,7 +308,7 @@ fn from_subsample(view: &View<'_>, allowed: &[usize], options: &SimplexOptions) 
     let error = 1.0 / (weights.len() as f64).sqrt();
     let loose = SimplexOptions { tolerance: 1e-3 * error * error, ..options.clone() };
     let start = first_set(&sub, allowed, &loose);
-    let x = iterate(&sub, &loose, start, allowed).weights;
+    let x = iterate(&sub, &loose, start, allowed, false).weights;
     let mut set: Vec<usize> = allowed.iter().copied().filter(|&m| x[m] > 0.0).collect();
     set.extend(dearest(nearly_wanted(&sub, &x, allowed), JOINING));
     set.sort_unstable();

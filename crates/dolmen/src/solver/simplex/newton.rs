@@ -20,6 +20,13 @@ const WIDE_GAP: f64 = 3.0;
 const SHORT: f64 = 0.1;
 /// Halvings of a step before the arithmetic is taken to be at its end.
 const HALVINGS: usize = 30;
+/// Steps that are made beyond the tolerance, and the change of a weight that ends them.
+const POLISHING: usize = 4;
+pub(super) const FINE: f64 = 1e-10;
+/// A change beyond the tolerance that is larger than this is one between weights that the rows do not tell apart.
+pub(super) const COARSE: f64 = 1e-3;
+/// A step beyond the tolerance that is not shorter than the one before by this factor is made of rounding.
+pub(super) const SHORTER: f64 = 0.25;
 
 /// The state after a restricted solve.
 pub(super) struct Restricted {
@@ -41,6 +48,9 @@ pub(super) struct Limits {
     pub(super) tolerance: f64,
     /// Passes over the rows that may be used.
     pub(super) max_passes: usize,
+    /// Whether to go on from there until the weights themselves stand still. The gap is a matter of the objective: where that is flat,
+    /// weights within any gap differ by far more than it.
+    pub(super) polishes: bool,
 }
 
 /// Improves `x` over the members of `set` until the gap within the set is within the limits, or rounding ends it; the
@@ -97,6 +107,9 @@ pub(super) fn solve<E: Evaluate>(
             }
         }
         curvature = here.moments.curvature.take().unwrap_or(curvature);
+    }
+    if limits.polishes && gap <= limits.tolerance {
+        here = problem.polished(here, curvature, fresh, limits, &mut passes);
     }
     Restricted {
         x: here.x,
@@ -231,6 +244,43 @@ impl<'a, E: Evaluate> Problem<'a, E> {
             length /= 2.0;
         }
         (None, HALVINGS.min(max_passes), length)
+    }
+
+    /// The point that full steps lead to from one within the tolerance: as long as they become shorter, and none leaves the
+    /// tolerance. What they gain is less than the objective can resolve. A curvature from an earlier point serves until it does not.
+    fn polished(
+        &self,
+        mut here: Point,
+        mut curvature: Gram,
+        mut fresh: bool,
+        limits: &Limits,
+        passes: &mut usize,
+    ) -> Point {
+        let mut before = f64::INFINITY;
+        for _ in 0..POLISHING {
+            let direction = self.step(&here, &curvature).direction;
+            let size = direction.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
+            let shortens = size <= SHORTER * before;
+            let is_told = size > FINE && size <= COARSE;
+            let goes_on = is_told && (shortens || !fresh);
+            if !goes_on || *passes >= limits.max_passes {
+                break;
+            }
+            *passes += 1;
+            if !shortens {
+                here = self.point(here.x, true);
+                curvature = here.moments.curvature.take().unwrap_or(curvature);
+                (fresh, before) = (true, f64::INFINITY);
+                continue;
+            }
+            let next = self.along(&here, &direction, 1.0, false);
+            let gap = self.gap(&next);
+            if gap.is_nan() || gap > limits.tolerance {
+                break;
+            }
+            (here, before) = (next, size);
+        }
+        here
     }
 
     /// A step that raises the objective wherever it can be raised, and the passes used: EM's, or if the dearest member has

@@ -76,7 +76,8 @@ impl<'a> StreamedScore<'a> {
         let all: Vec<usize> = (0..members).collect();
         let mass = 1.0 + self.prior.iter().sum::<f64>();
         let wanted = mass * options.tolerance;
-        let limits = Limits { tolerance: wanted, max_passes: options.max_iterations };
+        let (max_passes, polishes) = (options.max_iterations, options.polishes());
+        let limits = Limits { tolerance: wanted, max_passes, polishes };
         let found = self.run.install(|| newton::solve(self, &all, &[], x, None, &limits));
         let prices = exact::priced(self, &found.x, &found.members, &found.gradient);
         let gap = exact::largest(&prices);
@@ -172,4 +173,48 @@ impl Evaluate for StreamedScore<'_> {
 fn ending(mut sum: Moments) -> Moments {
     sum.gradient.fill(1.0);
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::TakeBlock;
+
+    /// Two members that are nearly one: the objective hardly tells their weights apart, and those of blocks are those of memory all the same.
+    #[test]
+    fn weights_agree_where_the_objective_is_flat() {
+        let wave = |i: usize, k: f64| (i as f64 * k + (i as f64).sqrt()).sin();
+        let run = Run::with_threads(0, 2).unwrap();
+        for rows in [3000, 40_000] {
+            for near in [0.1, 0.01] {
+                let column = |size: f64, k: f64, level: f64| -> Vec<f64> {
+                    let value = |i: usize| level + wave(i, 0.9) + size * wave(i, k);
+                    (0..rows).map(value).collect()
+                };
+                let columns =
+                    vec![column(near, 1.3, 0.0), column(near, 2.1, 0.0), column(1.5, 0.4, -0.3)];
+                let weights: Vec<f64> = (0..rows).map(|i| f64::from(i as u32 % 4)).collect();
+                let here = LogScore::from_log(columns.clone()).unwrap().weighted(&weights).unwrap();
+                let here = here.solve(&SimplexOptions::default(), &run).unwrap();
+                let show = |show: &mut TakeBlock<'_>| {
+                    for first in (0..rows).step_by(7001) {
+                        let block = first..rows.min(first + 7001);
+                        let part = |column: &Vec<f64>| column[block.clone()].to_vec();
+                        show(columns.iter().map(part).collect(), &weights[block.clone()])?;
+                    }
+                    Ok(())
+                };
+                let streamed = StreamedScore::new(&show, 3, 1.0, &run).unwrap();
+                for start in [[1.0, 1.0, 1.0], [0.9, 0.05, 0.05], [0.0, 0.0, 1.0]] {
+                    let there = streamed.solve(&start, &SimplexOptions::default()).unwrap();
+                    assert!(here.converged && there.converged, "{here:?} {there:?}");
+                    assert!(there.iterations < 40, "{there:?}");
+                    for (a, b) in here.weights.iter().zip(&there.weights) {
+                        assert!((a - b).abs() < 1e-9, "{rows} {near}: {here:?} {there:?}");
+                    }
+                }
+                assert!(here.weights[0] > 0.0 && here.weights[1] > 0.0, "{here:?}");
+            }
+        }
+    }
 }

@@ -9,7 +9,7 @@ use crate::table::csv::{self, Tallies};
 use crate::table::missing::Missing;
 use crate::table::parquet::{self, Description};
 use crate::table::pieces::{Decision, Parsed, Reading};
-use crate::table::read::{Wanted, is_parquet};
+use crate::table::read::{Wanted, in_another_order, is_parquet};
 use crate::table::written::{Expected, NumberTexts};
 use crate::table::{NumberForm, ReadOptions, WrittenNumbers};
 
@@ -191,7 +191,11 @@ impl Header {
                     None => Place::default(),
                 };
                 let place = Place { file: Some(file.path.clone()), ..place };
-                let problem = format!("the header is not the one of {}", first.path.display());
+                let other = first.path.display();
+                if column.is_none() && found.len() == names.len() {
+                    return Err(in_another_order(place, found, &names, &first.path));
+                }
+                let problem = format!("the header is not the one of {other}");
                 return Err(Error::data(place, problem)
                     .with_hint("files that are read together must have the same columns"));
             }

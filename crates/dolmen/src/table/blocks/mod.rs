@@ -210,6 +210,11 @@ impl Blocks {
         }
     }
 
+    /// Plans one reading of all rows.
+    pub(crate) fn plan_reading(&self, run: &Run) {
+        plan(run, self.rows().unwrap_or_default());
+    }
+
     fn layout(&self) -> &Layout {
         self.found.get().unwrap_or(&self.layout)
     }

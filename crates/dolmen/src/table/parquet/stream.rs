@@ -15,7 +15,7 @@ use crate::run::Run;
 use crate::table::look::Names;
 use crate::table::missing::Missing;
 use crate::table::pieces::{Decision, Parsed, Piece, Reading};
-use crate::table::read::{ReadOptions, Wanted};
+use crate::table::read::{ReadOptions, Wanted, in_another_order};
 
 /// Most readers of one file: each opens it once more and decodes its columns one after the other.
 const READERS: usize = 32;
@@ -67,6 +67,15 @@ impl Description {
                 .with_hint("files that are read together must have the same columns"))
         };
         let other = first_path.display();
+        let sorted = |names: &[String]| {
+            let mut names = names.to_vec();
+            names.sort_unstable();
+            names
+        };
+        if self.names != first.names && sorted(&self.names) == sorted(&first.names) {
+            let place = Place { file: Some(path.into()), ..Place::default() };
+            return Err(in_another_order(place, &self.names, &first.names, first_path));
+        }
         for (j, name) in first.names.iter().enumerate() {
             let (expected, found) = (&first.types[j], self.types.get(j));
             match self.names.get(j) {

@@ -13,7 +13,7 @@ use super::learners::{Counted, OneDependence};
 use super::model::{Discretiser, FittedOneDependence};
 use super::triples::Triples;
 use crate::error::{Error, Result};
-use crate::learner::pass::{Pass, Piece, RowSample, Step};
+use crate::learner::pass::{LABELS, Pass, Piece, RowSample, Step};
 use crate::learner::{Fitted, Sample};
 use crate::run::Run;
 use crate::stats::Accumulator;
@@ -53,8 +53,8 @@ enum Sums {
     Bins(LearningSums, usize),
     /// Nothing before the first rows.
     Counts(Option<(Counts, Option<Triples>)>),
-    /// Each row with its class; and whether rows belong together, so that leaving out one by one would tell nothing.
-    Rows(RowSample, bool),
+    /// Each row with its class and group.
+    Rows(RowSample),
 }
 
 impl OneDependencePass {
@@ -64,27 +64,19 @@ impl OneDependencePass {
         Ok(Self { learner: learner.clone(), stage, key: run.key() })
     }
 
-    /// The model whose roots are weighed on these rows, which are among those counted.
+    /// The model whose roots are weighed on these rows, which are among those counted. Rows of groups are left out with all
+    /// drawn rows of their fold, and counted anew without them.
     fn weighed<T: Task<Target = Labels>>(
         &self,
         counted: &Counted,
         rows: RowSample,
-        bound: bool,
     ) -> Result<Vec<FittedOneDependence>> {
-        if bound {
-            return self.learner.of_counts(counted);
-        }
-        let schema = counted.discretiser.encoder.input();
-        let (values, weights) = rows.finish_plain();
-        let width = schema.len() + 1;
-        let codes = values.iter().skip(schema.len()).step_by(width).map(|code| *code as u32);
         let classes = 0..counted.tables.layout().classes();
         let classes: Vec<String> = classes.map(|class| class.to_string()).collect();
-        let labels = Labels::new(classes, codes.collect())?;
-        let inputs = values.chunks_exact(width).flat_map(|row| row[..schema.len()].iter().copied());
-        let x = Features::new(inputs.collect::<Vec<f64>>(), Arc::clone(schema))?;
-        let sample = Sample::<T>::new(x.rows(), &labels)?.counted(&weights)?;
-        self.learner.finish(counted, &sample, &Run::of_key(self.key))
+        let mut rows = rows.finish_labelled(&classes)?;
+        let schema = Arc::clone(counted.discretiser.encoder.input());
+        let x = Features::new(std::mem::take(&mut rows.values), schema)?;
+        self.learner.finish(counted, &rows.sample::<T>(x.rows())?, &Run::of_key(self.key))
     }
 
     /// What follows once bins are known.
@@ -123,8 +115,8 @@ where
             Stage::Bins(learning) => Sums::Bins(learning.zero(), 0),
             Stage::Screen(..) | Stage::Count(..) => Sums::Counts(None),
             Stage::Weigh(discretiser, _) => {
-                let width = discretiser.encoder.input().len() + 1;
-                Sums::Rows(RowSample::new(WEIGHED, width, self.key), false)
+                let width = discretiser.encoder.input().len() + LABELS;
+                Sums::Rows(RowSample::new(WEIGHED, width, self.key))
             }
         })
     }
@@ -136,10 +128,7 @@ where
                 learning.add(sums, sample.x(), sample.weights(), |i| piece.number(i));
                 *classes = sample.target().classes().len();
             }
-            (Stage::Weigh(..), Sums::Rows(rows, bound)) => {
-                rows.add_with(piece, |i| sample.target().class(i) as f64);
-                *bound |= sample.keys().bind();
-            }
+            (Stage::Weigh(..), Sums::Rows(rows)) => rows.add_labelled(piece),
             (Stage::Screen(discretiser, layout) | Stage::Count(discretiser, layout), _) => {
                 let counted = self.count(discretiser, layout, sample)?;
                 Pass::<T>::merge(self, sums, OneDependenceSums(Sums::Counts(Some(counted))));
@@ -149,6 +138,15 @@ where
         Ok(())
     }
 
+    fn left(&self) -> usize {
+        let weighs = usize::from(self.learner.leaves_rows_out());
+        match self.stage {
+            Stage::Bins(_) | Stage::Screen(..) => 2 + weighs,
+            Stage::Count(..) => 1 + weighs,
+            Stage::Weigh(..) => 1,
+        }
+    }
+
     fn merge(&self, sums: &mut OneDependenceSums, later: OneDependenceSums) {
         match (&mut sums.0, later.0) {
             (Sums::Bins(sums, classes), Sums::Bins(later, of_later)) => {
@@ -156,10 +154,7 @@ where
                 *classes = (*classes).max(of_later);
             }
             (Sums::Counts(sums @ None), Sums::Counts(later)) => *sums = later,
-            (Sums::Rows(rows, bound), Sums::Rows(later, of_later)) => {
-                rows.merge(later);
-                *bound |= of_later;
-            }
+            (Sums::Rows(rows), Sums::Rows(later)) => rows.merge(later),
             (Sums::Counts(Some((counts, triples))), Sums::Counts(Some((later, more)))) => {
                 counts.add(1.0, &later);
                 if let (Some(triples), Some(more)) = (triples, more) {
@@ -198,9 +193,9 @@ where
                 }
                 Stage::Weigh(discretiser.clone(), counts)
             }
-            (Stage::Weigh(discretiser, counts), Sums::Rows(rows, bound)) => {
+            (Stage::Weigh(discretiser, counts), Sums::Rows(rows)) => {
                 let counted = Counted::new(discretiser.clone(), counts.clone(), None);
-                return Ok(Step::Done(self.weighed::<T>(&counted, rows, bound)?));
+                return Ok(Step::Done(self.weighed::<T>(&counted, rows)?));
             }
             _ => return Ok(Step::Again(self)),
         };

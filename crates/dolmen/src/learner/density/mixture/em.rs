@@ -36,6 +36,9 @@ pub(super) struct Fall {
     pub(super) iteration: usize,
 }
 
+/// Iterations that EM takes as a rule.
+const USUAL: usize = 40;
+
 /// EM on its way from one start.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Ascent {
@@ -66,6 +69,23 @@ impl Ascent {
             begin => Stage::Begin(begin),
         };
         Self { prior, stop, stage }
+    }
+
+    /// Iterations that a climb takes as a rule.
+    pub(super) fn usual(stop: Stop) -> usize {
+        (stop.iterations + 1).min(USUAL)
+    }
+
+    /// About how many are left: those of the rule, and half as many again as were made where it is slower.
+    pub(super) fn left(&self) -> usize {
+        match &self.stage {
+            Stage::Begin(_) => 1 + Self::usual(self.stop),
+            Stage::At { iteration, .. } => {
+                let most = (self.stop.iterations + 1).saturating_sub(*iteration);
+                USUAL.saturating_sub(*iteration).max(iteration / 2).min(most).max(1)
+            }
+            Stage::Up(_) | Stage::Fallen(_) => 0,
+        }
     }
 
     /// What is to be summed over some rows; `None` where nothing is left to do.

@@ -93,6 +93,20 @@ pub(super) enum FittingStep {
 }
 
 impl Fitting {
+    /// About how many passes are still to be made.
+    pub(super) fn left(&self) -> usize {
+        let usual = |wanted: &Wanted| match wanted.from {
+            From::Starts(_, stop) => Ascent::usual(stop),
+            From::Overall { .. } => 1,
+        };
+        let climbs = || self.wanted.iter().map(usual).max();
+        match &self.stage {
+            Stage::Ranges => 2 + climbs().unwrap_or(1),
+            Stage::Squares { .. } => 1 + climbs().unwrap_or(1),
+            Stage::Ascents { ascents, .. } => ascents.iter().map(Ascent::left).max().unwrap_or(1),
+        }
+    }
+
     /// A fit to rows of these columns.
     pub(super) fn new(x: Rows<'_>, standardise: bool, wanted: Vec<Wanted>) -> Result<Self> {
         check_kinds(x)?;

@@ -54,6 +54,10 @@ impl Pass<Density> for MixturePass {
         Ok(())
     }
 
+    fn left(&self) -> usize {
+        self.0.left()
+    }
+
     fn merge(&self, sums: &mut FittingSums, later: FittingSums) {
         Fitting::merge(sums, later);
     }
@@ -107,6 +111,10 @@ impl Pass<Density> for GaussianPass {
     fn add(&self, sums: &mut FittingSums, piece: &Piece<'_, Density>) -> Result<()> {
         self.0.add(sums, piece);
         Ok(())
+    }
+
+    fn left(&self) -> usize {
+        self.0.left()
     }
 
     fn merge(&self, sums: &mut FittingSums, later: FittingSums) {
