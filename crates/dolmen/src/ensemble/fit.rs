@@ -249,6 +249,9 @@ impl<T: Task> Stack<T> {
             let expected = "left out: only numbers have a range to keep to";
             return Err(Error::param("margin", expected, T::NAME));
         };
+        if let Some((low, high)) = self.range {
+            return Bounds::of([low, high].into_iter(), margin);
+        }
         let counted = numbers.iter().enumerate().filter(|(i, _)| sample.weight(*i) > 0.0);
         Bounds::of(counted.map(|(_, y)| *y), margin)
     }

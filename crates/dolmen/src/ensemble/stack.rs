@@ -36,6 +36,7 @@ pub struct Stack<T: Task> {
     pub(super) limited: bool,
     pub(super) measures: bool,
     pub(super) margin: Option<f64>,
+    pub(super) range: Option<(f64, f64)>,
 }
 
 /// How the candidates are tried, and how well the stack is known to do.
@@ -101,6 +102,7 @@ impl<T: Task> Stack<T> {
             limited: false,
             measures: false,
             margin: None,
+            range: None,
         }
     }
 
@@ -221,6 +223,12 @@ impl<T: Task> Stack<T> {
     #[must_use]
     pub fn within_margin(mut self, margin: f64) -> Self {
         self.margin = Some(margin);
+        self
+    }
+
+    /// With the range of the numbers that its members have learned from, where that is not the range of the sample.
+    pub(crate) fn over_range(mut self, range: (f64, f64)) -> Self {
+        self.range = Some(range);
         self
     }
 

@@ -23,8 +23,9 @@ pub(super) struct OfSample<'a, T: Streamable> {
     pub(super) sample: Sample<'a, T>,
     /// The fold in which each was held out.
     pub(super) folds: &'a [usize],
-    /// How many rows the table has.
+    /// How many rows the table has, and the range of its target if that is a number.
     pub(super) all: usize,
+    pub(super) range: (f64, f64),
 }
 
 /// Models for new rows, by the names of their members.
@@ -95,7 +96,9 @@ impl Recipe {
         let specs = self.combiner_specs::<T>(sample.x());
         let combiners: Vec<Box<dyn Combiner<T>>> =
             specs.iter().map(|spec| catalogue.combiner(spec)).collect::<Result<_>>()?;
-        let stack = self.configured(Stack::choosing(combiners), sample.rows(), &plan);
+        let stack = self
+            .configured(Stack::choosing(combiners), sample.rows(), &plan)
+            .over_range(of_sample.range);
         // Pairs of folds would be fitted again: the matrix is what there is.
         let stack =
             if self.check == CheckPolicy::None { stack } else { stack.check(Check::Matrix) };

@@ -232,7 +232,8 @@ impl Recipe {
             Stacked { ensemble, plan, folds, combiner, failures, notes, of_all: None }
         } else {
             let predictors = Predictors { source, context, learners: &fits.learners, target, run };
-            let of_sample = OfSample { sample, folds: &sample_folds, all: look.rows };
+            let of_sample =
+                OfSample { sample, folds: &sample_folds, all: look.rows, range: look.range };
             self.combined(catalogue, &of_sample, &predictors.asked(kept)?, models, notes)?
         };
         self.finish(catalogue, &look.data, (&sample, look.rows), stacked, run)

@@ -24,6 +24,8 @@ pub(super) struct Look {
     pub(super) rows: usize,
     /// What row weights are multiplied by, so that their mean is 1 over those that are positive.
     pub(super) weight_scale: f64,
+    /// The least and the largest number of the target, over rows of positive weight.
+    pub(super) range: (f64, f64),
 }
 
 /// The look at one block.
@@ -51,7 +53,12 @@ struct Found {
     weight: f64,
     /// Rows of positive weight.
     weighty: usize,
+    /// The least and the largest number of the target among them.
+    range: (f64, f64),
 }
+
+/// The range of no numbers.
+const NO_RANGE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
 
 impl Look {
     /// Looks at all rows, keeping about so many at most.
@@ -67,6 +74,7 @@ impl Look {
         let work = LookWork { target, weights, groups, sampled, most };
         let (mut gathered, mut rarest) = (Gathered::default(), None);
         let (mut rows, mut weight, mut weighty) = (0, 0.0, 0);
+        let mut range = NO_RANGE;
         source.work(
             &work,
             &mut |found| {
@@ -74,6 +82,7 @@ impl Look {
                 rows += found.rows;
                 weight += found.weight;
                 weighty += found.weighty;
+                range = (range.0.min(found.range.0), range.1.max(found.range.1));
                 let target = work.target_of(&found.sample)?;
                 let rarest = rarest.get_or_insert_with(|| Rarest::new(sampled, target, most));
                 gathered.add(&work, found, rarest)
@@ -100,7 +109,7 @@ impl Look {
             data.notes.push(format!("{without} of {all} rows have no '{name}' and are left out"));
         }
         let sampled = rarest.sampled();
-        Ok(Self { data, lots, sampled, rows, weight_scale: weighty as f64 / weight })
+        Ok(Self { data, lots, sampled, rows, weight_scale: weighty as f64 / weight, range })
     }
 }
 
@@ -217,6 +226,13 @@ impl Work for LookWork {
             Some(Column::Numeric(weights)) => weights[i],
             _ => 1.0,
         };
+        let range = match target {
+            Some(Column::Numeric(numbers)) => present
+                .iter()
+                .filter(|&&i| weight_of(i) > 0.0)
+                .fold(NO_RANGE, |(low, high), &i| (low.min(numbers[i]), high.max(numbers[i]))),
+            _ => NO_RANGE,
+        };
         let mut rarest = Rarest::new(self.sampled, target, self.most);
         let mut offer =
             |&i: &usize| rarest.offer((first + i) as u64, class_of(target, i), weight_of(i));
@@ -231,7 +247,7 @@ impl Work for LookWork {
         let places = chosen.iter().map(|i| first + i).collect();
         let sample = table.select(&chosen);
         let rows = present.len();
-        Ok(Box::new(Found { sample, lots, places, left, rows, weight, weighty }))
+        Ok(Box::new(Found { sample, lots, places, left, rows, weight, weighty, range }))
     }
 
     fn to_bytes(&self) -> Result<Vec<u8>> {
