@@ -279,7 +279,10 @@ mod tests {
         assert_eq!(stated(&[line(Some(plain), Verdict::Agrees)]), [FIGURES_RULE]);
         assert_eq!(stated(&[line(Some(plain), Verdict::StandIn)]), [OTHER_DATA_RULE]);
         let assumed = stated(&[line(Some(plain.mean_of(1)), Verdict::Agrees)]);
-        assert!(assumed.len() == 2 && assumed[1].contains("is of one run like ours"), "{assumed:?}");
+        assert!(
+            assumed.len() == 2 && assumed[1].contains("is of one run like ours"),
+            "{assumed:?}"
+        );
         let about = stated(&[line(Some(Printed::about(7.0)), Verdict::Differs)]);
         assert_eq!(about, [FIGURES_RULE, ABOUT_RULE]);
         // What is assumed is what is allowed.

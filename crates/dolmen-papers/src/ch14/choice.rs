@@ -75,7 +75,6 @@ const LINES: [Line; 5] = [
     },
 ];
 
-
 /// A line with what is advised in each draw of its rows.
 struct Asked {
     line: Line,

@@ -221,8 +221,7 @@ fn claims(draws: &[Draw]) -> Vec<Claim> {
     let logs = |of: fn(&Three) -> f64| over(draws, last, |own| of(own).ln());
     let faster = difference(&logs(|own| own.ada.loss[0]), &logs(|own| own.newton.loss[0]));
     let errors = |of: fn(&Three) -> f64| over(draws, last, of);
-    let [ada, newton] =
-        [errors(|own| own.ada.error[1]), errors(|own| own.newton.error[1])];
+    let [ada, newton] = [errors(|own| own.ada.error[1]), errors(|own| own.newton.error[1])];
     let fewer = difference(&ada, &newton);
     let alike = draws.iter().filter(|draw| draw.begins_alike).count();
     let told = |values: &[f64]| with_error(&estimate(values), 3);

@@ -117,7 +117,7 @@ fn claim(counts: &[f64], verdict: Verdict) -> Claim {
             counts.len()
         ),
     )
-    .holds_if("the mean agrees with the printed figure, by the rule below the table: it is no farther from seven than one mode and two standard errors")
+    .holds_if("the mean agrees with the printed figure, by the rule on figures: it is no farther from seven than one mode and two standard errors")
 }
 
 /// How many fits have so many modes.

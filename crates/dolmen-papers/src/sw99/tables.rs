@@ -263,7 +263,7 @@ pub(super) fn table2(context: &Context<'_>) -> Result<Page> {
     page.tables.push(starts);
     page.notes.push(
         "Appendix A starts EM twice from k-means and twice at random, and keeps the highest posterior; it does not say which k-means. Where that start is good, two components are enough and \
-         take the weight; from random rows alone the larger mixtures do. That brings some of the printed weights within two standard errors, as the column \"why\" says of each, but neither all of them nor the likelihoods (Table 1). Of 17 ways to start and to fit that were tried, random starts come nearest to the printed weights."
+         take the weight; from random rows alone the larger mixtures do. That brings some of the printed weights within two standard errors, as the reason given with each says, but neither all of them nor the likelihoods (Table 1). Of 17 ways to start and to fit that were tried, random starts come nearest to the printed weights."
             .into(),
     );
     Ok(page)
