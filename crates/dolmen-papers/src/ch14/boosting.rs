@@ -108,8 +108,6 @@ pub(super) struct Ada {
     errors: Vec<f64>,
     /// 1/2 ln((1 - e) / e) of each round, which is half of the library's.
     pub(super) alphas: Vec<f64>,
-    /// Column and threshold of the first stump.
-    pub(super) first: (f64, f64),
 }
 
 impl Ada {
@@ -135,24 +133,13 @@ impl Ada {
         let errors = array("errors");
         let alphas = array("alphas").into_iter().map(|alpha| 0.5 * alpha).collect();
         let scale = parameters.number("scale").unwrap_or(1.0);
-        let first = first_split(&parameters);
-        Ok(Self { model, scale, errors, alphas, first })
+        Ok(Self { model, scale, errors, alphas })
     }
 
     /// F of each row: the probabilities are 1 / (1 + exp(-2 scale F)).
     pub(super) fn scores(&self, x: Rows<'_>, run: &Run) -> Result<Vec<f64>> {
         Ok(half_logits(&predict(self.model.as_ref(), x, run)?, self.scale))
     }
-}
-
-/// Column and threshold of the first split of the first tree.
-pub(super) fn first_split(parameters: &dolmen::learner::Parameters) -> (f64, f64) {
-    let trees = parameters.parts("trees").unwrap_or_default();
-    let first = |name: &str| {
-        let array = trees.first().and_then(|tree| tree.array(name));
-        array.and_then(|(_, own)| own.first().copied()).unwrap_or(f64::NAN)
-    };
-    (first("column"), first("threshold"))
 }
 
 /// 1/2 ln(p / (1 - p)) / scale of the second of two classes.

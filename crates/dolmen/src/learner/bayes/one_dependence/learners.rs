@@ -116,7 +116,7 @@ recipe! {
 recipe! {
     /// MAP weights of the roots' posteriors, on leave-one-out predictions: MAPLMDODE.
     "lmd-ode" LmdOde {
-        /// Exponent of the Dirichlet prior on the weights, less 1.
+        /// Exponent of each weight in the prior, a Dirichlet density with parameters of this plus 1: 0 is no prior, 1 the paper's.
         #[schemars(range(min = 0.0))]
         prior: f64 = 1.0,
     } => |recipe| Rule::Posterior(recipe.prior)
@@ -124,7 +124,7 @@ recipe! {
 recipe! {
     /// MAP weights of the roots' joint probabilities, on leave-one-out predictions: MAPLMGODE.
     "lmg-ode" LmgOde {
-        /// Exponent of the Dirichlet prior on the weights, less 1.
+        /// Exponent of each weight in the prior, a Dirichlet density with parameters of this plus 1: 0 is no prior, 1 the paper's.
         #[schemars(range(min = 0.0))]
         prior: f64 = 1.0,
     } => |recipe| Rule::Joint(recipe.prior)
