@@ -173,6 +173,73 @@ pub(crate) fn columns(
     columns_within(terminal_width(), CellAlignment::Right, header, rows, out)
 }
 
+/// The same with a remark on each row, if it is not empty, in lines of its own below it; where rows are broken, all remarks stand
+/// below the table, each with the first cell of its row.
+pub(crate) fn columns_with_remarks(
+    header: &[&str],
+    rows: Vec<Vec<String>>,
+    remarks: Vec<String>,
+    out: &mut dyn Write,
+) -> Done {
+    remarked_within(terminal_width(), header, rows, &remarks, out)
+}
+
+/// How wide remarks are where there is no terminal.
+const REMARK: usize = 120;
+
+fn remarked_within(
+    width: Option<u16>,
+    header: &[&str],
+    rows: Vec<Vec<String>>,
+    remarks: &[String],
+    out: &mut dyn Write,
+) -> Done {
+    let broken = width.map_or(REMARK, usize::from);
+    let remark = |text: &str, out: &mut dyn Write| {
+        if text.is_empty() { Ok(()) } else { indented(text, broken, out) }
+    };
+    let mut whole = Vec::new();
+    columns_within(None, CellAlignment::Right, header, rows.clone(), &mut whole)?;
+    let whole = String::from_utf8_lossy(&whole);
+    let fits = |line: &str| width.is_none_or(|width| line.chars().count() <= usize::from(width));
+    let lines: Vec<&str> = whole.lines().collect();
+    if lines.len() == rows.len() + 1 && lines.iter().all(|line| fits(line)) {
+        for (k, line) in lines.iter().enumerate() {
+            writeln!(out, "{line}")?;
+            k.checked_sub(1).map_or(Ok(()), |k| remark(&remarks[k], out))?;
+        }
+        return Ok(());
+    }
+    let about: Vec<String> =
+        rows.iter().map(|row| row.first().cloned().unwrap_or_default()).collect();
+    columns_within(width, CellAlignment::Right, header, rows, out)?;
+    let told = about.iter().zip(remarks).filter(|(_, text)| !text.is_empty());
+    let mut told: Vec<String> = told.map(|(about, text)| format!("{about}: {text}")).collect();
+    told.dedup();
+    told.iter().try_for_each(|text| remark(text, out))?;
+    Ok(())
+}
+
+/// Blanks before a remark.
+const INDENT: usize = 4;
+
+/// Writes a text in lines that begin with blanks, broken where they are longer than the width.
+fn indented(text: &str, width: usize, out: &mut dyn Write) -> io::Result<()> {
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        let length = line.chars().count() + 1 + word.chars().count();
+        if !line.is_empty() && INDENT + length > width {
+            writeln!(out, "{:INDENT$}{line}", "")?;
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    writeln!(out, "{:INDENT$}{line}", "")
+}
+
 /// The same with all columns to the left: words, not numbers.
 pub(crate) fn left_columns(
     header: &[&str],
@@ -447,6 +514,28 @@ mod tests {
         let wide = format!("note           {}", "größer als vorgesehen ".repeat(8));
         assert!(shown(&wide, 30).lines().all(|line| line.chars().count() <= 30));
         assert_eq!(shown("", 40), "\n");
+    }
+
+    #[test]
+    fn remarks_stand_below_their_rows() {
+        let shown = |width: Option<u16>| {
+            let rows = [["iris", "0.5000"], ["a set of a long name", "0.2500"]];
+            let rows = rows.map(|row| row.map(String::from).to_vec()).to_vec();
+            let remarks = ["".to_string(), "other rows than ".repeat(10)];
+            let mut out = Vec::new();
+            remarked_within(width, &["set", "share"], rows, &remarks, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let whole = shown(None);
+        let lines: Vec<&str> = whole.lines().collect();
+        assert_eq!(lines.len(), 5, "{whole}");
+        assert!(lines[2].starts_with("a set") && lines[3].starts_with("    other rows"), "{whole}");
+        assert!(lines.iter().all(|line| line.chars().count() <= REMARK), "{whole}");
+        let narrow = shown(Some(50));
+        assert!(narrow.lines().all(|line| line.chars().count() <= 50), "{narrow}");
+        // Where a row has no room the remark says which one it is about.
+        let broken = shown(Some(24));
+        assert!(broken.contains("    a set of a long\n"), "{broken}");
     }
 
     #[test]

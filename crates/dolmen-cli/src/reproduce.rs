@@ -1,7 +1,7 @@
 //! `dolmen reproduce`: the experiments of the papers, run again.
 
 use std::collections::HashSet;
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -9,12 +9,12 @@ use clap::Args;
 use dolmen::error::{Error, Result};
 use dolmen_papers::page::{Whose, prepare};
 use dolmen_papers::{
-    CLAIMS_RULE, Context, Effort, Experiment, FIGURES_RULE, Finding, Page, experiments, named,
+    CLAIMS_RULE_OF_LINES, Context, Effort, Experiment, Finding, Page, experiments, named,
 };
 use serde::Serialize;
 
 use crate::args::{Common, Format};
-use crate::output::{self, Done, Failure, columns, left_columns};
+use crate::output::{self, Done, Failure, columns, columns_with_remarks, left_columns};
 
 /// Run the experiments of the papers again: our figures beside the printed ones.
 ///
@@ -77,11 +77,15 @@ pub(crate) fn run(arguments: &Reproduce, common: &Common, out: &mut dyn Write) -
     let effort = if arguments.quick { Effort::Quick } else { Effort::Full };
     let context = Context { run: &run, effort, data: arguments.data.as_deref() };
     let (mut ran, mut unwritten) = (Vec::new(), None);
+    let (mut rules, mut with_data) = (Rules::default(), false);
     for experiment in wanted {
         let start = Instant::now();
-        let page = experiment.page(&context)?;
+        let mut page = experiment.page(&context)?;
+        page.seed = common.seed.unwrap_or_default();
+        with_data |= page.with_data;
         if common.format == Format::Text {
             show(&page, out)?;
+            rules.add(&page);
         }
         // What was found is shown even if it cannot be written; the next experiments would be in vain.
         let files = arguments.output.as_deref().map_or(Ok(Vec::new()), |folder| page.write(folder));
@@ -92,23 +96,53 @@ pub(crate) fn run(arguments: &Reproduce, common: &Common, out: &mut dyn Write) -
         match common.format {
             Format::Text => {
                 files.iter().try_for_each(|file| writeln!(out, "wrote {}", file.display()))?;
-                writeln!(out, "{:.1} s\n", start.elapsed().as_secs_f64())?;
+                writeln!(out)?;
                 out.flush()?;
             }
             Format::Json => ran.push(Ran { page, files }),
         }
+        tell_time(experiment, start, common);
         if unwritten.is_some() {
             break;
         }
     }
     match common.format {
-        Format::Text => output::report(out, |out| {
-            [CLAIMS_RULE, FIGURES_RULE].iter().try_for_each(|rule| writeln!(out, "{rule}"))?;
-            Ok(())
-        })?,
+        Format::Text => output::report(out, |out| rules.write(out))?,
         Format::Json => output::json(&ran, out)?,
     }
+    if let Some(folder) = arguments.data.as_deref().filter(|_| !with_data) {
+        let folder = folder.display();
+        output::note(common, &format!("{folder}: nothing there was used; pages name the files"));
+    }
     unwritten.map_or(Ok(()), |error| Err(Failure::from(error)))
+}
+
+/// Says how long an experiment took to those who look on: not among results, which are the same from run to run.
+fn tell_time(experiment: &Experiment, start: Instant, common: &Common) {
+    if io::stderr().is_terminal() {
+        let seconds = start.elapsed().as_secs_f64();
+        output::note(common, &format!("{} took {seconds:.1} s", experiment.name));
+    }
+}
+
+/// The rules by which the pages shown were judged, each once.
+#[derive(Default)]
+struct Rules(Vec<String>);
+
+impl Rules {
+    fn add(&mut self, page: &Page) {
+        let on_claims = (!page.claims.is_empty()).then(|| CLAIMS_RULE_OF_LINES.to_string());
+        for rule in on_claims.into_iter().chain(page.rules_on_figures()) {
+            if !self.0.contains(&rule) {
+                self.0.push(rule);
+            }
+        }
+    }
+
+    fn write(&self, out: &mut dyn Write) -> Done {
+        self.0.iter().try_for_each(|rule| writeln!(out, "{rule}"))?;
+        Ok(())
+    }
 }
 
 /// The experiments that are asked for, each once, whichever names it came by.
@@ -148,16 +182,11 @@ fn show(page: &Page, out: &mut dyn Write) -> Done {
     })?;
     for comparison in &page.comparisons {
         writeln!(out, "{}", comparison.title)?;
-        let header = comparison.header();
-        let header: Vec<&str> = header.iter().map(String::as_str).collect();
-        columns(&header, comparison.cells(), out)?;
-        writeln!(out)?;
+        numbers(&comparison.header(), comparison.cells(), out)?;
     }
     for table in page.tables.iter().filter(|table| table.shown) {
         writeln!(out, "{}", table.title)?;
-        let header: Vec<&str> = table.columns.iter().map(String::as_str).collect();
-        columns(&header, table.cells(), out)?;
-        writeln!(out)?;
+        numbers(&table.columns, table.cells(), out)?;
     }
     output::report(out, |out| {
         for claim in &page.claims {
@@ -170,4 +199,17 @@ fn show(page: &Page, out: &mut dyn Write) -> Done {
         page.notes.iter().try_for_each(|note| writeln!(out, "{:13}  {note}", "note"))?;
         Ok(())
     })
+}
+
+/// A table; reasons, which may be long, stand below the rows that they belong to.
+fn numbers(header: &[String], mut rows: Vec<Vec<String>>, out: &mut dyn Write) -> Done {
+    let mut header: Vec<&str> = header.iter().map(String::as_str).collect();
+    if header.last() == Some(&"why") {
+        header.pop();
+        let reasons = rows.iter_mut().map(|row| row.pop().unwrap_or_default()).collect();
+        columns_with_remarks(&header, rows, reasons, out)?;
+    } else {
+        columns(&header, rows, out)?;
+    }
+    Ok(writeln!(out)?)
 }

@@ -125,7 +125,11 @@ impl Brought {
     /// The table, if the reader brought it; an error if the file of that name holds another set.
     pub fn table(&self, context: &Context<'_>) -> Result<Option<Table>> {
         let Some(path) = context.data.map(|folder| folder.join(self.file)) else { return Ok(None) };
-        if !path.is_file() {
+        if path.is_dir() {
+            let problem = format!("is a folder, and should be a file with {}", self.what);
+            return Err(Error::file(&path, problem));
+        }
+        if !path.exists() {
             return Ok(None);
         }
         let table = table::read(&path, &ReadOptions::default(), context.run)?;

@@ -37,7 +37,7 @@ use dolmen::error::{Error, Result};
 
 pub use context::{Context, Effort};
 pub use page::Page;
-pub use verdict::{CLAIMS_RULE, FIGURES_RULE, Finding, Printed, Verdict};
+pub use verdict::{CLAIMS_RULE, CLAIMS_RULE_OF_LINES, FIGURES_RULE, Finding, Printed, Verdict};
 
 /// A table or figure of a paper that can be run again.
 #[derive(Debug, Clone, Copy)]

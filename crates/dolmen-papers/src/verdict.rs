@@ -3,6 +3,8 @@
 use dolmen::score::Estimate;
 use serde::Serialize;
 
+use crate::page::Line;
+
 /// Standard errors that a figure may lie away, and that a lead must reach.
 const ERRORS: f64 = 2.0;
 
@@ -10,9 +12,63 @@ const ERRORS: f64 = 2.0;
 pub const FIGURES_RULE: &str = "A figure agrees if it lies no farther from the paper's than two standard errors of the difference and half a unit of the last digit printed. \
      A formula's value has neither rounding nor an error of its own. Of figures that do agree in truth one in twenty still lies farther away.";
 
+/// What is added to it where a paper gives a count as "about" so many.
+const ABOUT_RULE: &str =
+    "A count that the paper gives as \"about\" so many may be one more or less.";
+
+/// What is added to it where ours are of other data than the paper's.
+const OTHER_DATA_RULE: &str =
+    "Figures of other data than the paper's stand beside its own and neither agree nor differ.";
+
+macro_rules! claims_rule {
+    ($place:literal) => {
+        concat!(
+            "A claim that one thing is ahead of another holds if the lead is more than two standard errors, and does not hold if it lies as far behind; between \
+             them it is not clear. Other claims hold by what is said ",
+            $place,
+            "."
+        )
+    };
+}
+
 /// The rule on claims, as pages state it.
-pub const CLAIMS_RULE: &str = "A claim that one thing is ahead of another holds if the lead is more than two standard errors, and does not hold if it lies as far behind; between \
-     them it is not clear. Other claims hold by what is said in the last column.";
+pub const CLAIMS_RULE: &str = claims_rule!("in the last column");
+
+/// The same where claims are lines of text with what they are seen from behind them.
+pub const CLAIMS_RULE_OF_LINES: &str = claims_rule!("in brackets");
+
+/// The rules that decide these comparisons, each once: of errors that are assumed, of counts that are "about", and of other data
+/// where there are such.
+pub(crate) fn rules<'a>(lines: impl Iterator<Item = &'a Line> + Clone) -> Vec<String> {
+    if lines.clone().all(|line| line.paper.is_none()) {
+        return Vec::new();
+    }
+    let judged = || lines.clone().filter(|line| line.is_judged()).filter_map(|line| line.paper);
+    let mut rules = Vec::new();
+    if judged().next().is_some() {
+        rules.push(FIGURES_RULE.to_string());
+    }
+    let mut assumed: Vec<usize> =
+        judged().filter(|own| own.se.is_none()).filter_map(|own| own.runs).collect();
+    assumed.sort_unstable();
+    assumed.dedup();
+    rules.extend(assumed.into_iter().map(|runs| {
+        let (of, such) = match runs {
+            1 => ("of one run".into(), "of one of ours"),
+            runs => (format!("a mean of {runs} runs"), "of a mean of as many of ours"),
+        };
+        format!(
+            "The paper prints no error: its figure is {of} like ours, and is taken to have the error {such}, which is part of the error of the difference."
+        )
+    }));
+    if judged().any(|own| own.about) {
+        rules.push(ABOUT_RULE.into());
+    }
+    if lines.clone().any(|line| line.verdict == Verdict::StandIn) {
+        rules.push(OTHER_DATA_RULE.into());
+    }
+    rules
+}
 
 /// A figure as a paper prints it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -24,8 +80,10 @@ pub struct Printed {
     /// How far the true figure may lie from it: half of its last digit, nothing if it is a formula's value, more where the paper
     /// says "about".
     pub slack: f64,
-    /// Whether the paper says "about".
+    /// Whether it is a count that the paper gives as "about" so many.
     pub about: bool,
+    /// As the paper spells it, where that is no number.
+    pub spelled: Option<&'static str>,
     /// Its standard error, where the paper prints one or it follows from what is printed.
     pub se: Option<f64>,
     /// The runs it is a mean of, where the paper prints no error: it then has about the error of a mean of so many of ours.
@@ -36,7 +94,7 @@ impl Printed {
     /// A figure with so many digits after the point.
     pub fn new(value: f64, digits: u32) -> Self {
         let slack = 0.5 * 10f64.powi(-(digits as i32));
-        Self { value, digits, slack, about: false, se: None, runs: None }
+        Self { value, digits, slack, about: false, spelled: None, se: None, runs: None }
     }
 
     /// The value of a formula, or one that made the data: not rounded, shown with so many digits.
@@ -47,6 +105,12 @@ impl Printed {
     /// A count that the paper gives as "about" this: one more or less is the same.
     pub fn about(value: f64) -> Self {
         Self { slack: 1.0, about: true, ..Self::new(value, 0) }
+    }
+
+    /// The same as the paper spells it.
+    #[must_use]
+    pub fn spelled(self, words: &'static str) -> Self {
+        Self { spelled: Some(words), ..self }
     }
 
     /// The same with its standard error.
@@ -61,11 +125,19 @@ impl Printed {
         Self { runs: Some(runs), ..self }
     }
 
+    /// The standard error that it is taken to have beside a mean of ours over `runs` runs.
+    pub fn error(&self, ours: &Estimate, runs: usize) -> Option<f64> {
+        let like_ours = |times: usize| {
+            let own = ours.se.unwrap_or(0.0);
+            own * (runs as f64 / times as f64).sqrt()
+        };
+        self.se.or(self.runs.map(like_ours))
+    }
+
     /// How far a mean of ours over `runs` runs may lie away.
     pub fn allowed(&self, ours: &Estimate, runs: usize) -> f64 {
         let own = ours.se.unwrap_or(0.0);
-        let like_ours = |times: usize| own * (runs as f64 / times as f64).sqrt();
-        let printed = self.se.or(self.runs.map(like_ours)).unwrap_or(0.0);
+        let printed = self.error(ours, runs).unwrap_or(0.0);
         // What is computed is known to rounding, too.
         ERRORS * own.hypot(printed) + self.slack + 1e-12
     }
@@ -189,6 +261,34 @@ mod tests {
         let count = |mean: f64| Some(Estimate { mean, se: None });
         assert_eq!(Verdict::on(count(8.0), 1, Some(Printed::about(7.0))), Verdict::Agrees);
         assert_eq!(Verdict::on(count(9.0), 1, Some(Printed::about(7.0))), Verdict::Differs);
+    }
+
+    #[test]
+    fn rules_are_stated_where_they_decide() {
+        let line = |paper: Option<Printed>, verdict: Verdict| Line {
+            about: vec![],
+            ours: Some(Estimate { mean: 1.0, se: Some(0.1) }),
+            runs: 10,
+            paper,
+            verdict,
+            why: None,
+        };
+        let stated = |lines: &[Line]| rules(lines.iter());
+        let plain = Printed::new(1.0, 1);
+        assert_eq!(stated(&[line(None, Verdict::NotPrinted)]), Vec::<String>::new());
+        assert_eq!(stated(&[line(Some(plain), Verdict::Agrees)]), [FIGURES_RULE]);
+        assert_eq!(stated(&[line(Some(plain), Verdict::StandIn)]), [OTHER_DATA_RULE]);
+        let assumed = stated(&[line(Some(plain.mean_of(1)), Verdict::Agrees)]);
+        assert!(
+            assumed.len() == 2 && assumed[1].contains("is of one run like ours"),
+            "{assumed:?}"
+        );
+        let about = stated(&[line(Some(Printed::about(7.0)), Verdict::Differs)]);
+        assert_eq!(about, [FIGURES_RULE, ABOUT_RULE]);
+        // What is assumed is what is allowed.
+        let ours = Estimate { mean: 1.0, se: Some(0.1) };
+        assert_eq!(plain.mean_of(40).error(&ours, 10), Some(0.05));
+        assert_eq!(plain.error(&ours, 10), None);
     }
 
     #[test]

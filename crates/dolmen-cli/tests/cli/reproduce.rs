@@ -1,4 +1,4 @@
-//! `reproduce`: where its pages go is looked at before the work, and every experiment is run once.
+//! `reproduce`: where its pages go is looked at before the work, every experiment is run once, and what it says can be read.
 
 use std::fs;
 
@@ -59,4 +59,42 @@ fn an_experiment_that_is_named_twice_is_run_once() {
     let made = folder.succeeds(&figure_to("new/results"));
     assert_eq!(made.matches("\nwrote ").count(), 3, "{made}");
     assert!(folder.path("new/results/sw99-fig3.md").is_file());
+}
+
+/// What is said on stdout does not depend on how long it took, and rules are stated where there is something that they decide.
+#[test]
+fn stdout_is_the_same_from_run_to_run() {
+    let folder = Folder::new();
+    let of = |name: &'static str| folder.succeeds(&["reproduce", name, "--quick"]);
+    let figure = of("sw99-fig3");
+    assert_eq!(figure, of("sw99-fig3"));
+    assert!(!figure.contains("standard error"), "there is no claim and no figure: {figure}");
+    let section = of("sw99-section2");
+    assert!(section.contains("said in brackets") && !section.contains("last column"), "{section}");
+    assert!(section.contains("A figure agrees if"), "{section}");
+}
+
+/// Reasons stand below the rows that they belong to, in lines that can be read.
+#[test]
+fn reasons_are_broken_into_lines() {
+    let folder = Folder::new();
+    let said = folder.succeeds(&["reproduce", "sw99-galaxies", "--quick"]);
+    let table = said.split("Modes of the stacked density\n").nth(1).unwrap();
+    let lines: Vec<&str> = table.lines().take(3).collect();
+    assert!(!lines[0].contains("why") && lines[1].contains("other data"), "{table}");
+    assert_eq!(lines[2], "    a stand-in: draws that are made up");
+}
+
+#[test]
+fn a_page_names_its_seed_and_a_folder_of_which_nothing_is_used_is_told() {
+    let folder = Folder::new();
+    let arguments = [&figure_to("seeded")[..], &["--seed", "7", "--data", "."]].concat();
+    let outcome = folder.dolmen(&arguments);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("nothing there was used"), "{}", outcome.stderr);
+    let page = folder.read("seeded/sw99-fig3.md");
+    assert!(page.contains("`dolmen reproduce sw99-fig3 --quick --seed 7`"), "{page}");
+    fs::create_dir(folder.path("galaxies.csv")).unwrap();
+    let asked = ["reproduce", "sw99-galaxies", "--quick", "--data", "."];
+    folder.refuses_naming(&asked, &["galaxies.csv", "is a folder"]);
 }

@@ -165,7 +165,7 @@ fn chart(tree: &Spread, bagged: &[Spread]) -> Chart {
     };
     let errors = bagged.iter().map(|own| reach(&own.error)).collect();
     let single = [FITS[0], FITS[FITS.len() - 1]].map(|fits| (fits as f64, tree.variance.mean));
-    let words = "By the number of trees that are averaged; the broken line is the variance of one tree on all rows.";
+    let words = "By the number of trees that are averaged; the broken line is the variance of one tree on all rows. The band is two standard errors of the squared error.";
     Chart::new("Variance falls, bias stays", words, "bootstrap fits averaged", "mean over places")
         .log_x()
         .with(Series::line("squared error", of(|own| own.error)).errors(errors))

@@ -20,10 +20,10 @@ use crate::page::{Claim, Figure, Table, estimate};
 use crate::{Context, Finding, Page};
 
 /// Rounds after which a vote is looked at.
-pub(super) const ROUNDS: [usize; 12] = [1, 2, 5, 10, 20, 30, 50, 100, 200, 300, 400, 600];
+const ROUNDS: [usize; 12] = [1, 2, 5, 10, 20, 30, 50, 100, 200, 300, 400, 600];
 /// Rounds whose every step is looked at.
 const STEPS: usize = 30;
-pub(super) const ROWS: usize = 500;
+const ROWS: usize = 500;
 pub(super) const NEW: usize = 5000;
 /// The share of labels that are turned over, so that there is something to be too sure of.
 pub(super) const TURNED: f64 = 0.05;
@@ -106,8 +106,8 @@ pub(super) struct Ada {
     model: Box<dyn Fitted<Classification>>,
     scale: f64,
     errors: Vec<f64>,
-    /// Column and threshold of the first stump.
-    pub(super) first: (f64, f64),
+    /// 1/2 ln((1 - e) / e) of each round, which is half of the library's.
+    pub(super) alphas: Vec<f64>,
 }
 
 impl Ada {
@@ -116,13 +116,24 @@ impl Ada {
         train: &Sample<'_, Classification>,
         run: &Run,
     ) -> Result<Self> {
-        let models = AdaBoost::stumps(rounds).fit(train, &run.stream("ada").silent())?;
+        Self::of(&AdaBoost::stumps(rounds), train, run)
+    }
+
+    /// The same of any weak learner.
+    pub(super) fn of(
+        learner: &AdaBoost,
+        train: &Sample<'_, Classification>,
+        run: &Run,
+    ) -> Result<Self> {
+        let models = learner.fit(train, &run.stream("ada").silent())?;
         let model = models.into_iter().next().ok_or_else(|| Error::shape("models", 1, 0))?;
         let parameters = model.parameters();
-        let errors = parameters.array("errors").map(|(_, own)| own.to_vec()).unwrap_or_default();
+        let array =
+            |name: &str| parameters.array(name).map(|(_, own)| own.to_vec()).unwrap_or_default();
+        let errors = array("errors");
+        let alphas = array("alphas").into_iter().map(|alpha| 0.5 * alpha).collect();
         let scale = parameters.number("scale").unwrap_or(1.0);
-        let first = first_split(&parameters);
-        Ok(Self { model, scale, errors, first })
+        Ok(Self { model, scale, errors, alphas })
     }
 
     /// F of each row: the probabilities are 1 / (1 + exp(-2 scale F)).
@@ -131,22 +142,13 @@ impl Ada {
     }
 }
 
-/// Column and threshold of the first split of the first tree.
-pub(super) fn first_split(parameters: &dolmen::learner::Parameters) -> (f64, f64) {
-    let trees = parameters.parts("trees").unwrap_or_default();
-    let first = |name: &str| {
-        let array = trees.first().and_then(|tree| tree.array(name));
-        array.and_then(|(_, own)| own.first().copied()).unwrap_or(f64::NAN)
-    };
-    (first("column"), first("threshold"))
-}
-
 /// 1/2 ln(p / (1 - p)) / scale of the second of two classes.
 pub(super) fn half_logits(predicted: &[f64], scale: f64) -> Vec<f64> {
     predicted.chunks_exact(2).map(|p| 0.5 * (p[1].ln() - p[0].ln()) / scale).collect()
 }
 
-fn sign(labels: &Labels, i: usize) -> f64 {
+/// t of a row: 1 for the second of two classes, -1 for the first.
+pub(super) fn sign(labels: &Labels, i: usize) -> f64 {
     if labels.class(i) == 1 { 1.0 } else { -1.0 }
 }
 

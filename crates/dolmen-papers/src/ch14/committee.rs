@@ -202,7 +202,7 @@ fn chart(points: &[(f64, Estimate)], committees: &[Committee]) -> Chart {
     let drawn = points.iter().map(|(rho, own)| (*rho, own.mean));
     let chart = Chart::new(
         "Square of the mean over mean of the squares",
-        "The line is rho + (1 - rho) / 10. Whatever is averaged, nothing lies above 1.",
+        "The line is rho + (1 - rho) / 10. Whatever is averaged, nothing lies above 1. Whiskers are two standard errors.",
         "correlation of the errors",
         "ratio",
     );

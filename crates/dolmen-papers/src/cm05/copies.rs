@@ -1,8 +1,10 @@
-//! Files that are no set of their own: copies of sets that are counted already, parts of one set, and targets that are no classes.
+//! Files that are no set of their own: copies of sets that are counted already, parts of one set, targets that are no classes, and
+//! classes of too few rows.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use dolmen::table::{Column, Table};
+use dolmen::table::{Categories, Column, Table};
 
 /// The share of a column's values that a copy has, too: copies of iris differ in two flowers.
 const SHARED: f64 = 0.95;
@@ -67,6 +69,23 @@ pub(super) fn are_classes(column: &Column) -> bool {
     known.len() <= CLASSES && known.iter().all(|value| value.fract() == 0.0)
 }
 
+/// How many classes of a column have at least so many rows.
+pub(super) fn classes_of(column: &Column, rows: usize) -> usize {
+    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+    let mut count = |class: u64| *counts.entry(class).or_default() += 1;
+    match column {
+        Column::Categorical(own) => {
+            let known = own.codes.iter().filter(|code| **code != Categories::MISSING);
+            known.for_each(|code| count(u64::from(*code)));
+        }
+        Column::Numeric(values) => {
+            let known = values.iter().filter(|value| !value.is_nan());
+            known.for_each(|value| count(value.to_bits()));
+        }
+    }
+    counts.values().filter(|count| **count >= rows).count()
+}
+
 #[cfg(test)]
 mod tests {
     use dolmen::run::Run;
@@ -116,5 +135,14 @@ mod tests {
         assert!(are_classes(&column("Species", Carried::Iris.text())));
         assert!(!are_classes(&column("price", Carried::Sacramento.text())));
         assert!(!are_classes(&column("y", "x,y\n1,0.5\n2,1\n3,1\n")));
+    }
+
+    #[test]
+    fn classes_are_counted_by_their_rows() {
+        let column = |text: &str| table(text).column("y").unwrap().clone();
+        let words = column("x,y\n1,a\n2,b\n3,a\n4,\n5,b\n6,c\n");
+        assert_eq!([1, 2, 3].map(|rows| classes_of(&words, rows)), [3, 2, 0]);
+        let digits = column("x,y\n1,0\n2,1\n3,\n4,1\n");
+        assert_eq!([1, 2].map(|rows| classes_of(&digits, rows)), [2, 1]);
     }
 }

@@ -9,7 +9,7 @@ use dolmen::spec::Spec;
 use dolmen::table::{self, ReadOptions, Table};
 
 use super::copies;
-use super::outcomes::{METHODS, Setting};
+use super::outcomes::{Beside, METHODS, Setting};
 use crate::data::Carried;
 use crate::page::Table as Shown;
 use crate::{Context, Effort, Page};
@@ -74,9 +74,8 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
         }
     }
     let sets: Vec<&[Duel]> = compared.iter().map(|(_, own)| own.duels.as_slice()).collect();
-    let why =
-        format!("other sets than the paper's 38, which it does not name: {} here", sets.len());
-    TABLE.judge(&mut page, &sets, &why);
+    let why = format!("{} sets, not the paper's 38, which it does not name", sets.len());
+    TABLE.judge(&mut page, &sets, Beside::Other(&why));
     page.tables.push(of_one_draw(&once));
     page.tables.push(figures(&compared));
     page.notes.push(
@@ -96,7 +95,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
         page.notes.push(format!("From the reader's folder: {}.", names.join(", ")));
     } else {
         page.notes.push(
-            "`--data FOLDER` adds every CSV file there that no other experiment asks for and that is no copy of a carried set; its last column holds the classes.".into(),
+            "`--data FOLDER` adds every CSV file there that no other experiment asks for and that is no copy of a carried set; its last column holds the classes, two of which need ten rows at least.".into(),
         );
     }
     Ok(page)
@@ -185,6 +184,12 @@ fn no_set(
     if !copies::are_classes(table.column(target)?) {
         return Ok(Some(format!(
             "left out, its last column '{target}' holds numbers, not classes"
+        )));
+    }
+    let enough = copies::classes_of(table.column(target)?, FOLDS);
+    if enough < 2 {
+        return Ok(Some(format!(
+            "left out, too few rows: {enough} of its classes have the {FOLDS} rows that {FOLDS} folds need, and two must"
         )));
     }
     let is_large = context.effort == Effort::Quick && table.rows() > QUICK_ROWS;

@@ -7,7 +7,7 @@ use dolmen::learner::Learner;
 use dolmen::spec::Spec;
 use dolmen::task::Classification;
 
-use super::outcomes::{METHODS, Setting};
+use super::outcomes::{Beside, METHODS, Setting};
 use crate::{Context, Effort, Page};
 
 /// Table 2 as printed, over 180 cells: AUC, error rate, log p.
@@ -49,14 +49,14 @@ pub(super) fn run(context: &Context<'_>) -> Result<Page> {
         results.cells.len()
     )]);
     let cells: Vec<&[Duel]> = results.cells.iter().map(|cell| cell.duels.as_slice()).collect();
-    let why = match context.effort {
-        Effort::Quick => {
-            "a part of the paper's grid, and fewer networks in each cell: fewer differences are significant"
-        }
-        Effort::Full => {
-            "another generator of networks: conditional probabilities are uniform on their simplex here, what BNGenerator drew is not printed"
-        }
+    let beside = match context.effort {
+        Effort::Quick => Beside::Other(
+            "a part of the paper's grid, and fewer networks in each cell: fewer differences are significant",
+        ),
+        Effort::Full => Beside::Same(
+            "another generator of networks: conditional probabilities are uniform on their simplex here, what BNGenerator drew is not printed",
+        ),
     };
-    TABLE.judge(&mut page, &cells, why);
+    TABLE.judge(&mut page, &cells, beside);
     Ok(page)
 }

@@ -74,6 +74,15 @@ fn net(sets: &[Set<'_>], pair: (&str, &str), figure: &str) -> Estimate {
     counted(&signs(sets, pair, figure, false))
 }
 
+/// What our figures stand beside the paper's as.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Beside<'a> {
+    /// Of data like the paper's, with a reason for those that differ.
+    Same(&'a str),
+    /// Of other data, which neither agree nor differ, with words on what they are.
+    Other(&'a str),
+}
+
 /// A table of the paper.
 pub(super) struct Setting {
     /// As it is printed.
@@ -87,8 +96,8 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// Adds the table, the comparison, the claims and the picture; `why` explains shares that differ.
-    pub(super) fn judge(&self, page: &mut Page, sets: &[Set<'_>], why: &str) {
+    /// Adds the table, the comparison, the claims and the picture.
+    pub(super) fn judge(&self, page: &mut Page, sets: &[Set<'_>], beside: Beside<'_>) {
         let title = format!("Wins less losses as a share of the {}", self.what);
         let mut shares = Comparison::new("shares", &title, &["pair", "measure"], 2);
         let corrected = self.overlapping.then_some("corrected test");
@@ -99,16 +108,25 @@ impl Setting {
                 let of = |corrected| counts(&signs(sets, (first, second), figure, corrected));
                 let own = of(false);
                 let ours = Some(net(sets, (first, second), figure));
-                shares
-                    .estimate(&[name, measure], ours, own.iter().sum(), Some(printed(*paper)))
-                    .because(why);
+                let runs = own.iter().sum();
+                let line = shares.estimate(&[name, measure], ours, runs, Some(printed(*paper)));
+                match beside {
+                    Beside::Same(why) => line.because(why),
+                    Beside::Other(words) => line.stand_in(words),
+                };
                 let corrected = self.overlapping.then(|| of(true));
                 let counted = [own].into_iter().chain(corrected).chain([*paper]).map(spelled);
                 table.row([name.into(), measure.into()].into_iter().chain(counted.map(Into::into)));
             }
         }
         page.claims.extend(self.claims(sets));
-        page.figures.push(Figure::chart("outcomes", &chart(sets, &self.paper, self.what)));
+        let other = if let Beside::Other(_) = beside {
+            " Ours are of other data than the paper's."
+        } else {
+            ""
+        };
+        let chart = chart(sets, &self.paper, (self.what, other));
+        page.figures.push(Figure::chart("outcomes", &chart));
         page.tables.push(table);
         page.comparisons.push(shares);
     }
@@ -157,9 +175,9 @@ const CLAIMS: [&str; 4] = [
     "MAP weights of posteriors (LMD) are ahead of uniform aggregation",
 ];
 
-fn chart(sets: &[Set<'_>], paper: &Counts, what: &str) -> Chart {
+fn chart(sets: &[Set<'_>], paper: &Counts, (what, other): (&str, &str)) -> Chart {
     let words = format!(
-        "Share of the {what} that the first method wins, less the share that it loses; by log p. Whiskers are two standard errors over the {what}."
+        "Share of the {what} that the first method wins, less the share that it loses; by log p. Whiskers are two standard errors over the {what}.{other}"
     );
     let ours = PAIRS.map(|(_, first, second)| net(sets, (first, second), "log_loss"));
     let printed = paper.map(|measures| printed(measures[2]));

@@ -16,7 +16,7 @@ use dolmen_report::chart::{Chart, Series};
 
 use super::{held_out, regularised, unregularised};
 use crate::data::{Carried, classed};
-use crate::drawn::{difference, with_error};
+use crate::drawn::{difference, reach, with_error};
 use crate::lead::Lead;
 use crate::page::{Claim, Figure, Page, Table, estimate};
 use crate::{Context, Finding};
@@ -118,7 +118,7 @@ pub(super) fn averaging(context: &Context<'_>) -> Result<Page> {
         page.claims.extend(claims(name, &found));
         for (k, measure) in ["log density", "error rate"].iter().enumerate() {
             let values: Vec<f64> = (0..METHODS.len()).map(|m| of(m, k).mean).collect();
-            let errors = (0..METHODS.len()).map(|m| of(m, k).se.unwrap_or(0.0)).collect();
+            let errors = (0..METHODS.len()).map(|m| reach(&of(m, k))).collect();
             let chart = Chart::new(&format!("{name}: {measure}"), "", "", measure)
                 .x_levels(["none", "prior", "starts", "70 %", "bagging", "both"])
                 .with(Series::points("", (0..).map(f64::from).zip(values)).errors(errors))
@@ -127,7 +127,7 @@ pub(super) fn averaging(context: &Context<'_>) -> Result<Page> {
             bars.push(chart);
         }
     }
-    let words = "Means over the splits with one standard error. No prior; a prior; averages over starts, 70 % subsamples and bootstraps; both: bagging with a prior.";
+    let words = "Means over the splits with two standard errors. No prior; a prior; averages over starts, 70 % subsamples and bootstraps; both: bagging with a prior.";
     page.figures.push(Figure::panels("scores", ("A prior, and averages", words), 2, &bars));
     page.tables.push(table);
     page.notes.push(

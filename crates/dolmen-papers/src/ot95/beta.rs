@@ -6,7 +6,7 @@ use dolmen_report::chart::{Chart, Series, Tone};
 
 use super::{held_out, regularised, unregularised};
 use crate::data::{Carried, numbers};
-use crate::drawn::{difference, with_error};
+use crate::drawn::{difference, reach, with_error};
 use crate::page::{Claim, Figure, Page, Table, estimate};
 use crate::{Context, Finding};
 use dolmen::math::first_largest;
@@ -75,14 +75,14 @@ pub(super) fn beta(context: &Context<'_>) -> Result<Page> {
             ),
         ));
         let points = BETAS.iter().zip(fixed).map(|(beta, own)| (*beta, own.mean));
-        let errors = fixed.iter().map(|own| own.se.unwrap_or(0.0)).collect();
+        let errors = fixed.iter().map(reach).collect();
         let level = [(BETAS[0], chosen.mean), (BETAS[BETAS.len() - 1], chosen.mean)];
         // The whole curve with its band is shown, however low it begins.
-        let low = fixed.iter().map(|own| own.mean - own.se.unwrap_or(0.0)).fold(f64::MAX, f64::min);
+        let low = fixed.iter().map(|own| own.mean - reach(own)).fold(f64::MAX, f64::min);
         let room = 0.05 * (best - low);
         let chart = Chart::new(
             &format!("The strength of the prior: {name}"),
-            "Mean log density of rows held out, with one standard error, by beta; the broken line is that of the beta chosen by validation.",
+            "Mean log density of rows held out, with two standard errors, by beta; the broken line is that of the beta chosen by validation.",
             "beta",
             "log density",
         )

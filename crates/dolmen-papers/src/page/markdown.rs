@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Claim, Comparison, Page, Table, Value, Whose};
-use crate::{CLAIMS_RULE, Effort, FIGURES_RULE, Finding};
+use crate::{CLAIMS_RULE, Effort, Finding};
 
 impl Comparison {
     /// Headers of the table as it is shown.
@@ -21,7 +21,11 @@ impl Comparison {
             let se = line.ours.and_then(|ours| ours.se).map(number).unwrap_or_default();
             let paper = line.paper.map(|paper| {
                 let value = in_digits(paper.value, paper.digits as usize);
-                let value = if paper.about { format!("about {value}") } else { value };
+                let value = match paper.spelled {
+                    Some(words) => words.into(),
+                    None if paper.about => format!("about {value}"),
+                    None => value,
+                };
                 paper.se.map_or(value.clone(), |se| format!("{value} (se {})", number(se)))
             });
             let why = line.why.clone().unwrap_or_default();
@@ -71,8 +75,7 @@ impl Page {
             Effort::Quick => "a quick run, with fewer repeats than the paper's",
             Effort::Full => "a full run",
         };
-        let data = if self.with_data { " --data FOLDER" } else { "" };
-        _ = writeln!(out, " · `dolmen reproduce {}{data}`, {again}\n", self.name);
+        _ = writeln!(out, " · `{}`, {again}\n", self.command());
         for paragraph in &self.introduction {
             _ = writeln!(out, "{paragraph}\n");
         }
@@ -86,8 +89,9 @@ impl Page {
             _ = writeln!(out, "## {}\n", comparison.title);
             table(&mut out, &comparison.header(), comparison.cells());
         }
-        if !self.comparisons.is_empty() {
-            _ = writeln!(out, "{FIGURES_RULE}\n");
+        let rules = self.rules_on_figures();
+        if !rules.is_empty() {
+            _ = writeln!(out, "{}\n", rules.join(" "));
         }
         for figure in &self.figures {
             _ = writeln!(out, "![{}]({}-{}.svg)\n", figure.title, self.name, figure.name);
@@ -101,6 +105,14 @@ impl Page {
             self.notes.iter().for_each(|note| _ = writeln!(out, "- {note}"));
         }
         out
+    }
+
+    /// The command that makes it again, but for the reader's folder.
+    pub fn command(&self) -> String {
+        let quick = if self.effort == Effort::Quick { " --quick" } else { "" };
+        let data = if self.with_data { " --data FOLDER" } else { "" };
+        let seed = if self.seed == 0 { String::new() } else { format!(" --seed {}", self.seed) };
+        format!("dolmen reproduce {}{quick}{data}{seed}", self.name)
     }
 
     fn claims_table(&self, whose: Whose, heading: &str, out: &mut String) {

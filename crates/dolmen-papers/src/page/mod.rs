@@ -13,6 +13,7 @@ pub(crate) use markdown::in_digits;
 pub use write::prepare;
 
 use crate::data::Brought;
+use crate::verdict::rules;
 use crate::{Effort, Finding, Printed, Verdict};
 
 /// The results of one experiment.
@@ -28,6 +29,8 @@ pub struct Page {
     pub effort: Effort,
     /// Whether it used data of the reader's.
     pub with_data: bool,
+    /// The seed that the reader gave; 0 if none.
+    pub seed: u64,
     /// What was done, in paragraphs.
     pub introduction: Vec<String>,
     /// Our figures beside the printed ones.
@@ -126,10 +129,20 @@ impl Line {
 
     /// Says that ours is of other data: it neither agrees nor differs.
     pub fn stand_in(&mut self, words: &str) -> &mut Self {
-        if matches!(self.verdict, Verdict::Agrees | Verdict::Differs) {
+        if self.is_judged() {
             self.verdict = Verdict::StandIn;
         }
         self.remark(words)
+    }
+
+    /// Whether ours is held against the printed figure.
+    pub fn is_judged(&self) -> bool {
+        matches!(self.verdict, Verdict::Agrees | Verdict::Differs)
+    }
+
+    /// The standard error of the printed figure: printed, or assumed.
+    pub fn paper_error(&self) -> Option<f64> {
+        self.ours.zip(self.paper).and_then(|(ours, paper)| paper.error(&ours, self.runs))
     }
 
     /// How far ours may lie from the printed figure.
@@ -316,6 +329,12 @@ impl Figure {
         Self { name: name.into(), title: chart.title.clone(), svg }
     }
 
+    /// A chart that is wider than others, for long names of levels.
+    pub fn wide_chart(name: &str, chart: &Chart) -> Self {
+        let options = Options { width: 960.0, ..Options::default() };
+        Self { name: name.into(), title: chart.title.clone(), svg: chart.draw(&options) }
+    }
+
     /// Several charts under one heading, in rows of `columns` each.
     pub fn panels(
         name: &str,
@@ -350,6 +369,11 @@ impl Page {
     /// The claims of the paper, or ours.
     pub fn claims_of(&self, whose: Whose) -> impl Iterator<Item = &Claim> {
         self.claims.iter().filter(move |claim| claim.whose == whose)
+    }
+
+    /// The rules that decide its comparisons.
+    pub fn rules_on_figures(&self) -> Vec<String> {
+        rules(self.comparisons.iter().flat_map(|comparison| &comparison.lines))
     }
 
     /// How many comparisons came to a verdict.

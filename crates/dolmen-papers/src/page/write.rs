@@ -58,7 +58,7 @@ impl Comparison {
                 number(line.ours.and_then(|ours| ours.se)),
                 Value::Number(line.runs as f64),
                 number(line.paper.map(|paper| paper.value)),
-                number(line.paper.and_then(|paper| paper.se)),
+                number(line.paper_error()),
                 number(line.allowed()),
                 Value::Text(line.verdict.words().into()),
                 Value::Text(line.why.clone().unwrap_or_default()),

@@ -11,6 +11,7 @@ use super::contest::{Contest, equal, mixtures, stack};
 use super::family_claims::Family;
 use super::sets;
 use crate::data::Brought;
+use crate::drawn::reach;
 use crate::page::{Figure, Page, Table, Value, estimate};
 use crate::{Context, Effort};
 
@@ -141,7 +142,7 @@ fn picture(set: &Set, ks: &[usize], column: &dyn Fn(usize, usize) -> Vec<f64>) -
     let line = |(m, method): (usize, &&str)| {
         let estimates: Vec<_> = (0..ks.len()).map(|k| estimate(&column(k, m))).collect();
         let points = ks.iter().zip(&estimates).map(|(k, e)| (*k as f64, e.mean));
-        let errors = estimates.iter().map(|e| e.se.unwrap_or(f64::NAN)).collect();
+        let errors = estimates.iter().map(reach).collect();
         let series = if *method == "Cheating" {
             Series::dashed(method, points)
         } else {
@@ -152,9 +153,9 @@ fn picture(set: &Set, ks: &[usize], column: &dyn Fn(usize, usize) -> Vec<f64>) -
     let tops = (0..ks.len()).map(|k| estimate(&column(k, 0)).mean);
     let top = tops.fold(1.0, f64::max);
     let words = if set.figure == Which::Vowels {
-        "Means over the partitions with one standard error. Cheating, broken, chooses by the test set."
+        "Means over the partitions with two standard errors. Cheating, broken, chooses by the test set."
     } else {
-        "Means over the partitions with one standard error. Cheating, broken, chooses by the test set; MaxK goes on below the picture."
+        "Means over the partitions with two standard errors. Cheating, broken, chooses by the test set; MaxK goes on below the picture."
     };
     let chart = Chart::new(
         &format!("Growing families: {}", set.name),

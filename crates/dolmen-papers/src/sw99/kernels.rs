@@ -161,9 +161,11 @@ pub(super) fn fig2(context: &Context<'_>) -> Result<Page> {
             with_error(&estimate(&column(1)), 2)
         ),
     ));
+    // One draw, as the picture is, and no error.
+    let printed = Printed::exact(2.0 / 3.0, 2).mean_of(1).spelled("about 2/3");
     let mut table = Comparison::new("mixtures", "Weight of the mixtures", &["what"], 2);
     table
-        .mean(&["all mixtures"], &column(0), Some(Printed::new(0.67, 2).mean_of(1)))
+        .mean(&["all mixtures"], &column(0), Some(printed))
         .because("not known; the weight moves freely between models that say much the same");
     page.comparisons.push(table);
     page.figures.push(Figure::panels(

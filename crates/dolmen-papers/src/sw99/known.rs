@@ -6,7 +6,7 @@ use dolmen::run::Run;
 use dolmen_report::chart::{Chart, Series, Tone};
 
 use super::contest::{Contest, FOUR_COMPONENTS, Predicted, SIX, equal, stack_of_six};
-use crate::drawn::{apart, with_error};
+use crate::drawn::{apart, reach, with_error};
 use crate::lead::Lead;
 use crate::page::{Claim, Figure, Page, Table, Value, estimate};
 use crate::truth::{Truth, grid, steps};
@@ -203,7 +203,7 @@ fn curves(
         let estimates: Vec<_> =
             found.iter().map(|runs| estimate(&of_method(runs, values, m))).collect();
         let points = sizes.iter().zip(&estimates).map(|(n, e)| (*n as f64, e.mean));
-        let errors = estimates.iter().map(|e| e.se.unwrap_or(f64::NAN)).collect();
+        let errors = estimates.iter().map(reach).collect();
         let series = if *method == "Cheating" {
             Series::dashed(method, points)
         } else {
@@ -222,7 +222,7 @@ fn curves(
     let is_cut = higher && least < 0.0;
     let cut = if is_cut { " Curves below a single Gaussian go on below the picture." } else { "" };
     let words = format!(
-        "Means over the runs with one standard error. Cheating, broken, chooses by the test set.{cut}"
+        "Means over the runs with two standard errors. Cheating, broken, chooses by the test set.{cut}"
     );
     let chart = Chart::new(
         &format!("Where one of the models is true: {shown}"),

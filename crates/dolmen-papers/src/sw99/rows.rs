@@ -11,9 +11,9 @@ use crate::data::Brought;
 pub(super) enum Source {
     /// The same data.
     Same,
-    /// The same record, other rows of it: a figure that differs may do so for that.
+    /// The same record, other rows of it: other data, too.
     OtherRows,
-    /// Other data: figures cannot agree or differ.
+    /// Data of another origin: figures cannot agree or differ.
     StandIn,
 }
 
@@ -129,11 +129,4 @@ fn stars(context: &Context<'_>) -> Result<Row> {
         most_on_eight: true,
         why: STAND_IN,
     })
-}
-
-impl Row {
-    /// Whether the single Gaussian's figure depends on units that could not be found out.
-    pub(super) fn has_unknown_units(&self) -> bool {
-        matches!(self.source, Source::OtherRows)
-    }
 }
