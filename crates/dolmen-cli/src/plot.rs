@@ -100,6 +100,7 @@ pub(crate) fn run(plot: &Plot, common: &Common, out: &mut dyn Write) -> Done {
     let input = Input::read(&plot.subject, &plot.about, explain, common, &run)?;
     drop(run);
     let subject = input.subject();
+    tell_known(&subject, common);
     if plot.list {
         return list(&subject, common, out);
     }
@@ -283,6 +284,14 @@ impl Input {
             Self::Sets(sets) => Subject::Sets(sets),
             Self::Learning(curve) => Subject::Learning(curve),
         }
+    }
+}
+
+/// Tells where rows that were given look like those that the model was fitted to.
+pub(crate) fn tell_known(subject: &Subject<'_>, common: &Common) {
+    if subject.knows_rows() {
+        let text = "the rows given look like those that the model was fitted to: what they show says nothing of new rows";
+        output::note(common, text);
     }
 }
 

@@ -9,7 +9,7 @@ use dolmen_report::{PageOptions, page};
 use crate::args::Common;
 use crate::output::{self, Done};
 use crate::picture::{check_page, write_page};
-use crate::plot::{About, Input};
+use crate::plot::{About, Input, tell_known};
 
 /// Write one page about a model: a summary in words, members, weights, check, pictures, warnings and the recipe.
 ///
@@ -43,6 +43,7 @@ pub(crate) fn run(report: &Report, common: &Common, out: &mut dyn Write) -> Done
     let run = common.run()?;
     let input = Input::read(&report.subject, &report.about, true, common, &run)?;
     drop(run);
+    tell_known(&input.subject(), common);
     match output {
         Some(path) => {
             write_page(&input.subject(), path)?;

@@ -12,6 +12,7 @@ use dolmen::task::Task;
 use super::words::{figure_of, kept_figures};
 use crate::Subject;
 use crate::draw::{capital, counted, short};
+use crate::subject::THE_SAME_ROWS;
 
 /// Rows below which everything is uncertain, and rows of a class.
 pub(super) const FEW_ROWS: usize = 100;
@@ -96,9 +97,6 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
     }
     warnings
 }
-
-/// What rows tell that a model was fitted to, in a sentence.
-pub(super) const THE_SAME_ROWS: &str = "The rows given look like those it was fitted to, as many of them with the same values in every column: they tell nothing of new rows";
 
 /// What a stack without a check is to be told of: its weights may have been tried on other rows all the same.
 fn without_check(subject: &Subject<'_>) -> &'static str {

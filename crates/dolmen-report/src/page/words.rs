@@ -10,12 +10,12 @@ use dolmen::task::TaskKind;
 
 use super::baseline::{self, Beside};
 use super::compared::{of_comparison, of_learning, of_sets};
-use super::warnings::{FEW_ROWS, THE_SAME_ROWS};
+use super::warnings::FEW_ROWS;
 use super::weighed::{by_other_rows, of_weighing};
 use super::worth::{self, unchecked, worth};
 use crate::Subject;
 use crate::draw::{capital, counted, plus_minus, short, signed};
-use crate::subject::OVER_PAIRS;
+use crate::subject::{OVER_PAIRS, THE_SAME_ROWS};
 
 /// What the sign of an error means.
 pub(super) const ONE_ERROR: &str = " After ± stands one standard error.";
@@ -279,7 +279,8 @@ fn spoken_figure(figure: &str) -> String {
 
 fn next(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
     let mut advice: Vec<String> = Vec::new();
-    let new_rows = subject.model().and_then(|view| view.score).map(|score| score.rows);
+    let given = subject.model().and_then(|view| view.score).filter(|_| !subject.knows_rows());
+    let new_rows = given.map(|score| score.rows);
     if let Some(Beside::NoBetter(_)) = beside_none(subject) {
         advice.push("as it is no better than no model, look for inputs that tell more of the target, or for rows like those it is to predict".into());
     }

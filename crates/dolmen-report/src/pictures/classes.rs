@@ -95,7 +95,7 @@ fn draw_curves(subject: &Subject<'_>, options: &Options, what: &Shown<'_>, words
     let without = without_others(&curves);
     let words = format!(
         "{}. {}, {words}{without}",
-        rows_words(evidence),
+        rows_words(subject, evidence),
         which(subject, evidence, &curves)
     );
     let curves: Vec<&ClassCurve> = curves.into_iter().filter(|own| !own.area.is_nan()).collect();
@@ -180,7 +180,7 @@ pub(super) fn confusion(subject: &Subject<'_>, options: &Options) -> Option<Stri
     let total = counts.iter().sum::<usize>().max(1);
     let words = format!(
         "{}: {:.1} % of them right. Shades are shares of the true class.",
-        rows_words(evidence),
+        rows_words(subject, evidence),
         100.0 * right as f64 / total as f64
     );
     let grid = Grid {

@@ -2,7 +2,7 @@
 
 use dolmen::score::Estimate;
 
-use super::members::{NINETY, around, new_rows, score_ends};
+use super::members::{NINETY, around, score_ends};
 use crate::draw::{
     Colour, Heading, Lane, Lanes, Mark, counted, extent, padded, plus_minus, short, signed,
 };
@@ -95,7 +95,7 @@ fn gains(subject: &Subject<'_>) -> Option<Gains> {
         if report.members.len() < 2 {
             return None;
         }
-        let words = new_rows(report.rows);
+        let words = subject.given_words(report.rows);
         return with(&report.gain_over_best, &report.gain_over_uniform, false, &words);
     }
     if let Some(check) = subject.check() {

@@ -130,8 +130,13 @@ pub(super) fn scores(subject: &Subject<'_>, options: &Options) -> Option<String>
         padded(finite.map_or((-1.0, 0.0), |ends| without_the_hopeless(&lanes, ends)), 0.06);
     let words = format!("{words}{}{}", error_words(&lanes), arrow_words(&lanes, domain.0));
     let x_name = format!("{} (higher is better)", subject.score_name());
+    let title = if subject.knows_rows() {
+        "Scores on rows learned from"
+    } else {
+        "Scores on rows not learned from"
+    };
     let picture = Lanes {
-        heading: Heading::new("Scores on rows not learned from", &words, options),
+        heading: Heading::new(title, &words, options),
         mark: Mark::Dot,
         domain,
         x_name: &x_name,
@@ -201,10 +206,10 @@ fn score_lanes(subject: &Subject<'_>) -> Option<(Vec<Lane>, String)> {
         ..estimated(name, &Estimate { mean, se })
     };
     if let Subject::Score(report) = subject {
-        return Some((scored_lanes(report, subject.whole()), new_rows(report.rows)));
+        return Some((scored_lanes(report, subject.whole()), subject.given_words(report.rows)));
     }
     if let Some(report) = subject.model().and_then(|view| view.score) {
-        return Some((scored_lanes(report, subject.whole()), new_rows(report.rows)));
+        return Some((scored_lanes(report, subject.whole()), subject.given_words(report.rows)));
     }
     let mut lanes: Vec<Lane> = match (subject.weighing(), subject.other()) {
         (Some(weighing), _) => {
@@ -270,11 +275,6 @@ fn estimated(name: &str, estimate: &Estimate) -> Lane {
     }
 }
 
-pub(super) fn new_rows(rows: usize) -> String {
-    let were = if rows == 1 { "was" } else { "were" };
-    format!("On {} that {were} given for it.", counted(rows, "row"))
-}
-
 fn scored_lanes(report: &dolmen::recipe::ScoreReport, whole: Whole<'_>) -> Vec<Lane> {
     let together = Estimate { mean: report.score, se: report.score_se };
     let own = Lane { is_strong: true, ..estimated(whole.name(), &together) };
@@ -337,8 +337,10 @@ pub(super) fn correlation(subject: &Subject<'_>, options: &Options) -> Option<St
     } else {
         "residuals"
     };
+    let rows =
+        if subject.knows_rows() { "rows they were fitted to" } else { "rows they had not seen" };
     let words = format!(
-        "Correlation of the members' {what} on rows they had not seen. The weaker the colour of a pair, the more there is to win by combining it."
+        "Correlation of the members' {what} on {rows}. The weaker the colour of a pair, the more there is to win by combining it."
     );
     let grid = Grid {
         heading: Heading::new("How alike the members go wrong", &words, options),

@@ -27,7 +27,7 @@ pub(super) fn reliability(subject: &Subject<'_>, options: &Options) -> Picture {
     };
     let words = format!(
         "{}{before}, in bins of like probabilities. {}; whiskers are 90 % intervals, {}. On the line a probability means what it says; below it, it promises too much.",
-        rows_words(evidence),
+        rows_words(subject, evidence),
         which(subject, evidence, &curves),
         counts_words(&curves)
     );
