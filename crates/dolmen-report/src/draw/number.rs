@@ -21,7 +21,7 @@ pub(crate) fn short(value: f64) -> String {
     } else {
         4usize.saturating_sub(whole_digits)
     };
-    let text = format!("{value:.decimals$}");
+    let text = written(value, decimals);
     let text =
         if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     minus(if text == "-0" { "0" } else { text })
@@ -34,9 +34,22 @@ pub(crate) fn signed(value: f64) -> String {
 
 /// A number with so many decimals; what is rounded to zero has no sign.
 pub(crate) fn fixed(value: f64, decimals: usize) -> String {
-    let text = format!("{value:.decimals$}");
+    let text = written(value, decimals);
     let is_zero = text.chars().all(|sign| matches!(sign, '-' | '0' | '.'));
     if is_zero { text.trim_start_matches('-').into() } else { minus(&text) }
+}
+
+/// A number with so many decimals; more where one below 1 would be rounded to 1, which is another matter than nearly 1.
+fn written(value: f64, decimals: usize) -> String {
+    /// What is nearer to 1 than this is rounding.
+    const NEAR: f64 = 1e-6;
+    let text = format!("{value:.decimals$}");
+    let (away, is_rounded) = (1.0 - value.abs(), text.trim_start_matches('-').starts_with('1'));
+    if is_rounded && away > NEAR {
+        let decimals = (-away.log10()).ceil().max(decimals as f64 + 1.0) as usize;
+        return format!("{value:.decimals$}");
+    }
+    text
 }
 
 /// What stands behind a mean: its standard error. One of 0 is none: values that are all alike, such as the errors of rows that are
@@ -76,6 +89,8 @@ mod tests {
             written,
             ["0", "0.123", "−1.571", "1234", "123457", "1.2e−5", "5e7", "−∞", "−1e−5"]
         );
+        assert_eq!([0.9996, -0.999_96, 1.0, 1.0 - 1e-9].map(short), ["0.9996", "−0.99996", "1", "1"]);
+        assert_eq!([fixed(0.9999, 3), fixed(1.0, 3)], ["0.9999", "1.000"]);
         assert_eq!([signed(0.5), signed(-0.5), signed(0.0)], ["+0.5", "−0.5", "0"]);
     }
 

@@ -7,8 +7,11 @@ use dolmen::oos::CheckKind;
 use dolmen::recipe::{
     AnyModel, Evidence, FitReport, MemberCorrelation, Model, ScoreReport, StackReport,
 };
+use dolmen::score::Estimate;
+use dolmen::score::figures::Estimates;
 use dolmen::task::Task;
 
+use super::baseline::guessed_loss;
 use super::words::{figure_of, kept_figures};
 use crate::Subject;
 use crate::draw::{capital, counted, short};
@@ -140,7 +143,21 @@ fn of_interchangeable(groups: &[Vec<String>], warnings: &mut Vec<String>) {
 fn closeness(subject: &Subject<'_>, evidence: &Evidence) -> Option<f64> {
     let curve = || Some(evidence.classes.as_ref()?.curves.first()?.area);
     let figure = |name: &str| figure_of(subject, name).map(|own| own.mean);
-    figure("r2").or_else(|| figure("auc")).or_else(curve)
+    // Ranks of classes may be all but perfect where many rows are taken for another one.
+    let right = figure("error").map_or(1.0, |error| 1.0 - error);
+    figure("r2").or_else(|| figure("auc").or_else(curve).map(|area| area.min(right)))
+}
+
+/// Whether classes are told apart as well as an AUC of nearly 1 seems to say: hardly a row is taken for another class, and
+/// probabilities say far more than the shares of the classes do.
+fn is_all_right(subject: &Subject<'_>, figures: &Estimates) -> bool {
+    /// The share of rows that may be wrong, and of the log loss of the shares that may be left.
+    const WRONG: f64 = 0.01;
+    const LEFT: f64 = 0.1;
+    let of = |name: &str| figures.get(name).map(|own| own.mean);
+    let guess = || guessed_loss(subject.model()?.model, subject.model()?.model.evidence()?);
+    let is_sure = of("log_loss").zip(guess()).is_none_or(|(loss, guess)| loss <= LEFT * guess);
+    of("error").is_none_or(|error| error <= WRONG) && is_sure
 }
 
 /// Members that have a say and whose own search missed its tolerance.
@@ -249,8 +266,9 @@ fn of_stack(subject: &Subject<'_>, stack: &StackReport, warnings: &mut Vec<Strin
         }
     }
     for (name, spoken) in [("auc", "AUC"), ("r2", "R²")] {
-        let figure = kept_figures(stack).and_then(|own| own.get(name));
-        if let Some(figure) = figure.filter(|own| own.mean > TOO_GOOD) {
+        let Some(figures) = kept_figures(stack) else { continue };
+        let is_too_good = |own: &&Estimate| own.mean > TOO_GOOD && is_all_right(subject, figures);
+        if let Some(figure) = figures.get(name).filter(is_too_good) {
             warnings.push(format!(
                 "{spoken} of {}: too good to be true more often than not. Look for an input that knows the target (a leak).",
                 short(figure.mean)
@@ -322,7 +340,6 @@ fn leak(importance: &Importance, closeness: Option<f64>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use dolmen::evaluate::explain::InputImportance;
-    use dolmen::score::Estimate;
 
     use super::*;
 

@@ -6,7 +6,9 @@ use dolmen::score::curves::{ClassCurve, ClassCurves, Confusion};
 
 use super::Picture;
 use super::calibration::rows_words;
-use crate::draw::{COLOURS, Colour, Entry, Frame, Grid, Heading, KeyRoom, Pen, Shade, counted};
+use crate::draw::{
+    COLOURS, Colour, Entry, Frame, Grid, Heading, KeyRoom, Pen, Shade, counted, fixed,
+};
 use crate::subject::OVER_PAIRS;
 use crate::{Options, Subject};
 
@@ -109,11 +111,12 @@ fn draw_curves(subject: &Subject<'_>, options: &Options, what: &Shown<'_>, words
     let place = |(k, curve): (usize, &&ClassCurve)| series(subject, &curve.class, k);
     let places: Vec<usize> = curves.iter().enumerate().map(place).collect();
     for (k, curve) in places.iter().zip(&curves) {
-        let title = format!("{} ({} {:.3})", curve.class, what.figure_name, (what.figure)(curve));
+        let figure = fixed((what.figure)(curve), 3);
+        let title = format!("{} ({} {figure})", curve.class, what.figure_name);
         plot.curve((what.points)(curve), Pen::series(*k, 2.2), &title);
     }
     let entries = places.iter().zip(&curves).map(|(k, curve)| Entry {
-        behind: format!(" ({:.3})", (what.figure)(curve)),
+        behind: format!(" ({})", fixed((what.figure)(curve), 3)),
         ..Entry::series(*k, &curve.class)
     });
     plot.draw_key(&entries.collect::<Vec<_>>());

@@ -4,7 +4,6 @@ use dolmen::error::Error;
 use dolmen::evaluate::compare::{Comparison, LearningCurve, MethodResult, Outcome, Ranks, Tally};
 
 use super::Picture;
-use super::members::NINETY;
 use crate::draw::{
     Canvas, Colour, Fill, Frame, Grid, Heading, Lane, Lanes, Letters, MARGIN, Mark, NARROW, Pen,
     SMALL, Scale, Shade, apart, extent, padded, plus_minus, short, told_apart, width,
@@ -59,7 +58,6 @@ pub(super) fn methods(subject: &Subject<'_>, options: &Options) -> Option<String
     let Subject::Comparison(comparison) = subject else { return None };
     let is_shown = |method: &&MethodResult| comparison.zero_line.as_deref() != Some(&method.name);
     let lane = |method: &MethodResult| {
-        let half = NINETY * method.se;
         let finite = method.split_scores.iter().filter(|v| v.is_finite()).count();
         let lost = method.split_scores.len() - finite;
         let mut title = format!(
@@ -78,7 +76,7 @@ pub(super) fn methods(subject: &Subject<'_>, options: &Options) -> Option<String
             if lost > 0 { format!("{} *", short(method.mean)) } else { short(method.mean) };
         let strong = method.name == "stacking";
         Lane {
-            interval: half.is_finite().then_some([method.mean - half, method.mean + half]),
+            interval: method.interval(0.9),
             title,
             is_strong: strong,
             colour: if strong { Colour::First } else { Colour::Muted },
@@ -101,7 +99,7 @@ pub(super) fn methods(subject: &Subject<'_>, options: &Options) -> Option<String
     let instead = replaced(comparison).map_or_else(String::new, |text| format!(" {text}"));
     let zero = zero_words(comparison);
     let words = format!(
-        "Means over {splits} splits of {} rows, with 90 % intervals as if splits were independent.{zero}{star}{instead}",
+        "Means over {splits} splits of {} rows, with 90 % intervals by Student's t, as if splits were independent.{zero}{star}{instead}",
         comparison.rows
     );
     let x_name = format!("{} (higher is better)", score_name(comparison));

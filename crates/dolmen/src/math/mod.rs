@@ -12,4 +12,4 @@ mod student;
 pub use gram::Gram;
 pub(crate) use log_space::{divide_rows, exp_and_sum_rows, largest_in_rows, weighted_mean};
 pub use log_space::{first_largest, log_sum_exp};
-pub use student::student_two_sided;
+pub use student::{student_two_sided, student_within};

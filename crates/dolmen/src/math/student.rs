@@ -8,6 +8,25 @@ pub fn student_two_sided(t: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5)
 }
 
+/// The t that so large a part of Student's distribution lies within, on both sides of 0: 1.645 of 0.9 and many degrees of freedom. Infinite
+/// where there are none.
+pub fn student_within(part: f64, freedom: f64) -> f64 {
+    if freedom.is_nan() || freedom <= 0.0 || part >= 1.0 {
+        return f64::INFINITY;
+    }
+    let is_within = |t: f64| student_two_sided(t, freedom) > 1.0 - part;
+    let (mut low, mut high) = (0.0, 1.0);
+    while is_within(high) && high < f64::MAX / 2.0 {
+        (low, high) = (high, 2.0 * high);
+    }
+    // Halved as often as doubles have digits.
+    for _ in 0..f64::MANTISSA_DIGITS {
+        let middle = f64::midpoint(low, high);
+        (low, high) = if is_within(middle) { (middle, high) } else { (low, middle) };
+    }
+    f64::midpoint(low, high)
+}
+
 /// I_x(a, b), by its continued fraction on the side where that converges fast [DLMF 8.17.22].
 fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
@@ -66,5 +85,15 @@ mod tests {
             let found = student_two_sided(t, freedom);
             assert!((found / p - 1.0).abs() < 1e-11, "t {t} with {freedom}: {found} is not {p}");
         }
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        let expected = [(1.0, 6.313_752), (2.0, 2.919_986), (4.0, 2.131_847), (1e6, 1.644_855)];
+        for (freedom, t) in expected {
+            let found = student_within(0.9, freedom);
+            assert!((found - t).abs() < 1e-5, "{freedom}: {found} is not {t}");
+        }
+        assert!(student_within(0.9, 0.0).is_infinite());
     }
 }

@@ -10,6 +10,7 @@ use super::split::{Scored, SplitResult};
 use super::{CompareOptions, Contender, Methods, Rival};
 use crate::ensemble::Kept;
 use crate::evaluate::{corrected_t, differences, wilcoxon};
+use crate::math::student_within;
 use crate::task::{Task, TaskKind};
 
 /// What the splits gave.
@@ -78,6 +79,16 @@ pub struct MethodResult {
     /// The usual figures of the task: log loss, error, Brier and AUC; RMSE, MAE and R2.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<FigureResult>,
+}
+
+impl MethodResult {
+    /// The interval about the mean that holds such a part of the chances by Student's distribution, as if splits were independent; `None`
+    /// of fewer than two splits with a finite score.
+    pub fn interval(&self, part: f64) -> Option<[f64; 2]> {
+        let splits = self.split_scores.iter().filter(|score| score.is_finite()).count();
+        let half = student_within(part, splits as f64 - 1.0) * self.se;
+        half.is_finite().then_some([self.mean - half, self.mean + half])
+    }
 }
 
 /// One figure of a method.
