@@ -14,7 +14,7 @@ use super::warnings::FEW_ROWS;
 use super::weighed::{by_other_rows, of_weighing};
 use super::worth::{self, unchecked, worth};
 use crate::Subject;
-use crate::draw::{capital, counted, plus_minus, short, signed};
+use crate::draw::{capital, counted, short, signed, uncertain};
 use crate::subject::{OVER_PAIRS, THE_SAME_ROWS};
 
 /// What the sign of an error means.
@@ -108,7 +108,7 @@ fn of_alone(subject: &Subject<'_>) -> Option<String> {
 }
 
 pub(super) fn with_error(estimate: &Estimate) -> String {
-    let se = estimate.se.filter(|se| *se != 0.0);
+    let se = estimate.se.filter(|se| *se != 0.0 && !estimate.mean.is_nan());
     let se = se.map_or_else(String::new, |se| format!(" (standard error {})", short(se)));
     format!("{}{se}", signed(estimate.mean))
 }
@@ -243,7 +243,7 @@ fn figure_text(subject: &Subject<'_>, name: &str, value: &Estimate) -> String {
     } else {
         String::new()
     };
-    format!("{}{whose} {}{}", spoken_figure(name), short(value.mean), plus_minus(value.se))
+    format!("{}{whose} {}", spoken_figure(name), uncertain(value.mean, value.se))
 }
 
 /// The figures of rows that were given for it, if there are any.

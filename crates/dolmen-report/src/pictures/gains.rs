@@ -4,7 +4,7 @@ use dolmen::score::Estimate;
 
 use super::members::{NINETY, around, score_ends};
 use crate::draw::{
-    Colour, Heading, Lane, Lanes, Mark, counted, extent, padded, plus_minus, short, signed,
+    Colour, Heading, Lane, Lanes, Mark, counted, extent, padded, short, signed, uncertain_gain,
 };
 use crate::subject::{INFINITE, is_nothing};
 use crate::{Options, Subject};
@@ -14,7 +14,7 @@ pub(super) fn gain(subject: &Subject<'_>, options: &Options) -> Option<String> {
     let Gains { over_best, over_uniform, is_chosen, mut words } = gains(subject)?;
     let lane = |name: &str, estimate: &Estimate| {
         let title = format!("{name}: {} {}", signed(estimate.mean), se_words(estimate));
-        let words = format!("{}{}", signed(estimate.mean), plus_minus(estimate.se));
+        let words = uncertain_gain(estimate.mean, estimate.se);
         let colour = if estimate.mean < 0.0 { Colour::Worse } else { Colour::First };
         Lane {
             interval: around(estimate, NINETY),

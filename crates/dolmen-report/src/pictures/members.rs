@@ -8,7 +8,7 @@ use dolmen::task::TaskKind;
 
 use crate::draw::{
     Colour, Grid, Heading, Lane, Lanes, Mark, Shade, capital, counted, extent, fixed, padded,
-    plus_minus, short, shown_lanes,
+    short, shown_lanes, uncertain,
 };
 use crate::subject::Whole;
 use crate::{Options, Subject};
@@ -117,7 +117,7 @@ pub(super) fn around(estimate: &Estimate, errors: f64) -> Option<[f64; 2]> {
 pub(super) const NINETY: f64 = 1.645;
 
 pub(super) fn with_error(estimate: &Estimate) -> String {
-    format!("{}{}", short(estimate.mean), plus_minus(estimate.se))
+    uncertain(estimate.mean, estimate.se)
 }
 
 /// Scores of members, stack and equal weights.

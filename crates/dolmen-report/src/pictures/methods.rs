@@ -6,7 +6,7 @@ use dolmen::evaluate::compare::{Comparison, LearningCurve, MethodResult, Outcome
 use super::Picture;
 use crate::draw::{
     Canvas, Colour, Fill, Frame, Grid, Heading, Lane, Lanes, Letters, MARGIN, Mark, NARROW, Pen,
-    SMALL, Scale, Shade, apart, extent, padded, plus_minus, short, told_apart, width,
+    SMALL, Scale, Shade, apart, extent, padded, short, told_apart, uncertain, width,
 };
 use crate::{Options, Subject};
 
@@ -61,10 +61,9 @@ pub(super) fn methods(subject: &Subject<'_>, options: &Options) -> Option<String
         let finite = method.split_scores.iter().filter(|v| v.is_finite()).count();
         let lost = method.split_scores.len() - finite;
         let mut title = format!(
-            "{}: {}{} over {finite} splits",
+            "{}: {} over {finite} splits",
             method.name,
-            short(method.mean),
-            plus_minus(Some(method.se))
+            uncertain(method.mean, Some(method.se))
         );
         if lost > 0 {
             title += &format!("; {lost} splits without a finite score");
@@ -376,7 +375,7 @@ pub(super) fn learning(subject: &Subject<'_>, options: &Options) -> Option<Strin
         );
         for (size, mean, se) in points {
             let title =
-                format!("{}, {size} rows: {}{}", spoken(name), short(*mean), plus_minus(Some(*se)));
+                format!("{}, {size} rows: {}", spoken(name), uncertain(*mean, Some(*se)));
             let at = plot.at((*size, *mean));
             plot.canvas.dot(at, 3.4, Fill::new(colour), &title);
         }

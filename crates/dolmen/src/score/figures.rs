@@ -61,9 +61,14 @@ pub fn residual(truth: f64, predicted: f64) -> f64 {
 /// What a number may be off by because it was rounded a few times.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
+/// Shares smaller than this are what rounding leaves of 0.
+const NOTHING: f64 = 1e-12;
+
 /// 1 - s / v for the mean squared error s and the variance v of numbers around `centre`; unknown where they do not vary.
 pub(super) fn explained(s: f64, v: f64, centre: f64) -> f64 {
-    if v > (ROUNDING * centre).powi(2) { 1.0 - s / v } else { f64::NAN }
+    let share = if v > (ROUNDING * centre).powi(2) { 1.0 - s / v } else { f64::NAN };
+    // What rounding leaves of 0, as of rows that are all predicted by their mean.
+    if share.abs() < NOTHING { 0.0 } else { share }
 }
 
 /// The figures of predicted numbers with their standard errors, over rows with a share. Those of RMSE and R^2 are by the
