@@ -9,7 +9,7 @@ use dolmen::recipe::{
 };
 
 use super::evidence::{intervals_title, show_check, show_coverage, show_figures, show_verdict};
-use crate::output::{Done, columns, counted, number};
+use crate::output::{Done, columns, counted, number, weight_bar};
 use crate::weigh::show as show_weighing;
 
 /// A report, and where the model went.
@@ -84,9 +84,14 @@ pub(crate) fn show_other(other: &OtherCombination, combiner: &str, out: &mut dyn
     order.sort_by(|a, b| b.score.total_cmp(&a.score));
     let weight =
         |member: &OtherMember| member.weight.map_or_else(|| "-".into(), |w| format!("{w:.4}"));
-    let row =
-        |member: &&OtherMember| vec![member.name.clone(), weight(member), number(member.score)];
-    columns(&["member", "weight", "score alone"], order.iter().map(row), out)?;
+    let weights = || other.members.iter().filter_map(|member| member.weight);
+    let bar = |member: &OtherMember| {
+        member.weight.map_or_else(String::new, |weight| weight_bar(weight, weights()))
+    };
+    let row = |member: &&OtherMember| {
+        vec![member.name.clone(), weight(member), bar(member), number(member.score)]
+    };
+    columns(&["member", "weight", "", "score alone"], order.iter().map(row), out)?;
     writeln!(out)?;
     for series in &other.series {
         let rows = series.labels.iter().zip(&series.values);

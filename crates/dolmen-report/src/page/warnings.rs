@@ -5,7 +5,8 @@ use dolmen::evaluate::explain::Importance;
 use dolmen::learner::{Diagnostics, Fitted};
 use dolmen::oos::CheckKind;
 use dolmen::recipe::{
-    AnyModel, Evidence, FitReport, MemberCorrelation, Model, ScoreReport, StackReport,
+    AnyModel, ColumnSketch, Evidence, FitReport, MemberCorrelation, Model, ScoreReport, Sketch,
+    StackReport,
 };
 use dolmen::score::Estimate;
 use dolmen::score::figures::Estimates;
@@ -50,6 +51,7 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
         if let Some(rows) = view.score.map(|score| score.rows).filter(|rows| *rows < FEW_ROWS) {
             warnings.push(format!("Few rows were given ({rows}): what they say is uncertain."));
         }
+        warnings.extend(empty_words(&without_values(subject)));
         if subject.knows_rows() {
             warnings.push(format!("{THE_SAME_ROWS}."));
         } else if let (Some(score), Some(check)) = (view.score, subject.check()) {
@@ -94,11 +96,37 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
     }
     if let Some(evidence) = subject.evidence() {
         of_evidence(evidence, &mut warnings);
-        if let Some(importance) = &evidence.importance {
+        // What inputs without values say of their importance is none of the model's doing.
+        let is_whole = without_values(subject).is_empty();
+        if let Some(importance) = evidence.importance.as_ref().filter(|_| is_whole) {
             warnings.extend(leak(importance, closeness(subject, evidence)));
         }
     }
     warnings
+}
+
+/// The columns that have no values in the rows given, or none that the model knows.
+pub(super) fn without_values(subject: &Subject<'_>) -> Vec<String> {
+    let given = subject.model().and_then(|view| view.evidence);
+    let is_empty = |own: &&ColumnSketch| match &own.sketch {
+        Sketch::Numbers(histogram) => histogram.total() == 0,
+        Sketch::Levels(levels) => levels.iter().all(|(_, rows)| *rows == 0),
+    };
+    let columns = given.map_or(&[][..], |evidence| &evidence.columns).iter();
+    columns.filter(is_empty).map(|own| format!("'{}'", own.name)).collect()
+}
+
+/// That columns have no values, in a sentence.
+fn empty_words(names: &[String]) -> Option<String> {
+    let (columns, have) = match names.len() {
+        0 => return None,
+        1 => ("This column has", "it has"),
+        _ => ("These columns have", "they have"),
+    };
+    Some(format!(
+        "{columns} no values in the rows given, or none that the model knows: {}. What is said of these rows says little of rows where {have} some.",
+        listed(names)
+    ))
 }
 
 /// What a stack without a check is to be told of: its weights may have been tried on other rows all the same.

@@ -10,7 +10,7 @@ use dolmen::task::TaskKind;
 
 use super::baseline::{self, Beside};
 use super::compared::{of_comparison, of_learning, of_sets};
-use super::warnings::FEW_ROWS;
+use super::warnings::{FEW_ROWS, without_values};
 use super::weighed::{by_other_rows, of_weighing};
 use super::worth::{self, unchecked, worth};
 use crate::Subject;
@@ -281,7 +281,9 @@ fn next(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
     let mut advice: Vec<String> = Vec::new();
     let given = subject.model().and_then(|view| view.score).filter(|_| !subject.knows_rows());
     let new_rows = given.map(|score| score.rows);
-    if let Some(Beside::NoBetter(_)) = beside_none(subject) {
+    if !without_values(subject).is_empty() {
+        advice.push("give rows with values in all columns, or fit without those that new rows do not have".into());
+    } else if let Some(Beside::NoBetter(_)) = beside_none(subject) {
         advice.push("as it is no better than no model, look for inputs that tell more of the target, or for rows like those it is to predict".into());
     }
     let check = stack.check.as_ref().filter(|check| !check.verdict.only_member);

@@ -19,14 +19,14 @@ pub(super) fn weights(subject: &Subject<'_>, options: &Options) -> Option<String
         (Some(weighing), ..) => (weighed(weighing), weight_words(subject, weighing)),
         (None, Some(other), _) => {
             let lane = |m: &dolmen::recipe::OtherMember| {
-                m.weight.map(|weight| Lane::new(&m.name, weight, fixed(weight, 3)))
+                m.weight.map(|weight| Lane::new(&m.name, weight, weight_text(weight)))
             };
             let lanes = other.members.iter().filter_map(lane).collect();
             (lanes, "How much each member counts. The combination is more than weights.".into())
         }
         (None, None, Subject::Comparison(comparison)) => {
             let lane = |m: &dolmen::evaluate::compare::MeanWeight| {
-                Lane::new(&m.name, m.weight, fixed(m.weight, 3))
+                Lane::new(&m.name, m.weight, weight_text(m.weight))
             };
             let lanes: Vec<Lane> = comparison.mean_weights.iter().map(lane).collect();
             (lanes, "The members' weights in the stack, averaged over the splits.".into())
@@ -54,6 +54,11 @@ pub(super) fn weights(subject: &Subject<'_>, options: &Options) -> Option<String
     Some(picture.draw(&lanes, options))
 }
 
+/// A weight; an exact zero is written as such.
+fn weight_text(weight: f64) -> String {
+    if weight == 0.0 { "0".into() } else { fixed(weight, 3) }
+}
+
 fn weighed(weighing: &Weighing) -> Vec<Lane> {
     let lane = |member: &WeighedMember| {
         let joined = |group: &Vec<String>| group.contains(&member.name);
@@ -69,7 +74,7 @@ fn weighed(weighing: &Weighing) -> Vec<Lane> {
         if let Some(loss) = member.loo_loss {
             title += &format!(", lost without it {}", short(loss));
         }
-        let words = if member.weight == 0.0 { "0".into() } else { fixed(member.weight, 3) };
+        let words = weight_text(member.weight);
         Lane {
             interval: member.interval.filter(|_| is_estimated),
             title,

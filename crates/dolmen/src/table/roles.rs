@@ -99,6 +99,7 @@ impl Roles {
         check_finite(&features)?;
         if self.target.is_none() {
             check_varies(&features)?;
+            notes.extend(constant_note(&features));
         }
         let assigned =
             Assigned { features, target, weights, groups, times, folds, dates, numbers, notes };
@@ -244,6 +245,30 @@ pub fn check_finite(features: &Features) -> Result<()> {
                 .with_hint("give a number, or leave the cell empty"))
         }
     }
+}
+
+/// Columns of a density whose values are all the same: it takes them to have some width all the same.
+fn constant_note(features: &Features) -> Option<String> {
+    let rows = features.rows();
+    let is_constant = |j: &usize| {
+        let mut known = rows.iter().map(|row| row[*j]).filter(|value| !value.is_nan());
+        let first = known.next();
+        rows.rows() > 1 && known.all(|value| Some(value) == first)
+    };
+    let fields = rows.schema().fields();
+    let found: Vec<String> = (0..fields.len())
+        .filter(is_constant)
+        .map(|j| format!("'{}'", fields[j].name))
+        .collect();
+    let (are, it, is) = match found.len() {
+        0 => return None,
+        1 => ("column", "it", "is"),
+        _ => ("columns", "them", "are"),
+    };
+    Some(format!(
+        "{are} {} {is} constant: log densities depend on a width that is assumed there; --drop leaves {it} out",
+        found.join(", ")
+    ))
 }
 
 /// Rows that are all equal have no density.
