@@ -37,6 +37,9 @@ pub(crate) fn run(report: &Report, common: &Common, out: &mut dyn Write) -> Done
     output::check_outputs(&read, &[("--output", output)])?;
     output.map_or(Ok(()), check_page)?;
     report.about.check_data()?;
+    if report.output.is_none() {
+        output::not_on_screen("a page", "page.html")?;
+    }
     if output.is_none() {
         output::not_json(common.format, "page")?;
     }

@@ -101,9 +101,8 @@ fn beside(subject: &Subject<'_>) -> String {
         (None, Some(honest)) => honest.uniform,
         (None, None) => subject.weighing().and_then(|own| own.uniform),
     };
-    let equal = uniform.map_or_else(String::new, |own| {
-        format!(", equal weights {}", uncertain(own.mean, own.se))
-    });
+    let equal = uniform
+        .map_or_else(String::new, |own| format!(", equal weights {}", uncertain(own.mean, own.se)));
     format!(" The best member, '{best}', has {} alone{equal}.", short(*score))
 }
 

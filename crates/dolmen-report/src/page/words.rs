@@ -282,7 +282,10 @@ fn next(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
     let given = subject.model().and_then(|view| view.score).filter(|_| !subject.knows_rows());
     let new_rows = given.map(|score| score.rows);
     if !without_values(subject).is_empty() {
-        advice.push("give rows with values in all columns, or fit without those that new rows do not have".into());
+        advice.push(
+            "give rows with values in all columns, or fit without those that new rows do not have"
+                .into(),
+        );
     } else if let Some(Beside::NoBetter(_)) = beside_none(subject) {
         advice.push("as it is no better than no model, look for inputs that tell more of the target, or for rows like those it is to predict".into());
     }

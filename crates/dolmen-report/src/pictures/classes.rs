@@ -102,7 +102,9 @@ fn draw_curves(subject: &Subject<'_>, options: &Options, what: &Shown<'_>, words
     );
     let curves: Vec<&ClassCurve> = curves.into_iter().filter(|own| !own.area.is_nan()).collect();
     let heading = Heading::new(what.title, &words, options);
-    let key = Some(KeyRoom { beside: KEY, lines: curves.len() });
+    let behind = |curve: &ClassCurve| format!(" ({})", fixed((what.figure)(curve), 3));
+    let named = curves.iter().map(|curve| (curve.class.as_str(), behind(curve)));
+    let key = Some(KeyRoom::for_names(named, KEY, options));
     let frame = Frame { height: 420.0, key, ..Frame::new(heading, what.x_name, what.y_name) };
     let mut plot = frame.open(options);
     if let Some(line) = what.chance {
@@ -115,10 +117,10 @@ fn draw_curves(subject: &Subject<'_>, options: &Options, what: &Shown<'_>, words
         let title = format!("{} ({} {figure})", curve.class, what.figure_name);
         plot.curve((what.points)(curve), Pen::series(*k, 2.2), &title);
     }
-    let entries = places.iter().zip(&curves).map(|(k, curve)| Entry {
-        behind: format!(" ({})", fixed((what.figure)(curve), 3)),
-        ..Entry::series(*k, &curve.class)
-    });
+    let entries = places
+        .iter()
+        .zip(&curves)
+        .map(|(k, curve)| Entry { behind: behind(curve), ..Entry::series(*k, &curve.class) });
     plot.draw_key(&entries.collect::<Vec<_>>());
     Ok(Some(plot.finish()))
 }

@@ -46,7 +46,11 @@ pub(super) fn importance(subject: &Subject<'_>, options: &Options) -> Option<Str
     let words = format!(
         "What the mean score loses when an input is shuffled among {} that {}, {}; whiskers are 90 % intervals.",
         counted(importance.rows, "row"),
-        if subject.knows_rows() { "look like those it was fitted to" } else { "the fits had not seen" },
+        if subject.knows_rows() {
+            "look like those it was fitted to"
+        } else {
+            "the fits had not seen"
+        },
         counted(importance.repeats, "time")
     );
     let picture = Lanes {

@@ -3,14 +3,17 @@
 use dolmen::combine::Method;
 use dolmen::combine::weigh::{WeighedMember, Weighing};
 use dolmen::ensemble::Kept;
+use dolmen::error::Error;
 use dolmen::score::Estimate;
+use dolmen::score::figures::{Estimates, higher_is_better};
 use dolmen::task::TaskKind;
 
+use super::Picture;
 use crate::draw::{
     Colour, Grid, Heading, Lane, Lanes, Mark, Shade, capital, counted, extent, fixed, padded,
     short, shown_lanes, uncertain,
 };
-use crate::subject::Whole;
+use crate::subject::{CHOSEN, Whole};
 use crate::{Options, Subject};
 
 /// Weights as bars with their intervals.
@@ -125,8 +128,15 @@ pub(super) fn with_error(estimate: &Estimate) -> String {
     uncertain(estimate.mean, estimate.se)
 }
 
-/// Scores of members, stack and equal weights.
-pub(super) fn scores(subject: &Subject<'_>, options: &Options) -> Option<String> {
+/// Scores of members, stack and equal weights; or one of the usual figures, if it is asked for.
+pub(super) fn scores(subject: &Subject<'_>, options: &Options) -> Picture {
+    match &options.input {
+        Some(figure) => of_figure(subject, figure, options),
+        None => Ok(of_scores(subject, options)),
+    }
+}
+
+fn of_scores(subject: &Subject<'_>, options: &Options) -> Option<String> {
     let (mut lanes, words) = score_lanes(subject)?;
     lanes.sort_by(|a, b| b.value.total_cmp(&a.value));
     let finite = extent(score_ends(&lanes));
@@ -153,6 +163,87 @@ pub(super) fn scores(subject: &Subject<'_>, options: &Options) -> Option<String>
             .filter(|v| v.is_finite()),
     };
     Some(picture.draw(&lanes, options))
+}
+
+/// What stands out with its figures, what else has some, and what rows they are of, in a sentence.
+struct Figured {
+    whole: (String, Estimates),
+    others: Vec<(String, Estimates)>,
+    words: String,
+}
+
+/// The usual figures, of rows that were given or of those held out.
+fn figured(subject: &Subject<'_>) -> Option<Figured> {
+    let given = match subject {
+        Subject::Score(report) => Some(*report),
+        _ => subject.model().and_then(|view| view.score),
+    };
+    if let Some(report) = given {
+        let plain =
+            |(name, mean): (&String, &f64)| (name.clone(), Estimate { mean: *mean, se: None });
+        let with_error = |(name, mean): (&String, &f64)| {
+            let se = report.figure_errors.get(name).copied();
+            (name.clone(), Estimate { mean: *mean, se })
+        };
+        let member = |m: &dolmen::recipe::ScoredMember| {
+            (m.name.clone(), m.figures.iter().map(plain).collect())
+        };
+        return Some(Figured {
+            whole: (subject.whole().name().into(), report.figures.iter().map(with_error).collect()),
+            others: report.members.iter().map(member).collect(),
+            words: subject.given_words(report.rows),
+        });
+    }
+    let figures = subject.stack()?.figures.as_ref()?;
+    let tried = [
+        (subject.tried_name(), &figures.stack, matches!(subject.whole(), Whole::Stack)),
+        (CHOSEN, &figures.best_member, matches!(subject.whole(), Whole::Member(_))),
+        ("equal weights", &figures.uniform, subject.whole() == Whole::Average),
+    ];
+    let named = |(name, own, _): &(&str, &Estimates, bool)| (name.to_string(), (*own).clone());
+    let words = if figures.held_out {
+        "On rows held out."
+    } else {
+        "On the rows that the weights were learned from, which flatters."
+    };
+    Some(Figured {
+        whole: tried.iter().find(|(.., is_kept)| *is_kept).map(named)?,
+        others: tried.iter().filter(|(.., is_kept)| !is_kept).map(named).collect(),
+        words: words.into(),
+    })
+}
+
+/// One of the usual figures, of everything that has it.
+fn of_figure(subject: &Subject<'_>, figure: &str, options: &Options) -> Picture {
+    let Some(Figured { whole, others, words }) = figured(subject) else { return Ok(None) };
+    if !whole.1.contains_key(figure) {
+        let names: Vec<&str> = whole.1.keys().map(String::as_str).collect();
+        let expected = format!("a figure: {}", names.join(", "));
+        return Err(Error::param("input", expected, figure).suggesting(figure, names));
+    }
+    let lane = |(name, own): &(String, Estimates)| own.get(figure).map(|own| estimated(name, own));
+    let mut lanes: Vec<Lane> = lane(&whole)
+        .into_iter()
+        .map(|own| Lane { is_strong: true, ..own })
+        .chain(others.iter().filter_map(lane).map(|own| Lane { colour: Colour::Muted, ..own }))
+        .collect();
+    let (is_rising, line) = (higher_is_better(figure), lanes.first().map(|lane| lane.value));
+    lanes.sort_by(|a, b| a.value.total_cmp(&b.value));
+    if is_rising {
+        lanes.reverse();
+    }
+    let Some(ends) = extent(score_ends(&lanes)) else { return Ok(None) };
+    let better = if is_rising { "higher" } else { "lower" };
+    let x_name = format!("{} ({better} is better)", figure.replace('_', " "));
+    let picture = Lanes {
+        heading: Heading::new("Figures", &format!("{words}{}", error_words(&lanes)), options),
+        mark: Mark::Dot,
+        domain: padded(ends, 0.06),
+        x_name: &x_name,
+        things: "members",
+        line: line.filter(|value| value.is_finite()),
+    };
+    Ok(Some(picture.draw(&lanes, options)))
 }
 
 /// What the signs of errors mean, where there are any.

@@ -118,6 +118,9 @@ pub(crate) fn is_hopeless(ranks: &Ranks) -> bool {
     ranks.critical_difference > ranks.methods.len() as f64 - 1.0
 }
 
+/// The part of the width that names at one side of it may take.
+const MOST_NAMES: f64 = 0.34;
+
 /// The critical-difference diagram: methods at their mean ranks, those that cannot be told apart joined.
 pub(super) fn ranks(subject: &Subject<'_>, options: &Options) -> Option<String> {
     let Subject::Sets(sets) = subject else { return None };
@@ -137,7 +140,11 @@ pub(super) fn ranks(subject: &Subject<'_>, options: &Options) -> Option<String> 
     // The better half is named at the left, the other at the right; all at the right where there is no room for both.
     let is_narrow = options.width < NARROW;
     let (at_left, share) = if is_narrow { (0, 0.45) } else { (count.div_ceil(2), 0.24) };
-    let names = share * options.width;
+    let named = methods.iter().map(|own| format!("{} {:.2}", spoken(&own.name), own.rank));
+    let longest = named.map(|text| width(&text, SMALL)).fold(0.0, f64::max) + 2.0;
+    // Long names may take more, as long as there is room for the ranks between them.
+    let most = if is_narrow { share } else { MOST_NAMES };
+    let names = longest.min(most * options.width).max(share * options.width);
     let before = if is_narrow { 0.0 } else { names };
     let top = heading.height() + 44.0;
     let x = Scale::linear(
@@ -338,10 +345,12 @@ pub(super) fn learning(subject: &Subject<'_>, options: &Options) -> Option<Strin
         "Means over the same test parts, with standard errors as bands; the axis below is logarithmic.{}",
         zero_words(&last.comparison)
     );
+    let sizes: Vec<f64> = curve.sizes.iter().map(|point| point.size as f64).collect();
     let frame = Frame {
         x,
         y,
         right: room,
+        x_ticks: Some(&sizes),
         log_x: true,
         height: 360.0,
         ..Frame::new(Heading::new("Learning curves", &words, options), "rows learned from", &y_name)
@@ -374,8 +383,7 @@ pub(super) fn learning(subject: &Subject<'_>, options: &Options) -> Option<Strin
             spoken(name),
         );
         for (size, mean, se) in points {
-            let title =
-                format!("{}, {size} rows: {}", spoken(name), uncertain(*mean, Some(*se)));
+            let title = format!("{}, {size} rows: {}", spoken(name), uncertain(*mean, Some(*se)));
             let at = plot.at((*size, *mean));
             plot.canvas.dot(at, 3.4, Fill::new(colour), &title);
         }

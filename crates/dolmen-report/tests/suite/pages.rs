@@ -236,7 +236,10 @@ fn losses_in_units_of_their_own_share_no_axis() {
     assert!(svg.contains("first round = 1"), "losses as shares of the first");
     let member = Some(fit.model.member_names()[0].clone());
     let svg = draw(&subject, Kind::Training, &Options { member, ..Options::default() }).unwrap();
-    assert!(svg.contains("squared error of rows held out, first round = 1"), "of a single one, too");
+    assert!(
+        svg.contains("squared error of rows held out, first round = 1"),
+        "of a single one, too"
+    );
 }
 
 #[test]

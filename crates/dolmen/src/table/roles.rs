@@ -256,10 +256,8 @@ fn constant_note(features: &Features) -> Option<String> {
         rows.rows() > 1 && known.all(|value| Some(value) == first)
     };
     let fields = rows.schema().fields();
-    let found: Vec<String> = (0..fields.len())
-        .filter(is_constant)
-        .map(|j| format!("'{}'", fields[j].name))
-        .collect();
+    let found: Vec<String> =
+        (0..fields.len()).filter(is_constant).map(|j| format!("'{}'", fields[j].name)).collect();
     let (are, it, is) = match found.len() {
         0 => return None,
         1 => ("column", "it", "is"),
