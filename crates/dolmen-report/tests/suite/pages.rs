@@ -145,7 +145,7 @@ fn experts_gates_and_stages_are_drawn() {
     assert!(leaves.contains(">yes<") && leaves.contains(">no<"), "leaves name classes");
     // What is wrong is the member, not the picture.
     for (kind, member, named) in [
-        (Kind::Tree, "nope", "experts(count=2)"),
+        (Kind::Tree, "nope", "suits: adaboost(rounds=8)"),
         (Kind::Tree, "experts(count=2)", "adaboost(rounds=8)"),
         (Kind::Gate, "adaboost(rounds=8)", "experts(count=2)"),
         (Kind::Weights, "adaboost(rounds=8)", "left out"),
