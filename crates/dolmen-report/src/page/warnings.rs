@@ -57,6 +57,9 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
         } else if let (Some(score), Some(check)) = (view.score, subject.check()) {
             warnings.extend(unlike_check(score, check));
         }
+        if let Some(score) = view.score.filter(|_| !subject.knows_rows()) {
+            warnings.extend(lost_coverage(subject, score));
+        }
         if let Some(report) = view.model.report() {
             warnings.extend(report.data_notes().iter().map(|note| capital(note)));
         }
@@ -235,6 +238,26 @@ fn unlike_check(score: &ScoreReport, check: &Assessment) -> Option<String> {
         )),
         _ => None,
     }
+}
+
+/// That the widest intervals hold the truth of rows given far less often than of rows held out, in a sentence.
+fn lost_coverage(subject: &Subject<'_>, score: &ScoreReport) -> Option<String> {
+    /// Standard errors of the difference that chance does not bring, and the least that is worth a word.
+    const ERRORS: f64 = 4.0;
+    const LEAST: f64 = 0.03;
+    let given = score.intervals.as_ref()?.last()?;
+    let own = &subject.stack()?.intervals.as_ref()?.coverage;
+    let own = own.iter().find(|own| own.level == given.level)?;
+    let error = given.measured.se?.hypot(own.measured.se?);
+    let lost = own.measured.mean - given.measured.mean;
+    (lost > LEAST && lost > ERRORS * error).then(|| {
+        format!(
+            "{:.0} % intervals hold {:.1} % of the rows given, of rows held out they held {:.1} %: the rows are unlike those learned from.",
+            100.0 * given.level,
+            100.0 * given.measured.mean,
+            100.0 * own.measured.mean
+        )
+    })
 }
 
 /// Names in a sentence, the first of very many.

@@ -233,7 +233,22 @@ fn on_held_out(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> Str
     } else {
         ""
     };
-    format!("{rows}{before}: {}.{ONE_ERROR}{honest}", figure_text.join(", "))
+    let ranked = ranked_better(stack).unwrap_or_default();
+    format!("{rows}{before}: {}.{ONE_ERROR}{honest}{ranked}", figure_text.join(", "))
+}
+
+/// That equal weights rank the classes clearly better than the stack that is kept, in a sentence.
+fn ranked_better(stack: &StackReport) -> Option<String> {
+    let figures = stack.figures.as_ref().filter(|_| stack.kept == "stack")?;
+    let (own, equal) = (figures.stack.get("auc")?, figures.uniform.get("auc")?);
+    // Of the same rows: the errors have much in common, so that this is a careful bound.
+    let error = own.se?.hypot(equal.se?);
+    (equal.mean - own.mean > 2.0 * error && error > 0.0).then(|| {
+        format!(
+            " Equal weights rank the classes better (AUC {}): where only the order of the rows counts, they are the better choice (--combiner uniform).",
+            short(equal.mean)
+        )
+    })
 }
 
 /// A figure with its standard error.

@@ -216,7 +216,8 @@ fn figured(subject: &Subject<'_>) -> Option<Figured> {
 /// One of the usual figures, of everything that has it.
 fn of_figure(subject: &Subject<'_>, figure: &str, options: &Options) -> Picture {
     let Some(Figured { whole, others, words }) = figured(subject) else {
-        let expected = "left out: the usual figures are known of models only, on rows held out or given";
+        let expected =
+            "left out: the usual figures are known of models only, on rows held out or given";
         let is_shown = score_lanes(subject).is_some();
         return if is_shown { Err(Error::param("input", expected, figure)) } else { Ok(None) };
     };
