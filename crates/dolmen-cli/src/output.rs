@@ -1,6 +1,6 @@
 //! Results as tables, numbers as people read them, failures as two lines.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use comfy_table::presets::NOTHING;
@@ -84,6 +84,16 @@ pub(crate) fn not_json(format: Format, what: &str) -> Result<(), Error> {
     }
     let error = Error::param("--format", format!("text where stdout is the {what}"), "json");
     Err(error.with_hint("-o FILE writes it to a file, and stdout says so in JSON"))
+}
+
+/// Refuses to write what nobody reads to a terminal; `-o -` does it all the same.
+pub(crate) fn not_on_screen(what: &str, files: &str) -> Result<(), Error> {
+    if !io::stdout().is_terminal() {
+        return Ok(());
+    }
+    let expected = format!("the name of a file: {what} is nothing to read on a terminal");
+    let error = Error::param("--output", expected, "left out");
+    Err(error.with_hint(format!("-o {files}, or > FILE")))
 }
 
 /// Whether a file's name means standard input or output.

@@ -17,7 +17,8 @@ pub(crate) struct Shows {
     /// Where the most telling picture of the result is drawn: SVG, or PNG by extension. `dolmen plot` draws all others.
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
-    /// Where a page about the result is written: one HTML file with words, tables and pictures, which needs nothing else.
+    /// Where a page about the result is written: one HTML file with words, tables and pictures, which needs nothing else. `fit`
+    /// measures for it how much each input matters, too, which may take longer than the fit itself.
     #[arg(long, value_name = "HTML")]
     pub(crate) report: Option<PathBuf>,
 }

@@ -92,6 +92,9 @@ const WIDTHS: std::ops::RangeInclusive<f64> = 420.0..=4000.0;
 
 pub(crate) fn run(plot: &Plot, common: &Common, out: &mut dyn Write) -> Done {
     plot.check()?;
+    if plot.output.is_none() && !plot.list {
+        output::not_on_screen("a picture", "picture.svg or -o picture.png")?;
+    }
     // Read here, not by the parser of the options, which would not tell what a misspelt name was meant to be.
     let wanted: Option<Kind> = plot.kind.as_deref().map(str::parse).transpose()?;
     let run = common.run()?;
@@ -100,6 +103,7 @@ pub(crate) fn run(plot: &Plot, common: &Common, out: &mut dyn Write) -> Done {
     let input = Input::read(&plot.subject, &plot.about, explain, common, &run)?;
     drop(run);
     let subject = input.subject();
+    tell_known(&subject, common);
     if plot.list {
         return list(&subject, common, out);
     }
@@ -129,9 +133,19 @@ pub(crate) fn run(plot: &Plot, common: &Common, out: &mut dyn Write) -> Done {
     Ok(out.write_all(svg.as_bytes())?)
 }
 
+/// Whether rows were given, fewer than the picture `pit` has bars.
+fn has_few_rows(subject: &Subject<'_>) -> bool {
+    let Subject::Model(view) = subject else { return false };
+    let levels = view.evidence.and_then(|evidence| evidence.levels.as_ref());
+    levels.is_some_and(|levels| levels.total() < levels.counts.len())
+}
+
 /// What to do where a picture does not suit.
 fn cure(subject: &Subject<'_>, kind: Kind) -> &'static str {
     match kind {
+        Kind::Pit if has_few_rows(subject) => {
+            "it has a bar for each twentieth of the rows, and fewer than twenty rows tell nothing of their heights"
+        }
         _ if !kinds_with_data(subject).contains(&kind) => match kind {
             Kind::Tree => "a forest has trees, too: --member NAME draws its first",
             Kind::Training => {
@@ -261,6 +275,7 @@ impl Input {
             Error::file(path, format!("not what `compare --format json` prints: {e}"))
         };
         let document: serde_json::Value = serde_json::from_str(&text).map_err(unreadable)?;
+        refuse_other_results(path, &document)?;
         if document.get("sizes").is_some() {
             serde_json::from_value(document).map(Self::Learning).map_err(unreadable)
         } else if document.get("sets").is_some() {
@@ -286,6 +301,31 @@ impl Input {
     }
 }
 
+/// Refuses what other verbs print as JSON: it is not what pictures are made from.
+fn refuse_other_results(path: &Path, document: &serde_json::Value) -> Result<()> {
+    let has = |key: &str| document.get(key).is_some();
+    if ["sizes", "sets", "methods"].into_iter().any(has) {
+        return Ok(());
+    }
+    let what = match () {
+        () if has("kept") || has("combined") => "the JSON of a fit",
+        () if has("gain_over_best") || has("members") => "the JSON of a score or of weights",
+        () => "no JSON of a comparison",
+    };
+    let takes = "plot takes a model (.dolmen), a kept matrix (.parquet) or what `compare --format json` printed";
+    let of_model = document.get("model").and_then(|model| model.as_str());
+    let model = of_model.map_or_else(String::new, |model| format!("; the model is {model}"));
+    Err(Error::file(path, format!("{what}: {takes}{model}")))
+}
+
+/// Tells where rows that were given look like those that the model was fitted to.
+pub(crate) fn tell_known(subject: &Subject<'_>, common: &Common) {
+    if subject.knows_rows() {
+        let text = "the rows given look like those that the model was fitted to: what they show says nothing of new rows";
+        output::note(common, text);
+    }
+}
+
 /// Refuses a table: it says nothing of what its columns are, and `weigh`, which is told, draws it.
 fn refuse_table(path: &Path) -> Result<()> {
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
@@ -302,8 +342,8 @@ impl About {
     /// Refuses --rows for a picture on which there are none.
     fn check_rows(&self, kind: Kind) -> Result<()> {
         if self.rows && !shows_rows(kind) {
-            let none = format!("left out: the picture '{kind}' shows no single rows");
-            return Err(Error::param("rows", none, "given"));
+            let none = format!("left out for the picture '{kind}', which shows no single rows");
+            return Err(Error::param("--rows", none, "given"));
         }
         if kind == Kind::Dependence { Ok(()) } else { self.check_data() }
     }

@@ -10,7 +10,7 @@ use crate::again::again;
 use crate::args::Common;
 use crate::output::{self, Done};
 use crate::picture::{check_page, write_page};
-use crate::plot::{About, Input};
+use crate::plot::{About, Input, tell_known};
 
 /// Write one page about a model: a summary in words, members, weights, check, pictures, warnings and the recipe.
 ///
@@ -38,12 +38,16 @@ pub(crate) fn run(report: &Report, common: &Common, out: &mut dyn Write) -> Done
     output::check_outputs(&read, &[("--output", output)])?;
     output.map_or(Ok(()), check_page)?;
     report.about.check_data()?;
+    if report.output.is_none() {
+        output::not_on_screen("a page", "page.html")?;
+    }
     if output.is_none() {
         output::not_json(common.format, "page")?;
     }
     let run = common.run()?;
     let input = Input::read(&report.subject, &report.about, true, common, &run)?;
     drop(run);
+    tell_known(&input.subject(), common);
     // A matrix is weighed here; what made a comparison is not known any more.
     let is_weighed = matches!(input, Input::Weighing(..));
     let again = is_weighed.then(|| again(common, common.seed.unwrap_or_default(), None));

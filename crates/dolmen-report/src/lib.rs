@@ -112,18 +112,46 @@ pub fn kinds_with_data(subject: &Subject<'_>) -> Vec<Kind> {
 
 /// Draws a picture as SVG; an error if it does not suit the subject, or is not about what the options name.
 pub fn draw(subject: &Subject<'_>, kind: Kind, options: &Options) -> Result<String> {
-    if let Some(drawn) = pictures::draw(subject, kind, options)? {
+    let drawn = match pictures::draw(subject, kind, options) {
+        // Of members that there are, not all suit.
+        Err(Error::Param { name, .. }) if name == "member" => None,
+        other => other?,
+    };
+    if let Some(drawn) = drawn {
         check_choice(kind, options)?;
         return Ok(drawn);
     }
     let suitable = kinds(subject);
-    if let Some(member) = options.member.as_ref().filter(|_| suitable.contains(&kind)) {
-        return Err(Error::param("member", member_with(subject, kind, options), member));
+    if let Some(error) = unsuitable_member(subject, kind, options, &suitable) {
+        return Err(error);
     }
     let names: Vec<&str> = suitable.iter().map(|kind| kind.name()).collect();
     let expected =
         if names.is_empty() { "none: there is nothing to draw".into() } else { names.join(", ") };
     Err(Error::param("picture", expected, kind.name()))
+}
+
+/// Why a picture is not drawn of the member that was asked for; nothing where the picture itself does not suit.
+fn unsuitable_member(
+    subject: &Subject<'_>,
+    kind: Kind,
+    options: &Options,
+    suitable: &[Kind],
+) -> Option<Error> {
+    let (view, member) = (subject.model()?, options.member.as_ref()?);
+    let known = view.model.member_names();
+    let is_known = known.contains(member);
+    if !suitable.contains(&kind) && (is_known || !pictures::takes_member(kind)) {
+        return None;
+    }
+    let error = Error::param("member", member_with(subject, kind, options), member);
+    Some(match kind {
+        _ if !is_known => error.suggesting(member, known.iter().map(String::as_str)),
+        Kind::Training => error.with_hint(format!(
+            "'{member}' held out no rows to stop in time: boosting does where these are 50 or more, a tenth of all unless held_out is larger"
+        )),
+        _ => error,
+    })
 }
 
 /// Refuses a choice that the picture does not have.

@@ -10,6 +10,8 @@ use dolmen::score::Estimate;
 use dolmen::table::Features;
 use dolmen::task::TaskKind;
 
+use crate::draw::counted;
+
 /// What pictures are made from.
 #[derive(Debug, Clone, Copy)]
 pub enum Subject<'a> {
@@ -195,7 +197,7 @@ impl<'a> Subject<'a> {
 
     /// Whether the rows given look like those that the model was fitted to: as many, with all columns alike. A model knows its rows by
     /// the histograms of their columns only.
-    pub(crate) fn knows_rows(&self) -> bool {
+    pub fn knows_rows(&self) -> bool {
         let Some(ModelView { model, evidence: Some(given), score: Some(score), .. }) = self.model()
         else {
             return false;
@@ -206,7 +208,16 @@ impl<'a> Subject<'a> {
             None => return false,
         };
         let own = model.evidence().map_or(&[][..], |own| &own.columns);
-        score.rows + score.without_truth == learned && !own.is_empty() && own == given.columns
+        // Rows without a target were not learned from, but may have been counted.
+        let counts = [score.rows, score.rows + score.without_truth];
+        counts.contains(&learned) && !own.is_empty() && own == given.columns
+    }
+
+    /// What is said of so many rows that were given for a picture.
+    pub(crate) fn given_words(&self, rows: usize) -> String {
+        let were = if rows == 1 { "was" } else { "were" };
+        let known = if self.knows_rows() { format!(" {THE_SAME_ROWS}.") } else { String::new() };
+        format!("On {} that {were} given for it.{known}", counted(rows, "row"))
     }
 
     /// What is lost when scores fall, in words.
@@ -248,6 +259,9 @@ impl Whole<'_> {
         }
     }
 }
+
+/// What rows tell that a model was fitted to, in a sentence.
+pub(crate) const THE_SAME_ROWS: &str = "The rows given look like those it was fitted to, as many of them with the same values in every column: they tell nothing of new rows";
 
 /// What the AUC of more than two classes is.
 pub(crate) const OVER_PAIRS: &str = "Hand and Till's mean over pairs of classes";

@@ -181,6 +181,10 @@ pub(crate) fn run(fit: &Fit, common: &Common, out: &mut dyn Write) -> Done {
     fit.check_outputs()?;
     let recipe = fit.recipe(common)?;
     let run = if recipe.budget.is_some() { common.patient_run()? } else { common.run()? };
+    if fit.shows.report.is_some() && !fit.explain && recipe.target.is_some() && !recipe.alone {
+        let text = "for --report kept members are fitted on the folds once more, to measure how much each input matters";
+        note(common, text);
+    }
     let (mut kept, mut shown, mut is_kept) = (None, 0, false);
     let fitted = match recipe.open(&fit.data, &run)? {
         Opened::Whole(data) => {

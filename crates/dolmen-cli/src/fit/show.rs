@@ -9,7 +9,7 @@ use dolmen::recipe::{
 };
 
 use super::evidence::{intervals_title, show_check, show_coverage, show_figures, show_verdict};
-use crate::output::{Done, columns, counted, number};
+use crate::output::{Done, columns, counted, number, weight_bar};
 use crate::weigh::show as show_weighing;
 
 /// A report, and where the model went.
@@ -84,9 +84,23 @@ pub(crate) fn show_other(other: &OtherCombination, combiner: &str, out: &mut dyn
     order.sort_by(|a, b| b.score.total_cmp(&a.score));
     let weight =
         |member: &OtherMember| member.weight.map_or_else(|| "-".into(), |w| format!("{w:.4}"));
-    let row =
-        |member: &&OtherMember| vec![member.name.clone(), weight(member), number(member.score)];
-    columns(&["member", "weight", "score alone"], order.iter().map(row), out)?;
+    let weights: Vec<f64> = other.members.iter().filter_map(|member| member.weight).collect();
+    let bar = |member: &OtherMember| {
+        // What is written as 0 has no bar.
+        let weight = member.weight.filter(|weight| *weight >= 5e-5).unwrap_or(0.0);
+        (!weights.is_empty()).then(|| weight_bar(weight, weights.iter().copied()))
+    };
+    let row = |member: &&OtherMember| {
+        let cells = [member.name.clone(), weight(member)].into_iter().chain(bar(member));
+        cells.chain([number(member.score)]).collect::<Vec<String>>()
+    };
+    // Without weights there is nothing to be seen of them.
+    let header: &[&str] = if weights.is_empty() {
+        &["member", "weight", "score alone"]
+    } else {
+        &["member", "weight", "", "score alone"]
+    };
+    columns(header, order.iter().map(row), out)?;
     writeln!(out)?;
     for series in &other.series {
         let rows = series.labels.iter().zip(&series.values);

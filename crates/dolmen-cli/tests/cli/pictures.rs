@@ -129,7 +129,10 @@ fn options_that_change_nothing_are_refused() {
     let refused = plot(&["weights", "--input", "Sepal.Width"]);
     assert!(refused.contains("input must be left out"), "{refused}");
     let refused = plot(&["tree", "--member", "nope"]);
-    assert!(refused.contains("member must be one of logistic, tree"), "{refused}");
+    assert!(
+        refused.contains("member must be one that the picture 'tree' suits: tree"),
+        "{refused}"
+    );
     let refused = plot(&["roc", "--data", "iris.csv", "--rows"]);
     assert!(refused.contains("rows must be left out"), "{refused}");
     let refused = folder.refuses(&["report", "iris.dolmen", "--rows"]);

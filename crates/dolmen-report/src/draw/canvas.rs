@@ -255,6 +255,15 @@ impl Canvas {
         self.write_text(&numbers(&[("x", x), ("y", y)]), text, letters, title);
     }
 
+    /// A text with paper around its letters, so that it is read on marks, too.
+    pub(crate) fn haloed_text(&mut self, (x, y): (f64, f64), text: &str, letters: Letters) {
+        let at = numbers(&[("x", x), ("y", y)]);
+        let halo = self.stroke(Pen::new(Colour::Paper, 3.0).faded(0.85));
+        let halo = format!(r#"{halo} stroke-linejoin="round" aria-hidden="true""#);
+        self.write_painted(&at, text, letters, &halo, "");
+        self.write_text(&at, text, letters, "");
+    }
+
     /// A text that is read from below, at a place.
     pub(crate) fn upright_text(&mut self, (x, y): (f64, f64), text: &str, letters: Letters) {
         let turn = format!(r#" transform="translate({} {}) rotate(-90)""#, place(x), place(y));
@@ -274,6 +283,11 @@ impl Canvas {
     }
 
     fn write_text(&mut self, at: &str, text: &str, letters: Letters, title: &str) {
+        let paint = letters.colour.attributes(Paint::Fill, self.theme);
+        self.write_painted(at, text, letters, &paint, title);
+    }
+
+    fn write_painted(&mut self, at: &str, text: &str, letters: Letters, paint: &str, title: &str) {
         if text.is_empty() {
             return;
         }
@@ -283,7 +297,6 @@ impl Canvas {
             Anchor::End => r#" text-anchor="end""#,
         };
         let weight = if letters.is_bold { r#" font-weight="600""# } else { "" };
-        let paint = letters.colour.attributes(Paint::Fill, self.theme);
         let size = place(letters.size);
         _ = write!(
             self.body,

@@ -3,6 +3,7 @@
 use super::canvas::{Canvas, Letters, Pen};
 use super::colour::Colour;
 use super::key::KeyRoom;
+use super::number::fixed;
 use super::plot::{Hover, Plot};
 use super::scale::{Scale, Ticks};
 use super::text::{fitted, told_apart, width, wrapped};
@@ -88,6 +89,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) x_levels: Option<&'a [String]>,
     /// What stands for itself to the right of the axis of numbers, such as a missing one.
     pub(crate) x_aside: Option<&'a str>,
+    /// The values of x that are named where there is room for them, if not round ones.
+    pub(crate) x_ticks: Option<&'a [f64]>,
 }
 
 impl<'a> Frame<'a> {
@@ -109,6 +112,7 @@ impl<'a> Frame<'a> {
             y_ticks,
             x_levels,
             x_aside,
+            x_ticks: None,
         }
     }
 
@@ -174,7 +178,10 @@ impl<'a> Frame<'a> {
             Some(levels) => {
                 levels.iter().cloned().enumerate().map(|(k, n)| (k as f64, n)).collect()
             }
-            None => ticks_across(x, 80.0, SMALL, label_edges(canvas)),
+            None => match self.x_ticks {
+                Some(values) => ticks_at(values, x, label_edges(canvas)),
+                None => ticks_across(x, 80.0, SMALL, label_edges(canvas)),
+            },
         };
         let labels: Vec<&str> = ticks.iter().map(|(_, label)| label.as_str()).collect();
         let cut = told_apart(&labels, SMALL, LONGEST_LEVEL);
@@ -220,6 +227,22 @@ pub(crate) fn ticks_across(x: &Scale, apart: f64, letters: f64, edges: (f64, f64
         let fitting = thinned.chain([ends]).find(|ticks| !overlap(ticks));
         fitting.unwrap_or_else(|| few.into_iter().take(1).collect())
     })
+}
+
+/// Ticks at these values, from the largest down as many as have room for their labels.
+fn ticks_at(values: &[f64], x: &Scale, edges: (f64, f64)) -> Ticks {
+    let (mut ticks, mut free) = (Ticks::new(), f64::INFINITY);
+    for value in values.iter().rev() {
+        let label = fixed(*value, 0);
+        let (middle, half) =
+            (label_place(x.at(*value), &label, SMALL, edges), width(&label, SMALL) / 2.0);
+        if middle + half <= free {
+            free = middle - half - 6.0;
+            ticks.push((*value, label));
+        }
+    }
+    ticks.reverse();
+    ticks
 }
 
 /// The middle of a label: below its place, but within the edges.

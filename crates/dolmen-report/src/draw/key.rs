@@ -5,6 +5,7 @@ use super::colour::{COLOURS, Colour};
 use super::frame::{MARGIN, SMALL};
 use super::plot::Plot;
 use super::text::{told_apart, width};
+use crate::Options;
 
 /// Pictures narrower than this have their keys below the marks, and names at one side only.
 pub(crate) const NARROW: f64 = 480.0;
@@ -23,7 +24,23 @@ pub(crate) struct KeyRoom {
     pub(crate) lines: usize,
 }
 
+/// The part of a picture that a key beside the marks may take.
+const MOST_BESIDE: f64 = 0.42;
+
 impl KeyRoom {
+    /// Room for these names with what stands behind them: no less than `least`, and no more than leaves room for the marks.
+    pub(crate) fn for_names<'a>(
+        named: impl Iterator<Item = (&'a str, String)> + Clone,
+        least: f64,
+        options: &Options,
+    ) -> Self {
+        let longest =
+            named.clone().map(|(name, behind)| width(name, SMALL) + width(&behind, SMALL));
+        let needed = longest.fold(0.0, f64::max) + 14.0 + SIGN + 4.0 + MARGIN;
+        let beside = needed.min(MOST_BESIDE * options.width).max(least);
+        Self { beside, lines: named.count() }
+    }
+
     /// What it takes to the right of the marks of a picture this wide, and below them.
     pub(super) fn taken(self, picture: f64) -> (f64, f64) {
         if picture < NARROW {

@@ -10,6 +10,9 @@ use crate::Options;
 /// Lanes shown; the others are counted in a line.
 const MOST: usize = 40;
 const LANE: f64 = 26.0;
+/// How much higher a lane is whose name stands above its mark, and the room for marks below which it does.
+const NAME_ABOVE: f64 = 15.0;
+const LEAST_MARKS: f64 = 120.0;
 /// Bold letters are wider by this.
 const BOLD: f64 = 1.12;
 /// The part of the width that names may take.
@@ -80,28 +83,36 @@ impl Lanes<'_> {
     pub(crate) fn draw(self, lanes: &[Lane], options: &Options) -> String {
         let shown = shown_lanes(lanes);
         let top = self.heading.height();
-        let bottom = top + LANE * shown.len() as f64;
-        let more = if lanes.len() > shown.len() { LANE } else { 0.0 };
-        let mut canvas = Canvas::new(options.width, bottom + more + 56.0, options);
-        self.heading.draw(&mut canvas);
         let widest = |widths: &mut dyn Iterator<Item = f64>| widths.fold(0.0, f64::max);
         let names = widest(&mut shown.iter().map(|lane| lane.name_width()))
             .min(NAMES * options.width)
             + 4.0;
         let words = widest(&mut shown.iter().map(|lane| width(&lane.words, SMALL)));
         let brackets = brackets(&shown);
-        let left = MARGIN + bracket_room(&brackets) + names + 12.0;
+        let edge = MARGIN + bracket_room(&brackets);
         let right = options.width - MARGIN - words - 14.0;
+        let is_above = right - (edge + names + 12.0) < LEAST_MARKS;
+        let (left, names, lane_height) = if is_above {
+            (edge + 6.0, options.width - MARGIN - edge, LANE + NAME_ABOVE)
+        } else {
+            (edge + names + 12.0, names, LANE)
+        };
+        let bottom = top + lane_height * shown.len() as f64;
+        let more = if lanes.len() > shown.len() { LANE } else { 0.0 };
+        let mut canvas = Canvas::new(options.width, bottom + more + 56.0, options);
+        self.heading.draw(&mut canvas);
         let x = Scale::linear(self.domain, (left, right));
         self.grid(&mut canvas, &x, (top, bottom));
         let all: Vec<&str> = shown.iter().map(|lane| lane.name.as_str()).collect();
         let cut = told_apart(&all, SMALL, names);
         for (k, (lane, name)) in shown.iter().zip(&cut).enumerate() {
-            let y = top + LANE * (k as f64 + 0.5);
+            let y = top + lane_height * (k as f64 + 1.0) - LANE / 2.0;
             let wide = if lane.is_strong { BOLD } else { 1.0 };
-            self.lane(&mut canvas, &x, lane, y, &fitted(name, SMALL * wide, names));
+            let name_at = if is_above { (edge, y - 12.0) } else { (left - 12.0, y + 4.0) };
+            let name = (fitted(name, SMALL * wide, names), name_at, is_above);
+            self.lane(&mut canvas, &x, lane, y, &name);
         }
-        draw_brackets(&mut canvas, &brackets, top);
+        draw_brackets(&mut canvas, &brackets, (top + lane_height - LANE, lane_height));
         if more > 0.0 {
             let text = format!("… and {} more {}", lanes.len() - shown.len(), self.things);
             canvas.text((left, bottom + 58.0), &text, Letters::new(SMALL, Colour::Muted));
@@ -123,12 +134,21 @@ impl Lanes<'_> {
         name_below(canvas, self.x_name, (left, right), bottom + 38.0);
     }
 
-    fn lane(&self, canvas: &mut Canvas, x: &Scale, lane: &Lane, y: f64, name: &str) {
-        let (left, right) = x.range();
+    /// A lane with its name, which stands above the mark or ends beside it.
+    fn lane(
+        &self,
+        canvas: &mut Canvas,
+        x: &Scale,
+        lane: &Lane,
+        y: f64,
+        (name, name_at, is_above): &(String, (f64, f64), bool),
+    ) {
+        let (_, right) = x.range();
         let letters = Letters::new(SMALL, Colour::Ink);
         let letters = if lane.is_strong { letters.bold() } else { letters };
         canvas.group("lane", |canvas| {
-            canvas.titled_text((left - 12.0, y + 4.0), name, letters.end(), &lane.title);
+            let letters = if *is_above { letters } else { letters.end() };
+            canvas.titled_text(*name_at, name, letters, &lane.title);
             match self.mark {
                 Mark::Bar => bar(canvas, x, lane, y),
                 Mark::Dot => dot(canvas, x, lane, y),
@@ -232,11 +252,11 @@ fn bracket_room(brackets: &[Bracket]) -> f64 {
     columns.map_or(0.0, |columns| 10.0 + BRACKET * columns as f64)
 }
 
-/// Joins the lanes of each group at the left edge.
-fn draw_brackets(canvas: &mut Canvas, brackets: &[Bracket], top: f64) {
+/// Joins the lanes of each group at the left edge; the marks of the first are half a lane below the top.
+fn draw_brackets(canvas: &mut Canvas, brackets: &[Bracket], (top, height): (f64, f64)) {
     let end = MARGIN + bracket_room(brackets) - 3.0;
     for Bracket { group, lanes, column } in brackets {
-        let places = || lanes.iter().map(|&k| top + LANE * (k as f64 + 0.5));
+        let places = || lanes.iter().map(|&k| top + height * k as f64 + LANE / 2.0);
         let x = MARGIN + BRACKET * *column as f64;
         let pen = Pen::new(Colour::Series(1 + group), 2.0);
         if let (Some(first), Some(last)) = (places().next(), places().next_back()) {

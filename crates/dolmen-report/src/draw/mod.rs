@@ -36,7 +36,7 @@ pub(crate) use frame::{ASIDE, Frame, Heading, MARGIN, SMALL, label_place, ticks_
 pub(crate) use grid::{Grid, Shade};
 pub(crate) use key::{Entry, KeyRoom, NARROW, Sign};
 pub(crate) use lanes::{Lane, Lanes, Mark, shown_lanes};
-pub(crate) use number::{counted, fixed, plus_minus, short, signed};
+pub(crate) use number::{counted, fixed, short, signed, uncertain, uncertain_gain};
 pub(crate) use panels::{PANEL_HEIGHT, draw_panels, one_by_one, panel_options};
 pub(crate) use plot::{Plot, apart};
 pub(crate) use scale::{Scale, Ticks, extent, padded, trimmed};

@@ -21,7 +21,7 @@ pub(crate) fn short(value: f64) -> String {
     } else {
         4usize.saturating_sub(whole_digits)
     };
-    let text = format!("{value:.decimals$}");
+    let text = written(value, decimals);
     let text =
         if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     minus(if text == "-0" { "0" } else { text })
@@ -34,15 +34,66 @@ pub(crate) fn signed(value: f64) -> String {
 
 /// A number with so many decimals; what is rounded to zero has no sign.
 pub(crate) fn fixed(value: f64, decimals: usize) -> String {
-    let text = format!("{value:.decimals$}");
+    let text = written(value, decimals);
     let is_zero = text.chars().all(|sign| matches!(sign, '-' | '0' | '.'));
     if is_zero { text.trim_start_matches('-').into() } else { minus(&text) }
 }
 
-/// What stands behind a mean: its standard error. One of 0 is none: values that are all alike, such as the errors of rows that are
-/// all right, do not make the next row sure.
-pub(crate) fn plus_minus(se: Option<f64>) -> String {
-    se.filter(|se| *se != 0.0).map_or_else(String::new, |se| format!(" ± {}", short(se)))
+/// A number with so many decimals; more where one below 1 would be rounded to 1, which is another matter than nearly 1.
+fn written(value: f64, decimals: usize) -> String {
+    /// What is nearer to 1 than this is rounding.
+    const NEAR: f64 = 1e-6;
+    let text = format!("{value:.decimals$}");
+    let (away, is_rounded) = (1.0 - value.abs(), text.trim_start_matches('-').starts_with('1'));
+    if is_rounded && away > NEAR {
+        let decimals = (-away.log10()).ceil().max(decimals as f64 + 1.0) as usize;
+        return format!("{value:.decimals$}");
+    }
+    text
+}
+
+/// A mean with its standard error in two digits, both to the same decimal and by the same power of ten.
+pub(crate) fn uncertain(mean: f64, se: Option<f64>) -> String {
+    let Some(se) = known_error(mean, se) else { return short(mean) };
+    let size = mean.abs().max(se);
+    if (1e-4..1e6).contains(&size) {
+        let [mean, se] = with_decimals(mean, se);
+        return format!("{mean} ± {se}");
+    }
+    let power = size.log10().floor() as i32;
+    let unit = 10f64.powi(power);
+    let [mean, se] = with_decimals(mean / unit, se / unit);
+    format!("({mean} ± {se})e{}", minus(&power.to_string()))
+}
+
+/// The same of a difference, with its sign.
+pub(crate) fn uncertain_gain(mean: f64, se: Option<f64>) -> String {
+    let text = uncertain(mean, se);
+    let is_zero = |text: &str| !text.chars().any(|sign| matches!(sign, '1'..='9' | '∞'));
+    let first = text.split(" ±").next().unwrap_or(&text);
+    if mean > 0.0 && !is_zero(first) {
+        match text.strip_prefix('(') {
+            Some(rest) => format!("(+{rest}"),
+            None => format!("+{text}"),
+        }
+    } else {
+        text
+    }
+}
+
+/// A standard error that says something. One of 0 is none: values that are all alike, such as the errors of rows that are all right, do
+/// not make the next row sure; nor is one that rounding left, or that of a figure that is not known.
+fn known_error(mean: f64, se: Option<f64>) -> Option<f64> {
+    /// Errors smaller than this share of what they are errors of are rounding.
+    const NOISE: f64 = 1e-12;
+    se.filter(|se| mean.is_finite() && se.is_finite() && *se > NOISE * mean.abs())
+}
+
+/// A mean and its error with as many decimals as the error has in two digits.
+fn with_decimals(mean: f64, se: f64) -> [String; 2] {
+    const MOST: f64 = 9.0;
+    let decimals = (1.0 - se.log10().floor()).clamp(0.0, MOST) as usize;
+    [mean, se].map(|value| fixed(value, decimals))
 }
 
 /// So many of something.
@@ -76,7 +127,46 @@ mod tests {
             written,
             ["0", "0.123", "−1.571", "1234", "123457", "1.2e−5", "5e7", "−∞", "−1e−5"]
         );
+        assert_eq!(
+            [0.9996, -0.999_96, 1.0, 1.0 - 1e-9].map(short),
+            ["0.9996", "−0.99996", "1", "1"]
+        );
+        assert_eq!([fixed(0.9999, 3), fixed(1.0, 3)], ["0.9999", "1.000"]);
         assert_eq!([signed(0.5), signed(-0.5), signed(0.0)], ["+0.5", "−0.5", "0"]);
+    }
+
+    #[test]
+    fn errors_and_what_they_are_of_end_at_the_same_digit() {
+        let written = [
+            (-3.9, Some(0.171)),
+            (-1.31e6, Some(78_334.0)),
+            (1.0, Some(4.97e-17)),
+            (f64::NAN, Some(3.18e24)),
+            (f64::NEG_INFINITY, None),
+            (0.5, Some(0.0)),
+            (2e-5, Some(1.1e-6)),
+            (12_345.6, Some(678.9)),
+            (0.5, Some(0.000_012)),
+        ];
+        assert_eq!(
+            written.map(|(mean, se)| uncertain(mean, se)),
+            [
+                "−3.90 ± 0.17",
+                "(−1.310 ± 0.078)e6",
+                "1",
+                "unknown",
+                "−∞",
+                "0.5",
+                "(2.00 ± 0.11)e−5",
+                "12346 ± 679",
+                "0.500000 ± 0.000012"
+            ]
+        );
+        let gains = [(0.02, 0.01), (-0.02, 0.01), (0.0001, 0.1), (2e7, 1e6)];
+        assert_eq!(
+            gains.map(|(mean, se)| uncertain_gain(mean, Some(se))),
+            ["+0.020 ± 0.010", "−0.020 ± 0.010", "0.00 ± 0.10", "(+2.00 ± 0.10)e7"]
+        );
     }
 
     #[test]
@@ -85,7 +175,6 @@ mod tests {
             [-0.001, 0.001, -0.0, -0.25].map(|v| fixed(v, 2)),
             ["0.00", "0.00", "0.00", "−0.25"]
         );
-        assert_eq!([Some(0.0), None, Some(0.02)].map(plus_minus), ["", "", " ± 0.02"]);
         assert_eq!([0, 1, 2].map(|rows| counted(rows, "row")), ["0 rows", "1 row", "2 rows"]);
     }
 }

@@ -60,8 +60,9 @@ impl Scale {
         let with_step = |step: f64| -> Ticks {
             let (first, last) =
                 ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
-            let values = (first..=last).map(|k| k as f64 * step);
-            values.map(|value| (value, tick_label(value, step))).collect()
+            let values: Vec<f64> = (first..=last).map(|k| k as f64 * step).collect();
+            let labels = tick_labels(&values, step);
+            values.into_iter().zip(labels).collect()
         };
         // Round steps are up to 2.5 times wider than asked for: in a short domain too wide for as many of them.
         let counts = about.max(1)..about.max(1) + 20;
@@ -147,20 +148,32 @@ fn round_step(step: f64) -> f64 {
     factor.unwrap_or(10.0) * power
 }
 
-/// A tick with the decimals that its step needs.
-fn tick_label(value: f64, step: f64) -> String {
-    let value = if value.abs() < step / 2.0 { 0.0 } else { value };
-    let size = value.abs().max(step);
-    // Digits from the first that counts to the last that the step moves.
-    let digits = (size.log10().floor() - step.log10().floor()).max(0.0) as usize;
+/// Ticks with the decimals that their step needs, all as plain numbers or all with powers of ten.
+fn tick_labels(values: &[f64], step: f64) -> Vec<String> {
     let decimals = (-step.log10().floor()).max(0.0) as usize;
-    let plain = fixed(value, if value == 0.0 && decimals > 4 { 0 } else { decimals });
-    if value == 0.0 || (1e-4..1e6).contains(&size) {
+    let size = values.iter().fold(step, |most, value| most.max(value.abs()));
+    let is_zero = |value: f64| value.abs() < step / 2.0;
+    let plain: Vec<String> = values
+        .iter()
+        .map(|value| if is_zero(*value) { 0.0 } else { *value })
+        .map(|value| fixed(value, if value == 0.0 && decimals > 4 { 0 } else { decimals }))
+        .collect();
+    if (1e-4..1e6).contains(&size) {
         return plain;
     }
+    let power = |value: &f64| {
+        if is_zero(*value) {
+            return "0".into();
+        }
+        // Digits from the first that counts to the last that the step moves.
+        let own = (value.abs().log10() + 1e-9).floor();
+        let digits = (own - step.log10().floor()).max(0.0) as usize;
+        minus(&format!("{value:.digits$e}"))
+    };
+    let powers: Vec<String> = values.iter().map(power).collect();
+    let longest = |labels: &[String]| labels.iter().map(|own| own.chars().count()).max();
     // What differs in its last digits only is not made shorter by a power of ten.
-    let power = minus(&format!("{value:.digits$e}"));
-    if power.chars().count() < plain.chars().count() { power } else { plain }
+    if longest(&powers) < longest(&plain) { powers } else { plain }
 }
 
 #[cfg(test)]

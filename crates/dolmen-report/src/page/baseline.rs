@@ -108,6 +108,12 @@ fn guess(model: &Model, evidence: &Evidence) -> Option<Guess> {
     Some(Guess { loss, among, is_known })
 }
 
+/// The log loss of telling every row the shares of the classes; `None` where rows have weights, which the shares have not.
+pub(super) fn guessed_loss(model: &Model, evidence: &Evidence) -> Option<f64> {
+    let is_weighted = model.recipe().is_some_and(|recipe| recipe.weights.is_some());
+    guess(model, evidence).filter(|_| !is_weighted).map(|own| own.loss)
+}
+
 const AMONG_THESE: &str = " among these rows, which no model knows beforehand";
 
 fn is_forward(model: &Model) -> bool {

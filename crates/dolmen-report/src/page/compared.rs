@@ -27,6 +27,13 @@ pub(super) fn of_comparison(comparison: &Comparison) -> Lines {
     lines
 }
 
+/// The mean score of a method, and of numbers the root mean squared error, which has the unit of the target.
+fn scored(method: &MethodResult) -> String {
+    let root = method.figures.iter().find(|own| own.name == "rmse" && own.mean.is_finite());
+    let root = root.map_or_else(String::new, |own| format!(" (RMSE {})", short(own.mean)));
+    format!("{}{root}", short(method.mean))
+}
+
 /// The stack beside the member that cross-validation chooses, and beside equal weights.
 fn of_stacking(comparison: &Comparison) -> Option<String> {
     let find = |name: &str| comparison.methods.iter().find(|method| method.name == name);
@@ -47,14 +54,14 @@ fn of_stacking(comparison: &Comparison) -> Option<String> {
             (Some(true), false) => "is worse than",
             _ => "cannot be told from",
         };
-        format!(" It {told} equal weights, which score {}{}.", short(uniform.mean), chance(uniform))
+        format!(" It {told} equal weights, which score {}{}.", scored(uniform), chance(uniform))
     });
     let instead = replaced(comparison).map_or_else(String::new, |text| format!(" {text}"));
     let what = if is_never { "what was kept in its place" } else { "the stack" };
     Some(format!(
         "{answer}: {what} scores {} on average, the member that cross-validation chooses {}{}.{equal}{instead}",
-        short(stack.mean),
-        short(cv.mean),
+        scored(stack),
+        scored(cv),
         chance(cv)
     ))
 }
@@ -71,7 +78,7 @@ fn best(comparison: &Comparison) -> Option<String> {
     let first = comparison.methods.first()?;
     if best.name == first.name {
         let name = capital(spoken(&best.name));
-        return Some(format!("{name} has the best mean, {}.", short(best.mean)));
+        return Some(format!("{name} has the best mean, {}.", scored(best)));
     }
     let told = match is_told(best) {
         Some(true) => "is better than",
@@ -80,9 +87,9 @@ fn best(comparison: &Comparison) -> Option<String> {
     Some(format!(
         "{} has the best mean, {}; it {told} {}, which has {}{}.",
         capital(spoken(&best.name)),
-        short(best.mean),
+        scored(best),
         spoken(&first.name),
-        short(first.mean),
+        scored(first),
         chance(best)
     ))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::draw::{escaped, plus_minus, short};
+use crate::draw::{escaped, short, signed, uncertain, uncertain_gain};
 
 /// A page in the making.
 #[derive(Debug, Default)]
@@ -102,7 +102,18 @@ impl Cell {
 
     /// A mean with its standard error.
     pub(super) fn estimate(estimate: &dolmen::score::Estimate) -> Self {
-        let text = format!("{}{}", short(estimate.mean), plus_minus(estimate.se));
+        let text = uncertain(estimate.mean, estimate.se);
         Self { text, value: Some(estimate.mean) }
+    }
+
+    /// A gain with its standard error.
+    pub(super) fn gain(estimate: &dolmen::score::Estimate) -> Self {
+        let text = uncertain_gain(estimate.mean, estimate.se);
+        Self { text, value: Some(estimate.mean) }
+    }
+
+    /// A difference.
+    pub(super) fn signed(value: f64) -> Self {
+        Self { text: signed(value), value: Some(value) }
     }
 }

@@ -16,7 +16,7 @@ for (const table of document.querySelectorAll("table")) {
     const rows = [...body.rows].sort((a, b) => {
       const [x, y] = [key(a), key(b)];
       if (x === null || y === null) return (x === null) - (y === null);
-      const order = column === 0 ? x.localeCompare(y) : x === y ? 0 : x < y ? -1 : 1;
+      const order = column === 0 ? x.localeCompare(y, undefined, {numeric: true}) : x === y ? 0 : x < y ? -1 : 1;
       return up ? order : -order;
     });
     body.append(...rows);

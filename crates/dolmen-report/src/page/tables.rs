@@ -127,12 +127,13 @@ fn score_words(subject: &Subject<'_>) -> String {
 fn check(subject: &Subject<'_>, html: &mut Html) {
     let Some(check) = subject.check() else { return };
     let se = |estimate: &Estimate| vec![Cell::number(estimate.mean), Cell::maybe(estimate.se)];
+    let gain = |estimate: &Estimate| vec![Cell::signed(estimate.mean), Cell::maybe(estimate.se)];
     let rows = vec![
         (subject.tried_name().to_string(), se(&check.stack)),
         (CHOSEN.into(), se(&check.best_member)),
         ("equal weights".into(), se(&check.uniform)),
-        (format!("gain over {CHOSEN}"), se(&check.gain_over_best)),
-        ("gain over equal weights".into(), se(&check.gain_over_uniform)),
+        (format!("gain over {CHOSEN}"), gain(&check.gain_over_best)),
+        ("gain over equal weights".into(), gain(&check.gain_over_uniform)),
     ];
     let held_out = if check.nested { "members and weights alike" } else { "the weights" };
     html.table(
@@ -195,7 +196,7 @@ fn scored(subject: &Subject<'_>, report: &ScoreReport, html: &mut Html) {
         let mut cells = vec![
             Cell::maybe(member.weight),
             Cell::estimate(&Estimate { mean: member.score, se: member.score_se }),
-            Cell::estimate(&member.gain),
+            Cell::gain(&member.gain),
         ];
         cells.extend(figures(&member.figures));
         rows.push((member.name.clone(), cells));
@@ -204,7 +205,7 @@ fn scored(subject: &Subject<'_>, report: &ScoreReport, html: &mut Html) {
         let mut cells = vec![
             Cell::maybe(None),
             Cell::estimate(&uniform),
-            Cell::estimate(&report.gain_over_uniform),
+            Cell::gain(&report.gain_over_uniform),
         ];
         cells.extend(figures(&report.uniform_figures));
         rows.push(("equal weights".into(), cells));

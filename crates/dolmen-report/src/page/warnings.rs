@@ -6,14 +6,19 @@ use dolmen::evaluate::explain::Importance;
 use dolmen::learner::{Diagnostics, Fitted};
 use dolmen::oos::CheckKind;
 use dolmen::recipe::{
-    AnyModel, Evidence, FitReport, MemberCorrelation, Model, ScoreReport, StackReport,
+    AnyModel, ColumnSketch, Evidence, FitReport, MemberCorrelation, Model, ScoreReport, Sketch,
+    StackReport,
 };
+use dolmen::score::Estimate;
+use dolmen::score::figures::Estimates;
 use dolmen::task::Task;
 
+use super::baseline::guessed_loss;
 use super::words::{figure_of, kept_figures};
 use crate::Subject;
 use crate::draw::{capital, counted, short};
 use crate::pictures::Band;
+use crate::subject::THE_SAME_ROWS;
 
 /// Rows below which everything is uncertain, and rows of a class.
 pub(super) const FEW_ROWS: usize = 100;
@@ -48,10 +53,14 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
         if let Some(rows) = view.score.map(|score| score.rows).filter(|rows| *rows < FEW_ROWS) {
             warnings.push(format!("Few rows were given ({rows}): what they say is uncertain."));
         }
+        warnings.extend(empty_words(&without_values(subject)));
         if subject.knows_rows() {
             warnings.push(format!("{THE_SAME_ROWS}."));
         } else if let (Some(score), Some(check)) = (view.score, subject.check()) {
             warnings.extend(unlike_check(score, check));
+        }
+        if let Some(score) = view.score.filter(|_| !subject.knows_rows()) {
+            warnings.extend(lost_coverage(subject, score));
         }
         if let Some(report) = view.model.report() {
             warnings.extend(report.data_notes().iter().map(|note| capital(note)));
@@ -92,15 +101,38 @@ pub(super) fn warnings(subject: &Subject<'_>) -> Vec<String> {
     }
     if let Some(evidence) = subject.evidence() {
         of_evidence(evidence, &mut warnings);
-        if let Some(importance) = &evidence.importance {
+        // What inputs without values say of their importance is none of the model's doing.
+        let is_whole = without_values(subject).is_empty();
+        if let Some(importance) = evidence.importance.as_ref().filter(|_| is_whole) {
             warnings.extend(leak(importance, closeness(subject, evidence)));
         }
     }
     warnings
 }
 
-/// What rows tell that a model was fitted to, in a sentence.
-pub(super) const THE_SAME_ROWS: &str = "The rows given look like those it was fitted to, as many of them with the same values in every column: they tell nothing of new rows";
+/// The columns that have no values in the rows given, or none that the model knows.
+pub(super) fn without_values(subject: &Subject<'_>) -> Vec<String> {
+    let given = subject.model().and_then(|view| view.evidence);
+    let is_empty = |own: &&ColumnSketch| match &own.sketch {
+        Sketch::Numbers(histogram) => histogram.total() == 0,
+        Sketch::Levels(levels) => levels.iter().all(|(_, rows)| *rows == 0),
+    };
+    let columns = given.map_or(&[][..], |evidence| &evidence.columns).iter();
+    columns.filter(is_empty).map(|own| format!("'{}'", own.name)).collect()
+}
+
+/// That columns have no values, in a sentence.
+fn empty_words(names: &[String]) -> Option<String> {
+    let (columns, have) = match names.len() {
+        0 => return None,
+        1 => ("This column has", "it has"),
+        _ => ("These columns have", "they have"),
+    };
+    Some(format!(
+        "{columns} no values in the rows given, or none that the model knows: {}. What is said of these rows says little of rows where {have} some.",
+        listed(names)
+    ))
+}
 
 /// What a stack without a check is to be told of: its weights may have been tried on other rows all the same.
 fn without_check(subject: &Subject<'_>) -> &'static str {
@@ -144,7 +176,21 @@ fn of_interchangeable(groups: &[Vec<String>], warnings: &mut Vec<String>) {
 fn closeness(subject: &Subject<'_>, evidence: &Evidence) -> Option<f64> {
     let curve = || Some(evidence.classes.as_ref()?.curves.first()?.area);
     let figure = |name: &str| figure_of(subject, name).map(|own| own.mean);
-    figure("r2").or_else(|| figure("auc")).or_else(curve)
+    // Ranks of classes may be all but perfect where many rows are taken for another one.
+    let right = figure("error").map_or(1.0, |error| 1.0 - error);
+    figure("r2").or_else(|| figure("auc").or_else(curve).map(|area| area.min(right)))
+}
+
+/// Whether classes are told apart as well as an AUC of nearly 1 seems to say: hardly a row is taken for another class, and
+/// probabilities say far more than the shares of the classes do.
+fn is_all_right(subject: &Subject<'_>, figures: &Estimates) -> bool {
+    /// The share of rows that may be wrong, and of the log loss of the shares that may be left.
+    const WRONG: f64 = 0.01;
+    const LEFT: f64 = 0.1;
+    let of = |name: &str| figures.get(name).map(|own| own.mean);
+    let guess = || guessed_loss(subject.model()?.model, subject.model()?.model.evidence()?);
+    let is_sure = of("log_loss").zip(guess()).is_none_or(|(loss, guess)| loss <= LEFT * guess);
+    of("error").is_none_or(|error| error <= WRONG) && is_sure
 }
 
 /// Members that have a say and whose own search missed its tolerance.
@@ -194,6 +240,26 @@ fn unlike_check(score: &ScoreReport, check: &Assessment) -> Option<String> {
         )),
         _ => None,
     }
+}
+
+/// That the widest intervals hold the truth of rows given far less often than of rows held out, in a sentence.
+fn lost_coverage(subject: &Subject<'_>, score: &ScoreReport) -> Option<String> {
+    /// Standard errors of the difference that chance does not bring, and the least that is worth a word.
+    const ERRORS: f64 = 4.0;
+    const LEAST: f64 = 0.03;
+    let given = score.intervals.as_ref()?.last()?;
+    let own = &subject.stack()?.intervals.as_ref()?.coverage;
+    let own = own.iter().find(|own| own.level == given.level)?;
+    let error = given.measured.se?.hypot(own.measured.se?);
+    let lost = own.measured.mean - given.measured.mean;
+    (lost > LEAST && lost > ERRORS * error).then(|| {
+        format!(
+            "{:.0} % intervals hold {:.1} % of the rows given, of rows held out they held {:.1} %: the rows are unlike those learned from.",
+            100.0 * given.level,
+            100.0 * given.measured.mean,
+            100.0 * own.measured.mean
+        )
+    })
 }
 
 /// Names in a sentence, the first of very many.
@@ -253,8 +319,9 @@ fn of_stack(subject: &Subject<'_>, stack: &StackReport, warnings: &mut Vec<Strin
         }
     }
     for (name, spoken) in [("auc", "AUC"), ("r2", "R²")] {
-        let figure = kept_figures(stack).and_then(|own| own.get(name));
-        if let Some(figure) = figure.filter(|own| own.mean > TOO_GOOD) {
+        let Some(figures) = kept_figures(stack) else { continue };
+        let is_too_good = |own: &&Estimate| own.mean > TOO_GOOD && is_all_right(subject, figures);
+        if let Some(figure) = figures.get(name).filter(is_too_good) {
             warnings.push(format!(
                 "{spoken} of {}: too good to be true more often than not. Look for an input that knows the target (a leak).",
                 short(figure.mean)
@@ -370,7 +437,6 @@ fn leak(importance: &Importance, closeness: Option<f64>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use dolmen::evaluate::explain::InputImportance;
-    use dolmen::score::Estimate;
 
     use super::*;
 

@@ -9,7 +9,7 @@ use dolmen::task::TaskKind;
 use super::words::{Lines, ONE_ERROR};
 use super::worth::{NO_PROBABILITY, worth_weighing};
 use crate::Subject;
-use crate::draw::{capital, counted, plus_minus, short};
+use crate::draw::{capital, counted, short, uncertain};
 
 pub(super) fn of_weighing(subject: &Subject<'_>) -> Lines {
     let mut lines = Vec::new();
@@ -82,8 +82,8 @@ fn scored(subject: &Subject<'_>, how: &str, score: &Estimate) -> String {
         String::new()
     };
     let error = if score.se.is_some() { ONE_ERROR } else { "" };
-    let (name, value) = (subject.score_name(), short(score.mean));
-    format!("{how}, the mean {name} is {value}{}{root}.{error}", plus_minus(score.se))
+    let (name, value) = (subject.score_name(), uncertain(score.mean, score.se));
+    format!("{how}, the mean {name} is {value}{root}.{error}")
 }
 
 /// The same of the best member and of equal weights; nothing where there is one member only.
@@ -101,9 +101,8 @@ fn beside(subject: &Subject<'_>) -> String {
         (None, Some(honest)) => honest.uniform,
         (None, None) => subject.weighing().and_then(|own| own.uniform),
     };
-    let equal = uniform.map_or_else(String::new, |own| {
-        format!(", equal weights {}{}", short(own.mean), plus_minus(own.se))
-    });
+    let equal = uniform
+        .map_or_else(String::new, |own| format!(", equal weights {}", uncertain(own.mean, own.se)));
     format!(" The best member, '{best}', has {} alone{equal}.", short(*score))
 }
 

@@ -10,12 +10,12 @@ use dolmen::task::TaskKind;
 
 use super::baseline::{self, Beside};
 use super::compared::{of_comparison, of_learning, of_sets};
-use super::warnings::{FEW_ROWS, THE_SAME_ROWS};
+use super::warnings::{FEW_ROWS, without_values};
 use super::weighed::{by_other_rows, of_weighing};
 use super::worth::{self, unchecked, worth};
 use crate::Subject;
-use crate::draw::{capital, counted, plus_minus, short, signed};
-use crate::subject::OVER_PAIRS;
+use crate::draw::{capital, counted, short, signed, uncertain};
+use crate::subject::{OVER_PAIRS, THE_SAME_ROWS};
 
 /// What the sign of an error means.
 pub(super) const ONE_ERROR: &str = " After ± stands one standard error.";
@@ -108,7 +108,7 @@ fn of_alone(subject: &Subject<'_>) -> Option<String> {
 }
 
 pub(super) fn with_error(estimate: &Estimate) -> String {
-    let se = estimate.se.filter(|se| *se != 0.0);
+    let se = estimate.se.filter(|se| *se != 0.0 && !estimate.mean.is_nan());
     let se = se.map_or_else(String::new, |se| format!(" (standard error {})", short(se)));
     format!("{}{se}", signed(estimate.mean))
 }
@@ -233,7 +233,22 @@ fn on_held_out(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> Str
     } else {
         ""
     };
-    format!("{rows}{before}: {}.{ONE_ERROR}{honest}", figure_text.join(", "))
+    let ranked = ranked_better(stack).unwrap_or_default();
+    format!("{rows}{before}: {}.{ONE_ERROR}{honest}{ranked}", figure_text.join(", "))
+}
+
+/// That equal weights rank the classes clearly better than the stack that is kept, in a sentence.
+fn ranked_better(stack: &StackReport) -> Option<String> {
+    let figures = stack.figures.as_ref().filter(|_| stack.kept == "stack")?;
+    let (own, equal) = (figures.stack.get("auc")?, figures.uniform.get("auc")?);
+    // Of the same rows: the errors have much in common, so that this is a careful bound.
+    let error = own.se?.hypot(equal.se?);
+    (equal.mean - own.mean > 2.0 * error && error > 0.0).then(|| {
+        format!(
+            " Equal weights rank the classes better (AUC {}): where only the order of the rows counts, they are the better choice (--combiner uniform).",
+            short(equal.mean)
+        )
+    })
 }
 
 /// A figure with its standard error.
@@ -243,7 +258,7 @@ fn figure_text(subject: &Subject<'_>, name: &str, value: &Estimate) -> String {
     } else {
         String::new()
     };
-    format!("{}{whose} {}{}", spoken_figure(name), short(value.mean), plus_minus(value.se))
+    format!("{}{whose} {}", spoken_figure(name), uncertain(value.mean, value.se))
 }
 
 /// The figures of rows that were given for it, if there are any.
@@ -279,8 +294,14 @@ fn spoken_figure(figure: &str) -> String {
 
 fn next(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
     let mut advice: Vec<String> = Vec::new();
-    let new_rows = subject.model().and_then(|view| view.score).map(|score| score.rows);
-    if let Some(Beside::NoBetter(_)) = beside_none(subject) {
+    let given = subject.model().and_then(|view| view.score).filter(|_| !subject.knows_rows());
+    let new_rows = given.map(|score| score.rows);
+    if !without_values(subject).is_empty() {
+        advice.push(
+            "give rows with values in all columns, or fit without those that new rows do not have"
+                .into(),
+        );
+    } else if let Some(Beside::NoBetter(_)) = beside_none(subject) {
         advice.push("as it is no better than no model, look for inputs that tell more of the target, or for rows like those it is to predict".into());
     }
     let check = stack.check.as_ref().filter(|check| !check.verdict.only_member);

@@ -12,9 +12,10 @@ use crate::draw::{Colour, Fill, Frame, Heading, Letters, Pen, Plot, SMALL, count
 use crate::{Options, Subject};
 
 /// What the rows were, in words.
-pub(super) fn rows_words(evidence: &Evidence) -> String {
+pub(super) fn rows_words(subject: &Subject<'_>, evidence: &Evidence) -> String {
     let rows = counted(evidence.rows, "row");
     match (evidence.basis, evidence.rows) {
+        _ if subject.knows_rows() => format!("{rows} that look like those it was fitted to"),
         (Basis::HeldOut, _) => format!("{rows} held out"),
         (Basis::LearnedFrom, _) => {
             format!("{rows} that members had not seen, but the weights had")
@@ -103,7 +104,7 @@ pub(super) fn pit(subject: &Subject<'_>, options: &Options) -> Picture {
     };
     let words = format!(
         "{}. Of a density that is right all bars are alike, within the band. High on the left: rows lie where the density expects too few. {}.",
-        rows_words(evidence),
+        rows_words(subject, evidence),
         band.words()
     );
     let (expected, spread) = (band.expected, band.reach);
@@ -177,7 +178,11 @@ pub(super) fn coverage(subject: &Subject<'_>, options: &Options) -> Option<Strin
     };
     let own = || Some(&subject.stack()?.intervals.as_ref()?.coverage);
     let coverage = given.or_else(own).filter(|coverage| !coverage.is_empty())?;
-    let whose = if given.is_some() { "rows that were given for it" } else { "rows held out" };
+    let whose = match given {
+        _ if subject.knows_rows() => "rows that look like those it was fitted to",
+        Some(_) => "rows that were given for it",
+        None => "rows held out",
+    };
     let rows = coverage_rows(subject, given.is_some());
     let words = format!(
         "Measured on {whose}, with 90 % intervals. On the line an interval keeps its promise; below it holds the truth too rarely."

@@ -6,7 +6,9 @@ use dolmen::score::curves::{ClassCurve, ClassCurves, Confusion};
 
 use super::Picture;
 use super::calibration::rows_words;
-use crate::draw::{COLOURS, Colour, Entry, Frame, Grid, Heading, KeyRoom, Pen, Shade, counted};
+use crate::draw::{
+    COLOURS, Colour, Entry, Frame, Grid, Heading, KeyRoom, Pen, Shade, counted, fixed,
+};
 use crate::subject::OVER_PAIRS;
 use crate::{Options, Subject};
 
@@ -95,12 +97,14 @@ fn draw_curves(subject: &Subject<'_>, options: &Options, what: &Shown<'_>, words
     let without = without_others(&curves);
     let words = format!(
         "{}. {}, {words}{without}",
-        rows_words(evidence),
+        rows_words(subject, evidence),
         which(subject, evidence, &curves)
     );
     let curves: Vec<&ClassCurve> = curves.into_iter().filter(|own| !own.area.is_nan()).collect();
     let heading = Heading::new(what.title, &words, options);
-    let key = Some(KeyRoom { beside: KEY, lines: curves.len() });
+    let behind = |curve: &ClassCurve| format!(" ({})", fixed((what.figure)(curve), 3));
+    let named = curves.iter().map(|curve| (curve.class.as_str(), behind(curve)));
+    let key = Some(KeyRoom::for_names(named, KEY, options));
     let frame = Frame { height: 420.0, key, ..Frame::new(heading, what.x_name, what.y_name) };
     let mut plot = frame.open(options);
     if let Some(line) = what.chance {
@@ -109,13 +113,14 @@ fn draw_curves(subject: &Subject<'_>, options: &Options, what: &Shown<'_>, words
     let place = |(k, curve): (usize, &&ClassCurve)| series(subject, &curve.class, k);
     let places: Vec<usize> = curves.iter().enumerate().map(place).collect();
     for (k, curve) in places.iter().zip(&curves) {
-        let title = format!("{} ({} {:.3})", curve.class, what.figure_name, (what.figure)(curve));
+        let figure = fixed((what.figure)(curve), 3);
+        let title = format!("{} ({} {figure})", curve.class, what.figure_name);
         plot.curve((what.points)(curve), Pen::series(*k, 2.2), &title);
     }
-    let entries = places.iter().zip(&curves).map(|(k, curve)| Entry {
-        behind: format!(" ({:.3})", (what.figure)(curve)),
-        ..Entry::series(*k, &curve.class)
-    });
+    let entries = places
+        .iter()
+        .zip(&curves)
+        .map(|(k, curve)| Entry { behind: behind(curve), ..Entry::series(*k, &curve.class) });
     plot.draw_key(&entries.collect::<Vec<_>>());
     Ok(Some(plot.finish()))
 }
@@ -180,7 +185,7 @@ pub(super) fn confusion(subject: &Subject<'_>, options: &Options) -> Option<Stri
     let total = counts.iter().sum::<usize>().max(1);
     let words = format!(
         "{}: {:.1} % of them right. Shades are shares of the true class.",
-        rows_words(evidence),
+        rows_words(subject, evidence),
         100.0 * right as f64 / total as f64
     );
     let grid = Grid {

@@ -208,13 +208,14 @@ fn draw_histogram(plot: &mut Plot, histogram: &Histogram) {
 /// The members times their weights, and the whole; in the key the heaviest first.
 fn draw_curves(plot: &mut Plot, profile: &Profile, whole: &str) {
     let members = shown_members(profile);
+    let points = profile.x.iter().copied().zip(profile.stack.iter().copied());
+    plot.curve(points, Pen::new(Colour::First, 3.2), whole);
+    // Thinner and on top: a member that is nearly all of the whole would lie hidden behind it.
     for (k, member) in members.iter().enumerate().rev() {
         let points = profile.x.iter().zip(&member.values).map(|(x, v)| (*x, v * member.weight));
         let title = format!("{}, weight {}", member.name, short(member.weight));
-        plot.curve(points, Pen::series(k + 1, 1.6), &title);
+        plot.curve(points, Pen::series(k + 1, 1.4), &title);
     }
-    let points = profile.x.iter().copied().zip(profile.stack.iter().copied());
-    plot.curve(points, Pen::new(Colour::First, 2.8), whole);
     let own =
         Entry { is_bold: true, ..Entry::new(whole, Sign::Line(Pen::new(Colour::First, 3.0))) };
     let named = members.iter().enumerate().map(|(k, member)| Entry {

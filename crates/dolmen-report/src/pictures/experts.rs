@@ -74,14 +74,36 @@ fn words(routing: &Routing) -> String {
     format!("{whose}{held}")
 }
 
-/// The parts that have a colour, as they are named in the key.
-fn entries(routing: &Routing) -> Vec<Entry<'_>> {
+/// The parts that have a colour and are to be seen, as they are named in the key.
+fn entries(routing: &Routing, is_seen: impl Fn(usize) -> bool) -> Vec<Entry<'_>> {
     let named = routing.parts.iter().take(MOST_PARTS).enumerate();
-    named.map(|(k, name)| Entry::series(k, name)).collect()
+    named.filter(|(k, _)| is_seen(*k)).map(|(k, name)| Entry::series(k, name)).collect()
 }
 
-fn key_room(routing: &Routing) -> KeyRoom {
-    KeyRoom { beside: KEY, lines: routing.parts.len().min(MOST_PARTS) }
+fn key_room(entries: &[Entry<'_>]) -> KeyRoom {
+    KeyRoom { beside: KEY, lines: entries.len() }
+}
+
+/// Whether each part has the largest share somewhere.
+fn leaders(routing: &Routing) -> Vec<bool> {
+    let mut found = vec![false; routing.parts.len()];
+    for shares in routing.shares.chunks_exact(routing.parts.len()) {
+        if let Some(first) = (0..shares.len()).max_by(|&a, &b| shares[a].total_cmp(&shares[b])) {
+            found[first] = true;
+        }
+    }
+    found
+}
+
+/// The parts that have the largest share nowhere, in a sentence.
+fn behind_words(routing: &Routing, leads: &[bool]) -> String {
+    let nowhere = routing.parts.iter().zip(leads).filter(|(_, leads)| !**leads);
+    let nowhere: Vec<&str> = nowhere.map(|(name, _)| name.as_str()).collect();
+    match nowhere.len() {
+        0 => String::new(),
+        1..=4 => format!(" The largest share nowhere: {}.", nowhere.join(", ")),
+        many => format!(" {many} of {} have the largest share nowhere.", leads.len()),
+    }
 }
 
 /// Shares over one input.
@@ -89,9 +111,10 @@ pub(super) fn gate(subject: &Subject<'_>, options: &Options) -> Picture {
     let Some(routing) = routing(subject, 1, POINTS, options)? else { return Ok(None) };
     let x = &routing.values[0];
     let title = format!("Who has a say, over {}", routing.inputs[0]);
+    let named = entries(&routing, |_| true);
     let frame = Frame {
         x: (x[0], x[x.len() - 1]),
-        key: Some(key_room(&routing)),
+        key: Some(key_room(&named)),
         ..Frame::new(Heading::new(&title, &words(&routing), options), &routing.inputs[0], "share")
     };
     let mut plot = frame.open(options);
@@ -101,7 +124,7 @@ pub(super) fn gate(subject: &Subject<'_>, options: &Options) -> Picture {
         let colour = if k < MOST_PARTS { Colour::Series(k) } else { Colour::Muted };
         plot.curve(x.iter().copied().zip(shares.copied()), Pen::new(colour, 2.2), name);
     }
-    plot.draw_key(&entries(&routing));
+    plot.draw_key(&named);
     Ok(Some(plot.finish()))
 }
 
@@ -150,18 +173,26 @@ pub(super) fn regions(subject: &Subject<'_>, options: &Options) -> Picture {
     let Some(routing) = routing(subject, 2, GRID, options)? else { return Ok(None) };
     let (x, y) = (&routing.values[0], &routing.values[1]);
     let title = format!("Who answers where: {} and {}", routing.inputs[0], routing.inputs[1]);
-    let words = format!("{}{}", words(&routing), not_shown(&undrawn(subject, &routing)));
+    let is_first = leaders(&routing);
+    let in_key = entries(&routing, |k| is_first[k]);
+    let words = format!(
+        "{}{}{}",
+        words(&routing),
+        behind_words(&routing, &is_first),
+        not_shown(&undrawn(subject, &routing))
+    );
     let frame = Frame {
         x: (x[0], x[GRID - 1]),
         y: (y[0], y[GRID - 1]),
         height: 420.0,
-        key: Some(key_room(&routing)),
+        key: Some(key_room(&in_key)),
         ..Frame::new(Heading::new(&title, &words, options), &routing.inputs[0], &routing.inputs[1])
     };
     let mut plot = frame.open(options);
     let parts = routing.parts.len();
     let named: Vec<&str> = routing.parts.iter().map(String::as_str).collect();
     let cut = told_apart(&named, SMALL, 120.0);
+    let mut labels = Vec::new();
     for (k, name) in routing.parts.iter().enumerate() {
         // Positive where its share is the largest: the line between two parts is where both have as much.
         let lead = |shares: &[f64]| {
@@ -182,11 +213,12 @@ pub(super) fn regions(subject: &Subject<'_>, options: &Options) -> Picture {
             .collect();
         let colour = if k < MOST_PARTS { Colour::Series(k) } else { Colour::Muted };
         plot.canvas.hill(&loops, colour, 0.3, name);
-        if let Some(middle) = room_for(&cut[k], &loops) {
-            plot.canvas.text(middle, &cut[k], Letters::new(SMALL, Colour::Ink).middle());
-        }
+        labels.extend(room_for(&cut[k], &loops).map(|middle| (middle, &cut[k])));
     }
     draw_rows(&mut plot, subject, &routing.inputs);
-    plot.draw_key(&entries(&routing));
+    for (middle, name) in labels {
+        plot.canvas.haloed_text(middle, name, Letters::new(SMALL, Colour::Ink).middle());
+    }
+    plot.draw_key(&in_key);
     Ok(Some(plot.finish()))
 }

@@ -2,9 +2,9 @@
 
 use dolmen::score::Estimate;
 
-use super::members::{NINETY, around, new_rows, score_ends};
+use super::members::{NINETY, around, score_ends};
 use crate::draw::{
-    Colour, Heading, Lane, Lanes, Mark, counted, extent, padded, plus_minus, short, signed,
+    Colour, Heading, Lane, Lanes, Mark, counted, extent, padded, short, signed, uncertain_gain,
 };
 use crate::subject::{INFINITE, is_nothing};
 use crate::{Options, Subject};
@@ -14,7 +14,7 @@ pub(super) fn gain(subject: &Subject<'_>, options: &Options) -> Option<String> {
     let Gains { over_best, over_uniform, is_chosen, mut words } = gains(subject)?;
     let lane = |name: &str, estimate: &Estimate| {
         let title = format!("{name}: {} {}", signed(estimate.mean), se_words(estimate));
-        let words = format!("{}{}", signed(estimate.mean), plus_minus(estimate.se));
+        let words = uncertain_gain(estimate.mean, estimate.se);
         let colour = if estimate.mean < 0.0 { Colour::Worse } else { Colour::First };
         Lane {
             interval: around(estimate, NINETY),
@@ -95,7 +95,7 @@ fn gains(subject: &Subject<'_>) -> Option<Gains> {
         if report.members.len() < 2 {
             return None;
         }
-        let words = new_rows(report.rows);
+        let words = subject.given_words(report.rows);
         return with(&report.gain_over_best, &report.gain_over_uniform, false, &words);
     }
     if let Some(check) = subject.check() {

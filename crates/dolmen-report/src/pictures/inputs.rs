@@ -44,8 +44,13 @@ pub(super) fn importance(subject: &Subject<'_>, options: &Options) -> Option<Str
         .flat_map(|lane| [lane.value].into_iter().chain(lane.interval.into_iter().flatten()));
     let (low, high) = extent(ends.chain([0.0]))?;
     let words = format!(
-        "What the mean score loses when an input is shuffled among {} that the fits had not seen, {}; whiskers are 90 % intervals.",
+        "What the mean score loses when an input is shuffled among {} that {}, {}; whiskers are 90 % intervals.",
         counted(importance.rows, "row"),
+        if subject.knows_rows() {
+            "look like those it was fitted to"
+        } else {
+            "the fits had not seen"
+        },
         counted(importance.repeats, "time")
     );
     let picture = Lanes {

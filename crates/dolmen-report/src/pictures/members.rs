@@ -3,14 +3,17 @@
 use dolmen::combine::Method;
 use dolmen::combine::weigh::{WeighedMember, Weighing};
 use dolmen::ensemble::Kept;
+use dolmen::error::Error;
 use dolmen::score::Estimate;
+use dolmen::score::figures::{Estimates, higher_is_better};
 use dolmen::task::TaskKind;
 
+use super::Picture;
 use crate::draw::{
     Colour, Grid, Heading, Lane, Lanes, Mark, Shade, capital, counted, extent, fixed, padded,
-    plus_minus, short, shown_lanes,
+    short, shown_lanes, uncertain,
 };
-use crate::subject::Whole;
+use crate::subject::{CHOSEN, Whole};
 use crate::{Options, Subject};
 
 /// Weights as bars with their intervals.
@@ -19,14 +22,14 @@ pub(super) fn weights(subject: &Subject<'_>, options: &Options) -> Option<String
         (Some(weighing), ..) => (weighed(weighing), weight_words(subject, weighing)),
         (None, Some(other), _) => {
             let lane = |m: &dolmen::recipe::OtherMember| {
-                m.weight.map(|weight| Lane::new(&m.name, weight, fixed(weight, 3)))
+                m.weight.map(|weight| Lane::new(&m.name, weight, weight_text(weight)))
             };
             let lanes = other.members.iter().filter_map(lane).collect();
             (lanes, "How much each member counts. The combination is more than weights.".into())
         }
         (None, None, Subject::Comparison(comparison)) => {
             let lane = |m: &dolmen::evaluate::compare::MeanWeight| {
-                Lane::new(&m.name, m.weight, fixed(m.weight, 3))
+                Lane::new(&m.name, m.weight, weight_text(m.weight))
             };
             let lanes: Vec<Lane> = comparison.mean_weights.iter().map(lane).collect();
             (lanes, "The members' weights in the stack, averaged over the splits.".into())
@@ -54,6 +57,11 @@ pub(super) fn weights(subject: &Subject<'_>, options: &Options) -> Option<String
     Some(picture.draw(&lanes, options))
 }
 
+/// A weight; an exact zero is written as such.
+fn weight_text(weight: f64) -> String {
+    if weight == 0.0 { "0".into() } else { fixed(weight, 3) }
+}
+
 fn weighed(weighing: &Weighing) -> Vec<Lane> {
     let lane = |member: &WeighedMember| {
         let joined = |group: &Vec<String>| group.contains(&member.name);
@@ -69,7 +77,7 @@ fn weighed(weighing: &Weighing) -> Vec<Lane> {
         if let Some(loss) = member.loo_loss {
             title += &format!(", lost without it {}", short(loss));
         }
-        let words = if member.weight == 0.0 { "0".into() } else { fixed(member.weight, 3) };
+        let words = weight_text(member.weight);
         Lane {
             interval: member.interval.filter(|_| is_estimated),
             title,
@@ -117,11 +125,18 @@ pub(super) fn around(estimate: &Estimate, errors: f64) -> Option<[f64; 2]> {
 pub(super) const NINETY: f64 = 1.645;
 
 pub(super) fn with_error(estimate: &Estimate) -> String {
-    format!("{}{}", short(estimate.mean), plus_minus(estimate.se))
+    uncertain(estimate.mean, estimate.se)
 }
 
-/// Scores of members, stack and equal weights.
-pub(super) fn scores(subject: &Subject<'_>, options: &Options) -> Option<String> {
+/// Scores of members, stack and equal weights; or one of the usual figures, if it is asked for.
+pub(super) fn scores(subject: &Subject<'_>, options: &Options) -> Picture {
+    match &options.input {
+        Some(figure) => of_figure(subject, figure, options),
+        None => Ok(of_scores(subject, options)),
+    }
+}
+
+fn of_scores(subject: &Subject<'_>, options: &Options) -> Option<String> {
     let (mut lanes, words) = score_lanes(subject)?;
     lanes.sort_by(|a, b| b.value.total_cmp(&a.value));
     let finite = extent(score_ends(&lanes));
@@ -130,8 +145,13 @@ pub(super) fn scores(subject: &Subject<'_>, options: &Options) -> Option<String>
         padded(finite.map_or((-1.0, 0.0), |ends| without_the_hopeless(&lanes, ends)), 0.06);
     let words = format!("{words}{}{}", error_words(&lanes), arrow_words(&lanes, domain.0));
     let x_name = format!("{} (higher is better)", subject.score_name());
+    let title = if subject.knows_rows() {
+        "Scores on rows learned from"
+    } else {
+        "Scores on rows not learned from"
+    };
     let picture = Lanes {
-        heading: Heading::new("Scores on rows not learned from", &words, options),
+        heading: Heading::new(title, &words, options),
         mark: Mark::Dot,
         domain,
         x_name: &x_name,
@@ -143,6 +163,92 @@ pub(super) fn scores(subject: &Subject<'_>, options: &Options) -> Option<String>
             .filter(|v| v.is_finite()),
     };
     Some(picture.draw(&lanes, options))
+}
+
+/// What stands out with its figures, what else has some, and what rows they are of, in a sentence.
+struct Figured {
+    whole: (String, Estimates),
+    others: Vec<(String, Estimates)>,
+    words: String,
+}
+
+/// The usual figures, of rows that were given or of those held out.
+fn figured(subject: &Subject<'_>) -> Option<Figured> {
+    let given = match subject {
+        Subject::Score(report) => Some(*report),
+        _ => subject.model().and_then(|view| view.score),
+    };
+    if let Some(report) = given {
+        let plain =
+            |(name, mean): (&String, &f64)| (name.clone(), Estimate { mean: *mean, se: None });
+        let with_error = |(name, mean): (&String, &f64)| {
+            let se = report.figure_errors.get(name).copied();
+            (name.clone(), Estimate { mean: *mean, se })
+        };
+        let member = |m: &dolmen::recipe::ScoredMember| {
+            (m.name.clone(), m.figures.iter().map(plain).collect())
+        };
+        return Some(Figured {
+            whole: (subject.whole().name().into(), report.figures.iter().map(with_error).collect()),
+            others: report.members.iter().map(member).collect(),
+            words: subject.given_words(report.rows),
+        });
+    }
+    let figures = subject.stack()?.figures.as_ref()?;
+    let tried = [
+        (subject.tried_name(), &figures.stack, matches!(subject.whole(), Whole::Stack)),
+        (CHOSEN, &figures.best_member, matches!(subject.whole(), Whole::Member(_))),
+        ("equal weights", &figures.uniform, subject.whole() == Whole::Average),
+    ];
+    let named = |(name, own, _): &(&str, &Estimates, bool)| (name.to_string(), (*own).clone());
+    let words = if figures.held_out {
+        "On rows held out."
+    } else {
+        "On the rows that the weights were learned from, which flatters."
+    };
+    Some(Figured {
+        whole: tried.iter().find(|(.., is_kept)| *is_kept).map(named)?,
+        others: tried.iter().filter(|(.., is_kept)| !is_kept).map(named).collect(),
+        words: words.into(),
+    })
+}
+
+/// One of the usual figures, of everything that has it.
+fn of_figure(subject: &Subject<'_>, figure: &str, options: &Options) -> Picture {
+    let Some(Figured { whole, others, words }) = figured(subject) else {
+        let expected =
+            "left out: the usual figures are known of models only, on rows held out or given";
+        let is_shown = score_lanes(subject).is_some();
+        return if is_shown { Err(Error::param("input", expected, figure)) } else { Ok(None) };
+    };
+    if !whole.1.contains_key(figure) {
+        let names: Vec<&str> = whole.1.keys().map(String::as_str).collect();
+        let expected = format!("a figure: {}", names.join(", "));
+        return Err(Error::param("input", expected, figure).suggesting(figure, names));
+    }
+    let lane = |(name, own): &(String, Estimates)| own.get(figure).map(|own| estimated(name, own));
+    let mut lanes: Vec<Lane> = lane(&whole)
+        .into_iter()
+        .map(|own| Lane { is_strong: true, ..own })
+        .chain(others.iter().filter_map(lane).map(|own| Lane { colour: Colour::Muted, ..own }))
+        .collect();
+    let (is_rising, line) = (higher_is_better(figure), lanes.first().map(|lane| lane.value));
+    lanes.sort_by(|a, b| a.value.total_cmp(&b.value));
+    if is_rising {
+        lanes.reverse();
+    }
+    let Some(ends) = extent(score_ends(&lanes)) else { return Ok(None) };
+    let better = if is_rising { "higher" } else { "lower" };
+    let x_name = format!("{} ({better} is better)", figure.replace('_', " "));
+    let picture = Lanes {
+        heading: Heading::new("Figures", &format!("{words}{}", error_words(&lanes)), options),
+        mark: Mark::Dot,
+        domain: padded(ends, 0.06),
+        x_name: &x_name,
+        things: "members",
+        line: line.filter(|value| value.is_finite()),
+    };
+    Ok(Some(picture.draw(&lanes, options)))
 }
 
 /// What the signs of errors mean, where there are any.
@@ -201,10 +307,10 @@ fn score_lanes(subject: &Subject<'_>) -> Option<(Vec<Lane>, String)> {
         ..estimated(name, &Estimate { mean, se })
     };
     if let Subject::Score(report) = subject {
-        return Some((scored_lanes(report, subject.whole()), new_rows(report.rows)));
+        return Some((scored_lanes(report, subject.whole()), subject.given_words(report.rows)));
     }
     if let Some(report) = subject.model().and_then(|view| view.score) {
-        return Some((scored_lanes(report, subject.whole()), new_rows(report.rows)));
+        return Some((scored_lanes(report, subject.whole()), subject.given_words(report.rows)));
     }
     let mut lanes: Vec<Lane> = match (subject.weighing(), subject.other()) {
         (Some(weighing), _) => {
@@ -270,11 +376,6 @@ fn estimated(name: &str, estimate: &Estimate) -> Lane {
     }
 }
 
-pub(super) fn new_rows(rows: usize) -> String {
-    let were = if rows == 1 { "was" } else { "were" };
-    format!("On {} that {were} given for it.", counted(rows, "row"))
-}
-
 fn scored_lanes(report: &dolmen::recipe::ScoreReport, whole: Whole<'_>) -> Vec<Lane> {
     let together = Estimate { mean: report.score, se: report.score_se };
     let own = Lane { is_strong: true, ..estimated(whole.name(), &together) };
@@ -337,8 +438,10 @@ pub(super) fn correlation(subject: &Subject<'_>, options: &Options) -> Option<St
     } else {
         "residuals"
     };
+    let rows =
+        if subject.knows_rows() { "rows they were fitted to" } else { "rows they had not seen" };
     let words = format!(
-        "Correlation of the members' {what} on rows they had not seen. The weaker the colour of a pair, the more there is to win by combining it."
+        "Correlation of the members' {what} on {rows}. The weaker the colour of a pair, the more there is to win by combining it."
     );
     let grid = Grid {
         heading: Heading::new("How alike the members go wrong", &words, options),

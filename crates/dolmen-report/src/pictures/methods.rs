@@ -4,10 +4,9 @@ use dolmen::error::Error;
 use dolmen::evaluate::compare::{Comparison, LearningCurve, MethodResult, Outcome, Ranks, Tally};
 
 use super::Picture;
-use super::members::NINETY;
 use crate::draw::{
     Canvas, Colour, Fill, Frame, Grid, Heading, Lane, Lanes, Letters, MARGIN, Mark, NARROW, Pen,
-    SMALL, Scale, Shade, apart, extent, padded, plus_minus, short, told_apart, width,
+    SMALL, Scale, Shade, apart, extent, padded, short, told_apart, uncertain, width,
 };
 use crate::{Options, Subject};
 
@@ -59,14 +58,12 @@ pub(super) fn methods(subject: &Subject<'_>, options: &Options) -> Option<String
     let Subject::Comparison(comparison) = subject else { return None };
     let is_shown = |method: &&MethodResult| comparison.zero_line.as_deref() != Some(&method.name);
     let lane = |method: &MethodResult| {
-        let half = NINETY * method.se;
         let finite = method.split_scores.iter().filter(|v| v.is_finite()).count();
         let lost = method.split_scores.len() - finite;
         let mut title = format!(
-            "{}: {}{} over {finite} splits",
+            "{}: {} over {finite} splits",
             method.name,
-            short(method.mean),
-            plus_minus(Some(method.se))
+            uncertain(method.mean, Some(method.se))
         );
         if lost > 0 {
             title += &format!("; {lost} splits without a finite score");
@@ -78,7 +75,7 @@ pub(super) fn methods(subject: &Subject<'_>, options: &Options) -> Option<String
             if lost > 0 { format!("{} *", short(method.mean)) } else { short(method.mean) };
         let strong = method.name == "stacking";
         Lane {
-            interval: half.is_finite().then_some([method.mean - half, method.mean + half]),
+            interval: method.interval(0.9),
             title,
             is_strong: strong,
             colour: if strong { Colour::First } else { Colour::Muted },
@@ -101,7 +98,7 @@ pub(super) fn methods(subject: &Subject<'_>, options: &Options) -> Option<String
     let instead = replaced(comparison).map_or_else(String::new, |text| format!(" {text}"));
     let zero = zero_words(comparison);
     let words = format!(
-        "Means over {splits} splits of {} rows, with 90 % intervals as if splits were independent.{zero}{star}{instead}",
+        "Means over {splits} splits of {} rows, with 90 % intervals by Student's t, as if splits were independent.{zero}{star}{instead}",
         comparison.rows
     );
     let x_name = format!("{} (higher is better)", score_name(comparison));
@@ -120,6 +117,9 @@ pub(super) fn methods(subject: &Subject<'_>, options: &Options) -> Option<String
 pub(crate) fn is_hopeless(ranks: &Ranks) -> bool {
     ranks.critical_difference > ranks.methods.len() as f64 - 1.0
 }
+
+/// The part of the width that names at one side of it may take.
+const MOST_NAMES: f64 = 0.34;
 
 /// The critical-difference diagram: methods at their mean ranks, those that cannot be told apart joined.
 pub(super) fn ranks(subject: &Subject<'_>, options: &Options) -> Option<String> {
@@ -140,7 +140,11 @@ pub(super) fn ranks(subject: &Subject<'_>, options: &Options) -> Option<String> 
     // The better half is named at the left, the other at the right; all at the right where there is no room for both.
     let is_narrow = options.width < NARROW;
     let (at_left, share) = if is_narrow { (0, 0.45) } else { (count.div_ceil(2), 0.24) };
-    let names = share * options.width;
+    let named = methods.iter().map(|own| format!("{} {:.2}", spoken(&own.name), own.rank));
+    let longest = named.map(|text| width(&text, SMALL)).fold(0.0, f64::max) + 2.0;
+    // Long names may take more, as long as there is room for the ranks between them.
+    let most = if is_narrow { share } else { MOST_NAMES };
+    let names = longest.min(most * options.width).max(share * options.width);
     let before = if is_narrow { 0.0 } else { names };
     let top = heading.height() + 44.0;
     let x = Scale::linear(
@@ -341,10 +345,12 @@ pub(super) fn learning(subject: &Subject<'_>, options: &Options) -> Option<Strin
         "Means over the same test parts, with standard errors as bands; the axis below is logarithmic.{}",
         zero_words(&last.comparison)
     );
+    let sizes: Vec<f64> = curve.sizes.iter().map(|point| point.size as f64).collect();
     let frame = Frame {
         x,
         y,
         right: room,
+        x_ticks: Some(&sizes),
         log_x: true,
         height: 360.0,
         ..Frame::new(Heading::new("Learning curves", &words, options), "rows learned from", &y_name)
@@ -377,8 +383,7 @@ pub(super) fn learning(subject: &Subject<'_>, options: &Options) -> Option<Strin
             spoken(name),
         );
         for (size, mean, se) in points {
-            let title =
-                format!("{}, {size} rows: {}{}", spoken(name), short(*mean), plus_minus(Some(*se)));
+            let title = format!("{}, {size} rows: {}", spoken(name), uncertain(*mean, Some(*se)));
             let at = plot.at((*size, *mean));
             plot.canvas.dot(at, 3.4, Fill::new(colour), &title);
         }

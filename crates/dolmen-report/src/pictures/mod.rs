@@ -48,7 +48,7 @@ type Picture = Result<Option<String>>;
 pub(crate) fn draw(subject: &Subject<'_>, kind: Kind, options: &Options) -> Picture {
     match kind {
         Kind::Weights => Ok(members::weights(subject, options)),
-        Kind::Scores => Ok(members::scores(subject, options)),
+        Kind::Scores => members::scores(subject, options),
         Kind::Gain => Ok(gains::gain(subject, options)),
         Kind::Combiners => Ok(members::combiners(subject, options)),
         Kind::Correlation => Ok(members::correlation(subject, options)),
@@ -102,7 +102,8 @@ pub(crate) fn of_rows(view: &ModelView<'_>, kind: Kind) -> bool {
 pub(crate) fn takes_input(kind: Kind) -> bool {
     matches!(
         kind,
-        Kind::Density
+        Kind::Scores
+            | Kind::Density
             | Kind::Contours
             | Kind::Kernel
             | Kind::Pit

@@ -56,7 +56,7 @@ pub(super) fn predicted(subject: &Subject<'_>, options: &Options) -> Option<Stri
     let ends = (edge(shown.0), edge(shown.1));
     let words = format!(
         "{}. The stronger the colour of a cell, the more rows; on the line predictions are right.{}",
-        rows_words(evidence),
+        rows_words(subject, evidence),
         rows_off(rows_beyond(found, shown), found, ends)
     );
     let mut plot = predicted_plot(subject, &words, ends, options);
@@ -146,7 +146,7 @@ fn by_bands(subject: &Subject<'_>, found: &PredictedTrue, options: &Options) -> 
     let off = off.max(rows_beyond(found, window(found)));
     let words = format!(
         "{}, in bands of as many each: the dot is the mean prediction of a band with its middle residual added, half of its residuals lie on the thick line, 90 % on the thin one. On the broken line predictions are right.{}",
-        rows_words(evidence),
+        rows_words(subject, evidence),
         rows_off(off, found, (low, high))
     );
     let mut plot = predicted_plot(subject, &words, (low, high), options);
@@ -183,7 +183,7 @@ pub(super) fn residuals(subject: &Subject<'_>, options: &Options) -> Option<Stri
     let name = target(subject);
     let words = format!(
         "{}, in bands of as many each: the line is the middle residual, half of them lie in the dark band, 90 % in the light one. A line off zero is a bias.{}",
-        rows_words(evidence),
+        rows_words(subject, evidence),
         not_shown(&bands_off(all, across, ends))
     );
     let (x_name, y_name) = (format!("predicted {name}"), format!("true less predicted {name}"));

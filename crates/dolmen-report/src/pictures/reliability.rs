@@ -27,7 +27,7 @@ pub(super) fn reliability(subject: &Subject<'_>, options: &Options) -> Picture {
     };
     let words = format!(
         "{}{before}, in bins of like probabilities. {}; whiskers are 90 % intervals, {}. On the line a probability means what it says; below it, it promises too much.",
-        rows_words(evidence),
+        rows_words(subject, evidence),
         which(subject, evidence, &curves),
         counts_words(&curves)
     );
@@ -53,7 +53,8 @@ fn together(
     } else {
         "probability of the class".into()
     };
-    let key = (curves.len() > 1).then_some(KeyRoom { beside: KEY, lines: curves.len() });
+    let named = curves.iter().map(|curve| (curve.class.as_str(), format!(" ({})", curve.rows)));
+    let key = (curves.len() > 1).then(|| KeyRoom::for_names(named, KEY, options));
     let y_name = "share that came true";
     let axes = Axes { height: 420.0, right: 60.0, key, x_name: &class, y_name };
     let mut plot = opened(curves, &axes, heading, options);

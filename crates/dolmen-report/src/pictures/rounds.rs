@@ -119,7 +119,7 @@ pub(super) fn training(subject: &Subject<'_>, options: &Options) -> Picture {
     members.retain(|own| !own.fits.is_empty());
     members.truncate(MOST);
     // Of numbers a member's loss is in units of its own: squares of the target, or of the target brought to one scale.
-    let is_relative = subject.task() == Some(TaskKind::Regression) && members.len() > 1;
+    let is_relative = subject.task() == Some(TaskKind::Regression);
     if is_relative {
         for own in &mut members {
             own.is_relative = true;
@@ -128,6 +128,16 @@ pub(super) fn training(subject: &Subject<'_>, options: &Options) -> Picture {
         members.retain(|own| !own.fits.is_empty());
     }
     Ok(draw_training(&members, is_relative, options))
+}
+
+/// What the loss is: a member that has another one than is usual says so in its name.
+fn loss_name(members: &[Losses], is_relative: bool) -> &'static str {
+    let is_usual = |own: &Losses| !own.name.contains("loss=") || own.name.contains("loss=squared");
+    match (members.iter().all(is_usual), is_relative) {
+        (true, true) => "squared error",
+        (true, false) => "log loss",
+        (false, _) => "loss",
+    }
 }
 
 fn draw_training(members: &[Losses], is_relative: bool, options: &Options) -> Option<String> {
@@ -148,17 +158,19 @@ fn draw_training(members: &[Losses], is_relative: bool, options: &Options) -> Op
     } else {
         ""
     };
-    let (words, y_name) = if is_relative {
+    let loss = loss_name(members, is_relative);
+    let (relative, first) = if is_relative {
         (
-            "The mean loss of the rows that were held out to stop in time, as a share of that after the first round: members measure it in units of their own. A ring marks the round that is kept.",
-            "loss of rows held out, first round = 1",
+            ", as a share of that after the first round: members measure it in units of their own",
+            ", first round = 1",
         )
     } else {
-        (
-            "The mean loss of the rows that were held out to stop in time. A ring marks the round that is kept.",
-            "loss of rows held out",
-        )
+        ("", "")
     };
+    let words = format!(
+        "The mean {loss} of the rows that were held out to stop in time{relative}. A ring marks the round that is kept."
+    );
+    let y_name = format!("{loss} of rows held out{first}");
     let frame = Frame {
         x: (1.0, longest.max(2) as f64),
         y,
@@ -166,7 +178,7 @@ fn draw_training(members: &[Losses], is_relative: bool, options: &Options) -> Op
         ..Frame::new(
             Heading::new("Training", &format!("{words}{several}{above}"), options),
             "round",
-            y_name,
+            &y_name,
         )
     };
     let mut plot = frame.open(options);

@@ -189,7 +189,7 @@ impl Asked {
     /// The question with as many levels as there is room for.
     fn within(&self, name: &str, room: f64) -> String {
         let levels = match self {
-            Self::Missing(words) => return fitted(&format!("{name} {words}"), SMALL, room),
+            Self::Missing(words) => return with_name(name, &format!(" {words}"), room),
             Self::Levels(levels) => levels,
         };
         let cut = |shown: usize| {
@@ -197,8 +197,22 @@ impl Asked {
             format!("{name} is {}{more}", levels[..shown].join(", "))
         };
         let fitting = (1..=levels.len()).rev().map(cut).find(|text| width(text, SMALL) <= room);
-        fitting.unwrap_or_else(|| fitted(&cut(levels.len().min(1)), SMALL, room))
+        fitting.unwrap_or_else(|| {
+            let more = if levels.len() > 1 { ", …" } else { "" };
+            let first = levels.first().map_or("", String::as_str);
+            with_name(name, &format!(" is {first}{more}"), room)
+        })
     }
+}
+
+/// A name with what is asked of it, which is not cut while something of the name is left.
+fn with_name(name: &str, behind: &str, room: f64) -> String {
+    let left = room - width(behind, SMALL);
+    if width(name, SMALL) <= left || left > width("a…", SMALL) {
+        return format!("{}{behind}", fitted(name, SMALL, left));
+    }
+    let least = format!("…{behind}");
+    if width(&least, SMALL) <= room { least } else { fitted(behind.trim_start(), SMALL, room) }
 }
 
 /// What goes left by the codes of a split. These reach beyond the levels that are known where missing values go left.
@@ -215,14 +229,14 @@ fn asked_levels(codes: &[f64], known: Option<&[String]>, missing_left: bool) -> 
     }
 }
 
-/// The member whose tree is drawn where nobody says which: the weightiest that is a tree, or else one of AdaBoost's, or else of boosting,
-/// whose first trees tell less. Those of a large forest are many megabytes as data, and drawn when it is named.
+/// The member whose tree is drawn where nobody says which: the weightiest that is a tree, with weight or without, or else one of
+/// AdaBoost's, or else of boosting, whose first trees tell less. Those of a large forest are many megabytes as data, and drawn when it is named.
 fn usual_member(subject: &Subject<'_>, view: &ModelView<'_>) -> Option<String> {
     let weight = |name: &String| subject.weight_of(name).unwrap_or(1.0);
     let kinds = ["tree", "adaboost", "boost"];
     let kind = |name: &String| kinds.iter().position(|kind| name.starts_with(kind));
     let has_trees = |name: &String| kind(name).is_some();
-    let rank = |name: &String| (weight(name) != 0.0, std::cmp::Reverse(kind(name)));
+    let rank = |name: &String| (std::cmp::Reverse(kind(name)), weight(name) != 0.0);
     let names = view.model.member_names().into_iter().filter(has_trees);
     names.reduce(|best, other| {
         let order = rank(&other).cmp(&rank(&best));
@@ -335,7 +349,8 @@ impl Drawing<'_> {
         let subset = nodes.subsets.get(nodes.subset[node] as usize);
         let Some(codes) = subset.filter(|_| nodes.subset[node] >= 0.0) else {
             let text = format!("{name} ≤ {}", short(nodes.threshold[node]));
-            return (fitted(&text, SMALL, room), text);
+            let behind = format!(" ≤ {}", short(nodes.threshold[node]));
+            return (with_name(name, &behind, room), text);
         };
         let field = self.fields.iter().find(|field| field.name == name);
         let levels = match field.map(|field| &field.kind) {
@@ -430,5 +445,8 @@ mod tests {
         let one = asked.within("colour", width("colour is red, …", SMALL));
         assert_eq!(one, "colour is red, …");
         assert!(width(&asked.within("colour", 60.0), SMALL) <= 60.0);
+        let cut = with_name("temperature_of_the_sand", " ≤ 57.5", 100.0);
+        assert!(cut.starts_with("te") && cut.contains('…') && cut.ends_with(" ≤ 57.5"), "{cut}");
+        assert_eq!(with_name("temperature", " ≤ 57.5", width("… ≤ 57.5", SMALL)), "… ≤ 57.5");
     }
 }

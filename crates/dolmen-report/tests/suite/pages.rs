@@ -145,7 +145,7 @@ fn experts_gates_and_stages_are_drawn() {
     assert!(leaves.contains(">yes<") && leaves.contains(">no<"), "leaves name classes");
     // What is wrong is the member, not the picture.
     for (kind, member, named) in [
-        (Kind::Tree, "nope", "experts(count=2)"),
+        (Kind::Tree, "nope", "suits: adaboost(rounds=8)"),
         (Kind::Tree, "experts(count=2)", "adaboost(rounds=8)"),
         (Kind::Gate, "adaboost(rounds=8)", "experts(count=2)"),
         (Kind::Weights, "adaboost(rounds=8)", "left out"),
@@ -167,6 +167,7 @@ fn training_curves_are_kept_and_drawn() {
     let svg = draw(&Subject::of(&read), Kind::Training, &Options::default()).unwrap();
     elements(&svg);
     assert!(svg.contains("best after") && !svg.contains("first round = 1"));
+    assert!(svg.contains("log loss of rows held out"));
 }
 
 /// A member that is the average of its fits on the folds has a curve for each of them.
@@ -235,7 +236,10 @@ fn losses_in_units_of_their_own_share_no_axis() {
     assert!(svg.contains("first round = 1"), "losses as shares of the first");
     let member = Some(fit.model.member_names()[0].clone());
     let svg = draw(&subject, Kind::Training, &Options { member, ..Options::default() }).unwrap();
-    assert!(!svg.contains("first round = 1"), "a single one as it is");
+    assert!(
+        svg.contains("squared error of rows held out, first round = 1"),
+        "of a single one, too"
+    );
 }
 
 #[test]

@@ -91,8 +91,8 @@ fn the_page_of_a_matrix_says_how_good_it_is_and_what_to_do() {
     let mut report = made::weighing(&["a", "b"], "regression");
     let html = page_of(&Subject::Weighing(&report, None));
     for said in [
-        "How good it is.</strong> With weights found on other rows than those scored, the mean minus squared error per row is −1.46 ± 0.021: a root mean squared error of 1.208.",
-        "The best member, 'a', has −1.5 alone, equal weights −1.45 ± 0.02.",
+        "How good it is.</strong> With weights found on other rows than those scored, the mean minus squared error per row is −1.460 ± 0.021: a root mean squared error of 1.208.",
+        "The best member, 'a', has −1.5 alone, equal weights −1.450 ± 0.020.",
         "What to do next.</strong> Use equal weights",
     ] {
         assert!(html.contains(said), "{said}");
@@ -110,7 +110,7 @@ fn the_page_of_a_matrix_says_how_good_it_is_and_what_to_do() {
 fn scores_of_a_matrix_have_errors_and_equal_weights() {
     let report = made::weighing(&["a", "b"], "density");
     let svg = draw(&Subject::Weighing(&report, None), Kind::Scores, &Options::default()).unwrap();
-    for said in ["the combination: −1.46 ± 0.021", "equal weights: −1.45 ± 0.02"] {
+    for said in ["the combination: −1.460 ± 0.021", "equal weights: −1.450 ± 0.020"] {
         assert!(svg.contains(said), "{said}: {svg}");
     }
 }
