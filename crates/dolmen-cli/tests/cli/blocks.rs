@@ -198,9 +198,10 @@ fn predictions_in_blocks_have_the_weights_of_all_rows() {
             close(&own["score"], &all["score"], 1e-9);
             // The sample has all rows, so that nothing is narrowed.
             match own["interval"].as_array() {
-                Some(ends) => ends.iter().zip(all["interval"].as_array().unwrap()).for_each(
-                    |(own, all)| close(own, all, 1e-5),
-                ),
+                Some(ends) => ends
+                    .iter()
+                    .zip(all["interval"].as_array().unwrap())
+                    .for_each(|(own, all)| close(own, all, 1e-5)),
                 None => assert!(all["interval"].is_null() || form.contains(&"best"), "{form:?}"),
             }
         }
