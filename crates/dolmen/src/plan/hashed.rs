@@ -52,7 +52,8 @@ impl Lot {
         found.dedup();
         let place = |fold: &usize| found.partition_point(|other| other < fold) as u8;
         let fold_of_row = drawn.iter().map(place).collect();
-        (2..=256).contains(&found.len()).then(|| Folds::Dealt { fold_of_row, folds: found.len() })
+        let folds = found.len();
+        (2..=256).contains(&folds).then_some(Folds::Dealt { fold_of_row, folds })
     }
 
     /// The fold of a row, or group, of this number.

@@ -87,7 +87,7 @@ impl RidgePass {
     /// What follows once the equations are known.
     fn solved(
         mut self,
-        parts: Vec<Option<Box<NormalEquations>>>,
+        parts: &[Option<Box<NormalEquations>>],
     ) -> Result<Step<Self, Simple<FittedRidge>>> {
         let all = merged(parts.iter().flatten()).ok_or_else(no_rows)?;
         let solutions = Solutions::of_equations(&all, self.ridge.standardise)?;
@@ -213,7 +213,7 @@ impl Pass<Regression> for RidgePass {
         match (&self.stage, sums) {
             (Stage::Equations, Sums::Equations(ranges, equations)) => {
                 ranges.require_moderate(self.columns.iter().map(String::as_str))?;
-                self.solved(equations)
+                self.solved(&equations)
             }
             (Stage::Errors { solutions, lambdas }, Sums::Errors(errors)) => {
                 let errors = solutions.mean_errors(errors);
