@@ -90,7 +90,9 @@ class Estimator(BaseEstimator):
         members = {name: self._member(name, *given, frame_of(x)) for name, given in objects.items()}
         with listening(self.progress, type(self).__name__) as listener:
             elsewhere = ELSEWHERE.get()
-            doer = None if elsewhere is None else elsewhere.doer(recipe, x, truth, keys, members or None)
+            # An array goes as it was understood; a mask would be lost on the way.
+            sent = x if isinstance(rows, _dolmen.Table) else rows
+            doer = None if elsewhere is None else elsewhere.doer(recipe, sent, truth, keys, members or None)
             manner = _rows.manner(self.n_jobs if elsewhere is None else elsewhere.threads, listener)
             try:
                 self.model_, matrix = _dolmen.fit(recipe, rows, truth, keys, members or None, None, manner, doer)
@@ -99,6 +101,9 @@ class Estimator(BaseEstimator):
                 if cause is None:
                     raise
                 raise error from cause
+            finally:
+                if doer is not None:
+                    doer.stop()
         self._matrix = matrix
         self._of_frame = isinstance(rows, _dolmen.Table)
         self._tell(self.model_.report())

@@ -195,7 +195,15 @@ class FittedMember:
 
     def dumps(self) -> bytes:
         """The object as it is stored."""
-        return pickle.dumps(self, protocol=5)
+        try:
+            return pickle.dumps(self, protocol=5)
+        except (pickle.PicklingError, AttributeError) as error:
+            # On a worker of a cluster there is no `__main__` by which to name a class that a notebook has made.
+            try:
+                import cloudpickle
+            except ImportError:
+                raise error from None
+            return cloudpickle.dumps(self, protocol=5)
 
 
 def loads(state: bytes) -> FittedMember:

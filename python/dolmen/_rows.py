@@ -31,6 +31,8 @@ def is_frame(x: Any) -> bool:
         return False
     if type(x).__name__ == "LazyFrame":
         raise TypeError("a lazy frame has no rows yet: collect() it first")
+    if hasattr(x, "__dask_graph__"):
+        raise TypeError(f"a Dask {type(x).__name__} has its rows elsewhere: compute() it first, or fit with dolmen.dask.fit")
     shape = getattr(x, "shape", None)
     if isinstance(shape, tuple) and len(shape) != 2:
         return False

@@ -20,7 +20,10 @@ import contextlib
 import functools
 import glob
 import os
+import re
 import threading
+import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -29,6 +32,7 @@ import numpy as np
 from . import _dolmen, _rows
 from ._estimator import ELSEWHERE
 from ._learner import spec_of
+from .errors import DataError, DolmenError, FileError
 from .recipe import estimator_of
 
 __all__ = ["fit", "predict", "score", "workers"]
@@ -37,6 +41,10 @@ __all__ = ["fit", "predict", "score", "workers"]
 RETRIES = 3
 # Memory for the sample, if nothing is said: the client's own.
 MEMORY = "1G"
+# Of its memory a worker keeps so much of the files that it has read, for the next pass; without a limit so many bytes.
+KEPT_SHARE, KEPT_BYTES = 0.25, 1_000_000_000
+# Outcomes are brought in so many at a time, or so many bytes.
+AT_ONCE, BYTES_AT_ONCE = 32, 32_000_000
 
 
 def fit(
@@ -45,40 +53,79 @@ def fit(
     *,
     members: Any = None,
     client: Any = None,
-    memory: str = MEMORY,
-    random_state: int = 0,
+    memory: str | int | None = MEMORY,
+    random_state: Any = 0,
     n_jobs: int | None = 1,
     **recipe: Any,
 ) -> Any:
     """Fits a stack to rows that the workers of a cluster hold or read, and gives an estimator.
 
-    `data` is a Dask DataFrame or Array, a list of futures or delayed frames, or the path of Parquet files that every worker can read (a folder, or a
-    pattern). One partition, or file, is one block. `target` names the column to predict; without it the density of the rows is modelled. Further keywords are fields of
-    the recipe (combiners, folds, weights, groups, task, ..); `memory` bounds the sample that members without passes, and errors, are made of.
+    `data` is a Dask DataFrame or Array, a list of futures, delayed frames, frames or paths, or the path of Parquet files that every worker can read (a
+    folder, or a pattern). One partition, or file, is one block; those without rows are passed over. `target` names the column to predict; without it the density of the rows is modelled. Further keywords are fields of
+    the recipe (combiners, folds, weights, groups, task, ..); `memory` bounds the sample that members without passes, and errors, are made of
+    (None: half of the client's).
     `n_jobs` are the threads of one task.
     """
     client = _client(client)
     blocks = _blocks(data, client)
-    given = {"seed": random_state, "target": target, "memory": str(memory), **recipe}
+    given = {"seed": _rows.seed(random_state), "target": target, **recipe}
+    if memory is not None:
+        given["memory"] = str(memory)
     if members is not None:
         given["members"] = spec_of(_listed(members))
     if "combiner" in given:
         given["combiners"] = given.pop("combiner")
     if "combiners" in given:
         given["combiners"] = _listed(given["combiners"])
-    manner = _rows.manner(n_jobs)
-    layouts = client.gather(_map(client, _layout, blocks, recipe=given))
-    layout = _dolmen.Layout.merged(layouts)
-    firsts = np.concatenate([[0], np.cumsum([own.rows for own in layouts])[:-1]]).tolist()
+    shared = {"recipe": given, "manner": _rows.manner(n_jobs)}
+    asked = _Asked(client)
+    try:
+        # Files are read by the worker that keeps them; what they hold goes nowhere else.
+        files = iter(client.map(_File, [block for block in blocks if isinstance(block, str)], pure=False, retries=RETRIES))
+        blocks = [next(files) if isinstance(block, str) else block for block in blocks]
+        layouts = asked.all(asked.map(_layout, blocks, recipe=given))
+        present = [at for at, own in enumerate(layouts) if own is not None]
+        if not present:
+            raise DataError("there are no rows: all blocks are empty")
+        blocks, layouts = [blocks[at] for at in present], [layouts[at] for at in present]
+        shared["layout"] = layout = _merged(layouts, present, data)
+        firsts = np.concatenate([[0], np.cumsum([own.rows for own in layouts])[:-1]]).tolist()
 
-    def ask(work: bytes) -> Iterator[bytes]:
-        futures = _map(client, _work, blocks, firsts, work=work, recipe=given, layout=layout, manner=manner)
-        for at, future in enumerate(futures):
-            yield future.result()
-            # What was merged need not be kept on the workers.
-            futures[at] = None
+        def ask(work: bytes) -> Iterator[bytes]:
+            return asked.one_by_one(asked.map(_work, blocks, firsts, work=work, **shared))
 
-    return estimator_of(_dolmen.fit_blocks(given, layout, ask, _rows.manner(None)))
+        model = _dolmen.fit_blocks(given, layout, ask, _rows.manner(None))
+    except DolmenError:
+        if asked.heard is not None:
+            # What a worker said, in its own words.
+            raise asked.heard from None
+        raise
+    finally:
+        asked.stop()
+    estimator = estimator_of(model)
+    estimator._tell(_news(model.report()))
+    return estimator
+
+
+def _news(report: dict[str, Any]) -> dict[str, Any]:
+    """A report without what was asked for: that the rows were read in blocks."""
+    notes = (re.sub(r"^the table was read block by block: \d+ rows(; )?", "", note) for note in report.get("data_notes") or [])
+    return {**report, "data_notes": [note for note in notes if note]}
+
+
+def _merged(layouts: list[_dolmen.Layout], places: list[int], data: Any) -> _dolmen.Layout:
+    """The layout of all blocks. One that does not belong to the others is named: by its file, if it is one."""
+    try:
+        return _dolmen.Layout.merged(layouts)
+    except DolmenError as error:
+        found = re.match(r"block (\d+): ", str(error))
+        if found is None:
+            raise
+        place = places[int(found[1]) - 1]
+        name = f"block {place + 1}"
+        if isinstance(data, (str, os.PathLike)):
+            name = _files(os.fspath(data))[place]
+        raise DataError(f"{name}: {str(error)[found.end() :]}") from None
 
 
 def _listed(given: Any) -> list[Any]:
@@ -95,28 +142,33 @@ def predict(estimator: Any, data: Any, method: str | None = None, *, client: Any
     if method is None:
         method = "predict" if hasattr(estimator, "predict") else "score_samples"
     call = _Call(estimator, method)
-    if not hasattr(data, "map_partitions") and not hasattr(data, "map_blocks"):
+    if hasattr(data, "map_partitions"):
+        return data.map_partitions(call, meta=_shape_of(call, data._meta_nonempty))
+    if not hasattr(data, "map_blocks"):
         client = _client(client)
         return _map(client, _predict, _blocks(data, client), call=call)
-    if hasattr(data, "map_partitions"):
-        meta = _shape_of(call, data._meta_nonempty)
-        return data.map_partitions(call, meta=meta)
-    width = getattr(estimator, "classes_", ())
-    if method == "predict_proba":
-        return data.map_blocks(call, chunks=(data.chunks[0], (len(width),)), dtype=np.float64)
-    return data.map_blocks(call, drop_axis=1, dtype=np.float64)
+    if data.ndim != 2:
+        raise ValueError(f"the array must have two dimensions, rows and columns, but has {data.ndim}")
+    data = data.rechunk({1: -1})
+    like = call(np.zeros((1, data.shape[1])))
+    if like.ndim == 1:
+        return data.map_blocks(call, drop_axis=1, dtype=like.dtype)
+    return data.map_blocks(call, chunks=(data.chunks[0], (like.shape[1],)), dtype=like.dtype)
 
 
 def score(estimator: Any, data: Any, target: str | None = None, *, client: Any = None) -> dict[str, Any]:
     """How good an estimator is on the rows of a Dask DataFrame, partition by partition: what `score_report` says, beside its members and with standard errors.
 
-    The AUC is not there: it ranks all rows, and these stay where they are.
+    Columns that the estimator does not know are not looked at. The AUC is not there: it ranks all rows, and these stay where they are.
     """
     if target is None and hasattr(estimator, "predict"):
         raise ValueError("target must name the column of the truth, which is held against what the estimator predicts")
     client = _client(client)
     found = client.gather(_map(client, _score, _blocks(data, client), estimator=estimator, target=target))
-    return _dolmen.ScoreSums.report(estimator.model_, found)
+    sums = [part for part in found if part is not None]
+    if not sums:
+        raise DataError("there are no rows: all blocks are empty")
+    return _dolmen.ScoreSums.report(estimator.model_, sums)
 
 
 @contextlib.contextmanager
@@ -141,14 +193,91 @@ class _Workers:
     def __init__(self, client: Any) -> None:
         self.client = client
 
-    def doer(self, *fit: Any) -> Callable[[list[bytes]], list[bytes]]:
+    def doer(self, *fit: Any) -> _Doer:
         """Sends the rows to the cluster; what is called with the tasks."""
-        sent = _shared(self.client, _Fit(*fit))
+        return _Doer(self.client, _Fit(*fit))
 
-        def do(tasks: list[bytes]) -> list[bytes]:
-            return self.client.gather(self.client.map(_task, tasks, fit=sent, pure=False, retries=RETRIES))
 
-        return do
+class _Doer:
+    """Who does the tasks of one fit."""
+
+    def __init__(self, client: Any, fit: _Fit) -> None:
+        self.client, self.asked = client, _Asked(client)
+        try:
+            self.sent = _shared(client, fit)
+        except Exception as error:
+            raise TypeError(_unsendable(fit, error)) from error
+
+    def __call__(self, tasks: list[bytes]) -> list[bytes]:
+        return self.asked.all(self.asked.noted(self.client.map(_task, tasks, fit=self.sent, pure=False, retries=RETRIES)))
+
+    def stop(self) -> None:
+        """Nobody waits for the tasks any more."""
+        self.asked.stop()
+
+
+class _Asked:
+    """What is asked of the cluster for one fit: no task outlives it."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.futures: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.heard: Exception | None = None
+        """What a worker raised."""
+        self._lock, self._stopped = threading.Lock(), False
+
+    def map(self, function: Callable[..., Any], *of_blocks: list[Any], **shared: Any) -> list[Any]:
+        """A task for each block."""
+        return self.noted(_map(self.client, function, *of_blocks, **shared))
+
+    def noted(self, futures: list[Any]) -> list[Any]:
+        """Keeps in mind what there is to call off."""
+        with self._lock:
+            self.futures.update(futures)
+            is_late = self._stopped
+        if is_late:
+            self.stop()
+        return futures
+
+    def all(self, futures: list[Any]) -> list[Any]:
+        """What came of all."""
+        try:
+            return self.client.gather(futures)
+        except Exception as error:
+            self.heard = self.heard or error
+            raise
+
+    def one_by_one(self, futures: list[Any]) -> Iterator[Any]:
+        """What came of each in their order, some being brought in at a time: one by one they cost more than they say."""
+        done, window = 0, 1
+        while done < len(futures):
+            came = self.all(futures[done : done + window])
+            # What was merged need not be kept on the workers.
+            futures[done : done + window] = [None] * len(came)
+            done += len(came)
+            window = max(1, min(AT_ONCE, BYTES_AT_ONCE // max(1, *map(len, came))))
+            yield from came
+
+    def stop(self) -> None:
+        """Calls off what is not done."""
+        with self._lock:
+            self._stopped, left = True, [future for future in self.futures if not future.done()]
+        # A client that is gone has nothing to call off.
+        with contextlib.suppress(Exception):
+            if left:
+                self.client.cancel(left)
+
+
+def _unsendable(fit: _Fit, error: Exception) -> str:
+    """Which part of a fit cannot be sent to workers."""
+    from distributed.protocol.pickle import dumps
+
+    for name, member in (fit.given[-1] or {}).items():
+        try:
+            dumps(member)
+        except Exception as own:
+            return f"member '{name}' cannot be sent to workers: {own}"
+    return f"the fit cannot be sent to workers: {error}"
 
 
 class _Fit:
@@ -175,10 +304,14 @@ class _Call:
     """A method of an estimator, sent to the workers as the bytes of its model."""
 
     def __init__(self, estimator: Any, method: str) -> None:
+        if not hasattr(estimator, method):
+            raise AttributeError(f"{type(estimator).__name__} has no method '{method}'")
         self.estimator, self.method = estimator, method
 
     def __call__(self, rows: Any) -> Any:
-        said = getattr(self.estimator, self.method)(rows)
+        rows = _known_columns(self.estimator, rows)
+        # Of no rows it says nothing, in the form of what it says of one.
+        said = self._said(rows) if len(rows) else self._of_none(rows)
         if not hasattr(rows, "index"):
             return said
         import pandas
@@ -186,6 +319,24 @@ class _Call:
         if np.ndim(said) == 1:
             return pandas.Series(said, index=rows.index, name=self.method)
         return pandas.DataFrame(said, index=rows.index, columns=[str(name) for name in self.estimator.classes_])
+
+    def _said(self, rows: Any) -> np.ndarray:
+        return getattr(self.estimator, self.method)(rows)
+
+    def _of_none(self, rows: Any) -> np.ndarray:
+        classes = getattr(self.estimator, "classes_", None)
+        if self.method == "predict" and classes is not None:
+            return classes[:0]
+        return np.empty((0, len(classes)) if self.method.endswith("_proba") else 0)
+
+
+def _known_columns(estimator: Any, rows: Any) -> Any:
+    """The columns that the estimator was fitted to; there may be more, the target among them."""
+    names = getattr(estimator, "feature_names_in_", None)
+    columns = getattr(rows, "columns", None)
+    if names is None or columns is None or not set(names) <= set(columns):
+        return rows
+    return rows[list(names)]
 
 
 def _shape_of(call: _Call, rows: Any) -> Any:
@@ -195,9 +346,18 @@ def _shape_of(call: _Call, rows: Any) -> Any:
 def _client(client: Any) -> Any:
     """The client that is given, or the one at hand; its scheduler and workers can import this package."""
     client = _found(client)
+    if not hasattr(client, "run"):
+        raise TypeError(f"client must be a Client of dask.distributed, but is of the type {type(client).__name__}")
+    if getattr(client, "status", "running") in ("closed", "closing"):
+        raise ValueError("the Dask client is closed: start another (distributed.Client())")
+    if getattr(client, "asynchronous", False):
+        raise ValueError("the Dask client is asynchronous: give one that waits (distributed.Client())")
     # A worker that cannot read a task dies of it, and the fit would wait for ever. All are asked with what every Python has.
     asked = (exec, f"import {__package__}")
-    failed = {worker: error for worker, error in client.run(*asked, on_error="return").items() if error is not None}
+    answers = client.run(*asked, on_error="return")
+    if not answers:
+        warnings.warn("the Dask cluster has no workers yet: the work begins when there are some", stacklevel=3)
+    failed = {worker: error for worker, error in answers.items() if error is not None}
     if failed:
         reasons = "; ".join(f"{worker} ({error})" for worker, error in failed.items())
         raise ImportError(f"workers that cannot import this package: {reasons}; install the same version of dolmen there")
@@ -226,15 +386,29 @@ def _blocks(data: Any, client: Any) -> list[Any]:
     if isinstance(data, (str, os.PathLike)):
         return _files(os.fspath(data))
     if hasattr(data, "to_delayed"):
+        if getattr(data, "ndim", 2) != 2:
+            raise ValueError(f"rows have columns: a Dask DataFrame, or an Array of two dimensions, but this {type(data).__name__} has {data.ndim}")
         delayed = data.to_delayed()
         parts = [part for part in np.ravel(delayed)] if isinstance(delayed, np.ndarray) else list(delayed)
         if isinstance(delayed, np.ndarray) and delayed.ndim == 2 and delayed.shape[1] != 1:
             raise ValueError("the array is cut into blocks of columns: rechunk it so that a block has whole rows")
         return client.compute(parts)
-    blocks = list(data)
+    if isinstance(data, np.ndarray) or _rows.is_frame(data) or not hasattr(data, "__iter__"):
+        kinds = "a Dask DataFrame or Array, a path, or a list of blocks"
+        raise TypeError(f"data must be {kinds}, but is of the type {type(data).__name__}\nhint: rows that are here are one block, [rows], or more")
+    blocks = [_block(block, client) for block in data]
     if not blocks:
         raise ValueError("there are no blocks of rows")
-    return [client.compute(block) if hasattr(block, "__dask_graph__") else block for block in blocks]
+    return blocks
+
+
+def _block(block: Any, client: Any) -> Any:
+    """One of a list. Rows that are here go to the cluster once, not with every task."""
+    if isinstance(block, (str, os.PathLike)):
+        return os.path.abspath(os.fspath(block))
+    if hasattr(block, "__dask_graph__"):
+        return client.compute(block)
+    return block if hasattr(block, "add_done_callback") else _shared(client, block)
 
 
 def _files(path: str) -> list[str]:
@@ -270,19 +444,94 @@ def _with(*of_block: Any, function: Callable[..., Any], shared: dict[str, Any]) 
     return function(*of_block, **shared)
 
 
-def _table(block: Any) -> _dolmen.Table:
-    if isinstance(block, str):
-        import pyarrow.parquet
+class _File:
+    """A Parquet file on a worker, which keeps its table for the next pass while there is room. It travels as its path."""
 
-        return _dolmen.Table.from_arrow(pyarrow.parquet.read_table(block))
+    # Those whose tables are kept, the one that was used last at the end.
+    kept: list[weakref.ref[_File]] = []
+    lock = threading.Lock()
+
+    def __init__(self, path: str) -> None:
+        self.path, self.bytes = path, 0
+        self._table: _dolmen.Table | None = None
+        # By what is told of the size of a block the scheduler knows who should work on it.
+        self.table()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _File._elsewhere, (self.path, self.bytes)
+
+    @classmethod
+    def _elsewhere(cls, path: str, size: int) -> _File:
+        file = cls.__new__(cls)
+        file.path, file.bytes, file._table = path, size, None
+        return file
+
+    def __sizeof__(self) -> int:
+        return 1000 + self.bytes
+
+    def table(self) -> _dolmen.Table:
+        """Its rows."""
+        table = self._table
+        if table is None:
+            read = _read(self.path)
+            self.bytes, table = read.nbytes, _dolmen.Table.from_arrow(read)
+        room = _room()
+        with self.lock:
+            others = [(ref, file) for ref in self.kept if (file := ref()) is not None and file is not self]
+            while others and sum(file.bytes for _, file in others) + self.bytes > room:
+                others.pop(0)[1]._table = None
+            self._table = table if self.bytes <= room else None
+            self.kept[:] = [ref for ref, _ in others] + ([weakref.ref(self)] if self._table is not None else [])
+        return table
+
+
+def _room() -> float:
+    """Bytes of tables that this worker may keep."""
+    try:
+        from distributed import get_worker
+
+        limit = get_worker().memory_manager.memory_limit
+    except (AttributeError, ImportError, ValueError):
+        limit = None
+    return limit * KEPT_SHARE if limit else KEPT_BYTES
+
+
+def _read(path: str) -> Any:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        return pyarrow.parquet.read_table(path)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path}: this worker finds no such file") from None
+    except (pyarrow.ArrowException, OSError) as error:
+        said = str(error)
+        raise FileError(said if path in said else f"{path}: {said}") from None
+
+
+def _table(block: Any) -> _dolmen.Table:
+    if isinstance(block, _File):
+        return block.table()
     if isinstance(block, np.ndarray):
-        columns = [(f"x{j + 1}", _rows.numbers(block[:, j])) for j in range(block.shape[1])]
-        return _dolmen.Table.from_columns(columns)
+        return _dolmen.Table.from_columns(_columns(block))
+    if not _rows.is_frame(block):
+        raise TypeError(f"a block of rows must be a data frame or an array, but is of the type {type(block).__name__}")
     return _rows.table(block)
 
 
-def _layout(block: Any, recipe: dict[str, Any]) -> _dolmen.Layout:
-    return _dolmen.Layout.of(recipe, _table(block))
+def _columns(block: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    if block.ndim != 2:
+        raise ValueError(f"a block of an array must have two dimensions, rows and columns, but has {block.ndim}")
+    _rows.refuse_dates(block)
+    if isinstance(block, np.ma.MaskedArray):
+        block = block.astype(np.float64).filled(np.nan)
+    return [(f"x{j + 1}", _rows.numbers(block[:, j])) for j in range(block.shape[1])]
+
+
+def _layout(block: Any, recipe: dict[str, Any]) -> _dolmen.Layout | None:
+    """That of a block; none if it has no rows, for then it may not say what its columns are."""
+    table = _table(block)
+    return _dolmen.Layout.of(recipe, table) if table.rows else None
 
 
 def _work(
@@ -296,21 +545,23 @@ def _task(task: bytes, fit: _Fit) -> bytes:
 
 
 def _frame(block: Any) -> Any:
-    if not isinstance(block, str):
-        return block
-    import pandas
-
-    return pandas.read_parquet(block)
+    return _read(block).to_pandas() if isinstance(block, str) else block
 
 
 def _predict(block: Any, call: _Call) -> Any:
-    frame, names = _frame(block), getattr(call.estimator, "feature_names_in_", None)
-    # Files may hold more columns than the estimator was fitted to, the target among them.
-    return np.asarray(call(frame[list(names)] if names is not None and hasattr(frame, "columns") else frame))
+    return np.asarray(call(_frame(block)))
 
 
-def _score(block: Any, estimator: Any, target: str | None) -> _dolmen.ScoreSums:
+def _score(block: Any, estimator: Any, target: str | None) -> _dolmen.ScoreSums | None:
     frame = _frame(block)
+    if not len(frame):
+        return None
     if target is None:
-        return estimator._score_sums(frame)
-    return estimator._score_sums(frame.drop(columns=[target]), frame[target])
+        return estimator._score_sums(_known_columns(estimator, frame))
+    columns = getattr(frame, "columns", None)
+    if columns is None:
+        raise TypeError("the truth is a column with a name, which arrays do not have: give data frames")
+    if target not in columns:
+        raise DataError(f"there is no column '{target}'\nhint: the columns are: {', '.join(map(str, columns))}")
+    names = [name for name in columns if name != target]
+    return estimator._score_sums(_known_columns(estimator, frame[names]), frame[target])

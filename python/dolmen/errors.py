@@ -32,6 +32,7 @@ IN_PYTHON = {
     "or leave out --target and": "or leave out y and",
     "--target": "y",
     "--drop-failed": "drop_failed=True",
+    "(--memory)": "(memory=..)",
     "--all-columns": 'reading={"all_columns": True}',
     "--alone fits one member as it is, without folds": "its own class fits one member as it is, without folds",
     "(--alone, --check none or": '(check="none" or',

@@ -209,3 +209,148 @@ class Failing(DecisionTreeClassifier):
 
     def fit(self, X, y):
         raise ValueError("not today")
+
+
+@pytest.fixture(scope="module")
+def two_files(frame, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    for part in range(2):
+        frame[part * 500 : (part + 1) * 500].to_parquet(folder / f"{part}.parquet", index=False)
+    return folder
+
+
+@pytest.mark.parametrize("damage", ["empty", "truncated", "other", "gone"])
+def test_a_file_that_cannot_be_used_is_named(client, frame, two_files, damage, tmp_path):
+    good = (two_files / "0.parquet").read_bytes()
+    (tmp_path / "0.parquet").write_bytes(good)
+    bad = tmp_path / "1.parquet"
+    if damage == "gone":
+        with pytest.raises(FileNotFoundError, match="1.parquet"):
+            on_dask.fit([tmp_path / "0.parquet", bad], members=["gaussian"], client=client)
+        return
+    if damage == "other":
+        frame[:500].rename(columns={"b": "z"}).to_parquet(bad, index=False)
+    else:
+        bad.write_bytes(b"" if damage == "empty" else good[: len(good) // 2])
+    with pytest.raises(dolmen.errors.DolmenError, match="1.parquet"):
+        on_dask.fit(tmp_path, members=["gaussian"], client=client)
+    if damage != "other":
+        stack = on_dask.fit(two_files, members=["gaussian"], folds=3, client=client)
+        with pytest.raises(dolmen.errors.DolmenError, match="1.parquet"):
+            on_dask.score(stack, tmp_path, client=client)
+
+
+def test_blocks_without_rows_are_passed_over(client, frame, two_files, tmp_path):
+    blocks = [frame[:500], frame[500:1000]]
+    whole = on_dask.fit(blocks, members=["gaussian"], folds=3, client=client)
+    for data in ([frame[:0], blocks[0], frame[:0], blocks[1]], two_files):
+        assert on_dask.fit(data, members=["gaussian"], folds=3, client=client).model_.to_bytes() == whole.model_.to_bytes()
+    with pytest.raises(ValueError, match="no rows"):
+        on_dask.fit([frame[:0]], members=["gaussian"], client=client)
+    parts = dd.from_pandas(frame, npartitions=3)
+    some = parts[parts["a"] > frame["a"].max() - 1e-9]
+    assert len(on_dask.predict(whole, some).compute()) == 1
+    assert on_dask.score(whole, some, client=client)["rows"] == 1
+
+
+def test_rows_of_other_kinds_are_refused(client, frame):
+    array = pytest.importorskip("dask.array")
+    for data in (frame, frame.to_numpy(), None, 3):
+        with pytest.raises(TypeError, match="data must be a Dask DataFrame or Array"):
+            on_dask.fit(data, members=["gaussian"], client=client)
+    for data in (dd.from_pandas(frame, npartitions=2)["a"], array.ones(100, chunks=50), array.ones((10, 2, 2), chunks=5)):
+        with pytest.raises(ValueError, match="rows have columns"):
+            on_dask.fit(data, members=["gaussian"], client=client)
+    with pytest.raises(TypeError, match="block of rows .* type dict"):
+        on_dask.fit([{"a": [1.0]}], members=["gaussian"], client=client)
+    with pytest.raises(TypeError, match="dolmen.dask.fit"):
+        dolmen.StackedDensity(["gaussian"]).fit(dd.from_pandas(frame, npartitions=2))
+    with pytest.raises(dolmen.errors.DolmenError, match="^data: there is no column 'nothing'"):
+        on_dask.fit([frame], "nothing", members=["ridge"], client=client)
+
+
+def test_a_client_that_cannot_work_is_refused(frame):
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+        closed = distributed.Client(cluster, set_as_default=False)
+        closed.close()
+    with pytest.raises(ValueError, match="closed"):
+        on_dask.fit([frame], members=["gaussian"], client=closed)
+    with pytest.raises(TypeError, match="client must be"):
+        on_dask.fit([frame], members=["gaussian"], client="tcp://localhost:8786")
+
+
+def test_arrays_of_dask(client, mixed):
+    array = pytest.importorskip("dask.array")
+    rows, truth = mixed
+    numbers = rows[["a", "c"]].to_numpy()
+    stack = dolmen.StackedClassifier(["logistic", "naive-bayes"], folds=3).fit(numbers, truth)
+    parts = array.from_array(numbers, chunks=(100, 1))
+    said = on_dask.predict(stack, parts)
+    assert said.dtype == stack.classes_.dtype
+    np.testing.assert_array_equal(said.compute(), stack.predict(numbers))
+    for method in ("predict_proba", "predict_log_proba"):
+        np.testing.assert_array_equal(on_dask.predict(stack, parts, method).compute(), getattr(stack, method)(numbers))
+    with pytest.raises(AttributeError, match="has no method 'predict_prob'"):
+        on_dask.predict(stack, [numbers], "predict_prob", client=client)
+
+
+def test_columns_beside_those_of_the_model_are_not_looked_at(client, mixed):
+    rows, truth = mixed
+    stack = dolmen.StackedClassifier(["logistic", "naive-bayes"], folds=3).fit(rows, truth)
+    more = dd.from_pandas(rows.assign(truth=truth, other=1)[["other", "truth", *reversed(rows.columns)]], npartitions=2)
+    np.testing.assert_array_equal(on_dask.predict(stack, more).compute(), stack.predict(rows))
+    found = on_dask.score(stack, more, "truth", client=client)
+    assert found["figures"]["error"] == pytest.approx(stack.score_report(rows, truth)["figures"]["error"])
+    with pytest.raises(ValueError, match="no column 'nothing'"):
+        on_dask.score(stack, more, "nothing", client=client)
+
+
+def test_masks_reach_the_workers(client, mixed):
+    rows, truth = mixed
+    masked = np.ma.masked_greater(rows[["a", "c"]].to_numpy(), 0.5)
+    stack = dolmen.StackedClassifier(["logistic", "naive-bayes"], folds=3)
+    with on_dask.workers(client):
+        there = clone(stack).fit(masked, truth)
+    assert there.model_.to_bytes() == clone(stack).fit(masked, truth).model_.to_bytes()
+    assert on_dask.fit([masked], members=["gaussian"], folds=3, client=client).model_.to_bytes() == (
+        on_dask.fit([masked.filled(np.nan)], members=["gaussian"], folds=3, client=client).model_.to_bytes()
+    )
+
+
+def test_members_that_cannot_be_sent_are_named(client, mixed):
+    rows, truth = mixed
+    numbers = rows[["a", "c"]].to_numpy()
+    with on_dask.workers(client), pytest.raises(TypeError, match="member 'Locked' cannot be sent"):
+        dolmen.StackedClassifier([Locked(), "logistic"], folds=3).fit(numbers, truth)
+
+
+def test_what_the_fit_has_to_say_is_told(client, mixed):
+    rows, truth = mixed
+    gaps = rows.assign(truth=np.where(rows["a"] > 1.0, None, truth))
+    with pytest.warns(UserWarning, match="have no 'truth'"):
+        on_dask.fit([gaps[:100], gaps[100:]], "truth", members=["naive-bayes"], folds=3, client=client)
+
+
+def test_an_interrupted_fit_leaves_no_tasks(client, mixed):
+    rows, truth = mixed
+    threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with on_dask.workers(client), pytest.raises(KeyboardInterrupt):
+        dolmen.StackedClassifier([Slow(), "logistic"], folds=20).fit(rows[["a", "c"]].to_numpy(), truth)
+    time.sleep(1.5)
+    assert not any(client.processing().values())
+
+
+class Locked(DecisionTreeClassifier):
+    """Cannot be pickled."""
+
+    def __init__(self):
+        super().__init__()
+        self.lock = threading.Lock()
+
+
+class Slow(DecisionTreeClassifier):
+    """Takes its time."""
+
+    def fit(self, X, y):
+        time.sleep(1.0)
+        return super().fit(X, y)
