@@ -188,10 +188,10 @@ pub(crate) fn columns(
 pub(crate) fn columns_with_remarks(
     header: &[&str],
     rows: Vec<Vec<String>>,
-    remarks: Vec<String>,
+    remarks: &[String],
     out: &mut dyn Write,
 ) -> Done {
-    remarked_within(terminal_width(), header, rows, &remarks, out)
+    remarked_within(terminal_width(), header, rows, remarks, out)
 }
 
 /// How wide remarks are where there is no terminal.
@@ -531,7 +531,7 @@ mod tests {
         let shown = |width: Option<u16>| {
             let rows = [["iris", "0.5000"], ["a set of a long name", "0.2500"]];
             let rows = rows.map(|row| row.map(String::from).to_vec()).to_vec();
-            let remarks = ["".to_string(), "other rows than ".repeat(10)];
+            let remarks = [String::new(), "other rows than ".repeat(10)];
             let mut out = Vec::new();
             remarked_within(width, &["set", "share"], rows, &remarks, &mut out).unwrap();
             String::from_utf8(out).unwrap()

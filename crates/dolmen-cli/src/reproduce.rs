@@ -206,8 +206,9 @@ fn numbers(header: &[String], mut rows: Vec<Vec<String>>, out: &mut dyn Write) -
     let mut header: Vec<&str> = header.iter().map(String::as_str).collect();
     if header.last() == Some(&"why") {
         header.pop();
-        let reasons = rows.iter_mut().map(|row| row.pop().unwrap_or_default()).collect();
-        columns_with_remarks(&header, rows, reasons, out)?;
+        let reasons = rows.iter_mut().map(|row| row.pop().unwrap_or_default());
+        let reasons: Vec<String> = reasons.collect();
+        columns_with_remarks(&header, rows, &reasons, out)?;
     } else {
         columns(&header, rows, out)?;
     }

@@ -39,11 +39,8 @@ pub const CLAIMS_RULE_OF_LINES: &str = claims_rule!("in brackets");
 
 /// The rules that decide these comparisons, each once: of errors that are assumed, of counts that are "about", and of other data
 /// where there are such.
-pub(crate) fn rules<'a>(lines: impl Iterator<Item = &'a Line> + Clone) -> Vec<String> {
-    if lines.clone().all(|line| line.paper.is_none()) {
-        return Vec::new();
-    }
-    let judged = || lines.clone().filter(|line| line.is_judged()).filter_map(|line| line.paper);
+pub(crate) fn rules(lines: &[&Line]) -> Vec<String> {
+    let judged = || lines.iter().filter(|line| line.is_judged()).filter_map(|line| line.paper);
     let mut rules = Vec::new();
     if judged().next().is_some() {
         rules.push(FIGURES_RULE.to_string());
@@ -64,7 +61,7 @@ pub(crate) fn rules<'a>(lines: impl Iterator<Item = &'a Line> + Clone) -> Vec<St
     if judged().any(|own| own.about) {
         rules.push(ABOUT_RULE.into());
     }
-    if lines.clone().any(|line| line.verdict == Verdict::StandIn) {
+    if lines.iter().any(|line| line.verdict == Verdict::StandIn) {
         rules.push(OTHER_DATA_RULE.into());
     }
     rules
@@ -273,7 +270,7 @@ mod tests {
             verdict,
             why: None,
         };
-        let stated = |lines: &[Line]| rules(lines.iter());
+        let stated = |lines: &[Line]| rules(&lines.iter().collect::<Vec<_>>());
         let plain = Printed::new(1.0, 1);
         assert_eq!(stated(&[line(None, Verdict::NotPrinted)]), Vec::<String>::new());
         assert_eq!(stated(&[line(Some(plain), Verdict::Agrees)]), [FIGURES_RULE]);

@@ -373,7 +373,8 @@ impl Page {
 
     /// The rules that decide its comparisons.
     pub fn rules_on_figures(&self) -> Vec<String> {
-        rules(self.comparisons.iter().flat_map(|comparison| &comparison.lines))
+        let lines = self.comparisons.iter().flat_map(|comparison| &comparison.lines);
+        rules(&lines.collect::<Vec<_>>())
     }
 
     /// How many comparisons came to a verdict.

@@ -117,8 +117,8 @@ fn explain(line: &mut Line, row: &Row, method: &str) {
     match row.source {
         Source::OtherRows if method == "single-gaussian" => line.stand_in(UNITS),
         Source::StandIn | Source::OtherRows => line.stand_in(row.why),
-        _ if is_iris && method == "cv-bandwidth" => line.because(SEARCH),
-        _ => line.because(row.why),
+        Source::Same if is_iris && method == "cv-bandwidth" => line.because(SEARCH),
+        Source::Same => line.because(row.why),
     };
 }
 
