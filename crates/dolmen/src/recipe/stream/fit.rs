@@ -11,7 +11,8 @@ use super::predicted::Predictors;
 use super::weights::Streamable;
 use crate::catalogue::Catalogue;
 use crate::ensemble::{Ending, Ensemble};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, within};
+use crate::learner::MOST_FOLDS;
 use crate::memory;
 use crate::plan::{Lot, PlanSpec};
 use crate::recipe::fit::{Fit, Stacked};
@@ -173,7 +174,7 @@ impl Recipe {
                     }
                     _ => "left out where the table is read block by block",
                 };
-                let hint = "give more memory (--memory), or fit to a part of the rows";
+                let hint = "give more memory (--memory) where one machine can hold the table, or fit to a part of its rows";
                 Err(Error::param(name, expected, "given").with_hint(hint))
             }
         }
@@ -188,7 +189,9 @@ impl Recipe {
             Some(PlanSpec::Hashed(hashed)) => Some(hashed.folds),
             _ => None,
         };
-        Ok(planned.or(self.folds).unwrap_or_else(|| self.usual_folds::<T>()))
+        let folds = planned.or(self.folds).unwrap_or_else(|| self.usual_folds::<T>());
+        within("folds", folds, 2..=MOST_FOLDS)?;
+        Ok(folds)
     }
 
     fn fit_streamed<T: Streamable>(
