@@ -93,7 +93,7 @@ pub(crate) struct Fit {
     intervals: Option<Intervals>,
     /// How far predictions of numbers may lie beyond the range of those learned from, in widths of that range. [default: 0.5 with
     /// the usual members, no bound with named ones]
-    #[arg(long, value_name = "WIDTHS")]
+    #[arg(long, value_name = "WIDTHS", allow_negative_numbers = true)]
     margin: Option<f64>,
     /// Exit with 0 even if the search for the combination missed its tolerance.
     #[arg(long)]

@@ -296,3 +296,26 @@ fn a_row_without_its_fold_is_named() {
     let fit = ["fit", "t.csv", "--target", "y", "--plan", "given(column=fold)", "--model", "mean"];
     folder.refuses_naming(&fit, &["row 8", "'fold'", "the fold is missing"]);
 }
+
+#[test]
+fn what_a_stack_says_of_a_row_far_out_keeps_to_a_margin() {
+    let rows: String = (0..40).map(|i| format!("{i},{}\n", 2 * i + i % 3)).collect();
+    let folder = Folder::with("line.csv", format!("x,y\n{rows}"));
+    folder.write("far.csv", "x\n20\n4000\n");
+    let said = |more: &[&'static str]| {
+        let fit = ["fit", "line.csv", "--target", "y", "-q", "-o", "m.dolmen"];
+        folder.succeeds(&with(&fit, more));
+        column(&folder.succeeds(&["predict", "m.dolmen", "far.csv"]), "mean")
+    };
+    // The numbers reach from 0 to 78: half a width more is 117.
+    let usual = said(&["--effort", "quick", "--keep-stack"]);
+    assert!((30.0..50.0).contains(&usual[0]) && usual[1] <= 117.0 + 1e-9, "{usual:?}");
+    let named = ["--model", "ridge", "--model", "mean", "--keep-stack"];
+    assert!(said(&named)[1] > 1000.0, "members that are named have no bound");
+    let held = said(&with(&named, &["--margin", "0"]));
+    assert!((held[1] - 78.0).abs() < 1e-9, "{held:?}");
+    let refused = folder.dolmen(&["fit", "line.csv", "--target", "y", "--margin", "-1"]);
+    assert!(refused.stderr.contains("margin must be a number of at least 0"), "{}", refused.stderr);
+    let refused = folder.dolmen(&with(&CLASSES, &["--effort", "quick", "--margin", "1"]));
+    assert!(refused.stderr.contains("margin"), "{}", refused.stderr);
+}
