@@ -336,6 +336,6 @@ fn bad_files_in_a_folder_are_named() {
         folder.write(&format!("order-{name}"), text);
     }
     let ordered = folder.dolmen(&["fit", "order-*.csv", "--model", "gaussian", "--alone"]).stderr;
-    let words = ["order-two.csv", "another order", "hint: ", "order of order-one.csv"];
+    let words = ["order-two.csv", "another order", "hint: ", "in the order of ./order-one.csv"];
     assert!(words.iter().all(|word| ordered.contains(word)), "{ordered}");
 }

@@ -61,7 +61,7 @@ fn a_page_is_one_file_about_the_model_or_about_new_rows() {
     folder.succeeds(&["report", "iris.dolmen", "--data", "iris.csv", "-o", "new.html"]);
     assert!(folder.read("new.html").contains("On 150 rows that were given for it"));
     let svg = folder.succeeds(&["plot", "iris.dolmen", "reliability", "--data", "iris.csv"]);
-    assert!(svg.contains("150 rows that were given for it"));
+    assert!(svg.contains("150 rows that look like those it was fitted to"));
 }
 
 #[test]

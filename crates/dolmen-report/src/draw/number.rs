@@ -46,7 +46,9 @@ fn written(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let (away, is_rounded) = (1.0 - value.abs(), text.trim_start_matches('-').starts_with('1'));
     if is_rounded && away > NEAR {
-        let decimals = (-away.log10()).ceil().max(decimals as f64 + 1.0) as usize;
+        // A distance of 0.0001 needs four decimals, however its logarithm is rounded.
+        let needed = (-away.log10() - 1e-9).ceil();
+        let decimals = needed.max(decimals as f64 + 1.0) as usize;
         return format!("{value:.decimals$}");
     }
     text

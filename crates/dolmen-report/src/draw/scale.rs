@@ -81,7 +81,7 @@ impl Scale {
         let plain = with(&[1.0]);
         let is_few = plain.len() * 2 < about || plain.len() < fewest(about);
         let values = if is_few { with(&[1.0, 2.0, 5.0]) } else { plain };
-        if values.len() < 2 {
+        if values.len() < fewest(about) {
             return self.linear_ticks(about);
         }
         values.into_iter().map(|value| (value, short(value))).collect()

@@ -480,8 +480,8 @@ mod tests {
 
     #[test]
     fn rows_among_few_levels_lean_to_a_side() {
-        assert_eq!(leaning(&[30, 30, 20, 20]), ", it is too narrow for the rows");
-        assert_eq!(leaning(&[20, 20, 30, 30]), ", it is too wide for the rows");
+        assert_eq!(leaning(&[35, 30, 20, 15]), ", it is too narrow for the rows");
+        assert_eq!(leaning(&[15, 20, 30, 35]), ", it is too wide for the rows");
         assert_eq!(leaning(&[40, 10, 10, 40]), "");
     }
 
