@@ -222,6 +222,16 @@ impl Residuals {
         self.folds.len()
     }
 
+    /// Half the width of the interval of each level about one prediction, whichever fold an error is from: infinite where rows are too few.
+    pub(super) fn half_widths(&self, levels: &[f64]) -> Vec<f64> {
+        let mut errors: Vec<f64> =
+            self.folds.iter().flat_map(|fold| &fold.errors).copied().collect();
+        errors.sort_unstable_by(f64::total_cmp);
+        let width =
+            |level: &f64| rank(*level, errors.len()).map_or(f64::INFINITY, |rank| errors[rank - 1]);
+        levels.iter().map(width).collect()
+    }
+
     /// The interval of this level about the folds' predictions of one row.
     pub(super) fn interval(&self, centres: &[f64], level: f64) -> [f64; 2] {
         self.local_interval(centres, &vec![1.0; centres.len()], level)
@@ -300,5 +310,13 @@ mod tests {
             assert!((upper - high[rank - 1]).abs() < 1e-12, "{level}");
         }
         assert_eq!(residuals.interval(&centres, 0.99), [f64::NEG_INFINITY, f64::INFINITY]);
+        // About one prediction the errors of all folds are as good as those of one.
+        let levels = [0.2, 0.5, 0.8, 0.99];
+        for (level, half) in levels.into_iter().zip(residuals.half_widths(&levels)) {
+            let [lower, upper] = residuals.interval(&[5.0; 3], level);
+            let about = [5.0 - half, 5.0 + half];
+            let is_same = |(a, b): (f64, f64)| a == b || (a - b).abs() < 1e-12;
+            assert!([lower, upper].into_iter().zip(about).all(is_same), "{level}");
+        }
     }
 }

@@ -10,7 +10,7 @@ use super::stacked::combine_models;
 use super::{Coverage, INTERVAL_LEVELS, IntervalKind, IntervalReport, Residuals};
 use crate::combine::Combination;
 use crate::error::{Error, Result};
-use crate::learner::Fitted;
+use crate::learner::{Fitted, predict};
 use crate::run::Run;
 use crate::store::{Record, Registry};
 use crate::table::{Rows, Schema};
@@ -128,6 +128,13 @@ impl Ensemble<Regression> {
         };
         let fits: Option<Vec<_>> = self.models().map(Fitted::fold_fits).collect();
         let fits = fits.filter(|_| !unseen.combinations.is_empty());
+        if fits.is_none() && unseen.spread.is_none() {
+            return Ok(Some(self.constant_intervals(
+                &unseen.residuals.half_widths(levels),
+                x,
+                run,
+            )?));
+        }
         let size = self.block();
         let block = |k: usize| {
             run.check()?;
@@ -149,6 +156,18 @@ impl Ensemble<Regression> {
             all.iter_mut().zip(found).for_each(|(all, found)| all.extend(found));
         }
         Ok(Some(all))
+    }
+
+    /// Intervals of these half widths about the prediction of each row, width after width.
+    fn constant_intervals(
+        &self,
+        half_widths: &[f64],
+        x: Rows<'_>,
+        run: &Run,
+    ) -> Result<Vec<Vec<[f64; 2]>>> {
+        let means = predict(self, x, run)?;
+        let of_width = |half: &f64| means.iter().map(|mean| [mean - half, mean + half]).collect();
+        Ok(half_widths.iter().map(of_width).collect())
     }
 }
 

@@ -98,7 +98,7 @@ impl Context {
                 Error::data(Place::column(name), problem)
             })?;
         let features = self.schema.encode(&self.conventions.complete(table)?)?;
-        check_finite(&features)?;
+        check_finite(&features).map_err(|error| error.after_rows(first))?;
         let first = first as u64;
         Ok(Rows { first, features, target, weights, present, sampled, folds, groups })
     }

@@ -220,8 +220,13 @@ impl Weighing {
         for ((member, &weight), alone) in all {
             let from = std::mem::replace(&mut member.weight, weight);
             member.se = member.se.filter(|_| !is_chosen).map(|se| se * shrunk);
-            // It is about the weight of the sample; a weight that was held at zero there stays in it.
-            let moved = |end: f64| (weight + shrunk * (end - from)).clamp(0.0, most.max(weight));
+            // It is about the weight of the sample. An end that was cut off at a bound says nothing of how far it is from the weight.
+            let moved = |end: f64| {
+                if end <= 0.0 || end >= most {
+                    return end;
+                }
+                (weight + shrunk * (end - from)).clamp(0.0, most.max(weight))
+            };
             member.interval = member.interval.filter(|_| !is_chosen).map(|ends| ends.map(moved));
             member.beyond_resamples &= member.interval.is_some();
             (member.score, member.score_se) = (alone.mean, alone.se);

@@ -87,7 +87,8 @@ impl Look {
                 let rarest = rarest.get_or_insert_with(|| Rarest::new(sampled, target, most));
                 gathered.add(&work, found, rarest)
             },
-            run,
+            // How much work follows is not known before it: a bar would be full after it.
+            &run.planned(),
         )?;
         let Some(rarest) = rarest else {
             return Err(Error::data(Place::default(), "there are no rows"));

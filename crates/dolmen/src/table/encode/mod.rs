@@ -104,7 +104,7 @@ impl EncoderSpec {
     pub fn is_fixed_on(&self, rows: Rows<'_>) -> bool {
         let fills = self.impute != Impute::default();
         let learns = self.standardise || self.bins.is_some() || self.outliers != Outliers::Keep;
-        !learns && !(fills && rows.find(f64::is_nan).is_some())
+        !(learns || fills && rows.find(f64::is_nan).is_some())
     }
 
     /// For learners that count: everything categorical, numbers in that many bins, missing values one more level.
