@@ -1233,7 +1233,7 @@ class LMDODE(ClassificationLearner):
     Parameters
     ----------
     prior : float, default=1.0
-        Exponent of each weight in the prior, a Dirichlet density with parameters of this plus 1: 0 is no prior, 1 the paper's. (number, at least 0)
+        Exponent of the weights in their Dirichlet prior, which is the prior's parameter less 1. (number, at least 0)
     bins : int, default=5
         Bins of equal frequency that numbers are cut into. (whole number, at least 2)
     missing : str, default='value'
@@ -1282,7 +1282,7 @@ class LMGODE(ClassificationLearner):
     Parameters
     ----------
     prior : float, default=1.0
-        Exponent of each weight in the prior, a Dirichlet density with parameters of this plus 1: 0 is no prior, 1 the paper's. (number, at least 0)
+        Exponent of the weights in their Dirichlet prior, which is the prior's parameter less 1. (number, at least 0)
     bins : int, default=5
         Bins of equal frequency that numbers are cut into. (whole number, at least 2)
     missing : str, default='value'
