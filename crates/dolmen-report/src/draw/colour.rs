@@ -59,6 +59,29 @@ impl Colour {
         }
     }
 
+    /// Paper or ink, whichever is read more easily on this colour, as strong as this on the paper. Where the reader chooses the paper, light
+    /// and dark differ; the worse of both decides.
+    pub(crate) fn of_letters_on(self, strength: f64, theme: Theme) -> Self {
+        let worst = |letters: Self| {
+            let on = |is_dark: bool| {
+                let [own, under, text] =
+                    [self, Self::Paper, letters].map(|colour| channels(colour.value(is_dark)));
+                contrast(blended(own, under, strength), text)
+            };
+            match theme {
+                Theme::Light => on(false),
+                Theme::Dark => on(true),
+                Theme::Auto => on(false).min(on(true)),
+            }
+        };
+        if worst(Self::Paper) > worst(Self::Ink) { Self::Paper } else { Self::Ink }
+    }
+
+    fn value(self, is_dark: bool) -> &'static str {
+        let (_, light, dark) = self.values();
+        if is_dark { dark } else { light }
+    }
+
     /// The attributes that paint: `fill` or `stroke`, as a class and as a plain value for programs that know no classes.
     pub(crate) fn attributes(self, what: Paint, theme: Theme) -> String {
         let (name, light, dark) = self.values();
@@ -71,6 +94,33 @@ impl Colour {
             Paint::Stroke => format!(r#" class="k-{name}" fill="none" stroke="{value}""#),
         }
     }
+}
+
+/// Red, green and blue from 0 to 1.
+type Channels = [f64; 3];
+
+/// The channels of a colour written as `#rrggbb`.
+fn channels(value: &str) -> Channels {
+    let channel = |k: usize| u8::from_str_radix(&value[2 * k + 1..2 * k + 3], 16).unwrap_or(0);
+    [0, 1, 2].map(|k| f64::from(channel(k)) / 255.0)
+}
+
+/// A colour as strong as this on another.
+fn blended(own: Channels, under: Channels, strength: f64) -> Channels {
+    [0, 1, 2].map(|k| strength * own[k] + (1.0 - strength) * under[k])
+}
+
+/// The ratio of contrast of two colours, by the Web Content Accessibility Guidelines: 1 to 21.
+fn contrast(a: Channels, b: Channels) -> f64 {
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+/// The relative luminance of a colour, by the same guidelines.
+fn luminance(channels: Channels) -> f64 {
+    let linear = |v: f64| if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) };
+    let [red, green, blue] = channels.map(linear);
+    0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
 /// What is painted.
@@ -95,4 +145,18 @@ pub(crate) fn variables(dark: bool) -> String {
     let variable =
         |(name, light, dim): &Values| format!("--{name}:{};", if dark { dim } else { light });
     Colour::ALL.iter().chain(&SERIES).map(variable).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_have_the_higher_contrast() {
+        assert!((contrast(channels("#000000"), channels("#ffffff")) - 21.0).abs() < 1e-9);
+        let on = |strength| Colour::Worse.of_letters_on(strength, Theme::Light);
+        assert_eq!([on(0.1), on(0.7)], [Colour::Ink; 2], "orange is light");
+        let on = |strength| Colour::First.of_letters_on(strength, Theme::Light);
+        assert_eq!([on(0.1), on(1.0)], [Colour::Ink, Colour::Paper]);
+    }
 }

@@ -29,7 +29,12 @@ pub(super) fn tables(subject: &Subject<'_>, html: &mut Html) {
         }
         Subject::Model(view) => {
             if let Some(report) = view.score {
-                html.section("new-rows", "On new rows", |html| scored(subject, report, html));
+                let title = if subject.knows_rows() {
+                    "On the rows it was fitted to"
+                } else {
+                    "On new rows"
+                };
+                html.section("new-rows", title, |html| scored(subject, report, html));
             }
         }
         Subject::Comparison(comparison) => {
