@@ -134,10 +134,6 @@ impl Canvas {
         _ = write!(self.attributes, r#" {name}="{}""#, escaped(value));
     }
 
-    pub(crate) fn theme(&self) -> Theme {
-        self.theme
-    }
-
     pub(crate) fn width(&self) -> f64 {
         self.width
     }

@@ -19,6 +19,10 @@ pub(crate) enum Colour {
     Series(usize),
     /// What is worse.
     Worse,
+    /// Dark letters on whatever paper.
+    Dark,
+    /// Bright letters on whatever paper.
+    Bright,
 }
 
 /// Name of the class, colour on light paper, colour on dark paper.
@@ -39,12 +43,14 @@ const SERIES: [Values; 7] = [
 pub(crate) const COLOURS: usize = SERIES.len();
 
 impl Colour {
-    const ALL: [Values; 5] = [
+    const ALL: [Values; 7] = [
         ("ink", "#20262e", "#e8eaed"),
         ("muted", "#68717c", "#a2abb6"),
         ("faint", "#dfe3e8", "#39414b"),
         ("paper", "#ffffff", "#14181d"),
         ("worse", "#d55e00", "#f08a4b"),
+        ("dark", "#20262e", "#14181d"),
+        ("bright", "#ffffff", "#e8eaed"),
     ];
 
     fn values(self) -> Values {
@@ -54,38 +60,36 @@ impl Colour {
             Self::Faint => Self::ALL[2],
             Self::Paper => Self::ALL[3],
             Self::Worse => Self::ALL[4],
+            Self::Dark => Self::ALL[5],
+            Self::Bright => Self::ALL[6],
             Self::First => SERIES[0],
             Self::Series(k) => SERIES[k % SERIES.len()],
         }
     }
 
-    /// Paper or ink, whichever is read more easily on this colour, as strong as this on the paper. Where the reader chooses the paper, light
-    /// and dark differ; the worse of both decides.
-    pub(crate) fn of_letters_on(self, strength: f64, theme: Theme) -> Self {
-        let worst = |letters: Self| {
-            let on = |is_dark: bool| {
-                let [own, under, text] =
-                    [self, Self::Paper, letters].map(|colour| channels(colour.value(is_dark)));
-                contrast(blended(own, under, strength), text)
-            };
-            match theme {
-                Theme::Light => on(false),
-                Theme::Dark => on(true),
-                Theme::Auto => on(false).min(on(true)),
-            }
+    /// The letters that are read most easily on this colour, as strong as this on the paper: dark or bright ones, on light paper and on dark.
+    pub(crate) fn of_letters_on(self, strength: f64) -> Self {
+        let is_dark_better = |on_dark: bool| {
+            let value = |colour: Self| channels(colour.value(on_dark));
+            let under = blended(value(self), value(Self::Paper), strength);
+            contrast(under, value(Self::Dark)) >= contrast(under, value(Self::Bright))
         };
-        if worst(Self::Paper) > worst(Self::Ink) { Self::Paper } else { Self::Ink }
+        match (is_dark_better(false), is_dark_better(true)) {
+            (true, true) => Self::Dark,
+            (false, false) => Self::Bright,
+            (true, false) => Self::Ink,
+            (false, true) => Self::Paper,
+        }
     }
 
-    fn value(self, is_dark: bool) -> &'static str {
+    fn value(self, on_dark: bool) -> &'static str {
         let (_, light, dark) = self.values();
-        if is_dark { dark } else { light }
+        if on_dark { dark } else { light }
     }
 
     /// The attributes that paint: `fill` or `stroke`, as a class and as a plain value for programs that know no classes.
     pub(crate) fn attributes(self, what: Paint, theme: Theme) -> String {
-        let (name, light, dark) = self.values();
-        let value = if theme == Theme::Dark { dark } else { light };
+        let ((name, ..), value) = (self.values(), self.value(theme == Theme::Dark));
         match what {
             Paint::Fill => format!(r#" class="f-{name}" fill="{value}""#),
             Paint::Both => {
@@ -154,9 +158,9 @@ mod tests {
     #[test]
     fn letters_have_the_higher_contrast() {
         assert!((contrast(channels("#000000"), channels("#ffffff")) - 21.0).abs() < 1e-9);
-        let on = |strength| Colour::Worse.of_letters_on(strength, Theme::Light);
-        assert_eq!([on(0.1), on(0.7)], [Colour::Ink; 2], "orange is light");
-        let on = |strength| Colour::First.of_letters_on(strength, Theme::Light);
+        let on = |strength| Colour::Worse.of_letters_on(strength);
+        assert_eq!([on(0.1), on(0.8)], [Colour::Ink, Colour::Dark], "orange is light");
+        let on = |strength| Colour::First.of_letters_on(strength);
         assert_eq!([on(0.1), on(1.0)], [Colour::Ink, Colour::Paper]);
     }
 }

@@ -281,7 +281,8 @@ fn on_new_rows(subject: &Subject<'_>) -> Option<String> {
     ))
 }
 
-fn spoken_figure(figure: &str) -> String {
+/// What a figure is called.
+pub(super) fn spoken_figure(figure: &str) -> String {
     match figure {
         "r2" => "R²".into(),
         "auc" => "AUC".into(),

@@ -92,9 +92,10 @@ fn learned_beside_equal(check: &Assessment) -> String {
 
 /// How much such a gain loses, and whether that may be chance.
 fn lost(gain: &Estimate, rows: usize) -> String {
-    let error = gain.se.filter(|se| *se != 0.0).map_or_else(String::new, |se| {
-        format!(" (standard error {})", short(se))
-    });
+    let error = gain
+        .se
+        .filter(|se| *se != 0.0)
+        .map_or_else(String::new, |se| format!(" (standard error {})", short(se)));
     let is_clear = Surety::of_loss(gain, rows) == Surety::Clear;
     let chance = if is_clear { "" } else { ", which may be chance" };
     format!("{}{error}{chance}", short(-gain.mean))

@@ -254,7 +254,9 @@ fn rows_that_a_model_was_fitted_to_are_noticed() {
     };
     let same = "look like those it was fitted to";
     assert!(told(240).contains(same) && !told(240).contains("On the 240 new rows"));
-    assert!(told(240).contains("On the rows it was fitted to") && told(240).contains("rows held out"));
+    assert!(
+        told(240).contains("On the rows it was fitted to") && told(240).contains("rows held out")
+    );
     assert!(!told(239).contains(same) && told(239).contains("On new rows"));
 }
 
