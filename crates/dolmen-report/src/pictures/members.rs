@@ -25,7 +25,7 @@ pub(super) fn weights(subject: &Subject<'_>, options: &Options) -> Option<String
                 m.weight.map(|weight| Lane::new(&m.name, weight, weight_text(weight)))
             };
             let lanes = other.members.iter().filter_map(lane).collect();
-            (lanes, "How much each member counts. The combination is more than weights.".into())
+            (lanes, other_words(subject).into())
         }
         (None, None, Subject::Comparison(comparison)) => {
             let lane = |m: &dolmen::evaluate::compare::MeanWeight| {
@@ -54,6 +54,15 @@ pub(super) fn weights(subject: &Subject<'_>, options: &Options) -> Option<String
         line: None,
     };
     Some(picture.draw(&lanes, options))
+}
+
+/// What the weights of a combination are that is more than weights.
+fn other_words(subject: &Subject<'_>) -> &'static str {
+    if subject.combiner().is_some_and(|name| name.starts_with("log-pool")) {
+        "Powers of a logarithmic pool; they need not sum to 1."
+    } else {
+        "How much each member counts. The combination is more than weights."
+    }
 }
 
 /// Lanes from the largest value down, those that are joined beside the largest of them.

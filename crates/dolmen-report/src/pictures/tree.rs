@@ -205,7 +205,8 @@ impl Asked {
             if left >= width(LEAST_LEVEL, SMALL) {
                 return format!("{name} is {}{more}", fitted(first, SMALL, left));
             }
-            with_name(name, " is …", room)
+            let asked = format!("{name} is …");
+            if width(&asked, SMALL) <= room { asked } else { fitted(name, SMALL, room) }
         })
     }
 }
