@@ -55,7 +55,7 @@ pub(crate) struct Plot {
     /// Light, dark, or as the reader's program likes it (SVG only; PNG is then light).
     #[arg(long, value_enum, default_value_t = Paper::Auto)]
     theme: Paper,
-    /// The width in pixels; the height follows.
+    /// The width in pixels, 420 to 4000; the height follows. Pictures of many columns may be wider.
     #[arg(long, default_value_t = 720.0)]
     width: f64,
     /// Pixels of a PNG for each pixel of the width.

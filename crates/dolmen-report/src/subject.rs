@@ -92,6 +92,14 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// What a combination is called that is more than weights, or that a model has learned.
+    pub(crate) fn combiner(&self) -> Option<&'a str> {
+        match self {
+            Self::Weighing(report, _) => report.other_method.as_deref(),
+            _ => self.stack().map(|report| report.combiner.as_str()),
+        }
+    }
+
     /// Members that were combined; 0 where nothing was.
     pub(crate) fn member_count(&self) -> usize {
         let other = || self.other().map_or(0, |own| own.members.len());

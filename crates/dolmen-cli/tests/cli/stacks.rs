@@ -299,7 +299,8 @@ fn a_row_without_its_fold_is_named() {
 
 #[test]
 fn what_a_stack_says_of_a_row_far_out_keeps_to_a_margin() {
-    let rows: String = (0..40).map(|i| format!("{i},{}\n", 2 * i + i % 3)).collect();
+    let rows: String =
+        (0..40).map(|i| format!("{i},{}\n", 2 * i + i % 3)).collect::<Vec<_>>().concat();
     let folder = Folder::with("line.csv", format!("x,y\n{rows}"));
     folder.write("far.csv", "x\n20\n4000\n");
     let said = |more: &[&'static str]| {

@@ -256,12 +256,16 @@ impl Canvas {
     }
 
     /// A text with paper around its letters, so that it is read on marks, too.
-    pub(crate) fn haloed_text(&mut self, (x, y): (f64, f64), text: &str, letters: Letters) {
-        let at = numbers(&[("x", x), ("y", y)]);
+    pub(crate) fn haloed_text(&mut self, at: (f64, f64), text: &str, letters: Letters) {
+        self.halo(at, text, letters);
+        self.text(at, text, letters);
+    }
+
+    /// The paper around the letters of a text that is written next.
+    pub(crate) fn halo(&mut self, (x, y): (f64, f64), text: &str, letters: Letters) {
         let halo = self.stroke(Pen::new(Colour::Paper, 3.0).faded(0.85));
         let halo = format!(r#"{halo} stroke-linejoin="round" aria-hidden="true""#);
-        self.write_painted(&at, text, letters, &halo, "");
-        self.write_text(&at, text, letters, "");
+        self.write_painted(&numbers(&[("x", x), ("y", y)]), text, letters, &halo, "");
     }
 
     /// A text that is read from below, at a place.

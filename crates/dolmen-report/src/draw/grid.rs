@@ -152,8 +152,7 @@ fn draw_cell(
     canvas.titled(&shade.title, |canvas| {
         canvas.rect((x + 0.5, y + 0.5), (size - 1.0, size - 1.0), fill, "");
         if let Some(letters) = letters {
-            // On a strong shade the paper's colour is read more easily than the ink's.
-            let colour = if shade.strength > 0.6 { Colour::Paper } else { Colour::Ink };
+            let colour = shade.colour.of_letters_on(fill.opacity);
             let at = (x + size / 2.0, y + size / 2.0 + letters / 3.0);
             canvas.text(at, &shade.words, Letters::new(letters, colour).middle());
         }

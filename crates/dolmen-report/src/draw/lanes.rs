@@ -148,6 +148,10 @@ impl Lanes<'_> {
         let letters = if lane.is_strong { letters.bold() } else { letters };
         canvas.group("lane", |canvas| {
             let letters = if *is_above { letters } else { letters.end() };
+            if *is_above {
+                // It stands among the lines.
+                canvas.halo(*name_at, name, letters);
+            }
             canvas.titled_text(*name_at, name, letters, &lane.title);
             match self.mark {
                 Mark::Bar => bar(canvas, x, lane, y),

@@ -7,6 +7,7 @@ use dolmen::score::figures::Estimates;
 
 use super::Again;
 use super::html::{Cell, Html};
+use super::words::spoken_figure;
 use crate::Subject;
 use crate::draw::{counted, fixed};
 use crate::pictures::{is_estimated, spoken};
@@ -29,7 +30,12 @@ pub(super) fn tables(subject: &Subject<'_>, html: &mut Html) {
         }
         Subject::Model(view) => {
             if let Some(report) = view.score {
-                html.section("new-rows", "On new rows", |html| scored(subject, report, html));
+                let title = if subject.knows_rows() {
+                    "On the rows it was fitted to"
+                } else {
+                    "On new rows"
+                };
+                html.section("new-rows", title, |html| scored(subject, report, html));
             }
         }
         Subject::Comparison(comparison) => {
@@ -167,7 +173,7 @@ fn check(subject: &Subject<'_>, html: &mut Html) {
         .into_iter()
         .map(row)
         .collect();
-        let spoken: Vec<String> = names.iter().map(|name| name.replace('_', " ")).collect();
+        let spoken: Vec<String> = names.iter().map(|name| spoken_figure(name)).collect();
         let header: Vec<&str> =
             ["method"].into_iter().chain(spoken.iter().map(String::as_str)).collect();
         let caption = format!("The usual figures, with one standard error{}", auc_words(subject));
@@ -177,7 +183,7 @@ fn check(subject: &Subject<'_>, html: &mut Html) {
 
 /// What the AUC is, where that needs to be said.
 fn auc_words(subject: &Subject<'_>) -> String {
-    if subject.has_pairs() { format!("; auc is {OVER_PAIRS}") } else { String::new() }
+    if subject.has_pairs() { format!("; AUC is {OVER_PAIRS}") } else { String::new() }
 }
 
 fn scored(subject: &Subject<'_>, report: &ScoreReport, html: &mut Html) {
@@ -210,7 +216,7 @@ fn scored(subject: &Subject<'_>, report: &ScoreReport, html: &mut Html) {
         cells.extend(figures(&report.uniform_figures));
         rows.push(("equal weights".into(), cells));
     }
-    let spoken: Vec<String> = names.iter().map(|name| name.replace('_', " ")).collect();
+    let spoken: Vec<String> = names.iter().map(|name| spoken_figure(name)).collect();
     let gain = format!("gain of {}", whole.name());
     let header: Vec<&str> = ["member", "weight", "score", &gain]
         .into_iter()
@@ -223,7 +229,7 @@ fn scored(subject: &Subject<'_>, report: &ScoreReport, html: &mut Html) {
 
 fn compared(comparison: &Comparison, html: &mut Html) {
     let figures: Vec<String> = comparison.methods.first().map_or_else(Vec::new, |first| {
-        first.figures.iter().map(|f| f.name.replace('_', " ")).collect()
+        first.figures.iter().map(|f| spoken_figure(&f.name)).collect()
     });
     let row = |method: &dolmen::evaluate::compare::MethodResult| {
         let mut cells = vec![

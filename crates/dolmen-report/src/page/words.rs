@@ -166,11 +166,12 @@ fn fitted(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
 
 /// The figures that people know, of what is kept, and whether they are better than those of no model.
 fn goodness(subject: &Subject<'_>, model: &Model, stack: &StackReport) -> String {
-    let text = on_new_rows(subject).unwrap_or_else(|| on_held_out(subject, model, stack));
-    match beside_none(subject) {
-        Some(beside) => format!("{text} {}", beside.sentence()),
-        None => text,
-    }
+    let given = on_new_rows(subject);
+    // Rows that it was fitted to flatter: they come last.
+    let (lead, last) = if subject.knows_rows() { (None, given) } else { (given, None) };
+    let lead = lead.unwrap_or_else(|| on_held_out(subject, model, stack));
+    let beside = beside_none(subject).map(|beside| beside.sentence().to_string());
+    [Some(lead), beside, last].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 /// How what is kept does beside a model that knows nothing of the inputs; nothing where it is better.
@@ -181,7 +182,7 @@ fn beside_none(subject: &Subject<'_>) -> Option<Beside> {
 
 /// A figure of what is kept, of rows that were given or of those that the fit knows.
 pub(super) fn figure_of(subject: &Subject<'_>, name: &str) -> Option<Estimate> {
-    match subject.model()?.score {
+    match subject.model()?.score.filter(|_| !subject.knows_rows()) {
         Some(score) => {
             let mean = *score.figures.get(name)?;
             Some(Estimate { mean, se: score.figure_errors.get(name).copied() })
@@ -280,7 +281,8 @@ fn on_new_rows(subject: &Subject<'_>) -> Option<String> {
     ))
 }
 
-fn spoken_figure(figure: &str) -> String {
+/// What a figure is called.
+pub(super) fn spoken_figure(figure: &str) -> String {
     match figure {
         "r2" => "R²".into(),
         "auc" => "AUC".into(),

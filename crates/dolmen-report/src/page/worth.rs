@@ -39,26 +39,80 @@ fn and_new_rows(subject: &Subject<'_>) -> String {
 pub(super) fn unchecked(subject: &Subject<'_>) -> Option<String> {
     match worth_weighing(subject) {
         Some(own) => Some(format!("{own}{}", and_new_rows(subject))),
-        None => Some(on_new_rows(subject.model()?.score?)),
+        None => {
+            let text = and_new_rows(subject);
+            (!text.is_empty()).then(|| text.trim_start().into())
+        }
     }
 }
 
 /// Equal weights that are kept.
 fn of_average(subject: &Subject<'_>, check: &Assessment) -> String {
-    let answer = average_answer(check.verdict.surety);
+    let surety = if loses_on_new_rows(subject) { Surety::Unsure } else { check.verdict.surety };
+    let answer = average_answer(surety, &check.gain_over_uniform, check.checked_rows);
     let gain = capital(&of_gain(subject, check, "their"));
-    format!("{answer}: equal weights did better than learned ones. {gain}")
+    let hindsight = better_combiner(check).unwrap_or_default();
+    format!("{answer}: {}.{hindsight} {gain}", learned_beside_equal(check))
 }
 
-/// Whether combining is worth it where equal weights did better than learned ones, by how sure the gain is.
-fn average_answer(surety: Surety) -> &'static str {
-    match surety {
-        Surety::Clear => "Combining is, learning weights is not",
-        Surety::Likely => "Combining likely is, learning weights is not",
-        Surety::Unsure | Surety::Not => {
-            "Whether combining is cannot be told, and learning weights is not"
+/// Whether new rows say clearly that some member alone is better.
+fn loses_on_new_rows(subject: &Subject<'_>) -> bool {
+    let new = subject.model().and_then(|view| view.score).filter(|_| !subject.knows_rows());
+    new.is_some_and(|score| Surety::of_loss(&score.gain_over_best, score.rows) == Surety::Clear)
+}
+
+/// Whether combining is worth it, by how sure the gain of the combination is, and whether learning weights is, by what they lose.
+fn average_answer(surety: Surety, over_uniform: &Estimate, rows: usize) -> &'static str {
+    let is_lost = Surety::of_loss(over_uniform, rows) == Surety::Clear;
+    match (surety, is_lost) {
+        (Surety::Clear, true) => "Combining is, learning weights is not",
+        (Surety::Clear, false) => "Combining is; whether learning weights is cannot be told",
+        (Surety::Likely, true) => "Combining likely is, learning weights is not",
+        (Surety::Likely, false) => {
+            "Combining likely is; whether learning weights is cannot be told"
         }
+        (_, true) => "Whether combining is cannot be told; learning weights is not",
+        (_, false) => "Whether combining is cannot be told, nor whether learning weights is",
     }
+}
+
+/// How learned weights did beside equal ones, each fold having those, and the combiner, that other rows chose.
+fn learned_beside_equal(check: &Assessment) -> String {
+    let gain = &check.gain_over_uniform;
+    let learned = if check.asked_for > 1 {
+        "the combiner that other rows chose"
+    } else {
+        "with weights learned on other rows the stack"
+    };
+    if gain.mean >= 0.0 {
+        return format!("{learned} did no better than equal weights");
+    }
+    format!("{learned} did worse than equal weights by {}", lost(gain, check.checked_rows))
+}
+
+/// How much such a gain loses, and whether that may be chance.
+fn lost(gain: &Estimate, rows: usize) -> String {
+    let error = gain
+        .se
+        .filter(|se| *se != 0.0)
+        .map_or_else(String::new, |se| format!(" (standard error {})", short(se)));
+    let is_clear = Surety::of_loss(gain, rows) == Surety::Clear;
+    let chance = if is_clear { "" } else { ", which may be chance" };
+    format!("{}{error}{chance}", short(-gain.mean))
+}
+
+/// That a combiner has a better score on the same rows than equal weights, which are kept, and why that is no comparison.
+fn better_combiner(check: &Assessment) -> Option<String> {
+    let asked = check.candidates.iter().take(check.asked_for);
+    let best = asked.max_by(|a, b| a.score.mean.total_cmp(&b.score.mean))?;
+    (check.asked_for > 1 && best.score.mean > check.uniform.mean).then(|| {
+        format!(
+            " '{}' alone scores {} on these rows, more than the {} of equal weights, but that it is the best combiner is known from these very rows only.",
+            best.name,
+            short(best.score.mean),
+            short(check.uniform.mean)
+        )
+    })
 }
 
 /// A stack that is kept.
@@ -79,11 +133,8 @@ fn of_stack(subject: &Subject<'_>, check: &Assessment) -> String {
         // The check would have kept it as well.
         (true, false) => String::new(),
         (true, true) => {
-            let lead = Estimate { mean: -check.gain_over_uniform.mean, ..check.gain_over_uniform };
-            format!(
-                " Equal weights did better than learned ones, by {}: these are kept because they were asked for.",
-                with_error(&lead)
-            )
+            let learned = capital(&learned_beside_equal(check));
+            format!(" {learned}: it is kept because it was asked for.")
         }
         (false, _) => " It is kept because it was asked for.".into(),
     };
@@ -219,12 +270,13 @@ pub(super) fn on_new_rows(score: &ScoreReport) -> String {
     if score.members.len() < 2 {
         return format!("The {rows} cannot tell: only one member is stored with the model.");
     }
-    let lead = match (Surety::of(gain, score.rows), Surety::of_loss(gain, score.rows)) {
-        (Surety::Clear, _) => "it is clearly better than",
-        (Surety::Likely, _) => "it is likely better than",
-        (_, Surety::Clear) => "it is clearly worse than",
-        (_, Surety::Likely) => "it is likely worse than",
-        _ => "it cannot be told from",
+    let (lead, chance) = match (Surety::of(gain, score.rows), Surety::of_loss(gain, score.rows)) {
+        (Surety::Clear, _) => ("it is clearly better than", ""),
+        (_, Surety::Clear) => ("it is clearly worse than", ""),
+        _ if gain.se.is_some_and(|se| se > 0.0) => {
+            ("it cannot be told from", ", which is within chance")
+        }
+        _ => ("it cannot be told from", ""),
     };
     let uniform = &score.gain_over_uniform;
     // Of an average there is nothing to say: it is equal weights itself.
@@ -234,7 +286,7 @@ pub(super) fn on_new_rows(score: &ScoreReport) -> String {
         format!(", and {} over equal weights", with_error(uniform))
     };
     format!(
-        "On the {rows} {lead} '{}', the member that is best on these very rows: it gains {} over it{equal}.",
+        "On the {rows} {lead} '{}', the member that is best on these very rows: it gains {} over it{chance}{equal}.",
         score.best,
         with_error(gain)
     )
@@ -283,7 +335,9 @@ fn worth_combining(
         );
     }
     let answer = match Surety::of(over_best, rows) {
-        surety if surety != Surety::Not && over_uniform.mean < 0.0 => average_answer(surety),
+        surety if surety != Surety::Not && over_uniform.mean < 0.0 => {
+            average_answer(surety, over_uniform, rows)
+        }
         _ => answer(over_best, rows),
     };
     format!(
@@ -345,10 +399,25 @@ mod tests {
     #[test]
     fn predictions_that_equal_weights_combine_better_are_not_praised() {
         let (report, _) = checked();
-        let gains = [(0.1, 0.02), (-0.04, 0.1)].map(|(mean, se)| Estimate { mean, se: Some(se) });
         let subject = Subject::Weighing(&report, None);
-        let text = worth_combining(&subject, "there", (-1.0, 60), (&gains[0], &gains[1]));
+        let gain = |mean, se| Estimate { mean, se: Some(se) };
+        let told = |lost: Estimate| {
+            worth_combining(&subject, "there", (-1.0, 60), (&gain(0.1, 0.02), &lost))
+        };
+        let text = told(gain(-0.04, 0.01));
         assert!(text.starts_with("Combining is, learning weights is not"), "{text}");
+        let text = told(gain(-0.04, 0.1));
+        assert!(text.contains("whether learning weights is cannot be told"), "{text}");
+    }
+
+    #[test]
+    fn what_learned_weights_lose_is_told_with_its_error() {
+        let (report, mut check) = checked();
+        check.verdict.kept = Kept::Uniform;
+        check.gain_over_uniform = Estimate { mean: -0.174, se: Some(0.309) };
+        let text = worth(&Subject::Weighing(&report, None), &check, "uniform");
+        let loss = "worse than equal weights by 0.174 (standard error 0.309), which may be chance";
+        assert!(text.contains(loss) && text.contains("cannot be told"), "{text}");
     }
 
     #[test]

@@ -184,7 +184,7 @@ pub(super) fn confusion(subject: &Subject<'_>, options: &Options) -> Option<Stri
     let right: usize = (0..width).map(|c| counts[c * width + c]).sum();
     let total = counts.iter().sum::<usize>().max(1);
     let words = format!(
-        "{}: {:.1} % of them right. Shades are shares of the true class.",
+        "{}: {:.1} % of them right. Shades are shares of the true class: blue right, orange wrong.",
         rows_words(subject, evidence),
         100.0 * right as f64 / total as f64
     );

@@ -65,7 +65,11 @@ pub(super) fn importance(subject: &Subject<'_>, options: &Options) -> Option<Str
 }
 
 /// The input that is asked for, or the most important one; with `INPUT,CLASS` the curve of that class alone.
-fn chosen<'a>(evidence: &'a Evidence, options: &Options) -> Result<Option<Cow<'a, Dependence>>> {
+fn chosen<'a>(
+    subject: &Subject<'_>,
+    evidence: &'a Evidence,
+    options: &Options,
+) -> Result<Option<Cow<'a, Dependence>>> {
     let all = &evidence.dependence;
     let (Some(wanted), false) = (&options.input, all.is_empty()) else {
         return Ok(all.first().map(Cow::Borrowed));
@@ -82,7 +86,14 @@ fn chosen<'a>(evidence: &'a Evidence, options: &Options) -> Result<Option<Cow<'a
     let names: Vec<&str> = all.iter().map(|own| own.name.as_str()).collect();
     let error = Error::param("input", names.join(", "), wanted);
     let is_class = all[0].outputs.iter().any(|curve| &curve.name == wanted);
-    Err(if is_class {
+    Err(if is_input(subject, wanted) {
+        let cure = if subject.model().is_some_and(|view| view.score.is_some()) {
+            "curves are kept of the inputs that matter most"
+        } else {
+            "--data FILE makes one if it matters there"
+        };
+        error.with_hint(format!("'{wanted}' is an input, but no curve was kept of it; {cure}"))
+    } else if is_class {
         error.with_hint(format!(
             "'{wanted}' is a class; its curve alone is drawn by naming an input, too: '{},{wanted}'",
             names[0]
@@ -90,6 +101,12 @@ fn chosen<'a>(evidence: &'a Evidence, options: &Options) -> Result<Option<Cow<'a
     } else {
         error.suggesting(wanted, names)
     })
+}
+
+/// Whether a model has an input of this name.
+fn is_input(subject: &Subject<'_>, name: &str) -> bool {
+    let fields = subject.model().map_or(&[][..], |view| view.model.schema().fields());
+    fields.iter().any(|field| field.name == name.trim())
 }
 
 /// How the probability of one class moves.
@@ -126,7 +143,7 @@ struct Moves<'a> {
 /// How predictions move with an input.
 pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
     let Some(evidence) = subject.evidence() else { return Ok(None) };
-    let Some(found) = chosen(evidence, options)? else { return Ok(None) };
+    let Some(found) = chosen(subject, evidence, options)? else { return Ok(None) };
     let found = &*found;
     let is_apart = found.outputs.len() == 1 || found.outputs.len() > FEW_CURVES;
     // Single rows are nobody's business but the one's who asks for them.
@@ -143,7 +160,9 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
     // Probabilities are never far off.
     let is_number = found.outputs.iter().all(|curve| curve.name.is_empty());
     let ends = if is_number { trimmed } else { extent }(all.iter().copied());
-    let Some(ends) = ends else { return Ok(None) };
+    let Some(ends) = ends.map(|ends| if is_number { ends } else { to_the_bounds(ends) }) else {
+        return Ok(None);
+    };
     let far = all.into_iter().filter(|v| v.is_finite() && (*v < ends.0 || *v > ends.1));
     let far = far.max_by(|a, b| a.abs().total_cmp(&b.abs()));
     let off = far.map(|far| format!("predictions as far off as {}", short(far)));
@@ -171,6 +190,12 @@ pub(super) fn dependence(subject: &Subject<'_>, options: &Options) -> Picture {
         2..=FEW_CURVES => moves.together(Frame::new(heading, &found.name, &name), options),
         _ => moves.one_by_one(&heading, options),
     }))
+}
+
+/// The ends of probabilities, those near 0 or 1 moved there: an axis that begins or ends just beside its bound has no number at it.
+fn to_the_bounds((low, high): (f64, f64)) -> (f64, f64) {
+    let near = 0.1 * (high - low);
+    (if low < near { 0.0 } else { low }, if 1.0 - high < near { 1.0 } else { high })
 }
 
 impl Moves<'_> {

@@ -25,7 +25,7 @@ pub(super) fn weights(subject: &Subject<'_>, options: &Options) -> Option<String
                 m.weight.map(|weight| Lane::new(&m.name, weight, weight_text(weight)))
             };
             let lanes = other.members.iter().filter_map(lane).collect();
-            (lanes, "How much each member counts. The combination is more than weights.".into())
+            (lanes, other_words(subject).into())
         }
         (None, None, Subject::Comparison(comparison)) => {
             let lane = |m: &dolmen::evaluate::compare::MeanWeight| {
@@ -39,8 +39,7 @@ pub(super) fn weights(subject: &Subject<'_>, options: &Options) -> Option<String
     if lanes.is_empty() {
         return None;
     }
-    let mut lanes = lanes;
-    lanes.sort_by(|a, b| b.value.total_cmp(&a.value));
+    let lanes = by_group(lanes);
     let ends = lanes
         .iter()
         .flat_map(|lane| [lane.value].into_iter().chain(lane.interval.into_iter().flatten()));
@@ -55,6 +54,26 @@ pub(super) fn weights(subject: &Subject<'_>, options: &Options) -> Option<String
         line: None,
     };
     Some(picture.draw(&lanes, options))
+}
+
+/// What the weights of a combination are that is more than weights.
+fn other_words(subject: &Subject<'_>) -> &'static str {
+    if subject.combiner().is_some_and(|name| name.starts_with("log-pool")) {
+        "Powers of a logarithmic pool; they need not sum to 1."
+    } else {
+        "How much each member counts. The combination is more than weights."
+    }
+}
+
+/// Lanes from the largest value down, those that are joined beside the largest of them.
+fn by_group(mut lanes: Vec<Lane>) -> Vec<Lane> {
+    lanes.sort_by(|a, b| b.value.total_cmp(&a.value));
+    let first = |own: &Lane| lanes.iter().position(|other| other.joined == own.joined);
+    let alone = |(k, own): (usize, &Lane)| own.joined.and_then(|_| first(own)).unwrap_or(k);
+    let places: Vec<usize> = lanes.iter().enumerate().map(alone).collect();
+    let mut placed: Vec<(usize, Lane)> = places.into_iter().zip(lanes).collect();
+    placed.sort_by_key(|(place, _)| *place);
+    placed.into_iter().map(|(_, lane)| lane).collect()
 }
 
 /// A weight; an exact zero is written as such.
@@ -465,4 +484,21 @@ fn correlated(value: f64) -> Shade {
     let strength = if value.is_nan() { 0.0 } else { value.abs() };
     let words = if value.is_nan() { "–".into() } else { fixed(value, 2) };
     Shade { colour, strength, words, title: String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_that_are_joined_stand_side_by_side() {
+        let lane = |(name, value, joined): (&str, f64, Option<usize>)| Lane {
+            joined,
+            ..Lane::new(name, value, String::new())
+        };
+        let all = [("a", 0.1, Some(0)), ("b", 0.3, None), ("c", 0.4, Some(0)), ("d", 0.2, None)];
+        let placed = by_group(all.map(lane).into());
+        let names: Vec<&str> = placed.iter().map(|own| own.name.as_str()).collect();
+        assert_eq!(names, ["c", "a", "b", "d"]);
+    }
 }

@@ -6,7 +6,7 @@ use dolmen::evaluate::compare::{Comparison, LearningCurve, MethodResult, Outcome
 use super::Picture;
 use crate::draw::{
     Canvas, Colour, Fill, Frame, Grid, Heading, Lane, Lanes, Letters, MARGIN, Mark, NARROW, Pen,
-    SMALL, Scale, Shade, apart, extent, padded, short, told_apart, uncertain, width,
+    SMALL, Scale, Shade, apart, counted, extent, padded, short, told_apart, uncertain, width,
 };
 use crate::{Options, Subject};
 
@@ -226,7 +226,7 @@ pub(super) fn outcomes(subject: &Subject<'_>, options: &Options) -> Picture {
     let own: Vec<&Tally> = tallies.iter().filter(|tally| tally.figure == figure).collect();
     let (rows, columns) = fighters(&own);
     let words = format!(
-        "Wins, draws and losses of the row's method against the column's, by {}. {words}",
+        "Wins, draws and losses of the row's method against the column's, by {}: blue where it wins more often, orange where it loses more. {words}",
         figure.replace('_', " ")
     );
     let names_of = |names: &[&str]| names.iter().map(|name| spoken(name).into()).collect();
@@ -238,7 +238,9 @@ pub(super) fn outcomes(subject: &Subject<'_>, options: &Options) -> Picture {
         columns: &column_names,
         row_name: "",
         column_name: "",
-        key: Vec::new(),
+        key: [(-1.0, "loses"), (-0.5, ""), (0.0, "even"), (0.5, ""), (1.0, "wins")]
+            .map(|(lead, words)| led(lead, words.into(), String::new()))
+            .into(),
     };
     let cell = |i: usize, j: usize| {
         let found = own.iter().find_map(|tally| {
@@ -259,10 +261,13 @@ pub(super) fn outcomes(subject: &Subject<'_>, options: &Options) -> Picture {
         };
         let total = (wins + draws + losses).max(1) as f64;
         let lead = (wins as f64 - losses as f64) / total;
-        let colour = if lead < 0.0 { Colour::Worse } else { Colour::First };
+        let losses_told = format!("{losses} loss{}", if losses == 1 { "" } else { "es" });
         let title = format!(
-            "{} against {}: {wins} wins, {draws} draws, {losses} losses",
-            row_names[i], column_names[j]
+            "{} against {}: {}, {}, {losses_told}",
+            row_names[i],
+            column_names[j],
+            counted(wins, "win"),
+            counted(draws, "draw")
         );
         let words = if total > 1.0 {
             format!("{wins}/{draws}/{losses}")
@@ -270,9 +275,15 @@ pub(super) fn outcomes(subject: &Subject<'_>, options: &Options) -> Picture {
             ["win", "draw", "loss"][[wins, draws, losses].iter().position(|n| *n > 0).unwrap_or(1)]
                 .into()
         };
-        Shade { colour, strength: 0.06 + 0.75 * lead.abs(), words, title }
+        led(lead, words, title)
     };
     Ok(Some(grid.draw(cell, options)))
+}
+
+/// How a lead is shown, from −1, where all is lost, to 1.
+fn led(lead: f64, words: String, title: String) -> Shade {
+    let colour = if lead < 0.0 { Colour::Worse } else { Colour::First };
+    Shade { colour, strength: 0.06 + 0.75 * lead.abs(), words, title }
 }
 
 /// The figure that is asked for, or the first.

@@ -200,10 +200,19 @@ impl Asked {
         fitting.unwrap_or_else(|| {
             let more = if levels.len() > 1 { ", …" } else { "" };
             let first = levels.first().map_or("", String::as_str);
-            with_name(name, &format!(" is {first}{more}"), room)
+            let left = room - width(&format!("{name} is {more}"), SMALL);
+            // The name tells more than a level: of this as much as fits, or nothing.
+            if left >= width(LEAST_LEVEL, SMALL) {
+                return format!("{name} is {}{more}", fitted(first, SMALL, left));
+            }
+            let asked = format!("{name} is …");
+            if width(&asked, SMALL) <= room { asked } else { fitted(name, SMALL, room) }
         })
     }
 }
+
+/// The least that is shown of a level, by its width.
+const LEAST_LEVEL: &str = "abc…";
 
 /// A name with what is asked of it, which is not cut while something of the name is left.
 fn with_name(name: &str, behind: &str, room: f64) -> String {
@@ -445,6 +454,11 @@ mod tests {
         let one = asked.within("colour", width("colour is red, …", SMALL));
         assert_eq!(one, "colour is red, …");
         assert!(width(&asked.within("colour", 60.0), SMALL) <= 60.0);
+        let credit = Asked::Levels(levels(&["critical/other existing credit"]));
+        for room in [90.0, 120.0, 150.0] {
+            let text = credit.within("history", room);
+            assert!(text.starts_with("history is ") && width(&text, SMALL) <= room, "{text}");
+        }
         let cut = with_name("temperature_of_the_sand", " ≤ 57.5", 100.0);
         assert!(cut.starts_with("te") && cut.contains('…') && cut.ends_with(" ≤ 57.5"), "{cut}");
         assert_eq!(with_name("temperature", " ≤ 57.5", width("… ≤ 57.5", SMALL)), "… ≤ 57.5");

@@ -254,7 +254,10 @@ fn rows_that_a_model_was_fitted_to_are_noticed() {
     };
     let same = "look like those it was fitted to";
     assert!(told(240).contains(same) && !told(240).contains("On the 240 new rows"));
-    assert!(!told(239).contains(same));
+    assert!(
+        told(240).contains("On the rows it was fitted to") && told(240).contains("rows held out")
+    );
+    assert!(!told(239).contains(same) && told(239).contains("On new rows"));
 }
 
 /// Figures and pictures of a check are of the same predictions, whatever each fold chose.
