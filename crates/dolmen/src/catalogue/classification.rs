@@ -3,9 +3,8 @@
 use super::supervised::Known;
 use super::wrappers::{self, nested};
 use super::{
-    BEST, BEST_IN_FEW_ROWS, Catalogue, Catalogued, FEW_ROWS, LearnerEntry, Parameter, Section,
-    VERY_WIDE, WIDE, combiners, complete_numbers, generative, on_numbers, section_of, specs,
-    supervised,
+    Catalogue, Catalogued, FEW_ROWS, LearnerEntry, Parameter, Section, VERY_WIDE, WIDE, combiners,
+    complete_numbers, generative, on_numbers, section_of, specs, supervised, with_best,
 };
 use crate::ensemble::{AdaBoost, Rounds};
 use crate::error::Result;
@@ -14,11 +13,21 @@ use crate::learner::bayes::one_dependence::LmdOde;
 use crate::learner::linear::Logistic;
 use crate::learner::{Learner, Simple};
 use crate::spec::Spec;
-use crate::table::Rows;
+use crate::table::encode::few_distinct;
+use crate::table::{Field, Kind, Rows};
 use crate::task::Classification;
 
 /// Rows beyond which logistic regression is worth it: with one or two thousand it, and the choice of its penalty, lost.
 const ENOUGH_FOR_LOGISTIC: usize = 5000;
+
+/// Rows up to which boosting has few rows, too few to say when to stop.
+const FEW_ROWS_OF_BOOSTING: usize = 2000;
+/// Boosting in few rows: small trees that each see a part of the rows and columns. Where columns have few values, these would miss what
+/// several of them say together.
+const BOOST_OF_FEW: &str = "boost(rate=0.05, depth=3, columns=0.5, rows=0.8)";
+
+/// Columns at most that are crossed: of more, pairs are too many to be learned from.
+const MOST_CROSSED: usize = 12;
 
 const KNOWN: Known = Known {
     losses: &["logistic", "exponential", "multinomial"],
@@ -69,13 +78,20 @@ impl Catalogued for Classification {
         specs(&combiners)
     }
 
-    /// Learners as unlike as possible: a linear one, neighbours, trees averaged and boosted, one-dependence estimators,
-    /// and where rows allow a support vector machine and a mixture per class. Wide tables: of more than 64 columns mixtures
-    /// have diagonal covariances, and of more than 256 `aode` uses the 64 that tell most of the class.
+    /// Learners as unlike as possible: a linear one (where all columns have few values also one that sees pairs of them), neighbours, trees averaged
+    /// and boosted, a network, one-dependence estimators, and where rows allow a support vector machine and a mixture per class. Wide tables:
+    /// of more than 64 columns mixtures have diagonal covariances, and of more than 256 `aode` uses the 64 that tell most of the class.
     fn usual_members(x: Rows<'_>) -> Vec<Spec> {
         let mut members = vec!["logistic", "neighbours(k=[5, 25])", "forest", "extra-trees"];
-        let aode = if x.width() > VERY_WIDE { "aode(columns=64)" } else { "aode" };
-        members.extend(["boost", "network", aode]);
+        let has_few_values = has_few_values(x);
+        let in_small_steps = x.rows() <= FEW_ROWS_OF_BOOSTING && !has_few_values;
+        members.push(if in_small_steps { BOOST_OF_FEW } else { "boost" });
+        members.push("network");
+        members.push(if x.width() > VERY_WIDE { "aode(columns=64)" } else { "aode" });
+        let pairs = (2..=MOST_CROSSED).contains(&x.width());
+        if has_few_values && pairs && x.rows() <= FEW_ROWS {
+            members.push("encoded(crosses=8, of=logistic)");
+        }
         if x.rows() <= FEW_ROWS {
             members.push("svm");
         }
@@ -99,12 +115,8 @@ impl Catalogued for Classification {
     /// Beside the usual ones: boosting in small steps and of small trees, averaged trees with larger leaves, several
     /// networks, and where rows allow support vectors that are held more and less.
     fn best_members(x: Rows<'_>) -> Vec<Spec> {
-        let mut members = Self::usual_members(x);
-        members.extend(specs(&BEST));
+        let mut members = with_best(Self::usual_members(x), x);
         members.extend(specs(&["naive-bayes"]));
-        if x.rows() <= FEW_ROWS {
-            members.extend(specs(&BEST_IN_FEW_ROWS));
-        }
         members
     }
 
@@ -114,6 +126,16 @@ impl Catalogued for Classification {
 
     const BY_USE: &'static [&'static str] =
         &["logistic", "extra-trees", "boost", "aode", "svm", "bayes", "neighbours", "forest"];
+}
+
+/// Whether all columns have few values: what they say often hangs on several of them together.
+fn has_few_values(x: Rows<'_>) -> bool {
+    const FEW: usize = 8;
+    let has_few = |(j, field): (usize, &Field)| match &field.kind {
+        Kind::Categorical { levels } => levels.len() <= FEW,
+        Kind::Numeric => few_distinct(x.column(j).filter(|value| !value.is_nan()), FEW).is_some(),
+    };
+    x.schema().fields().iter().enumerate().all(has_few)
 }
 
 /// Trees that differ from the usual ones in nothing but their depth share their bins over all rounds.

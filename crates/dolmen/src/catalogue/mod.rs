@@ -426,7 +426,8 @@ const WIDE: usize = 64;
 const VERY_WIDE: usize = 256;
 
 /// What the best effort adds for classes and numbers.
-const BEST: [&str; 5] = [
+const BEST: [&str; 6] = [
+    "boost",
     "boost(rate=0.03, leaves=8, min_leaf=5)",
     "boost(rate=0.05, depth=3, columns=0.5, rows=0.8)",
     "forest(min_leaf=5)",
@@ -435,6 +436,18 @@ const BEST: [&str; 5] = [
 ];
 /// And what it adds where the square of the rows can be afforded.
 const BEST_IN_FEW_ROWS: [&str; 2] = ["svm(c=10)", "svm(c=0.2)"];
+
+/// The members with what the best effort adds to them.
+fn with_best(mut members: Vec<Spec>, x: Rows<'_>) -> Vec<Spec> {
+    let few = if x.rows() <= FEW_ROWS { BEST_IN_FEW_ROWS.as_slice() } else { &[] };
+    let more = specs(&BEST).into_iter().chain(specs(few));
+    more.for_each(|spec| {
+        if !members.contains(&spec) {
+            members.push(spec)
+        }
+    });
+    members
+}
 
 /// Whether the rows are complete numbers.
 fn complete_numbers(x: Rows<'_>) -> bool {

@@ -2,8 +2,8 @@
 
 use super::supervised::Known;
 use super::{
-    BEST, BEST_IN_FEW_ROWS, Catalogue, Catalogued, FEW_ROWS, LearnerEntry, Section, VERY_WIDE,
-    combiners, on_numbers, on_tamed_numbers, section_of, specs, supervised, wrappers,
+    Catalogue, Catalogued, FEW_ROWS, LearnerEntry, Section, VERY_WIDE, combiners, on_numbers,
+    on_tamed_numbers, section_of, specs, supervised, with_best, wrappers,
 };
 use crate::learner::Simple;
 use crate::learner::baseline::Mean;
@@ -14,8 +14,8 @@ use crate::table::Rows;
 use crate::table::encode::Outliers;
 use crate::task::Regression;
 
-/// Rows up to which a member is used whose cost grows with the cube of the rows.
-const FEW_ROWS_FOR_CUBES: usize = 2000;
+/// Rows up to which a Gaussian process is used, by functions about a thousand of them.
+const MOST_ROWS_OF_PROCESSES: usize = 20_000;
 
 const KNOWN: Known = Known {
     losses: &["squared", "absolute", "huber", "quantile", "poisson"],
@@ -61,7 +61,7 @@ impl Catalogued for Regression {
             ["forest", "extra-trees"]
         });
         members.extend(["boost", "network"]);
-        if x.rows() <= FEW_ROWS_FOR_CUBES {
+        if x.rows() <= MOST_ROWS_OF_PROCESSES {
             members.push("gaussian-process");
         }
         if x.rows() <= FEW_ROWS {
@@ -80,12 +80,7 @@ impl Catalogued for Regression {
     /// Beside the usual ones: boosting in small steps and of small trees, averaged trees with larger leaves, several
     /// networks, and where rows allow support vectors that are held more and less.
     fn best_members(x: Rows<'_>) -> Vec<Spec> {
-        let mut members = Self::usual_members(x);
-        members.extend(specs(&BEST));
-        if x.rows() <= FEW_ROWS {
-            members.extend(specs(&BEST_IN_FEW_ROWS));
-        }
-        members
+        with_best(Self::usual_members(x), x)
     }
 
     fn baseline() -> Spec {

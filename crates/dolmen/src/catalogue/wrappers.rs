@@ -42,9 +42,10 @@ fn encoded<T: Catalogued>(first: &str) -> LearnerEntry<T> {
         let (of, rest) = nested(spec, "of")?;
         Ok(Box::new(Encoded::new(rest.read()?, catalogue.learner::<T>(&of)?)))
     });
-    let entry =
-        if T::LOG_SPACE { entry.without(&["standardise", "bins", "outliers"]) } else { entry };
+    let foreign: &[&str] =
+        if T::LOG_SPACE { &["standardise", "bins", "outliers", "crosses"] } else { &[] };
     entry
+        .without(foreign)
         .of(Parameter::model("of", "The learner that sees the encoded inputs."))
         .with_example(&format!("encoded(of={first}, {how})"))
 }

@@ -493,3 +493,19 @@ fn many_columns_with_gaps_have_no_averaged_mixture() {
     assert_eq!(members(16, true), ["mixture", "mixture", "averaged"]);
     assert_eq!(members(17, true), ["mixture", "mixture"]);
 }
+
+/// What columns of few values say often hangs on several of them: a linear member sees their pairs, and trees are as deep as they come.
+#[test]
+fn columns_with_few_values_are_crossed_for_a_linear_member() {
+    let members = |rows: usize, columns: usize, values: usize| {
+        let value = |at: usize| ((at * 7919) % 104_729 % values) as f64;
+        let x = Features::numeric((0..rows * columns).map(value).collect(), columns).unwrap();
+        let specs = Classification::usual_members(x.rows());
+        let has = |text: &str| specs.iter().any(|spec| spec.to_string() == text);
+        (has("encoded(crosses=8, of=logistic)"), has("boost"))
+    };
+    assert_eq!(members(300, 6, 4), (true, true));
+    assert_eq!(members(300, 6, 200), (false, false));
+    assert_eq!(members(300, 13, 4), (false, true));
+    assert_eq!(members(2100, 6, 200), (false, true));
+}

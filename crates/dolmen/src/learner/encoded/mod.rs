@@ -22,7 +22,7 @@ use crate::task::Task;
 
 /// A learner whose inputs go through an encoder that is fitted on the rows it learns from, and stored with its models.
 ///
-/// For a density or a joint probability the encoder must leave the columns' units alone: imputing does, standardising, bins and what is done to outliers are refused.
+/// For a density or a joint probability the encoder must leave the columns' units alone: imputing does, standardising, bins, what is done to outliers and crossed columns are refused.
 #[derive(Debug, Clone)]
 pub struct Encoded<T: Task> {
     spec: EncoderSpec,
@@ -52,10 +52,11 @@ impl<T: Task> Encoded<T> {
 
     /// Densities are of the columns as they are.
     fn check_units(&self) -> Result<()> {
-        let EncoderSpec { standardise, bins, outliers, .. } = self.spec;
-        if T::LOG_SPACE && (standardise || bins.is_some() || outliers != Outliers::Keep) {
+        let EncoderSpec { standardise, bins, outliers, crosses, .. } = self.spec;
+        let levels = bins.is_some() || crosses.is_some();
+        if T::LOG_SPACE && (standardise || levels || outliers != Outliers::Keep) {
             let expected = "left out for densities: they would change the units of p(x)";
-            let what = "standardise, bins and outliers of an encoder";
+            let what = "standardise, bins, outliers and crosses of an encoder";
             return Err(Error::param(what, expected, "given"));
         }
         Ok(())

@@ -45,8 +45,8 @@ impl<T: Task> Encoded<T> {
     /// The first pass. These rows decide which columns the encoder makes; what else it learns, it learns from the rows of the passes.
     pub(super) fn begin(&self, x: Rows<'_>, run: &Run) -> Result<Option<Box<dyn AnyPass<T>>>> {
         self.check_units()?;
-        // Bins are levels, and those are the learner's to know from the start.
-        if self.spec.bins.is_some() {
+        // Bins are levels, as are pairs of values, and those are the learner's to know from the start.
+        if self.spec.bins.is_some() || self.spec.crosses.is_some() {
             return Ok(None);
         }
         let step = x.rows().div_ceil(SHOWN).max(1);

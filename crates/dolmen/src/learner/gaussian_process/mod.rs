@@ -2,8 +2,9 @@
 //!
 //! Rows that are alike have like numbers: how alike, column by column, and how much of a number is noise, is found by the evidence
 //! of the rows. `evidence` measures that, `model` predicts. The evidence costs the cube of the rows, so it is asked of some of them;
-//! with what it says, all rows are learned from.
+//! with what it says, all rows are learned from: where there are many, by functions about some of them (`basis`).
 
+mod basis;
 mod evidence;
 mod model;
 
@@ -53,6 +54,10 @@ pub struct GaussianProcess {
     /// Rows at most that lengths and noise are found from, drawn at random, 2 to 5000: the time grows with their cube.
     #[schemars(range(min = 2, max = 5000))]
     pub rows: usize,
+    /// Rows at most that predictions are made of, 2 to 10 000. Of more, so many are drawn, and all are fitted by functions about these: the
+    /// time grows with the rows and the square of this.
+    #[schemars(range(min = 2, max = 10_000))]
+    pub basis: usize,
 }
 
 /// How likeness falls with distance.
@@ -77,7 +82,7 @@ impl Kernel {
 
 impl Default for GaussianProcess {
     fn default() -> Self {
-        Self { kernel: Kernel::Matern, rows: 300 }
+        Self { kernel: Kernel::Matern, rows: 300, basis: 1000 }
     }
 }
 
@@ -163,14 +168,10 @@ impl GaussianProcess {
         run: &Run,
     ) -> Result<FittedGaussianProcess> {
         within("rows", self.rows, FEWEST..=5000)?;
+        within("basis", self.basis, FEWEST..=10_000)?;
         let training = Training::of(sample)?;
         let columns = training.columns();
-        let mut chosen: Vec<usize> = (0..training.rows()).collect();
-        if chosen.len() > self.rows {
-            chosen.shuffle(&mut run.rng());
-            chosen.truncate(self.rows);
-            chosen.sort_unstable();
-        }
+        let chosen = drawn(training.rows(), self.rows, run);
         let evidence = training.evidence(self.kernel, &chosen);
         let function = |at: &[f64], slopes: &mut [f64]| {
             run.check()?;
@@ -183,8 +184,17 @@ impl GaussianProcess {
             row.iter_mut().zip(&lengths).for_each(|(value, length)| *value /= length);
         }
         let likeness = self.kernel.likeness();
-        let compared = Compared::new(likeness, &points, columns);
-        let coefficients = training.coefficients(&compared, noise)?;
+        let coefficients = if training.rows() <= self.basis {
+            training.coefficients(&Compared::new(likeness, &points, columns), noise)?
+        } else {
+            let own = drawn(training.rows(), self.basis, &run.stream("basis"));
+            let of_row = |i: &usize| points[i * columns..(i + 1) * columns].to_vec();
+            let basis: Vec<f64> = own.iter().flat_map(of_row).collect();
+            let compared = Compared::new(likeness, &basis, columns);
+            let coefficients = basis::coefficients(&training, &points, &compared, noise)?;
+            points = basis;
+            coefficients
+        };
         run.check()?;
         let Training { scales, unit, moments, .. } = training;
         let iterations = found.iterations;
@@ -200,6 +210,17 @@ impl GaussianProcess {
             iterations,
         })
     }
+}
+
+/// So many of the rows at most, drawn at random, ascending.
+fn drawn(rows: usize, most: usize, run: &Run) -> Vec<usize> {
+    let mut chosen: Vec<usize> = (0..rows).collect();
+    if rows > most {
+        chosen.shuffle(&mut run.rng());
+        chosen.truncate(most);
+        chosen.sort_unstable();
+    }
+    chosen
 }
 
 impl Learner<Regression> for GaussianProcess {

@@ -60,16 +60,7 @@ impl Coding {
         match (self, kind) {
             (Self::Number { .. }, _) => true,
             (Self::Tamed { tail, .. }, _) => tail.is_sound(),
-            (Self::Level(coding), kind) => {
-                let known = coding.known();
-                let suits = match (&coding.origin, kind) {
-                    (Origin::Levels(known), Kind::Categorical { levels }) => *known <= levels.len(),
-                    (Origin::Levels(_), Kind::Numeric) => false,
-                    (Origin::Values(_) | Origin::Cuts(_), _) => true,
-                };
-                let levels = coding.levels.len();
-                suits && known <= levels && coding.missing.is_none_or(|code| code <= levels)
-            }
+            (Self::Level(coding), kind) => coding.is_sound(kind),
         }
     }
 
@@ -185,6 +176,17 @@ impl Coding {
 }
 
 impl LevelCoding {
+    /// Whether a column of this kind has such levels, and all codes have their level.
+    pub(super) fn is_sound(&self, kind: &Kind) -> bool {
+        let suits = match (&self.origin, kind) {
+            (Origin::Levels(known), Kind::Categorical { levels }) => *known <= levels.len(),
+            (Origin::Levels(_), Kind::Numeric) => false,
+            (Origin::Values(_) | Origin::Cuts(_), _) => true,
+        };
+        let levels = self.levels.len();
+        suits && self.known() <= levels && self.missing.is_none_or(|code| code <= levels)
+    }
+
     /// Whether missing values have a level of their own, the last one.
     pub(super) fn has_missing_level(&self) -> bool {
         self.levels.len() > self.known()

@@ -51,12 +51,12 @@ const MANY_ROWS: usize = 1 << 18;
 
 /// One column of the training rows.
 #[derive(Clone, Copy)]
-struct Cells<'a> {
-    rows: Rows<'a>,
-    j: usize,
-    weights: Option<&'a [f64]>,
+pub(super) struct Cells<'a> {
+    pub(super) rows: Rows<'a>,
+    pub(super) j: usize,
+    pub(super) weights: Option<&'a [f64]>,
     /// Whether no value of any column is missing.
-    whole: bool,
+    pub(super) whole: bool,
 }
 
 impl Cells<'_> {
@@ -71,7 +71,7 @@ impl Cells<'_> {
     }
 
     /// The values and weights of the rows that count.
-    fn all(&self) -> impl Iterator<Item = Weighted> + Clone {
+    pub(super) fn all(&self) -> impl Iterator<Item = Weighted> + Clone {
         let weight = |i: usize| self.weights.map_or(1.0, |w| w[i]);
         let cells = self.rows.column(self.j).enumerate();
         cells.map(move |(i, value)| (value, weight(i))).filter(|(_, weight)| *weight > 0.0)
@@ -86,7 +86,7 @@ impl Cells<'_> {
         Ok(self.all().filter(|(value, _)| !value.is_nan()))
     }
 
-    fn misses_some(&self) -> bool {
+    pub(super) fn misses_some(&self) -> bool {
         !self.whole && self.all().any(|(value, _)| value.is_nan())
     }
 
@@ -118,7 +118,7 @@ impl Cells<'_> {
             Origin::Cuts(cuts)
         };
         let origin = few.map_or_else(cut, Origin::Values);
-        Ok(binned(origin, self.misses_some(), spec.one_hot))
+        Ok(Coding::Level(binned(origin, self.misses_some(), spec.one_hot)))
     }
 
     /// The quantiles between bins of equal frequency; none of no numbers.
@@ -148,7 +148,13 @@ impl Cells<'_> {
         let missing = match spec.impute.categories {
             ImputeCategories::OwnLevel => {
                 let misses_some = self.misses_some();
-                return with_missing_level(origin, levels.to_vec(), misses_some, spec.one_hot);
+                let levels = levels.to_vec();
+                return Coding::Level(with_missing_level(
+                    origin,
+                    levels,
+                    misses_some,
+                    spec.one_hot,
+                ));
             }
             ImputeCategories::Leave => None,
             ImputeCategories::MostFrequent => Some(self.most_frequent(levels.len())),
@@ -167,7 +173,7 @@ impl Cells<'_> {
 }
 
 /// Levels from numbers: values or intervals, and one more for missing values if there are any.
-pub(super) fn binned(origin: Origin, misses_some: bool, one_hot: bool) -> Coding {
+pub(super) fn binned(origin: Origin, misses_some: bool, one_hot: bool) -> LevelCoding {
     let levels = match &origin {
         Origin::Values(values) => values.iter().map(|v| Spelled(*v).to_string()).collect(),
         Origin::Cuts(cuts) => interval_names(cuts),
@@ -182,7 +188,7 @@ pub(super) fn with_missing_level(
     mut levels: Vec<String>,
     misses_some: bool,
     one_hot: bool,
-) -> Coding {
+) -> LevelCoding {
     let missing = Some(levels.len());
     if misses_some {
         let mut name = "(missing)".to_string();
@@ -191,7 +197,7 @@ pub(super) fn with_missing_level(
         }
         levels.push(name);
     }
-    Coding::Level(LevelCoding { origin, levels: levels.into(), missing, one_hot })
+    LevelCoding { origin, levels: levels.into(), missing, one_hot }
 }
 
 /// The weighted mean; 0 of no numbers at all.

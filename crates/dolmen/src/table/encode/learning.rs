@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::coding::{Coding, LevelCoding, Origin};
+use super::crosses::Crosses;
 use super::cuts::{Distinct, Place as Quantile};
 use super::fit::{binned, with_missing_level};
 use super::search::{Found, Search};
@@ -311,7 +312,8 @@ impl Learning {
             return Ok(LearningStep::Again(self));
         }
         let codings = (0..self.input.len()).map(|j| self.coding(j)).collect();
-        Ok(LearningStep::Done(Encoder::new(Arc::clone(&self.input), codings)))
+        let encoder = Encoder::new(Arc::clone(&self.input), codings, Crosses::default());
+        Ok(LearningStep::Done(encoder))
     }
 
     /// Refuses what can be neither averaged nor binned.
@@ -373,7 +375,8 @@ impl Learning {
                 let missing = match spec.impute.categories {
                     ImputeCategories::OwnLevel => {
                         let levels = levels.to_vec();
-                        return with_missing_level(origin, levels, misses_some, spec.one_hot);
+                        let own = with_missing_level(origin, levels, misses_some, spec.one_hot);
+                        return Coding::Level(own);
                     }
                     ImputeCategories::Leave => None,
                     ImputeCategories::MostFrequent => Some(first_largest(&column.levels)),
@@ -389,7 +392,7 @@ impl Learning {
                     Origin::Cuts(cuts)
                 };
                 let origin = values.unwrap_or_else(cut);
-                binned(origin, misses_some, spec.one_hot)
+                Coding::Level(binned(origin, misses_some, spec.one_hot))
             }
             (Kind::Numeric, None) => self.number(j, look),
         }

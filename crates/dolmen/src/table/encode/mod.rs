@@ -8,6 +8,7 @@
 //! scaled to sum to the number of rows that have any.
 
 mod coding;
+mod crosses;
 mod cuts;
 mod fit;
 mod learning;
@@ -22,8 +23,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::coding::Coding;
+use self::crosses::Crosses;
 use super::{Features, Field, Rows, Schema};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, within};
 use crate::store::Parameters;
 
 pub(crate) use cuts::few_distinct;
@@ -48,7 +50,14 @@ pub struct EncoderSpec {
     pub bins: Option<usize>,
     /// What becomes of numbers far from the others; without bins, and squashed ones are not standardised.
     pub outliers: Outliers,
+    /// Columns with 2 to this many different values, missing ones aside, are crossed: each pair of them makes a further category (or
+    /// indicators, with `one_hot`), whose levels are the pairs of values that occur. At most 100.
+    #[schemars(range(min = 2, max = 100))]
+    pub crosses: Option<usize>,
 }
+
+/// Values at most of a column that is crossed.
+const MOST_CROSSED: usize = 100;
 
 /// What stands in for missing values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -100,10 +109,11 @@ impl EncoderSpec {
     }
 
     /// Whether any part of these rows gives the same encoding as all of them, because there is nothing to learn: no
-    /// scales, no bins, no ranges, and no missing values to stand in for.
+    /// scales, no bins, no ranges, no pairs of values, and no missing values to stand in for.
     pub fn is_fixed_on(&self, rows: Rows<'_>) -> bool {
         let fills = self.impute != Impute::default();
-        let learns = self.standardise || self.bins.is_some() || self.outliers != Outliers::Keep;
+        let levels = self.bins.is_some() || self.crosses.is_some();
+        let learns = self.standardise || levels || self.outliers != Outliers::Keep;
         !(learns || fills && rows.find(f64::is_nan).is_some())
     }
 
@@ -118,7 +128,8 @@ impl EncoderSpec {
     pub fn fit(&self, rows: Rows<'_>, weights: Option<&[f64]>) -> Result<Encoder> {
         self.check()?;
         let columns = fit::columns(self, rows, weights)?;
-        Ok(Encoder::new(Arc::clone(rows.schema()), columns))
+        let crosses = Crosses::learn(self, rows, weights)?;
+        Ok(Encoder::new(Arc::clone(rows.schema()), columns, crosses))
     }
 
     /// Whether anything is learned from numbers that stay numbers.
@@ -131,6 +142,9 @@ impl EncoderSpec {
     fn check(&self) -> Result<()> {
         if let Some(bins @ 0..2) = self.bins {
             return Err(Error::param("bins", "at least 2", bins));
+        }
+        if let Some(values) = self.crosses {
+            within("crosses", values, 2..=MOST_CROSSED)?;
         }
         let contradiction = match self.outliers {
             Outliers::Keep => None,
@@ -172,6 +186,8 @@ impl Applied<'_> {
 pub struct Encoder {
     input: Arc<Schema>,
     columns: Vec<Coding>,
+    #[serde(default, skip_serializing_if = "Crosses::is_empty")]
+    crosses: Crosses,
     /// Follows from the others.
     #[serde(skip_serializing)]
     output: Arc<Schema>,
@@ -182,6 +198,8 @@ pub struct Encoder {
 struct Stored {
     input: Arc<Schema>,
     columns: Vec<Coding>,
+    #[serde(default)]
+    crosses: Crosses,
 }
 
 impl TryFrom<Stored> for Encoder {
@@ -196,15 +214,19 @@ impl TryFrom<Stored> for Encoder {
         if let Some((_, field)) = both.find(|(coding, field)| !coding.is_sound(&field.kind)) {
             return Err(Error::data(Place::column(&field.name), "the stored encoding is damaged"));
         }
-        Ok(Self::new(stored.input, stored.columns))
+        if !stored.crosses.are_sound(&stored.input) {
+            return Err(Error::data(Place::default(), "the stored pairs of columns are damaged"));
+        }
+        Ok(Self::new(stored.input, stored.columns, stored.crosses))
     }
 }
 
 impl Encoder {
-    fn new(input: Arc<Schema>, columns: Vec<Coding>) -> Self {
+    fn new(input: Arc<Schema>, columns: Vec<Coding>, crosses: Crosses) -> Self {
         let named = input.fields().iter().zip(&columns);
-        let fields: Vec<Field> = named.flat_map(|(f, coding)| coding.fields(&f.name)).collect();
-        Self { input, columns, output: Arc::new(Schema::new(fields)) }
+        let single = named.flat_map(|(field, coding)| coding.fields(&field.name));
+        let fields: Vec<Field> = single.chain(crosses.fields()).collect();
+        Self { input, columns, crosses, output: Arc::new(Schema::new(fields)) }
     }
 
     /// The columns it reads.
@@ -212,7 +234,7 @@ impl Encoder {
         &self.input
     }
 
-    /// The columns it makes: a number or category under its old name, an indicator as `colour=red`.
+    /// The columns it makes: a number or category under its old name, an indicator as `colour=red`, a pair as `colour x size`.
     pub fn schema(&self) -> &Arc<Schema> {
         &self.output
     }
@@ -223,7 +245,13 @@ impl Encoder {
         let columns: Vec<Parameters> =
             named.map(|(field, coding)| coding.parameters(&field.name)).collect();
         let made: Vec<String> = self.output.fields().iter().map(|f| f.name.clone()).collect();
-        Parameters::new("encoder").with("columns", columns).with("makes", &made)
+        let parameters = Parameters::new("encoder").with("columns", columns);
+        let parameters = if self.crosses.is_empty() {
+            parameters
+        } else {
+            parameters.with("crosses", self.crosses.parameters())
+        };
+        parameters.with("makes", &made)
     }
 
     /// Number of columns it makes.
@@ -250,6 +278,7 @@ impl Encoder {
     /// are, with nothing to fill in and nothing far out.
     pub(crate) fn view<'a>(&self, rows: Rows<'a>) -> Result<Applied<'a>> {
         let is_same = *rows.schema() == self.input
+            && self.crosses.is_empty()
             && self.columns.iter().all(Coding::may_keep)
             && rows.iter().all(|row| self.columns.iter().zip(row).all(|(own, v)| own.keeps(*v)));
         if is_same { Ok(Applied::Same(rows)) } else { self.apply(rows).map(Applied::Made) }
@@ -291,5 +320,6 @@ impl Encoder {
             coding.write(value, cells);
             out = rest;
         }
+        self.crosses.write(row, out);
     }
 }

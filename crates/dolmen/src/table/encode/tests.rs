@@ -209,6 +209,7 @@ fn specs() -> impl Strategy<Value = EncoderSpec> {
         impute: Impute { numbers, categories },
         bins: bins.filter(|_| outliers == Outliers::Keep),
         outliers,
+        crosses: None,
     })
 }
 
@@ -341,6 +342,7 @@ proptest! {
                 impute: Impute { numbers, categories },
                 bins: bins.filter(|_| outliers == Outliers::Keep),
                 outliers,
+                crosses: None,
             };
             let expected = spec.fit(x.rows(), Some(&weights)).unwrap();
             let found = learned(spec, x.rows(), Some(&weights), piece);
@@ -352,4 +354,40 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn columns_with_few_values_are_crossed() {
+    let training = rows(&[1.0, 1.0, 2.0, f64::NAN], &["red", "blue", "red", "red"]);
+    let spec = EncoderSpec { crosses: Some(3), ..EncoderSpec::default() };
+    let encoder = spec.fit(training.rows(), None).unwrap();
+    let Kind::Categorical { levels } = &encoder.schema().fields()[2].kind else {
+        panic!("a pair is a category")
+    };
+    assert_eq!(encoder.width(), 3);
+    let found: Vec<usize> = (training.rows().iter())
+        .map(|row| {
+            let mut out = [0.0; 3];
+            encoder.apply_into(row, &mut out);
+            out[2] as usize
+        })
+        .collect();
+    let told: Vec<&str> = found.iter().map(|code| levels[*code].as_str()).collect();
+    assert_eq!(told, ["1, red", "1, blue", "2, red", "(missing), red"]);
+    // Nobody has seen these two together.
+    let mut out = [0.0; 3];
+    encoder.apply_into(&[2.0, training.rows().row(1)[1]], &mut out);
+    assert_eq!(out[2] as usize, levels.len());
+    let indicators = EncoderSpec { one_hot: true, ..spec }.fit(training.rows(), None).unwrap();
+    let mut wide = vec![0.0; indicators.width()];
+    indicators.apply_into(training.rows().row(2), &mut wide);
+    assert_eq!(wide[wide.len() - levels.len()..].iter().sum::<f64>(), 1.0);
+    // A row that counts for nothing shows nothing, and a column of more values is left alone.
+    let without = spec.fit(training.rows(), Some(&[1.0, 0.0, 1.0, 1.0])).unwrap();
+    let Kind::Categorical { levels } = &without.schema().fields()[2].kind else {
+        panic!("a pair is a category")
+    };
+    assert!(!levels.iter().any(|level| level == "1, blue"));
+    let many = rows(&[1.0, 2.0, 3.0, 4.0], &["red", "blue", "red", "red"]);
+    assert_eq!(spec.fit(many.rows(), None).unwrap().width(), 2);
 }
