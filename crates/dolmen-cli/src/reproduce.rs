@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use clap::Args;
 use dolmen::error::{Error, Result};
-use dolmen_papers::page::{Whose, prepare};
+use dolmen_papers::page::{COUNTED, Standing, Whose, prepare, totals, write_overview};
 use dolmen_papers::{
     CLAIMS_RULE_OF_LINES, Context, Effort, Experiment, Finding, Page, experiments, named,
 };
@@ -19,7 +19,7 @@ use crate::output::{self, Done, Failure, columns, columns_with_remarks, left_col
 /// Run the experiments of the papers again: our figures beside the printed ones.
 ///
 /// Each gives a verdict on every printed figure (agrees, differs and why), says whether what the paper claims holds, and writes a page
-/// in Markdown with its tables as CSV and its figures as SVG.
+/// in Markdown with its tables as CSV and its figures as SVG; `overview.md` counts what all pages of the folder say.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   dolmen reproduce --list
@@ -38,7 +38,7 @@ pub(crate) struct Reproduce {
     /// Fewer repeats than the papers', in seconds.
     #[arg(long)]
     quick: bool,
-    /// A folder for the pages, tables and figures; it is made if it is not there.
+    /// A folder for the pages, tables and figures, and an overview of them; it is made if it is not there.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// A folder with data sets that the program may not carry, by the names that the pages tell.
@@ -78,6 +78,7 @@ pub(crate) fn run(arguments: &Reproduce, common: &Common, out: &mut dyn Write) -
     let context = Context { run: &run, effort, data: arguments.data.as_deref() };
     let (mut ran, mut unwritten) = (Vec::new(), None);
     let (mut rules, mut with_data) = (Rules::default(), false);
+    let mut standings = Vec::new();
     for experiment in wanted {
         let start = Instant::now();
         let mut page = experiment.page(&context)?;
@@ -86,6 +87,7 @@ pub(crate) fn run(arguments: &Reproduce, common: &Common, out: &mut dyn Write) -
         if common.format == Format::Text {
             show(&page, out)?;
             rules.add(&page);
+            standings.push(Standing::of(&page));
         }
         // What was found is shown even if it cannot be written; the next experiments would be in vain.
         let files = arguments.output.as_deref().map_or(Ok(Vec::new()), |folder| page.write(folder));
@@ -106,8 +108,18 @@ pub(crate) fn run(arguments: &Reproduce, common: &Common, out: &mut dyn Write) -
             break;
         }
     }
+    let overview = match arguments.output.as_deref().filter(|_| unwritten.is_none()) {
+        Some(folder) => Some(write_overview(folder)?),
+        None => None,
+    };
     match common.format {
-        Format::Text => output::report(out, |out| rules.write(out))?,
+        Format::Text => {
+            if standings.len() > 1 {
+                summary(&standings, out)?;
+            }
+            output::report(out, |out| rules.write(out))?;
+            overview.map_or(Ok(()), |path| writeln!(out, "wrote {}", path.display()))?;
+        }
         Format::Json => output::json(&ran, out)?,
     }
     if let Some(folder) = arguments.data.as_deref().filter(|_| !with_data) {
@@ -115,6 +127,30 @@ pub(crate) fn run(arguments: &Reproduce, common: &Common, out: &mut dyn Write) -
         output::note(common, &format!("{folder}: nothing there was used; pages name the files"));
     }
     unwritten.map_or(Ok(()), |error| Err(Failure::from(error)))
+}
+
+/// How all of them stand, and what differs or does not hold: nobody counts that in a thousand lines.
+fn summary(standings: &[Standing], out: &mut dyn Write) -> Done {
+    let row = |name: &str, counts: [usize; 9]| -> Vec<String> {
+        std::iter::once(name.to_string()).chain(counts.map(|n| n.to_string())).collect()
+    };
+    let rows = standings.iter().map(|own| row(&own.name, own.counts()));
+    let header: Vec<&str> = ["experiment"].into_iter().chain(COUNTED).collect();
+    columns(&header, rows.chain([row("all", totals(standings))]), out)?;
+    writeln!(out)?;
+    for own in standings {
+        for figure in own.differing() {
+            let (ours, paper) = (&figure.ours, &figure.paper);
+            let what = &figure.what;
+            writeln!(out, "{:13}  {}: {what}: {ours}, the paper's {paper}", "differs", own.name)?;
+        }
+    }
+    for own in standings {
+        for claim in own.failing() {
+            writeln!(out, "{:13}  {}: {}", "DOES NOT HOLD", own.name, claim.text)?;
+        }
+    }
+    Ok(writeln!(out)?)
 }
 
 /// Says how long an experiment took to those who look on: not among results, which are the same from run to run.
@@ -195,6 +231,9 @@ fn show(page: &Page, out: &mut dyn Write) -> Done {
                 if claim.finding == Finding::Fails { words.to_uppercase() } else { words.into() };
             let whose = if claim.whose == Whose::Ours { "ours: " } else { "" };
             writeln!(out, "{label:13}  {whose}{} ({})", claim.text, claim.seen_from())?;
+            if let Some(why) = &claim.why {
+                writeln!(out, "{:13}  why: {why}", "")?;
+            }
         }
         page.notes.iter().try_for_each(|note| writeln!(out, "{:13}  {note}", "note"))?;
         Ok(())

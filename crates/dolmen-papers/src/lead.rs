@@ -45,6 +45,7 @@ impl Lead {
         let finite = with_error(&self.finite, digits);
         let tell = |runs: usize, how: &str| match runs {
             0 => String::new(),
+            1 => format!(", and infinitely {how} in one more run"),
             runs => format!(", and infinitely {how} in {runs} more runs"),
         };
         format!("{finite}{}{}", tell(self.ahead, "ahead"), tell(self.behind, "behind"))
@@ -60,7 +61,7 @@ mod tests {
         let lost = [1.0, f64::NEG_INFINITY, 3.0];
         let own = Lead::of(&[0.9, 0.0, 2.8], &lost);
         assert_eq!(own.finding(), Finding::Holds);
-        assert_eq!(own.words(2), "-0.15 (se 0.05), and infinitely ahead in 1 more runs");
+        assert_eq!(own.words(2), "-0.15 (se 0.05), and infinitely ahead in one more run");
         assert_eq!(Lead::of(&lost, &[0.9, 0.0, 2.8]).finding(), Finding::Fails);
         // Where both have none there is nothing to compare.
         assert_eq!(Lead::of(&lost, &lost).finding(), Finding::Open);

@@ -37,6 +37,10 @@ pub const CLAIMS_RULE: &str = claims_rule!("in the last column");
 /// The same where claims are lines of text with what they are seen from behind them.
 pub const CLAIMS_RULE_OF_LINES: &str = claims_rule!("in brackets");
 
+/// When means stand in the order that is claimed, after "holds if".
+pub(crate) const ORDER_RULE: &str =
+    "all means are in that order, and does not hold if one is behind by two standard errors";
+
 /// The rules that decide these comparisons, each once: of errors that are assumed, of counts that are "about", and of other data
 /// where there are such.
 pub(crate) fn rules(lines: &[&Line]) -> Vec<String> {
@@ -218,6 +222,18 @@ impl Finding {
         findings.into_iter().min().unwrap_or(Self::Holds)
     }
 
+    /// Of means that are claimed to stand in an order: it holds if they do, and does not if one of the leads that it claims is clearly
+    /// negative. Means that are the other way round by chance do not tell.
+    pub fn ordered(is_so: bool, leads: impl IntoIterator<Item = Self>) -> Self {
+        if is_so {
+            Self::Holds
+        } else if leads.into_iter().any(|lead| lead == Self::Fails) {
+            Self::Fails
+        } else {
+            Self::Open
+        }
+    }
+
     /// As it is written.
     pub fn words(self) -> &'static str {
         match self {
@@ -296,5 +312,10 @@ mod tests {
         assert_eq!(lead(-0.4), Finding::Fails);
         assert_eq!(Finding::all([Finding::Holds, Finding::Open]), Finding::Open);
         assert_eq!(Finding::all([Finding::Fails, Finding::Open]), Finding::Fails);
+        // Nor do means that are the other way round by chance.
+        let leads = [Finding::Holds, Finding::Open];
+        assert_eq!(Finding::ordered(true, leads), Finding::Holds);
+        assert_eq!(Finding::ordered(false, leads), Finding::Open);
+        assert_eq!(Finding::ordered(false, [Finding::Holds, Finding::Fails]), Finding::Fails);
     }
 }

@@ -6,6 +6,8 @@ use std::process::Command;
 
 use dolmen::Run;
 use dolmen::table::{self, Column, ReadOptions, Table};
+use dolmen_papers::experiments;
+use dolmen_papers::page::{OVERVIEW, overview, standings, write_overview};
 
 use crate::{root, updating};
 
@@ -27,9 +29,28 @@ fn pages_are_what_the_program_writes() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     for entry in fs::read_dir(fresh.path()).unwrap() {
         let name = entry.unwrap().file_name();
+        // The overview of a few pages is not that of all.
+        if name == OVERVIEW {
+            continue;
+        }
         let [own, other] = [fresh.path(), kept.as_path()]
             .map(|at| fs::read_to_string(at.join(&name)).unwrap_or_default());
         assert!(is_same(&own, &other), "{} is another one now: make results", name.display());
+    }
+}
+
+/// The overview counts what the pages beside it say.
+#[test]
+fn the_overview_is_that_of_the_pages() {
+    let Some(root) = root() else { return };
+    let folder = root.join("book/src/results");
+    let standings = standings(&folder);
+    assert_eq!(standings.len(), experiments().len(), "a page is missing");
+    let kept = fs::read_to_string(folder.join(OVERVIEW)).unwrap_or_default();
+    if updating() {
+        write_overview(&folder).unwrap();
+    } else {
+        assert_eq!(kept, overview(&standings), "{OVERVIEW} is another one now: make update-book");
     }
 }
 

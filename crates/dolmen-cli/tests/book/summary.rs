@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
+use dolmen_papers::page::OVERVIEW;
+
 use crate::links::targets;
 use crate::page::{self, Page};
 use crate::root;
@@ -28,7 +30,7 @@ pub(crate) fn check_list() {
     named.iter().for_each(|name| assert!(source.join(name).exists(), "{name} is listed only"));
 }
 
-/// The pages below `results/` stand in the list by their titles, in the order of their names.
+/// The pages below `results/` stand in the list by their titles, in the order of their names, after the overview of them.
 pub(crate) fn list_results(update: bool) {
     let Some(root) = root() else { return };
     let path = root.join("book/src/SUMMARY.md");
@@ -36,6 +38,8 @@ pub(crate) fn list_results(update: bool) {
     let mut pages = Vec::new();
     page::collect(&root.join("book/src/results"), &mut pages);
     pages.retain(|page| page.file_name().is_some_and(|name| name != "README.md"));
+    // The overview of the others stands before them.
+    pages.sort_by_key(|page| page.file_name().is_some_and(|name| name != OVERVIEW));
     let line = |page: &PathBuf| {
         let text = fs::read_to_string(page).unwrap();
         let name = page.strip_prefix(root.join("book/src")).unwrap().display().to_string();

@@ -57,7 +57,7 @@ fn an_experiment_that_is_named_twice_is_run_once() {
     let said = folder.succeeds(&["reproduce", "sw99-fig3", "sw99-fig3", "--quick"]);
     assert_eq!(said.matches("sw99-fig3: ").count(), 1, "{said}");
     let made = folder.succeeds(&figure_to("new/results"));
-    assert_eq!(made.matches("\nwrote ").count(), 3, "{made}");
+    assert_eq!(made.matches("\nwrote ").count(), 4, "three files and the overview: {made}");
     assert!(folder.path("new/results/sw99-fig3.md").is_file());
 }
 
@@ -97,4 +97,28 @@ fn a_page_names_its_seed_and_a_folder_of_which_nothing_is_used_is_told() {
     fs::create_dir(folder.path("galaxies.csv")).unwrap();
     let asked = ["reproduce", "sw99-galaxies", "--quick", "--data", "."];
     folder.refuses_naming(&asked, &["galaxies.csv", "is a folder"]);
+}
+
+/// Pages of several runs are on one overview; what several experiments found stands in a table at the end.
+#[test]
+fn pages_are_counted_on_one_page() {
+    let folder = Folder::new();
+    let first = folder.succeeds(&figure_to("results"));
+    assert!(!first.contains("figures agree"), "one experiment needs no table: {first}");
+    let more = ["reproduce", "sw99-section2", "ot95-fig1", "--quick", "-o", "results"];
+    let said = folder.succeeds(&more);
+    let table = said.split("\nexperiment ").nth(1).unwrap_or_else(|| panic!("no table: {said}"));
+    let row = |name: &str| table.lines().find(|line| line.starts_with(name)).map(String::from);
+    let counts = |name: &str| -> Vec<usize> {
+        let row = row(name).unwrap_or_default();
+        row.split_whitespace().skip(1).map(|cell| cell.parse().unwrap()).collect()
+    };
+    let [section, figure] = ["sw99-section2", "ot95-fig1"].map(counts);
+    let sums: Vec<usize> = section.iter().zip(&figure).map(|(a, b)| a + b).collect();
+    assert_eq!(sums[..2], [2, 0], "{table}");
+    assert_eq!(counts("all"), sums, "{table}");
+    let overview = folder.read("results/overview.md");
+    for name in ["sw99-fig3", "sw99-section2", "ot95-fig1"] {
+        assert!(overview.contains(&format!("({name}.md)")), "{name}: {overview}");
+    }
 }

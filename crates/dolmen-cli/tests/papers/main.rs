@@ -21,7 +21,8 @@ use std::fs;
 use dolmen::Run;
 use dolmen::table::{self, Column, ReadOptions};
 
-use pages::{Page, QUICK};
+use dolmen_papers::page::{OVERVIEW, Whose};
+use pages::{Claim, Finding, Page, QUICK};
 
 /// Seconds that a quick run of everything may take.
 const LIMIT: f64 = 180.0;
@@ -67,9 +68,39 @@ fn pages_are_whole() {
             files.insert(file.clone());
         }
     }
+    files.insert(pages::folder().join(OVERVIEW));
     let there = fs::read_dir(pages::folder()).unwrap();
     let there: BTreeSet<_> = there.map(|entry| entry.unwrap().path()).collect();
     assert_eq!(there, files);
+}
+
+/// The overview, which is read from the pages, counts what the program's JSON has, and shows all that differs or does not hold.
+#[test]
+fn the_overview_counts_what_the_pages_say() {
+    let standings = dolmen_papers::page::standings(&pages::folder());
+    assert_eq!(standings.len(), QUICK.pages.len());
+    let text = fs::read_to_string(pages::folder().join(OVERVIEW)).unwrap();
+    for (own, page) in standings.iter().zip(&QUICK.pages) {
+        let figures = page.lines().count();
+        let (agree, differ) = (page.verdicts("agrees"), page.verdicts("differs"));
+        assert_eq!(own.of_figures(), [agree, differ, figures - agree - differ], "{}", page.name);
+        for (whose, theirs) in
+            [(Whose::Paper, pages::Whose::Paper), (Whose::Ours, pages::Whose::Ours)]
+        {
+            let count = |finding: Finding| {
+                let is_such = |own: &&Claim| own.whose == theirs && own.finding == finding;
+                page.claims.iter().filter(is_such).count()
+            };
+            let counts = [Finding::Holds, Finding::Open, Finding::Fails].map(count);
+            assert_eq!(own.of_claims(whose), counts, "{}", page.name);
+        }
+        assert!(text.contains(&format!("({}.md)", page.name)), "{} is not linked", page.name);
+    }
+    for claim in QUICK.pages.iter().flat_map(|page| &page.claims) {
+        let fails = claim.finding == Finding::Fails;
+        assert_eq!(claim.why.as_ref().is_some_and(|why| !why.is_empty()), fails, "{claim:?}");
+        assert!(!fails || text.contains(&claim.text), "{claim:?} is not on the overview");
+    }
 }
 
 /// A figure that differs says why, one that agrees is as near as the rule allows, and the file tells what that is made of.

@@ -96,6 +96,7 @@ pub(crate) struct Claim {
     pub(crate) finding: Finding,
     pub(crate) evidence: String,
     pub(crate) rule: Option<String>,
+    pub(crate) why: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

@@ -119,11 +119,12 @@ impl Asked {
     }
 
     fn claim(&self) -> Claim {
-        let Line { when, expected, rows, is_listed, .. } = self.line;
+        let Line { when, expected, rows, right, is_listed, .. } = self.line;
         let evidence = format!("on {rows}: {}", self.words());
         let claim = Claim::found(format!("{when}: {expected}"), self.finding(), evidence);
         let claim = claim
             .holds_if("that is the advice in more than half of the draws, by two standard errors");
+        let claim = if right == Role::Stack { claim.because(self.no_stack()) } else { claim };
         if is_listed { claim } else { claim.ours() }
     }
 

@@ -121,22 +121,27 @@ impl Page {
                 Finding::Fails => format!("**{}**", claim.finding.words()),
                 finding => finding.words().into(),
             };
-            vec![claim.text.clone(), finding, claim.seen_from()]
+            let why = claim.why.clone().unwrap_or_default();
+            vec![claim.text.clone(), finding, why, claim.seen_from()]
         };
         let rows: Vec<Vec<String>> = self.claims_of(whose).map(row).collect();
         if !rows.is_empty() {
             _ = writeln!(out, "## {heading}\n");
-            table(out, &["claim", "here", "seen from"].map(String::from), rows);
+            table(out, &["claim", "here", "why", "seen from"].map(String::from), rows);
         }
     }
 }
 
 /// The headings of the claims.
-const HEADINGS: [(Whose, &str); 2] =
+pub(super) const HEADINGS: [(Whose, &str); 2] =
     [(Whose::Paper, "What the paper claims"), (Whose::Ours, "What else is seen here")];
 
 /// A table in Markdown; columns that are empty throughout are left out.
-fn table(out: &mut String, header: &[String], rows: impl IntoIterator<Item = Vec<String>>) {
+pub(super) fn table(
+    out: &mut String,
+    header: &[String],
+    rows: impl IntoIterator<Item = Vec<String>>,
+) {
     let rows: Vec<Vec<String>> = rows.into_iter().collect();
     let is_filled = |j: &usize| rows.iter().any(|row| row.get(*j).is_some_and(|c| !c.is_empty()));
     let kept: Vec<usize> = (0..header.len()).filter(is_filled).collect();

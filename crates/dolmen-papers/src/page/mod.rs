@@ -2,6 +2,7 @@
 //! figures, notes.
 
 mod markdown;
+mod overview;
 mod write;
 
 use dolmen::score::Estimate;
@@ -10,6 +11,9 @@ use dolmen_report::chart::{Chart, panels};
 use serde::Serialize;
 
 pub(crate) use markdown::in_digits;
+pub use overview::{
+    COUNTED, Found, Judged, OVERVIEW, Standing, overview, standings, totals, write_overview,
+};
 pub use write::prepare;
 
 use crate::data::Brought;
@@ -44,6 +48,9 @@ pub struct Page {
     /// What else is to be said: missing data, deviations.
     pub notes: Vec<String>,
 }
+
+/// The reason for what differs or does not hold, where none is given.
+const NOT_KNOWN: &str = "not known";
 
 /// Figures of ours beside printed ones.
 #[derive(Debug, Clone, Serialize)]
@@ -100,7 +107,7 @@ impl Comparison {
     ) -> &mut Line {
         let verdict = Verdict::on(ours, runs, paper);
         let about = about.iter().map(|text| (*text).into()).collect();
-        let why = (verdict == Verdict::Differs).then(|| "not known".into());
+        let why = (verdict == Verdict::Differs).then(|| NOT_KNOWN.into());
         self.lines.push(Line { about, ours, runs, paper, verdict, why });
         let last = self.lines.len() - 1;
         &mut self.lines[last]
@@ -192,6 +199,8 @@ pub struct Claim {
     pub evidence: String,
     /// The threshold that decides, where neither the claim's own words nor the rule on claims tell it.
     pub rule: Option<String>,
+    /// Why it does not hold, as far as that is known; nothing where it does, or is not clear.
+    pub why: Option<String>,
 }
 
 impl Claim {
@@ -203,7 +212,8 @@ impl Claim {
     /// A claim of the paper with what was found.
     pub fn found(text: impl Into<String>, finding: Finding, evidence: impl Into<String>) -> Self {
         let (text, evidence) = (text.into(), evidence.into());
-        Self { text, whose: Whose::Paper, finding, evidence, rule: None }
+        let why = (finding == Finding::Fails).then(|| NOT_KNOWN.into());
+        Self { text, whose: Whose::Paper, finding, evidence, rule: None, why }
     }
 
     /// A claim that something is ahead: the lead decides.
@@ -221,6 +231,15 @@ impl Claim {
     #[must_use]
     pub fn holds_if(self, rule: impl Into<String>) -> Self {
         Self { rule: Some(rule.into()), ..self }
+    }
+
+    /// The same with the reason if it does not hold; a claim that holds needs none.
+    #[must_use]
+    pub fn because(self, why: impl Into<String>) -> Self {
+        match self.finding {
+            Finding::Fails => Self { why: Some(why.into()), ..self },
+            Finding::Open | Finding::Holds => self,
+        }
     }
 
     /// The numbers it is seen from, and the threshold, as they are shown.
@@ -387,6 +406,18 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_claim_that_does_not_hold_says_why() {
+        let claim = |holds: bool| Claim::new("a is ahead of b", holds, "by 1");
+        assert_eq!(claim(false).why.as_deref(), Some("not known"));
+        assert_eq!(claim(false).because("other rows").why.as_deref(), Some("other rows"));
+        assert_eq!(claim(true).because("other rows").why, None);
+        let page = |claim: Claim| Page { claims: vec![claim], ..Page::default() }.markdown();
+        let fails = page(claim(false).because("other rows"));
+        assert!(fails.contains("| **does not hold** | other rows | by 1 |"), "{fails}");
+        assert!(!page(claim(true)).contains("why"), "a column without reasons is left out");
+    }
 
     #[test]
     fn rounding_is_no_standard_error() {

@@ -6,6 +6,7 @@ use super::families::{METHODS, Which};
 use crate::Finding;
 use crate::drawn::with_error;
 use crate::page::{Claim, estimate};
+use crate::verdict::ORDER_RULE;
 
 /// Places in [`METHODS`].
 const STACKING: usize = 0;
@@ -16,6 +17,10 @@ const MAX_K: usize = 4;
 
 /// When two things count as the same.
 const WITHIN_ERRORS: &str = "that is less than two standard errors, more or less";
+
+/// Why uniform weights lie behind single models in the smallest family.
+const HALF_ON_ONE: &str =
+    "with K = 2 equal weights give half of the weight to the single Gaussian, which is far behind";
 
 /// The gains of the methods in every run, for each K.
 pub(super) struct Family<'a> {
@@ -117,16 +122,10 @@ impl Family<'_> {
     /// What is said of diabetes and iris alike.
     fn stacking_dominates(&self) -> Vec<Claim> {
         let others = [CHEATING, CV, UNIFORM, MAX_K];
-        let is_first =
-            |k: &usize| others.iter().all(|m| self.mean(*k, STACKING) > self.mean(*k, *m));
-        let first = (0..self.ks.len()).filter(is_first).count();
         let mut claims: Vec<Claim> =
             others.map(|m| self.ahead("stacking", STACKING, m)).into_iter().collect();
-        claims.push(Claim::new(
-            "stacking has the highest mean of all for every K",
-            first == self.ks.len(),
-            format!("for {first} of {}", self.ks.len()),
-        ));
+        let text = "stacking has the highest mean of all for every K";
+        claims.push(self.throughout(text, &[STACKING], &others));
         claims.push(self.falls("stacking drops slightly beyond K = 6", STACKING, 6));
         claims.push(self.max_k_falls_most());
         claims
@@ -173,16 +172,40 @@ impl Family<'_> {
     }
 
     fn both_combinations_are_ahead(&self) -> Claim {
-        let is_ahead = |k: &usize| {
-            let mean = |m: usize| self.mean(*k, m);
-            mean(STACKING).min(mean(UNIFORM)) > mean(CHEATING).max(mean(CV))
+        let text = "the combinations, stacking and uniform, are ahead of the single models, cheating and CV, throughout";
+        let claim = self.throughout(text, &[STACKING, UNIFORM], &[CHEATING, CV]);
+        let behind = self.behind(&[STACKING, UNIFORM], &[CHEATING, CV]);
+        let is_smallest = behind.iter().all(|(k, _, m)| self.ks[*k] == 2 && *m == UNIFORM);
+        if is_smallest { claim.because(HALF_ON_ONE) } else { claim }
+    }
+
+    /// Where one of some methods has no higher mean than one of others: the K, the other, the one.
+    fn behind(&self, methods: &[usize], others: &[usize]) -> Vec<(usize, usize, usize)> {
+        let pairs = others.iter().flat_map(|other| methods.iter().map(move |m| (*other, *m)));
+        let of_k = |k: usize| pairs.clone().map(move |(other, m)| (k, other, m));
+        let is_behind =
+            |(k, other, m): &(usize, usize, usize)| self.mean(*k, *m) <= self.mean(*k, *other);
+        (0..self.ks.len()).flat_map(of_k).filter(is_behind).collect()
+    }
+
+    /// That methods are ahead of others for every K.
+    fn throughout(&self, text: &str, methods: &[usize], others: &[usize]) -> Claim {
+        let behind = self.behind(methods, others);
+        let lead = |(k, other, m): (usize, usize, usize)| {
+            self.estimate(move |run| run[k][m] - run[k][other])
         };
-        let count = (0..self.ks.len()).filter(is_ahead).count();
-        Claim::new(
-            "the combinations, stacking and uniform, are ahead of the single models, cheating and CV, throughout",
-            count == self.ks.len(),
-            format!("for {count} of {} K", self.ks.len()),
-        )
+        let leads = behind.iter().map(|place| Finding::positive(&lead(*place)));
+        let finding = Finding::ordered(behind.is_empty(), leads);
+        let ahead = (0..self.ks.len()).filter(|k| behind.iter().all(|place| place.0 != *k)).count();
+        let mut evidence = format!("for {ahead} of {} K", self.ks.len());
+        let mean = |place: &&(usize, usize, usize)| lead(**place).mean;
+        if let Some(least) = behind.iter().min_by(|a, b| mean(a).total_cmp(&mean(b))) {
+            let by = with_error(&lead(*least), 2);
+            let (k, other, m) = *least;
+            let (own, other, k) = (METHODS[m], METHODS[other], self.ks[k]);
+            evidence += &format!("; with K = {k} {own} is ahead of {other} by {by}");
+        }
+        Claim::found(text, finding, evidence).holds_if(ORDER_RULE)
     }
 
     /// That a method is ahead of another, on average over K.
@@ -195,14 +218,14 @@ impl Family<'_> {
         )
     }
 
-    /// That a method loses between some K and the largest.
+    /// That a method loses between some K and the largest; where it is best with the largest, since the best before that.
     fn falls(&self, text: &str, m: usize, from: usize) -> Claim {
-        let k = self.ks.iter().position(|k| *k >= from).unwrap_or(0);
-        if k == self.last() {
-            return Claim::new(text, false, "its mean is highest with the largest K");
-        }
-        let fall = self.change(m, k);
-        Claim::ahead(text, &fall, self.told_change(m, k))
+        let last = self.last();
+        let k = match self.ks.iter().position(|k| *k >= from) {
+            Some(k) if k < last => k,
+            _ => self.best_of(m, last),
+        };
+        Claim::ahead(text, &self.change(m, k), self.told_change(m, k))
     }
 
     /// How a method's gain changes from some K to the largest, in words.
@@ -236,7 +259,12 @@ impl Family<'_> {
 
     /// The K with the highest mean.
     fn best(&self, m: usize) -> usize {
-        let means: Vec<f64> = (0..self.ks.len()).map(|k| self.mean(k, m)).collect();
+        self.best_of(m, self.ks.len())
+    }
+
+    /// The same of the first so many.
+    fn best_of(&self, m: usize, first: usize) -> usize {
+        let means: Vec<f64> = (0..first).map(|k| self.mean(k, m)).collect();
         dolmen::math::first_largest(&means)
     }
 

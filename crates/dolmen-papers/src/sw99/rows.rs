@@ -39,8 +39,10 @@ pub(super) struct Row {
 }
 
 const SPLITS: &str = "not known; the splits are others, and the number of test rows is inferred";
-const VOWELS: &str = "the rows are others: the paper's 639 could not be had";
-const STAND_IN: &str = "a stand-in: not the paper's data";
+/// Why figures of the vowels differ.
+pub(super) const VOWELS: &str = "the rows are others: the paper's 639 could not be had";
+/// Why figures of data from elsewhere differ.
+pub(super) const STAND_IN: &str = "a stand-in: not the paper's data";
 
 /// All four.
 pub(super) fn rows(context: &Context<'_>) -> Result<Vec<Row>> {

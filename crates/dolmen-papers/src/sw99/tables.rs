@@ -103,7 +103,8 @@ pub(super) fn table1(context: &Context<'_>) -> Result<Page> {
                 tell_share(line, &row, name, method.finite_share);
             }
         }
-        page.claims.extend(claims(&row, &found, context));
+        let claims = claims(&row, &found, context);
+        page.claims.extend(claims.into_iter().map(|claim| claim.because(row.why)));
     }
     page.notes.push(SEARCH_NOTE.into());
     page.figures.push(picture(&table));
@@ -244,7 +245,8 @@ pub(super) fn table2(context: &Context<'_>) -> Result<Page> {
                 Source::Same => line,
             };
         }
-        page.claims.extend(weight_claims(&row, &splits));
+        let claims = weight_claims(&row, &splits);
+        page.claims.extend(claims.into_iter().map(|claim| claim.because(row.why)));
     }
     let mut sets: Vec<&str> = table.lines.iter().map(|line| line.about[0].as_str()).collect();
     sets.dedup();
