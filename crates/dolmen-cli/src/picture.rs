@@ -34,6 +34,11 @@ impl Shows {
         output::check_outputs(&[], &files)
     }
 
+    /// Whether something is to be drawn.
+    pub(crate) fn is_any(&self) -> bool {
+        self.plot.is_some() || self.report.is_some()
+    }
+
     /// Draws and writes what was asked for; `again` makes it again, where that is no model.
     pub(crate) fn write(
         &self,

@@ -55,7 +55,7 @@ pub(crate) struct Plot {
     /// Light, dark, or as the reader's program likes it (SVG only; PNG is then light).
     #[arg(long, value_enum, default_value_t = Paper::Auto)]
     theme: Paper,
-    /// The width in pixels, 420 to 4000; the height follows. Pictures of many columns may be wider.
+    /// The width in pixels, 400 to 4000; the height follows. Pictures of many columns may be wider.
     #[arg(long, default_value_t = 720.0)]
     width: f64,
     /// Pixels of a PNG for each pixel of the width.
@@ -88,7 +88,7 @@ enum Paper {
 }
 
 /// The narrowest picture that holds its words, and the widest.
-const WIDTHS: std::ops::RangeInclusive<f64> = 420.0..=4000.0;
+const WIDTHS: std::ops::RangeInclusive<f64> = 400.0..=4000.0;
 
 pub(crate) fn run(plot: &Plot, common: &Common, out: &mut dyn Write) -> Done {
     plot.check()?;
@@ -166,7 +166,7 @@ fn cure(subject: &Subject<'_>, kind: Kind) -> &'static str {
 impl Plot {
     fn check(&self) -> Result<()> {
         if !WIDTHS.contains(&self.width) {
-            return Err(Error::param("width", "420 to 4000", self.width));
+            return Err(Error::param("width", "400 to 4000", self.width));
         }
         let output = self.output.as_deref().filter(|path| !output::is_standard(path));
         if let Some(path) = output {
@@ -248,7 +248,7 @@ impl Input {
             let seed = common.seed.unwrap_or_default();
             let recipe = WeighRecipe { seed, ..WeighRecipe::default() };
             let weighed = recipe.weigh(&matrix, None, Apply::Nothing, run)?;
-            let evidence = Box::new(Evidence::of_matrix(&matrix));
+            let evidence = Box::new(recipe.judge(&matrix, None, &weighed, run)?);
             return Ok(Self::Weighing(Box::new(weighed.report), evidence));
         }
         if !is_model {

@@ -8,7 +8,7 @@ use dolmen::recipe::{self, Apply, WeighRecipe};
 use dolmen::table::{Column, ReadOptions, Values};
 use dolmen::target::{Labels, Target};
 use dolmen::task::{Classification, Density, Joint, Regression, Task};
-use dolmen::{Error, Result};
+use dolmen::{Error, Result, Run};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -36,6 +36,9 @@ impl From<recipe::Matrix> for Matrix {
 #[pyclass(frozen)]
 pub(crate) struct Weighed {
     weighed: recipe::Weighed,
+    /// What it was found from: pictures of single rows' predictions need them once more.
+    matrix: Arc<recipe::Matrix>,
+    recipe: WeighRecipe,
 }
 
 #[pymethods]
@@ -65,7 +68,12 @@ impl Weighed {
 
     /// A picture, as SVG.
     fn draw(&self, py: Python<'_>, look: Look) -> PyResult<String> {
-        pictures::of_weighing(py, &self.weighed.report, look)
+        let Self { weighed, matrix, recipe } = self;
+        let drawn = py.detach(|| {
+            let evidence = recipe.judge(matrix, None, weighed, &Run::new(recipe.seed))?;
+            pictures::of_weighing(&weighed.report, &evidence, look)
+        });
+        drawn.map_err(|error| raised(py, error))
     }
 
     /// A short summary for notebooks.
@@ -216,14 +224,14 @@ impl Matrix {
     ) -> PyResult<Weighed> {
         let recipe: WeighRecipe = read_value("recipe", recipe)?;
         let (matrix, further) = (Arc::clone(&self.matrix), further.map(|table| table.clone()));
-        let weighed = work(py, &manner, move |run| {
+        work(py, &manner, move |run| {
             let apply = match further {
                 Some(table) => Apply::Further(table.read(&ReadOptions::default())?),
                 None => Apply::Same,
             };
-            recipe.weigh(&matrix, None, apply, run)
-        })?;
-        Ok(Weighed { weighed })
+            let weighed = recipe.weigh(&matrix, None, apply, run)?;
+            Ok(Weighed { weighed, matrix, recipe })
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use dolmen::error::Result;
 use dolmen::evaluate::compare::Comparison;
-use dolmen::recipe::{self, WeighReport};
+use dolmen::recipe::{self, Evidence, WeighReport};
 use dolmen_report::{Kind, Options, PageOptions, Subject, Theme};
 use pyo3::prelude::*;
 
@@ -72,8 +72,8 @@ pub(crate) fn summary(model: &recipe::Model) -> String {
 }
 
 /// A picture of a weighing, as SVG.
-pub(crate) fn of_weighing(py: Python<'_>, report: &WeighReport, look: Look) -> PyResult<String> {
-    look.draw(&Subject::Weighing(report, None)).map_err(|error| raised(py, error))
+pub(crate) fn of_weighing(report: &WeighReport, evidence: &Evidence, look: Look) -> Result<String> {
+    look.draw(&Subject::Weighing(report, Some(evidence)))
 }
 
 /// The same as a short summary for notebooks.

@@ -1,13 +1,13 @@
 //! PNG from the same SVG, by resvg. Letters come from a subset of DejaVu Sans that is built in, so that a picture looks alike
-//! on every machine; texts with other signs take them from the fonts of the system. What none of these has would vanish from the
-//! picture, and "模型3" become "3": a stand-in is drawn in its place.
+//! on every machine; texts with other signs take them from the fonts of the system, from one as bold if there is any. What none of these
+//! has would vanish from the picture, and "模型3" become "3": a stand-in is drawn in its place.
 
 use std::sync::{Arc, OnceLock};
 
 use dolmen::error::{Error, Result};
 use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::fontdb::{Database, Family, Query};
-use resvg::usvg::{FontResolver, Options, Tree};
+use resvg::usvg::fontdb::{Database, FaceInfo, Family, ID, Query};
+use resvg::usvg::{FallbackSelectionFn, FontResolver, Options, Tree};
 
 use crate::draw::STYLE;
 
@@ -32,6 +32,7 @@ pub fn png(svg: &str, scale: f64) -> Result<Vec<u8>> {
     let options = Options {
         font_family: "DejaVu Sans".into(),
         fontdb: fonts(!plain.chars().all(is_built_in)),
+        font_resolver: FontResolver { select_fallback: another_font(), ..FontResolver::default() },
         ..Options::default()
     };
     let tree = Tree::from_str(&plain, &options).map_err(|e| unusable(&e))?;
@@ -63,9 +64,29 @@ pub fn signs_without_font(svg: &str) -> Vec<char> {
         return unknown;
     };
     // The same choice as when the text is drawn.
-    let font_with = FontResolver::default_fallback_selector();
+    let font_with = another_font();
     unknown.retain(|sign| font_with(*sign, &[base], &mut database).is_none());
     unknown
+}
+
+/// Which font has a sign that a text's own one lacks: one with the same slant that is as bold, or else one with the same slant, or else
+/// any. The whole text is drawn in it, so that a plain name among others would be bold, and a title not.
+fn another_font() -> FallbackSelectionFn<'static> {
+    let any = FontResolver::default_fallback_selector();
+    Box::new(move |sign, without, database| {
+        let base = database.face(*without.first()?)?;
+        let (style, weight) = (base.style, base.weight);
+        let is_like: [&dyn Fn(&FaceInfo) -> bool; 3] = [
+            &|face| face.style == style && face.weight == weight,
+            &|face| face.style == style,
+            &|_| true,
+        ];
+        is_like.iter().find_map(|is_like| {
+            let others = database.faces().filter(|face| !is_like(face)).map(|face| face.id);
+            let without: Vec<ID> = without.iter().copied().chain(others).collect();
+            any(sign, &without, database)
+        })
+    })
 }
 
 /// Whether a sign only steers how its neighbours are written: joiners, directions, variants, marks of byte order.
@@ -138,16 +159,31 @@ mod tests {
     }
 
     #[test]
-    fn the_built_in_font_has_what_is_said_of_it() {
+    fn the_built_in_fonts_have_what_is_said_of_them() {
         let mut database = fonts(false);
         let regular = database.faces().next().unwrap().id;
         let bold = database.faces().nth(1).unwrap().id;
-        let font_with = FontResolver::default_fallback_selector();
-        for sign in "aZ09~é÷ŽΩжЯ−∞…≤●".chars() {
+        let font_with = another_font();
+        for sign in "aZ09~é÷ŽΩжЯ−∞…≤●€→√".chars() {
             assert!(is_built_in(sign), "{sign}");
-            // One of both has it: what the bold letters lack is taken from the others.
-            let mut is_there = |without| font_with(sign, &[without], &mut database).is_some();
-            assert!(is_there(regular) || is_there(bold), "{sign}");
+            // Without one of both it is in the other.
+            for (without, other) in [(regular, bold), (bold, regular)] {
+                assert_eq!(font_with(sign, &[without], &mut database), Some(other), "{sign}");
+            }
         }
+    }
+
+    /// A system that has the same letters bold before it has them plain.
+    #[test]
+    fn a_font_that_is_as_bold_is_chosen_before_others() {
+        let mut database = Database::new();
+        for font in [FONTS[1], FONTS[0], FONTS[0], FONTS[1]] {
+            database.load_font_data(font.to_vec());
+        }
+        let ids: Vec<ID> = database.faces().map(|face| face.id).collect();
+        let (mut database, font_with) = (Arc::new(database), another_font());
+        assert_eq!(font_with('a', &[ids[1]], &mut database), Some(ids[2]));
+        assert_eq!(font_with('a', &[ids[0]], &mut database), Some(ids[3]));
+        assert_eq!(font_with('a', &[ids[1], ids[2]], &mut database), Some(ids[0]));
     }
 }

@@ -10,7 +10,7 @@ use dolmen::ensemble::{Assessment, Candidate};
 use dolmen::error::{Error, Result};
 use dolmen::oos::CheckKind;
 use dolmen::recipe::stream::{OpenedPredictions, PredictionBlocks};
-use dolmen::recipe::{Apply, Combined, Evidence, WeighRecipe, WeighReport};
+use dolmen::recipe::{Apply, Combined, WeighRecipe, WeighReport};
 use dolmen::run::Run;
 use dolmen::score::Measure;
 use dolmen::spec::Spec;
@@ -160,14 +160,15 @@ pub(crate) fn run(weigh: &Weigh, common: &Common, out: &mut dyn Write) -> Done {
     let blamed = weigh.apply.as_deref().unwrap_or(&weigh.predictions);
     let weighed =
         recipe.weigh(&matrix, x.as_ref(), apply, &run).map_err(|error| error.in_file(blamed))?;
+    let judged = || recipe.judge(&matrix, x.as_ref(), &weighed, &run);
+    let evidence = weigh.shows.is_any().then(judged).transpose()?;
     drop(run);
     if let Some(table) = &weighed.predictions {
         output::rows(table, output, common.format, out)?;
     }
     let report = &weighed.report;
-    let evidence = Evidence::of_matrix(&matrix);
     let again = again(common, recipe.seed, None);
-    weigh.shows.write(&Subject::Weighing(report, Some(&evidence)), Some(again), common)?;
+    weigh.shows.write(&Subject::Weighing(report, evidence.as_ref()), Some(again), common)?;
     weigh.tell(report, common, out)
 }
 

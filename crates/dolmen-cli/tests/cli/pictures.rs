@@ -38,7 +38,11 @@ fn models_matrices_and_comparisons_have_pictures() {
     let listed = folder.json(&["plot", "iris.parquet", "--list"]);
     let kinds: Vec<&str> =
         listed.as_array().unwrap().iter().map(|own| own["kind"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["weights", "scores", "gain", "correlation"]);
+    let of_members = ["weights", "scores", "gain"];
+    let of_classes = ["reliability", "roc", "precision-recall", "confusion", "correlation"];
+    assert_eq!(kinds, [&of_members[..], &of_classes].concat());
+    let svg = folder.succeeds(&["plot", "iris.parquet", "confusion"]);
+    assert!(svg.contains("150 rows held out"), "weights from other rows: {svg}");
     let svg = folder.succeeds(&["plot", "iris.dolmen", "roc", "--theme", "dark"]);
     assert!(svg.contains("#14181d") && !svg.contains("prefers-color-scheme"), "dark paper");
     folder.succeeds(&["plot", "iris.dolmen", "confusion", "-o", "confusion.png", "--width", "600"]);
@@ -112,7 +116,7 @@ fn what_cannot_be_drawn_or_written_is_refused_first() {
     assert!(refused.contains("hint: did you mean 'weights'?"), "{refused}");
     let refused = folder.dolmen(&["plot", "iris.dolmen", "roc", "--input", "virginca"]).stderr;
     assert!(refused.contains("hint: did you mean 'virginica'?"), "{refused}");
-    assert!(folder.refuses(&["plot", "iris.dolmen", "--width", "5"]).contains("420"));
+    assert!(folder.refuses(&["plot", "iris.dolmen", "--width", "5"]).contains("400"));
     assert!(folder.refuses(&["plot", "iris.csv"]).contains("neither a model nor a kept matrix"));
     let input = ["plot", "iris.dolmen", "dependence", "--input", "nothing"];
     assert!(folder.refuses(&input).contains("Petal"), "the inputs are named");
@@ -192,6 +196,18 @@ fn predictions_of_other_tools_are_drawn_by_weigh() {
     folder.succeeds(&[&["weigh", "densities.csv"][..], &shows].concat());
     assert!(folder.read("weights.svg").contains("Weights of the members"));
     assert!(folder.read("weights.html").contains("A combination of predictions"));
+    let row = |i: u32| {
+        let truth = f64::from(i % 13);
+        format!("{},{},{truth}\n", truth + f64::from(i % 3), truth - f64::from(i % 5))
+    };
+    folder.write("numbers.csv", format!("a,b,y\n{}", (0..60).map(row).collect::<String>()));
+    let told = folder.succeeds(&["weigh", "numbers.csv", "--target", "y"]);
+    let numbers = ["weigh", "numbers.csv", "--target", "y", "--report", "numbers.html"];
+    assert_eq!(folder.succeeds(&numbers), told);
+    let page = folder.read("numbers.html");
+    for title in ["Predicted against true: 60 rows held out", "How far off predictions are"] {
+        assert!(page.contains(title), "{title}");
+    }
     // A table says nothing of what its columns are, so `plot` sends it there.
     let error = folder.refuses(&["plot", "densities.csv", "weights"]);
     assert!(error.contains("dolmen weigh FILE --plot"), "{error}");

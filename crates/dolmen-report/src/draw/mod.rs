@@ -12,6 +12,7 @@
 //! | `key` | names with their colours beside or below it |
 //! | `panels` | several pictures under one heading |
 //! | `lanes` | a picture with one lane for each of several things |
+//! | `lane_ends` | where the axis of lanes ends |
 //! | `grid` | cells with a shade each |
 //! | `thin` | lines without points that nobody sees |
 //! | `contour` | lines of equal height |
@@ -22,6 +23,7 @@ pub(crate) mod contour;
 mod frame;
 mod grid;
 mod key;
+mod lane_ends;
 mod lanes;
 mod number;
 mod panels;
@@ -35,8 +37,9 @@ pub(crate) use colour::{COLOURS, Colour, class_rules, variables};
 pub(crate) use frame::{ASIDE, Frame, Heading, MARGIN, SMALL, label_place, ticks_across};
 pub(crate) use grid::{Grid, Shade};
 pub(crate) use key::{Entry, KeyRoom, NARROW, Sign};
-pub(crate) use lanes::{Lane, Lanes, Mark, shown_lanes};
-pub(crate) use number::{counted, fixed, short, signed, uncertain, uncertain_gain};
+pub(crate) use lane_ends::{arrow_words, axis_without_the_hopeless, lane_ends};
+pub(crate) use lanes::{Lane, Lanes, Mark};
+pub(crate) use number::{counted, fixed, short, short_within, signed, uncertain, uncertain_gain};
 pub(crate) use panels::{PANEL_HEIGHT, draw_panels, one_by_one, panel_options};
 pub(crate) use plot::{Plot, apart};
 pub(crate) use scale::{Scale, Ticks, extent, padded, trimmed};

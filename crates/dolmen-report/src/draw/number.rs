@@ -1,5 +1,7 @@
 //! Numbers as they are written.
 
+use super::text::width;
+
 /// A number in about four digits, of those below 1 in three, with a true minus.
 pub(crate) fn short(value: f64) -> String {
     let size = value.abs();
@@ -25,6 +27,21 @@ pub(crate) fn short(value: f64) -> String {
     let text =
         if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     minus(if text == "-0" { "0" } else { text })
+}
+
+/// A number in as many digits as there is room for in letters of a size, one at least: a number that is cut is another one.
+pub(crate) fn short_within(value: f64, size: f64, room: f64) -> String {
+    let rounded = |digits: usize| {
+        let text = format!("{value:.*e}", digits - 1);
+        [short(text.parse().unwrap_or(value)), minus(&text)]
+    };
+    let mut written = [4, 3, 2, 1].into_iter().flat_map(rounded);
+    let fits = |text: &String| width(text, size) <= room;
+    let shortest = || {
+        let least = rounded(1);
+        least.into_iter().min_by_key(|text| text.chars().count()).unwrap_or_default()
+    };
+    Some(short(value)).filter(fits).or_else(|| written.find(fits)).unwrap_or_else(shortest)
 }
 
 /// A number with its sign, as differences are written.
@@ -135,6 +152,18 @@ mod tests {
         );
         assert_eq!([fixed(0.9999, 3), fixed(1.0, 3)], ["0.9999", "1.000"]);
         assert_eq!([signed(0.5), signed(-0.5), signed(0.0)], ["+0.5", "−0.5", "0"]);
+    }
+
+    #[test]
+    fn numbers_have_as_many_digits_as_there_is_room_for() {
+        let within = |value, text: &str| short_within(value, 12.0, width(text, 12.0));
+        assert_eq!(within(-0.061_23, "−0.0612"), "−0.0612");
+        assert_eq!(within(-0.061_23, "−0.061"), "−0.061");
+        assert_eq!(within(-0.061_23, "−0.06"), "−0.06");
+        assert_eq!(within(123_456.7, "1.2e5"), "1.2e5");
+        assert_eq!(within(-0.061_23, "1"), "−0.06");
+        assert_eq!(within(f64::NEG_INFINITY, "1"), "−∞");
+        assert_eq!(within(0.0, "1"), "0");
     }
 
     #[test]

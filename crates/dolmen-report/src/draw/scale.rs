@@ -99,7 +99,7 @@ fn widened((low, high): (f64, f64)) -> (f64, f64) {
         return (0.0, 1.0);
     }
     // What differs in the last digits only is one value that was computed in several ways.
-    if high - low > 1e-9 * low.abs().max(high.abs()) {
+    if high - low > 1e-12 * low.abs().max(high.abs()) {
         return (low, high);
     }
     let half = if low == 0.0 { 1.0 } else { 0.1 * low.abs() };

@@ -13,8 +13,8 @@ const WIDTHS: [u8; 95] = [
 pub(crate) fn width(text: &str, size: f64) -> f64 {
     let hundredths = |c: char| match c as u32 {
         code @ 32..=126 => f64::from(WIDTHS[code as usize - 32]),
-        // Chinese, Japanese and Korean signs are as wide as they are high.
-        0x2E80..=0xFFFF => 100.0,
+        // The ellipsis of names that are cut, Chinese, Japanese and Korean signs and pictures of things are as wide as they are high.
+        0x2026 | 0x2E80..=0xFFFF | 0x1F000.. => 100.0,
         _ => 66.0,
     };
     text.chars().map(hundredths).sum::<f64>() / 100.0 * size

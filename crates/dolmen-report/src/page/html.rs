@@ -21,10 +21,10 @@ impl Html {
         _ = writeln!(self.out, "<{name}{attributes}>{}</{name}>", escaped(text));
     }
 
-    /// A text whose lines stay as they are.
+    /// A text whose lines stay as they are; long ones are scrolled, by the keys, too.
     pub(super) fn code(&mut self, text: &str) {
         let lines: Vec<String> = text.lines().map(escaped).collect();
-        _ = writeln!(self.out, "<pre><code>{}</code></pre>", lines.join("\n"));
+        _ = writeln!(self.out, "<pre tabindex=\"0\"><code>{}</code></pre>", lines.join("\n"));
     }
 
     /// A part with a heading.

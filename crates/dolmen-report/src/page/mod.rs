@@ -13,6 +13,7 @@ mod worth;
 use dolmen::error::Result;
 
 use crate::draw::{class_rules, escaped, variables};
+use crate::pictures::MOST_PAIRS;
 use crate::{Kind, Options, Subject, draw, kinds, pictures};
 use html::Html;
 
@@ -103,10 +104,26 @@ fn drawings(subject: &Subject<'_>) -> Result<Vec<Drawing>> {
             } else {
                 None
             };
-            drawn.push(Drawing { kind, wide: svg, narrow: narrow.unwrap_or_default() });
+            let [wide, narrow] = [svg, narrow.unwrap_or_default()].map(|svg| in_page(&svg));
+            drawn.push(Drawing { kind, wide, narrow });
         }
     }
     Ok(drawn)
+}
+
+/// A picture without what it has for programs that know no rules: the page's give it its colours and letters. That is a tenth of it.
+fn in_page(svg: &str) -> String {
+    let plain = [" xmlns=\"", " font-family=\"", " fill=\"#", " stroke=\"#"];
+    plain.iter().fold(svg.to_string(), |svg, start| without_attribute(&svg, start))
+}
+
+/// Without all attributes that begin like this. In texts there are no such quotes: they are escaped.
+fn without_attribute(svg: &str, start: &str) -> String {
+    let mut parts = svg.split(start);
+    let first = parts.next().unwrap_or_default();
+    parts.fold(first.to_string(), |all, part| {
+        all + part.split_once('"').map_or(part, |(_, rest)| rest)
+    })
 }
 
 /// Members or classes up to which each two are drawn once more for phones. Of more the cells are so small that they are not read on
@@ -143,7 +160,11 @@ fn inputs(subject: &Subject<'_>, kind: Kind) -> Vec<Option<String>> {
             fields.map(|field| field.name.clone()).collect()
         }
         // Where all pairs are shown, one of them need not be.
-        (Kind::Contours, _, Some(view)) if view.model.schema().len() > 2 => return Vec::new(),
+        (Kind::Contours, _, Some(view))
+            if (3..=MOST_PAIRS).contains(&view.model.schema().len()) =>
+        {
+            return Vec::new();
+        }
         (Kind::Pairs, _, Some(view)) if view.model.schema().len() == 2 => return Vec::new(),
         _ => Vec::new(),
     };

@@ -9,7 +9,7 @@ use super::Again;
 use super::html::{Cell, Html};
 use super::words::spoken_figure;
 use crate::Subject;
-use crate::draw::{counted, fixed};
+use crate::draw::{capital, counted, fixed};
 use crate::pictures::{is_estimated, spoken};
 use crate::subject::{CHOSEN, OVER_PAIRS};
 
@@ -39,18 +39,20 @@ pub(super) fn tables(subject: &Subject<'_>, html: &mut Html) {
             }
         }
         Subject::Comparison(comparison) => {
-            html.section("methods-table", "Methods", |html| compared(comparison, html));
+            html.section("methods-table", "Methods", |html| compared(comparison, None, html));
         }
         Subject::Learning(curve) => html.section("sizes", "Sizes", |html| {
             for point in &curve.sizes {
-                html.element("h3", "", &format!("{} learned from", counted(point.size, "row")));
-                compared(&point.comparison, html);
+                let name = format!("{} learned from", counted(point.size, "row"));
+                html.element("h3", "", &name);
+                compared(&point.comparison, Some(&name), html);
             }
         }),
         Subject::Sets(sets) => html.section("sets", "Sets", |html| {
             for set in &sets.sets {
-                html.element("h3", "", file_name(&set.file));
-                compared(&set.comparison, html);
+                let name = file_name(&set.file);
+                html.element("h3", "", name);
+                compared(&set.comparison, Some(name), html);
             }
         }),
         Subject::Weighing(..) => {}
@@ -227,7 +229,8 @@ fn scored(subject: &Subject<'_>, report: &ScoreReport, html: &mut Html) {
     html.table(&caption, &header, &rows);
 }
 
-fn compared(comparison: &Comparison, html: &mut Html) {
+/// The methods of one comparison; of several each says what it is of, so that readers who jump from table to table can tell them apart.
+fn compared(comparison: &Comparison, name: Option<&str>, html: &mut Html) {
     let figures: Vec<String> = comparison.methods.first().map_or_else(Vec::new, |first| {
         first.figures.iter().map(|f| spoken_figure(&f.name)).collect()
     });
@@ -246,7 +249,9 @@ fn compared(comparison: &Comparison, html: &mut Html) {
         .into_iter()
         .chain(figures.iter().map(String::as_str))
         .collect();
-    html.table("Means over the splits; p against the first method", &header, &rows);
+    let means = "means over the splits; p against the first method";
+    let caption = name.map_or_else(|| capital(means), |name| format!("{name}: {means}"));
+    html.table(&caption, &header, &rows);
 }
 
 /// The recipe and seed that make it again.

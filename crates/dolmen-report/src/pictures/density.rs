@@ -76,9 +76,10 @@ pub(super) fn beyond(subject: &Subject<'_>, column: usize, view: &View, name: &s
         .map(|(ends, count)| (ends, *count))
         .filter(|((from, to), count)| *count > 0 && (*to <= low || *from >= high))
         .collect();
-    let rows: usize = off.iter().map(|(_, count)| count).sum();
+    let far_off = histogram.beyond.map_or(0, |own| own.total());
+    let rows = off.iter().map(|(_, count)| count).sum::<usize>() + far_off;
     if rows > 0 {
-        let [first, last] = histogram.range;
+        let [first, last] = histogram.beyond.map_or(histogram.range, |own| own.ends);
         let far = how_far((low - first).max(last - high), high - low);
         let total = counted(histogram.total(), "row");
         parts.push(format!("{rows} of {total}, by {name} {far}"));

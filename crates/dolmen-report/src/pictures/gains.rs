@@ -2,9 +2,10 @@
 
 use dolmen::score::Estimate;
 
-use super::members::{NINETY, around, score_ends};
+use super::members::{NINETY, around};
 use crate::draw::{
-    Colour, Heading, Lane, Lanes, Mark, counted, extent, padded, short, signed, uncertain_gain,
+    Colour, Heading, Lane, Lanes, Mark, counted, extent, lane_ends, padded, short, signed,
+    uncertain_gain,
 };
 use crate::subject::{INFINITE, is_nothing};
 use crate::{Options, Subject};
@@ -39,7 +40,7 @@ pub(super) fn gain(subject: &Subject<'_>, options: &Options) -> Option<String> {
             lanes.push(lane(&format!("over '{name}'"), gain));
         }
     }
-    let ends = score_ends(&lanes).chain([0.0]);
+    let ends = lane_ends(&lanes).chain([0.0]);
     let domain = padded(extent(ends)?, 0.08);
     let x_name = format!("gain in {}", subject.score_name());
     // A check compares what was tried, rows given for it what is kept.

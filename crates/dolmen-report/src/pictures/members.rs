@@ -10,8 +10,8 @@ use dolmen::task::TaskKind;
 
 use super::Picture;
 use crate::draw::{
-    Colour, Grid, Heading, Lane, Lanes, Mark, Shade, capital, counted, extent, fixed, padded,
-    short, shown_lanes, uncertain,
+    Colour, Grid, Heading, Lane, Lanes, Mark, Shade, arrow_words, axis_without_the_hopeless,
+    capital, counted, extent, fixed, lane_ends, short, uncertain,
 };
 use crate::subject::{CHOSEN, Whole};
 use crate::{Options, Subject};
@@ -40,10 +40,7 @@ pub(super) fn weights(subject: &Subject<'_>, options: &Options) -> Option<String
         return None;
     }
     let lanes = by_group(lanes);
-    let ends = lanes
-        .iter()
-        .flat_map(|lane| [lane.value].into_iter().chain(lane.interval.into_iter().flatten()));
-    let (low, high) = extent(ends)?;
+    let (low, high) = extent(lane_ends(&lanes))?;
     let title = "Weights of the members";
     let picture = Lanes {
         heading: Heading::new(title, &words, options),
@@ -158,11 +155,8 @@ pub(super) fn scores(subject: &Subject<'_>, options: &Options) -> Picture {
 fn of_scores(subject: &Subject<'_>, options: &Options) -> Option<String> {
     let (mut lanes, words) = score_lanes(subject)?;
     lanes.sort_by(|a, b| b.value.total_cmp(&a.value));
-    let finite = extent(score_ends(&lanes));
-    // One member that is hopeless would squeeze all others into a corner.
-    let domain =
-        padded(finite.map_or((-1.0, 0.0), |ends| without_the_hopeless(&lanes, ends)), 0.06);
-    let words = format!("{words}{}{}", error_words(&lanes), arrow_words(&lanes, domain.0));
+    let domain = axis_without_the_hopeless(&lanes, true).unwrap_or((-1.0, 0.0));
+    let words = format!("{words}{}{}", error_words(&lanes), arrow_words(&lanes, domain));
     let x_name = format!("{} (higher is better)", subject.score_name());
     let title = if subject.knows_rows() {
         "Scores on rows learned from"
@@ -256,13 +250,14 @@ fn of_figure(subject: &Subject<'_>, figure: &str, options: &Options) -> Picture 
     if is_rising {
         lanes.reverse();
     }
-    let Some(ends) = extent(score_ends(&lanes)) else { return Ok(None) };
+    let Some(domain) = axis_without_the_hopeless(&lanes, is_rising) else { return Ok(None) };
+    let words = format!("{words}{}{}", error_words(&lanes), arrow_words(&lanes, domain));
     let better = if is_rising { "higher" } else { "lower" };
     let x_name = format!("{} ({better} is better)", figure.replace('_', " "));
     let picture = Lanes {
-        heading: Heading::new("Figures", &format!("{words}{}", error_words(&lanes)), options),
+        heading: Heading::new("Figures", &words, options),
         mark: Mark::Dot,
-        domain: padded(ends, 0.06),
+        domain,
         x_name: &x_name,
         things: "members",
         line: line.filter(|value| value.is_finite()),
@@ -277,47 +272,6 @@ fn error_words(lanes: &[Lane]) -> &'static str {
     } else {
         ""
     }
-}
-
-/// What arrows mean, where there are any, and how many that are not shown would have been double ones.
-fn arrow_words(lanes: &[Lane], least: f64) -> String {
-    let is_beyond = |lane: &&Lane| lane.value.is_finite() && lane.value < least;
-    let is_infinite = |lane: &&Lane| lane.value == f64::NEG_INFINITY;
-    let shown = shown_lanes(lanes);
-    let infinite = shown.iter().copied().filter(is_infinite).count();
-    let arrows = match (shown.iter().any(is_beyond), infinite > 0) {
-        (true, true) => {
-            " An arrow points to a score beyond the picture, a double one to −∞: some row got no probability at all."
-        }
-        (true, false) => " An arrow points to a score beyond the picture.",
-        (false, true) => " A double arrow is −∞: some row got no probability at all.",
-        (false, false) => "",
-    };
-    match lanes.iter().filter(is_infinite).count() - infinite {
-        0 => arrows.into(),
-        more => format!(
-            "{arrows} Of the members not shown {more} gave some row no probability at all: a score of −∞."
-        ),
-    }
-}
-
-pub(super) fn score_ends(lanes: &[Lane]) -> impl Iterator<Item = f64> {
-    lanes
-        .iter()
-        .flat_map(|lane| [lane.value].into_iter().chain(lane.interval.into_iter().flatten()))
-}
-
-/// The ends of the scores, without those that lie many times further off than most.
-fn without_the_hopeless(lanes: &[Lane], (low, high): (f64, f64)) -> (f64, f64) {
-    let mut values: Vec<f64> =
-        lanes.iter().map(|lane| lane.value).filter(|v| v.is_finite()).collect();
-    values.sort_by(f64::total_cmp);
-    let middle = values.get(values.len() / 2).copied().unwrap_or(low);
-    let floor = high - 5.0 * (high - middle).max(1e-3 * high.abs());
-    let kept = score_ends(lanes).filter(|v| v.is_finite() && *v >= floor).fold(high, f64::min);
-    // What would not make the axis twice as long may as well be on it.
-    let near = high - 2.0 * (high - kept);
-    (if low >= floor.min(near) { low } else { kept }, high)
 }
 
 fn score_lanes(subject: &Subject<'_>) -> Option<(Vec<Lane>, String)> {
@@ -425,7 +379,7 @@ pub(super) fn combiners(subject: &Subject<'_>, options: &Options) -> Option<Stri
     };
     let mut lanes: Vec<Lane> = check.candidates.iter().enumerate().map(lane).collect();
     lanes.sort_by(|a, b| b.value.total_cmp(&a.value));
-    let domain = padded(extent(score_ends(&lanes))?, 0.06);
+    let domain = axis_without_the_hopeless(&lanes, true)?;
     let x_name = format!("{} (higher is better)", subject.score_name());
     let used = match check.verdict.kept {
         _ if matches!(subject, Subject::Weighing(..)) => "the one in bold is used.".into(),
@@ -436,7 +390,8 @@ pub(super) fn combiners(subject: &Subject<'_>, options: &Options) -> Option<Stri
             format!("the one in bold did best. {sentence}")
         }
     };
-    let words = format!("On rows held out, with 90 % intervals; {used}");
+    let words =
+        format!("On rows held out, with 90 % intervals; {used}{}", arrow_words(&lanes, domain));
     let picture = Lanes {
         heading: Heading::new("Combiners that were tried", &words, options),
         mark: Mark::Dot,
@@ -482,13 +437,29 @@ pub(super) fn correlation(subject: &Subject<'_>, options: &Options) -> Option<St
 fn correlated(value: f64) -> Shade {
     let colour = if value < 0.0 { Colour::Series(5) } else { Colour::First };
     let strength = if value.is_nan() { 0.0 } else { value.abs() };
-    let words = if value.is_nan() { "–".into() } else { fixed(value, 2) };
-    Shade { colour, strength, words, title: String::new() }
+    Shade { colour, strength, words: correlation_words(value), title: String::new() }
+}
+
+/// A correlation in two decimals. One that is nearly 1 is no 1, but more digits would leave no room for any number.
+fn correlation_words(value: f64) -> String {
+    let text = if value.is_nan() { "–".into() } else { fixed(value, 2) };
+    match (text.trim_start_matches('−').chars().count() > 4, value < 0.0) {
+        (true, false) => "≈1".into(),
+        (true, true) => "≈−1".into(),
+        (false, _) => text,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn correlations_are_short_and_nearly_1_is_not_1() {
+        let written = [1.0, 0.9996, 0.9951, 0.994, -0.5, -0.9952, f64::NAN];
+        let written = written.map(correlation_words);
+        assert_eq!(written, ["1.00", "≈1", "≈1", "0.99", "−0.50", "≈−1", "–"]);
+    }
 
     #[test]
     fn members_that_are_joined_stand_side_by_side() {

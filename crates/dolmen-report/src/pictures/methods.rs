@@ -1,17 +1,18 @@
-//! Comparisons: methods by mean and interval, mean ranks over sets, wins and losses, learning curves.
+//! Comparisons: methods by mean and interval, mean ranks over sets, wins and losses.
 
 use dolmen::error::Error;
-use dolmen::evaluate::compare::{Comparison, LearningCurve, MethodResult, Outcome, Ranks, Tally};
+use dolmen::evaluate::compare::{Comparison, MethodResult, Outcome, Ranks, Tally};
 
 use super::Picture;
 use crate::draw::{
-    Canvas, Colour, Fill, Frame, Grid, Heading, Lane, Lanes, Letters, MARGIN, Mark, NARROW, Pen,
-    SMALL, Scale, Shade, apart, counted, extent, padded, short, told_apart, uncertain, width,
+    Canvas, Colour, Fill, Grid, Heading, Lane, Lanes, Letters, MARGIN, Mark, NARROW, Pen, SMALL,
+    Scale, Shade, arrow_words, axis_without_the_hopeless, counted, short, told_apart, uncertain,
+    width,
 };
 use crate::{Options, Subject};
 
 /// How scores of comparisons are called.
-fn score_name(comparison: &Comparison) -> String {
+pub(super) fn score_name(comparison: &Comparison) -> String {
     match (comparison.task.has_target(), comparison.zero_line.is_some()) {
         (false, true) => "log density of the test rows, less that of the zero line".into(),
         (false, false) => "log density of the test rows".into(),
@@ -20,7 +21,7 @@ fn score_name(comparison: &Comparison) -> String {
 }
 
 /// What the zero line is, where there is one: a method of which only the distance of the others to it is of interest.
-fn zero_words(comparison: &Comparison) -> String {
+pub(super) fn zero_words(comparison: &Comparison) -> String {
     comparison.zero_line.as_ref().map_or_else(String::new, |name| {
         format!(" The zero line is '{name}': scores are how much better than that a method does.")
     })
@@ -71,8 +72,8 @@ pub(super) fn methods(subject: &Subject<'_>, options: &Options) -> Option<String
         if let Some(p) = method.corrected_p_value.or(method.p_value) {
             title += &format!("; p against the first {p:.4}");
         }
-        let marked =
-            if lost > 0 { format!("{} *", short(method.mean)) } else { short(method.mean) };
+        let score = uncertain(method.mean, Some(method.se));
+        let marked = if lost > 0 { format!("{score} *") } else { score };
         let strong = method.name == "stacking";
         Lane {
             interval: method.interval(0.9),
@@ -87,10 +88,7 @@ pub(super) fn methods(subject: &Subject<'_>, options: &Options) -> Option<String
         let key = |lane: &Lane| if lane.value.is_nan() { f64::NEG_INFINITY } else { lane.value };
         key(b).total_cmp(&key(a))
     });
-    let ends = lanes
-        .iter()
-        .flat_map(|lane| [lane.value].into_iter().chain(lane.interval.into_iter().flatten()));
-    let domain = padded(extent(ends)?, 0.06);
+    let domain = axis_without_the_hopeless(&lanes, true)?;
     let lost = comparison.methods.iter().any(|method| method.finite_share < 1.0);
     let star =
         if lost { " * some splits have no finite score; the mean is over the others." } else { "" };
@@ -98,8 +96,9 @@ pub(super) fn methods(subject: &Subject<'_>, options: &Options) -> Option<String
     let instead = replaced(comparison).map_or_else(String::new, |text| format!(" {text}"));
     let zero = zero_words(comparison);
     let words = format!(
-        "Means over {splits} splits of {} rows, with 90 % intervals by Student's t, as if splits were independent.{zero}{star}{instead}",
-        comparison.rows
+        "Means over {splits} splits of {} rows, with 90 % intervals by Student's t, as if splits were independent; after ± stands one standard error.{zero}{star}{instead}{}",
+        comparison.rows,
+        arrow_words(&lanes, domain)
     );
     let x_name = format!("{} (higher is better)", score_name(comparison));
     let picture = Lanes {
@@ -317,101 +316,4 @@ fn fighters<'a>(tallies: &[&'a Tally]) -> (Vec<&'a str>, Vec<&'a str>) {
     let both = |tally: &&'a Tally| [tally.first.as_str(), tally.second.as_str()];
     let all = distinct(&mut tallies.iter().flat_map(both));
     (all.clone(), all)
-}
-
-/// Methods whose curves are drawn, at most.
-const MOST_CURVES: usize = 7;
-
-/// Scores against the number of rows learned from.
-pub(super) fn learning(subject: &Subject<'_>, options: &Options) -> Option<String> {
-    let Subject::Learning(curve) = subject else { return None };
-    let last = curve.sizes.last()?;
-    let is_shown = |method: &&MethodResult| {
-        method.name != "cheating" && last.comparison.zero_line.as_deref() != Some(&method.name)
-    };
-    let mut names: Vec<&str> =
-        last.comparison.methods.iter().filter(is_shown).map(|m| m.name.as_str()).collect();
-    let value =
-        |name: &str, size: usize| of_size(curve, name, size).map_or(f64::NEG_INFINITY, |m| m.mean);
-    names.sort_by(|a, b| value(b, last.size).total_cmp(&value(a, last.size)));
-    // The stack is always there.
-    names.sort_by_key(|name| *name != "stacking");
-    names.truncate(MOST_CURVES);
-    let points = |name: &str| -> Vec<(f64, f64, f64)> {
-        let at = |point: &dolmen::evaluate::compare::LearningPoint| {
-            let method = of_size(curve, name, point.size)?;
-            Some((point.size as f64, method.mean, method.se))
-        };
-        curve.sizes.iter().filter_map(at).filter(|(_, mean, _)| mean.is_finite()).collect()
-    };
-    let all: Vec<Vec<(f64, f64, f64)>> = names.iter().map(|name| points(name)).collect();
-    let y = padded(
-        extent(all.iter().flatten().flat_map(|(_, mean, se)| [*mean, mean - se, mean + se]))?,
-        0.05,
-    );
-    let x = extent(all.iter().flatten().map(|(size, ..)| *size))?;
-    let room = 210.0_f64.min(0.36 * options.width);
-    let y_name = format!("{} (higher is better)", score_name(&last.comparison));
-    let words = format!(
-        "Means over the same test parts, with standard errors as bands; the axis below is logarithmic.{}",
-        zero_words(&last.comparison)
-    );
-    let sizes: Vec<f64> = curve.sizes.iter().map(|point| point.size as f64).collect();
-    let frame = Frame {
-        x,
-        y,
-        right: room,
-        x_ticks: Some(&sizes),
-        log_x: true,
-        height: 360.0,
-        ..Frame::new(Heading::new("Learning curves", &words, options), "rows learned from", &y_name)
-    };
-    let mut plot = frame.open(options);
-    let (top, bottom) = (plot.y.range().1, plot.y.range().0);
-    let ends: Vec<f64> = all
-        .iter()
-        .map(|points| points.last().map_or(bottom, |(_, mean, _)| plot.y.at(*mean)))
-        .collect();
-    let places = apart(&ends, 17.0, (top, bottom));
-    let names_of: Vec<&str> = names.iter().map(|name| spoken(name)).collect();
-    let cut = told_apart(&names_of, SMALL * 1.08, room - MARGIN - 20.0);
-    for (k, (name, points)) in names.iter().zip(&all).enumerate().rev() {
-        let colour = Colour::Series(k);
-        let side = |sign: f64| {
-            points.iter().map(move |(size, mean, se)| {
-                (*size, mean + sign * if se.is_finite() { *se } else { 0.0 })
-            })
-        };
-        let band: Vec<(f64, f64)> = side(1.0)
-            .chain(side(-1.0).collect::<Vec<_>>().into_iter().rev())
-            .map(|p| plot.at(p))
-            .collect();
-        plot.canvas.area(&band, Fill::new(colour).faded(0.12));
-        let width = if *name == "stacking" { 3.0 } else { 1.8 };
-        plot.curve(
-            points.iter().map(|(size, mean, _)| (*size, *mean)),
-            Pen::new(colour, width),
-            spoken(name),
-        );
-        for (size, mean, se) in points {
-            let title = format!("{}, {size} rows: {}", spoken(name), uncertain(*mean, Some(*se)));
-            let at = plot.at((*size, *mean));
-            plot.canvas.dot(at, 3.4, Fill::new(colour), &title);
-        }
-        let right = plot.x.range().1;
-        plot.canvas.line(
-            (right + 3.0, ends[k]),
-            (right + 14.0, places[k]),
-            Pen::new(colour, 1.0).faded(0.6),
-        );
-        let letters = Letters::new(SMALL, Colour::Ink);
-        let letters = if *name == "stacking" { letters.bold() } else { letters };
-        plot.canvas.titled_text((right + 17.0, places[k] + 4.0), &cut[k], letters, name);
-    }
-    Some(plot.finish())
-}
-
-fn of_size<'a>(curve: &'a LearningCurve, name: &str, size: usize) -> Option<&'a MethodResult> {
-    let point = curve.sizes.iter().find(|point| point.size == size)?;
-    point.comparison.methods.iter().find(|method| method.name == name)
 }

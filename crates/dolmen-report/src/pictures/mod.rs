@@ -12,7 +12,8 @@
 //! | `classes` | ROC, precision and recall, confusion |
 //! | `numbers` | predicted against true, residuals |
 //! | `inputs` | importance, dependence |
-//! | `methods` | comparisons: methods, ranks, outcomes, learning curves |
+//! | `methods` | comparisons: methods, ranks, outcomes |
+//! | `learning` | learning curves |
 //! | `experts` | regions, gates |
 //! | `rounds` | AdaBoost's stages, training curves |
 //! | `tree` | a tree |
@@ -23,6 +24,7 @@ mod density;
 mod experts;
 mod gains;
 mod inputs;
+mod learning;
 mod mass;
 mod members;
 mod methods;
@@ -35,6 +37,7 @@ mod tree;
 pub(crate) use calibration::Band;
 pub(crate) use members::is_estimated;
 pub(crate) use methods::{is_hopeless, replaced, spoken};
+pub(crate) use pairs::MOST_PAIRS;
 
 use dolmen::error::{Error, Result};
 
@@ -69,7 +72,7 @@ pub(crate) fn draw(subject: &Subject<'_>, kind: Kind, options: &Options) -> Pict
         Kind::Methods => Ok(methods::methods(subject, options)),
         Kind::Ranks => Ok(methods::ranks(subject, options)),
         Kind::Outcomes => methods::outcomes(subject, options),
-        Kind::Learning => Ok(methods::learning(subject, options)),
+        Kind::Learning => Ok(learning::learning(subject, options)),
         Kind::Regions => experts::regions(subject, options),
         Kind::Gate => experts::gate(subject, options),
         Kind::Stages => rounds::stages(subject, options),

@@ -12,56 +12,21 @@ fn target(subject: &Subject<'_>) -> String {
     subject.model().and_then(|view| view.model.target()).unwrap_or("target").into()
 }
 
-/// Cells that hold nearly all rows, along either axis: where they are a part of all only that part is shown, and where they are very few
-/// they show nothing.
-const PART: usize = 3;
-const TOO_FEW: usize = 3;
-/// The part of the rows that may lie beyond the axes.
-const FEW: f64 = 0.01;
-
-/// The cells, along either axis, that all rows but a few are in: the first, and the one behind the last.
-fn window(found: &PredictedTrue) -> (usize, usize) {
-    let total: usize = found.counts.iter().sum();
-    let mut allowed = ((FEW * total as f64) as usize).max(usize::from(total >= 20));
-    let (mut from, mut to) = (0, found.cells);
-    while to - from > 1 {
-        let at = |edge: usize| -> usize {
-            let inside = found_cells(found).filter(|(i, j, _)| is_in((from, to), *i, *j));
-            inside.filter(|(i, j, _)| *i == edge || *j == edge).map(|(_, _, count)| count).sum()
-        };
-        let (low, high) = (at(from), at(to - 1));
-        let least = low.min(high);
-        if least > allowed {
-            break;
-        }
-        allowed -= least;
-        if low <= high { from += 1 } else { to -= 1 }
-    }
-    (from, to)
-}
-
 /// Predicted against true numbers, as cells whose colour is the stronger the more rows fell into them.
 pub(super) fn predicted(subject: &Subject<'_>, options: &Options) -> Option<String> {
     let evidence = subject.evidence()?;
     let found = evidence.numbers.as_ref()?;
-    let (from, to) = window(found);
-    let shown = match to - from {
-        0..=TOO_FEW if found.bands.len() > 1 => return by_bands(subject, found, options),
-        part if PART * part <= found.cells => (from, to),
-        _ => (0, found.cells),
-    };
     let edge = |k: usize| {
         found.range[0] + (found.range[1] - found.range[0]) * k as f64 / found.cells as f64
     };
-    let ends = (edge(shown.0), edge(shown.1));
     let words = format!(
         "{}. The stronger the colour of a cell, the more rows; on the line predictions are right.{}",
         rows_words(subject, evidence),
-        rows_off(rows_beyond(found, shown), found, ends)
+        rows_off(found)
     );
-    let mut plot = predicted_plot(subject, &words, ends, options);
+    let mut plot = predicted_plot(subject, &words, found.range.into(), options);
     let most = found.counts.iter().copied().max().unwrap_or(1).max(1) as f64;
-    for (i, j, count) in found_cells(found).filter(|(i, j, _)| is_in(shown, *i, *j)) {
+    for (i, j, count) in found_cells(found) {
         let (left, bottom) = plot.at((edge(i), edge(j)));
         let (right, top) = plot.at((edge(i + 1), edge(j + 1)));
         let title = format!(
@@ -92,23 +57,12 @@ fn found_cells(found: &PredictedTrue) -> impl Iterator<Item = (usize, usize, usi
     found.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(place)
 }
 
-fn is_in((from, to): (usize, usize), i: usize, j: usize) -> bool {
-    (from..to).contains(&i) && (from..to).contains(&j)
-}
-
-/// Rows that are not in a part of the cells.
-fn rows_beyond(found: &PredictedTrue, part: (usize, usize)) -> usize {
-    let beyond = found_cells(found).filter(|(i, j, _)| !is_in(part, *i, *j));
-    beyond.map(|(_, _, count)| count).sum()
-}
-
 /// What is said of rows beyond the axes.
-fn rows_off(off: usize, found: &PredictedTrue, (low, high): (f64, f64)) -> String {
-    if off == 0 {
-        return String::new();
-    }
-    let far = how_far((low - found.range[0]).max(found.range[1] - high), high - low);
-    let total = counted(found.counts.iter().sum(), "row");
+fn rows_off(found: &PredictedTrue) -> String {
+    let Some(beyond) = found.beyond else { return String::new() };
+    let [low, high] = found.range;
+    let far = how_far((low - beyond.ends[0]).max(beyond.ends[1] - high), high - low);
+    let (off, total) = (beyond.total(), counted(found.rows(), "row"));
     not_shown(&[format!("{off} of {total}, predicted or true {far}")])
 }
 
@@ -131,45 +85,6 @@ fn draw_truth(plot: &mut Plot) {
     let (low, high) = plot.x.domain();
     let pen = Pen::new(Colour::Series(1), 1.5).dashed();
     plot.curve([(low, low), (high, high)], pen, "predicted = true");
-}
-
-/// Predicted against true numbers where a few are so far off that all others fell into the same cells: bands of rows, which do not
-/// depend on these.
-fn by_bands(subject: &Subject<'_>, found: &PredictedTrue, options: &Options) -> Option<String> {
-    let evidence = subject.evidence()?;
-    let truths = |band: &ResidualBand| band.quantiles.map(|residual| band.predicted + residual);
-    let values =
-        found.bands.iter().flat_map(|band| truths(band).into_iter().chain([band.predicted]));
-    let (low, high) = padded(trimmed(values)?, 0.05);
-    let is_on = |band: &&ResidualBand| (low..=high).contains(&band.predicted);
-    let off: usize = found.bands.iter().filter(|band| !is_on(band)).map(|band| band.rows).sum();
-    let off = off.max(rows_beyond(found, window(found)));
-    let words = format!(
-        "{}, in bands of as many each: the dot is the mean prediction of a band with its middle residual added, half of its residuals lie on the thick line, 90 % on the thin one. On the broken line predictions are right.{}",
-        rows_words(subject, evidence),
-        rows_off(off, found, (low, high))
-    );
-    let mut plot = predicted_plot(subject, &words, (low, high), options);
-    draw_truth(&mut plot);
-    for band in found.bands.iter().filter(is_on) {
-        let ends = truths(band);
-        for (from, to, thickness) in [(0, 4, 1.4), (1, 3, 5.0)] {
-            let pen = Pen::new(Colour::First, thickness).faded(0.6);
-            let (from, to) =
-                (plot.at((band.predicted, ends[from])), plot.at((band.predicted, ends[to])));
-            plot.canvas.line(from, to, pen);
-        }
-        let title = format!(
-            "{}, predicted about {}: half of the residuals lie between {} and {}",
-            counted(band.rows, "row"),
-            short(band.predicted),
-            short(band.quantiles[1]),
-            short(band.quantiles[3])
-        );
-        let at = plot.at((band.predicted, ends[2]));
-        plot.canvas.dot(at, 4.0, Fill::new(Colour::First), &title);
-    }
-    Some(plot.finish())
 }
 
 /// How far off predictions are, by what was predicted.

@@ -17,7 +17,7 @@ const GRID: usize = 40;
 /// Letters of the numbers beside small plots.
 const TINY: f64 = 10.0;
 /// Columns of which all pairs are drawn, at most.
-const MOST_PAIRS: usize = 6;
+pub(crate) const MOST_PAIRS: usize = 6;
 /// The least width of a plot with the room behind it: a picture of many is wider than it was asked to be, for a name and two numbers.
 const LEAST: f64 = 84.0;
 /// Room between two plots.

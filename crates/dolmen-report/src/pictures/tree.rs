@@ -5,7 +5,7 @@ use dolmen::table::{Field, Kind as ColumnKind};
 
 use super::{Picture, check_member};
 use crate::draw::{
-    Canvas, Colour, Fill, Heading, Letters, MARGIN, Pen, SMALL, fitted, short, width,
+    Canvas, Colour, Fill, Heading, Letters, MARGIN, Pen, SMALL, fitted, short, short_within, width,
 };
 use crate::{ModelView, Options, Subject};
 
@@ -396,7 +396,7 @@ impl Drawing<'_> {
             (_, [class]) if self.votes && (*class as usize) < self.classes.len() => {
                 (self.classes[*class as usize].clone(), 1.0, Colour::Series(*class as usize))
             }
-            (_, [value, ..]) => (short(*value), 1.0, Colour::First),
+            (_, [value, ..]) => (short_within(*value, SMALL, room), 1.0, Colour::First),
             _ => return,
         };
         let named: Vec<String> = self
@@ -405,7 +405,11 @@ impl Drawing<'_> {
             .zip(values)
             .map(|(class, p)| format!("{class} {}", short(*p)))
             .collect();
-        let title = if values.len() > 1 { named.join(", ") } else { text.clone() };
+        let title = match values {
+            [value] if !self.votes => short(*value),
+            [_] => text.clone(),
+            _ => named.join(", "),
+        };
         let text = fitted(&text, SMALL, room);
         let wide = width(&text, SMALL) + 12.0;
         canvas.bar(

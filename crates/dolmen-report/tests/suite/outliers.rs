@@ -121,16 +121,49 @@ fn predicted_against_true_is_seen_beside_a_truth_far_off() {
     };
     let whole = picture(1200.0);
     assert!(!whole.contains("Not on the picture") && whole.contains(">1200<"), "{whole}");
-    // Not so far off: the cells are still many enough to show a part of them.
-    let part = picture(4000.0);
     let told = "Not on the picture: 1 of 500 rows, predicted or true up to ";
-    assert!(part.contains(&format!("{told}10 times the length of the axis")), "{part}");
-    assert!(part.matches("<rect").count() > 10 && !part.contains(">4000<"), "{part}");
-    // So far off that all others are in one cell.
-    let bands = picture(1e9);
-    assert!(bands.contains(told) && !bands.contains("1e9"), "{bands}");
-    assert_eq!(bands.matches("<circle").count(), 12, "{bands}");
-    assert!(bands.contains(">1000<"), "{bands}");
+    let near = picture(4000.0);
+    assert!(near.contains(&format!("{told}10 times the length of the axis")), "{near}");
+    let far = picture(1e9);
+    assert!(far.contains(told) && !far.contains("1e9"), "{far}");
+    // The others have as many cells as without it.
+    let cells = |svg: &str| svg.matches("</title></rect>").count();
+    for svg in [near, far] {
+        assert!(cells(&svg) > 25 && svg.contains(">1000<"), "{svg}");
+    }
+}
+
+#[test]
+fn a_hopeless_method_leaves_the_others_their_axis() {
+    let mut curve = made::learning();
+    for point in &mut curve.sizes {
+        let methods = &mut point.comparison.methods;
+        let mut hopeless = methods[4].clone();
+        (hopeless.name, hopeless.mean, hopeless.se) = ("hopeless".into(), -400.0, 300.0);
+        methods.push(hopeless);
+    }
+    let learning = drawn(&Subject::Learning(&curve), Kind::Learning);
+    assert!(learning.contains("Not on the picture: 4 means as low as −400."), "{learning}");
+    assert!(learning.contains(">−0.40<"), "{learning}");
+    let methods = drawn(&Subject::Comparison(&curve.sizes[3].comparison), Kind::Methods);
+    assert!(methods.contains("An arrow points to a score beyond the picture."), "{methods}");
+    assert!(methods.contains(">−0.4") && !methods.contains(">200<"), "{methods}");
+}
+
+#[test]
+fn methods_without_a_curve_are_told() {
+    let mut curve = made::learning();
+    for point in &mut curve.sizes {
+        let methods = &mut point.comparison.methods;
+        let more = (0..3).map(|k| {
+            let mut own = methods[5].clone();
+            (own.name, own.mean) = (format!("member {k}"), -0.6 - 0.01 * f64::from(k));
+            own
+        });
+        methods.extend(more.collect::<Vec<_>>());
+    }
+    let svg = drawn(&Subject::Learning(&curve), Kind::Learning);
+    assert!(svg.contains("'member 2', which does worse with 400 rows"), "{svg}");
 }
 
 #[test]

@@ -217,6 +217,15 @@ fn comparisons_have_a_verdict() {
     assert!(html.contains("Would still more help?") && html.contains("the stack goes from"));
     let html = page_of(&Subject::Sets(&made::sets()));
     assert!(html.contains("best mean rank") && html.contains("cannot be told from"), "{html}");
+    // Who jumps from table to table is told which is which.
+    let regions = html.split("role=\"region\" aria-label=\"").skip(1);
+    let mut names: Vec<&str> = regions.map(|rest| rest.split('"').next().unwrap()).collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert!(count > 1 && names.len() == count, "{count} regions: {names:?}");
+    // The page's rules have the colours of its pictures.
+    assert!(!html.contains(" fill=\"#") && html.contains("class=\"f-ink\""), "{html}");
 }
 
 /// A logarithmic pool that leaves a member behind still tells the powers of all, on its page and on the picture.

@@ -5,7 +5,7 @@
 
 use super::assess::{Assessed, Assessor};
 use super::intervals::{Errors, check_level};
-use super::{Assessment, Calibration, CalibrationKind, Residuals};
+use super::{Assessment, Calibration, CalibrationKind, HeldOutPredictions, Residuals};
 use crate::combine::{Combination, Combiner, LinearPool};
 use crate::error::{Error, Result};
 use crate::learner::Sample;
@@ -43,6 +43,7 @@ pub struct Blend<T: Task> {
     assessment: Option<Assessment>,
     calibration: Option<Calibration>,
     residuals: Option<Residuals>,
+    held_out: Option<HeldOutPredictions>,
     width: usize,
 }
 
@@ -87,6 +88,7 @@ impl<T: Task> Blend<T> {
             assessment: None,
             calibration: None,
             residuals: None,
+            held_out: None,
             width: trials.matrix.width(),
         };
         blend.learned(assessed, &trials.matrix, options)
@@ -104,7 +106,7 @@ impl<T: Task> Blend<T> {
             let expected = "left out: it is for class probabilities";
             return Err(Error::param("calibration", expected, T::NAME));
         }
-        let Some(Assessed { assessment, rows, predicted, tried_on, .. }) = assessed else {
+        let Some(Assessed { assessment, rows, predicted, judged, tried_on, .. }) = assessed else {
             if options.calibration.is_some() {
                 let expected = format!("at least {FEWEST} for a calibration");
                 return Err(Error::param("rows", expected, matrix.rows()));
@@ -124,6 +126,7 @@ impl<T: Task> Blend<T> {
             let errors = Errors { predicted, truth: numbers.to_vec(), rows: tried_on };
             self.residuals = Some(Residuals::of(&errors));
         }
+        self.held_out = Some(HeldOutPredictions { rows, predicted: judged });
         Ok(self)
     }
 
@@ -131,7 +134,8 @@ impl<T: Task> Blend<T> {
     /// values make a prediction row.
     pub fn of_weights(name: String, weights: Vec<f64>, width: usize) -> Self {
         let combination = Box::new(LinearPool::new(weights));
-        Self { combination, name, assessment: None, calibration: None, residuals: None, width }
+        let (assessment, calibration, residuals, held_out) = (None, None, None, None);
+        Self { combination, name, assessment, calibration, residuals, held_out, width }
     }
 
     /// The same with another combination of the same members, which was found from more rows.
@@ -152,6 +156,11 @@ impl<T: Task> Blend<T> {
     /// What the check has shown; `None` with too few rows for one.
     pub fn assessment(&self) -> Option<&Assessment> {
         self.assessment.as_ref()
+    }
+
+    /// What it said about rows that were held out from it in its check, before calibration; `None` without a check.
+    pub fn held_out(&self) -> Option<&HeldOutPredictions> {
+        self.held_out.as_ref()
     }
 
     /// How probabilities are calibrated, if they are.

@@ -11,7 +11,7 @@ use super::matrix::{Matrix, with_matrix};
 use super::model::Model;
 use super::score::Answers;
 use crate::combine::Combination;
-use crate::ensemble::Ensemble;
+use crate::ensemble::{Ensemble, HeldOutPredictions};
 use crate::error::Result;
 use crate::evaluate::explain::{Dependence, Importance};
 use crate::learner::density::DensityModel;
@@ -176,11 +176,7 @@ impl Evidence {
             ((0..matrix.rows()).collect(), predicted, Basis::LearnedFrom)
         };
         let mut evidence = Self::new(rows.len(), basis);
-        let weights = match matrix.weights() {
-            Some(weights) => rows.iter().map(|&i| weights[i]).collect(),
-            None => vec![1.0; rows.len()],
-        };
-        evidence.sum_up::<T>(&predicted, &matrix.target().select(&rows), &weights);
+        evidence.sum_up_rows(matrix, &rows, &predicted);
         let table_rows: Vec<usize> = rows.iter().map(|&i| matrix.table_rows()[i]).collect();
         let stream = run.stream("evidence");
         if let Some(density) = ensemble.density() {
@@ -201,6 +197,27 @@ impl Evidence {
             (MemberCorrelation::of(matrix), labels.map_or_else(Vec::new, rows_of_classes))
         });
         Self { class_rows, correlation, ..Self::new(matrix.rows(), Basis::LearnedFrom) }
+    }
+
+    /// With what a combination of the matrix said about rows that were held out from it.
+    pub(super) fn with_held_out<T: Task>(
+        self,
+        matrix: &OutOfSample<T>,
+        held_out: &HeldOutPredictions,
+    ) -> Self {
+        let HeldOutPredictions { rows, predicted } = held_out;
+        let mut evidence = Self { rows: rows.len(), basis: Basis::HeldOut, ..self };
+        evidence.sum_up_rows(matrix, rows, predicted);
+        evidence
+    }
+
+    /// What was said about some rows of a matrix.
+    fn sum_up_rows<T: Task>(&mut self, matrix: &OutOfSample<T>, rows: &[usize], predicted: &[f64]) {
+        let weights = match matrix.weights() {
+            Some(weights) => rows.iter().map(|&i| weights[i]).collect(),
+            None => vec![1.0; rows.len()],
+        };
+        self.sum_up::<T>(predicted, &matrix.target().select(rows), &weights);
     }
 
     /// What the task's predictions say of classes or numbers.
@@ -315,7 +332,7 @@ fn marginals(density: Option<&dyn DensityModel>, x: Rows<'_>, run: &Run) -> Vec<
         values.sort_by(f64::total_cmp);
         let mut counts = vec![0; BINS];
         count_levels(&values, &|value| marginal.cdf(value), &mut counts).ok()?;
-        let histogram = Histogram { range: [0.0, 1.0], counts, without: 0 };
+        let histogram = Histogram { range: [0.0, 1.0], counts, without: 0, beyond: None };
         Some(ColumnSketch { name: field.name.clone(), sketch: Sketch::Numbers(histogram) })
     };
     run.install(|| fields.par_iter().enumerate().filter_map(of_column).collect())

@@ -4,11 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use super::matrix::{Matrix, with_matrix};
 use super::model::class_columns;
-use super::{Combined, OtherCombination, Reading};
+use super::{Combined, Evidence, OtherCombination, Reading};
 use crate::catalogue::{Catalogue, Catalogued, weights_of};
 use crate::combine::weigh::{Errors, WeighOptions, weigh, weigh_found};
 use crate::combine::{Combination, Combiner, Weights};
-use crate::ensemble::{Assessment, Blend, BlendOptions, Calibration, CalibrationKind};
+use crate::ensemble::{
+    Assessment, Blend, BlendOptions, Calibration, CalibrationKind, HeldOutPredictions,
+};
 use crate::error::{Error, Result};
 use crate::oos::OutOfSample;
 use crate::run::Run;
@@ -108,6 +110,8 @@ pub struct Weighed {
     pub report: WeighReport,
     /// The combined predictions, of further rows if there were any.
     pub predictions: Option<Table>,
+    /// What the combination said about rows that were held out from it, if its check had it say so.
+    pub held_out: Option<HeldOutPredictions>,
 }
 
 /// Which predictions are to be combined.
@@ -164,8 +168,46 @@ impl WeighRecipe {
             Some(weights) => self.weigh_only(matrix, weights, run)?,
             None => self.blend(matrix, x, &combiners, run)?,
         };
-        let report = Self::report(&blend, combined);
-        Ok(Weighed { report, predictions: self.predictions(&blend, matrix, x, apply)? })
+        let (report, held_out) = (Self::report(&blend, combined), blend.held_out().cloned());
+        Ok(Weighed { report, predictions: self.predictions(&blend, matrix, x, apply)?, held_out })
+    }
+
+    /// How the combination did row by row on rows that were held out from it, and how alike its members go wrong: what pictures show.
+    /// Weights by themselves have no check that holds rows out; they are found once more without those of each fold.
+    pub fn judge(
+        &self,
+        matrix: &Matrix,
+        x: Option<&Features>,
+        weighed: &Weighed,
+        run: &Run,
+    ) -> Result<Evidence> {
+        let run = &run.seeded(self.seed);
+        let evidence = Evidence::of_matrix(matrix);
+        with_matrix!(matrix, matrix => self.judged(evidence, matrix, x, weighed, run))
+    }
+
+    fn judged<T: Written>(
+        &self,
+        evidence: Evidence,
+        matrix: &OutOfSample<T>,
+        x: Option<&Features>,
+        weighed: &Weighed,
+        run: &Run,
+    ) -> Result<Evidence> {
+        if !T::HAS_TARGET {
+            return Ok(evidence);
+        }
+        let held_out = match &weighed.held_out {
+            Some(held_out) => Some(held_out.clone()),
+            None => {
+                let combiners = self.combiners(Catalogue::standard())?;
+                self.try_out(matrix, x, &combiners, run)?.held_out().cloned()
+            }
+        };
+        Ok(match held_out {
+            Some(held_out) => evidence.with_held_out(matrix, &held_out),
+            None => evidence,
+        })
     }
 
     /// The methods asked for, or the usual one.
@@ -227,9 +269,7 @@ impl WeighRecipe {
         combiners: &[Box<dyn Combiner<T>>],
         run: &Run,
     ) -> Result<(Blend<T>, Combined)> {
-        let options = BlendOptions { calibration: self.calibration, check: true };
-        let inputs = x.map(Features::rows);
-        let blend = Blend::fit(matrix, inputs, combiners, options, &run.stream("blend"))?;
+        let blend = self.try_out(matrix, x, combiners, run)?;
         let combination = blend.combination();
         let combined = if let Some(found) = combination.found() {
             let options = self.options(found.options.clone());
@@ -238,6 +278,18 @@ impl WeighRecipe {
             other_combination(matrix, combination)?
         };
         Ok((blend, combined))
+    }
+
+    fn try_out<T: Written>(
+        &self,
+        matrix: &OutOfSample<T>,
+        x: Option<&Features>,
+        combiners: &[Box<dyn Combiner<T>>],
+        run: &Run,
+    ) -> Result<Blend<T>> {
+        let options = BlendOptions { calibration: self.calibration, check: true };
+        let inputs = x.map(Features::rows);
+        Blend::fit(matrix, inputs, combiners, options, &run.stream("blend"))
     }
 
     fn options(&self, weights: Weights) -> WeighOptions {

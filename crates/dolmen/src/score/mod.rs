@@ -14,4 +14,4 @@ pub mod sums;
 pub use estimate::Estimate;
 pub use measure::Measure;
 pub use running::Running;
-pub use sketch::Histogram;
+pub use sketch::{Beyond, Histogram};

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::sketch::{Beyond, Ends};
+
 /// Cells along either axis.
 const CELLS: usize = 30;
 /// Bands of predictions.
@@ -20,6 +22,9 @@ pub struct PredictedTrue {
     pub counts: Vec<usize>,
     /// Residuals by what was predicted, from low to high.
     pub bands: Vec<ResidualBand>,
+    /// Rows that are in no cell, if there are any: predicted or true far off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beyond: Option<Beyond>,
 }
 
 /// Rows with about the same prediction.
@@ -36,19 +41,32 @@ pub struct ResidualBand {
 impl PredictedTrue {
     /// Of predictions and what was true.
     pub fn of(predicted: &[f64], truth: &[f64]) -> Self {
-        let all = || predicted.iter().chain(truth).copied().filter(|v| v.is_finite());
-        let (low, high) =
-            (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+        let both = predicted.iter().chain(truth).copied();
+        let mut values: Vec<f64> = both.filter(|v| v.is_finite()).collect();
+        let Ends { all, near: [low, high] } = Ends::of(&mut values);
         let range = if high > low { [low, high] } else { [low - 0.5, low + 0.5] };
         let cell = |value: f64| {
             let share = (value - range[0]) / (range[1] - range[0]);
             ((share * CELLS as f64) as usize).min(CELLS - 1)
         };
         let mut counts = vec![0; CELLS * CELLS];
+        let mut beyond = Beyond { below: 0, above: 0, ends: all };
         for (p, y) in predicted.iter().zip(truth) {
-            counts[cell(*y) * CELLS + cell(*p)] += 1;
+            if p.min(*y) < low {
+                beyond.below += 1;
+            } else if p.max(*y) > high {
+                beyond.above += 1;
+            } else {
+                counts[cell(*y) * CELLS + cell(*p)] += 1;
+            }
         }
-        Self { range, cells: CELLS, counts, bands: bands(predicted, truth) }
+        let beyond = (beyond.total() > 0).then_some(beyond);
+        Self { range, cells: CELLS, counts, bands: bands(predicted, truth), beyond }
+    }
+
+    /// All rows, in cells or beyond them.
+    pub fn rows(&self) -> usize {
+        self.counts.iter().sum::<usize>() + self.beyond.map_or(0, |own| own.total())
     }
 }
 
@@ -105,5 +123,18 @@ mod tests {
         }
         assert_eq!(quantile(&[1.0, 2.0, 4.0], 0.75), 3.0);
         assert_eq!(PredictedTrue::of(&[2.0], &[2.0]).counts.iter().sum::<usize>(), 1);
+    }
+
+    #[test]
+    fn a_row_far_off_leaves_the_others_their_cells() {
+        let mut truth: Vec<f64> = (0..500).map(|i| f64::from(i % 100)).collect();
+        let predicted: Vec<f64> = truth.iter().map(|y| y + 1.0).collect();
+        let whole = PredictedTrue::of(&predicted, &truth);
+        truth[7] = 1e9;
+        let found = PredictedTrue::of(&predicted, &truth);
+        let beyond = Beyond { below: 0, above: 1, ends: [0.0, 1e9] };
+        assert_eq!((found.range, found.beyond), (whole.range, Some(beyond)));
+        assert_eq!((whole.beyond, whole.rows(), found.rows()), (None, 500, 500));
+        assert_eq!(found.bands.iter().map(|band| band.rows).sum::<usize>(), 500);
     }
 }

@@ -14,21 +14,53 @@ pub struct Histogram {
     pub counts: Vec<usize>,
     /// Values that are missing or infinite.
     pub without: usize,
+    /// Values that are far off, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beyond: Option<Beyond>,
+}
+
+/// Values so far from nearly all others that bins between the smallest and the largest would have these in a few of them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Beyond {
+    /// How many lie below the first bin.
+    pub below: usize,
+    /// How many lie above the last one.
+    pub above: usize,
+    /// The smallest and the largest of all values.
+    pub ends: [f64; 2],
+}
+
+impl Beyond {
+    /// How many there are.
+    pub fn total(&self) -> usize {
+        self.below + self.above
+    }
 }
 
 impl Histogram {
-    /// Of values; the bins reach from the smallest to the largest. Where values are rounded each bin has as many of the numbers that
-    /// can be: bins that share these unevenly would be high and low by turns.
+    /// Of values; the bins reach from the smallest to the largest, without a few that are far off. Where values are rounded each bin has as
+    /// many of the numbers that can be: bins that share these unevenly would be high and low by turns.
     pub fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
-        let finite = || values.clone().filter(|v| v.is_finite());
-        let (low, high) =
-            (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+        let mut finite: Vec<f64> = values.clone().filter(|v| v.is_finite()).collect();
+        let Ends { all, near } = Ends::of(&mut finite);
+        let [low, high] = near;
+        let (below, above) =
+            (finite.iter().filter(|v| **v < low), finite.iter().filter(|v| **v > high));
+        let beyond = Beyond { below: below.count(), above: above.count(), ends: all };
+        let is_near = |v: &f64| !v.is_finite() || (low..=high).contains(v);
+        let found = Self::between(near, values.filter(is_near));
+        Self { beyond: (beyond.total() > 0).then_some(beyond), ..found }
+    }
+
+    /// Of values of which the finite ones lie between two ends and reach them.
+    fn between([low, high]: [f64; 2], values: impl Iterator<Item = f64> + Clone) -> Self {
         let range = match high - low {
             width if width > 0.0 => [low, high],
             0.0 => [low - 0.5, low + 0.5],
             _ => [0.0, 1.0],
         };
-        let Some(unit) = resolution(finite(), low, high) else {
+        let finite = values.clone().filter(|v| v.is_finite());
+        let Some(unit) = resolution(finite, low, high) else {
             return Self::within(range, BINS, values);
         };
         let places = ((high - low) / unit).round() as usize + 1;
@@ -48,7 +80,7 @@ impl Histogram {
                 without += 1;
             }
         }
-        Self { range, counts, without }
+        Self { range, counts, without, beyond: None }
     }
 
     /// The middle value, as nearly as the bins tell it.
@@ -59,7 +91,7 @@ impl Histogram {
             return f64::midpoint(low, high);
         }
         let (half, bins) = (self.total() as f64 / 2.0, self.counts.len() as f64);
-        let mut below = 0.0;
+        let mut below = self.beyond.map_or(0, |own| own.below) as f64;
         for (k, &count) in self.counts.iter().enumerate() {
             let count = count as f64;
             if count > 0.0 && below + count >= half {
@@ -71,9 +103,52 @@ impl Histogram {
         f64::midpoint(low, high)
     }
 
-    /// All values that are in bins.
+    /// All values that are in bins or beyond them.
     pub fn total(&self) -> usize {
-        self.counts.iter().sum()
+        self.counts.iter().sum::<usize>() + self.beyond.map_or(0, |own| own.total())
+    }
+}
+
+/// The part of the values at either end that may be far off; of so many values one may be.
+const FEW: f64 = 0.01;
+const ENOUGH: usize = 20;
+/// Those are near that lie no farther from all others than this part of their distance.
+const BESIDE: f64 = 0.5;
+/// How many times farther than the near ones the others must reach to be far off.
+const FARTHER: f64 = 2.0;
+
+/// The ends of values: infinite where there are none.
+pub(super) struct Ends {
+    /// The smallest and the largest.
+    pub(super) all: [f64; 2],
+    /// The same without a few that are far off.
+    pub(super) near: [f64; 2],
+}
+
+impl Ends {
+    /// Of finite values, which are put in another order.
+    pub(super) fn of(values: &mut [f64]) -> Self {
+        let ends = |values: &mut dyn Iterator<Item = f64>| {
+            values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], v| {
+                [low.min(v), high.max(v)]
+            })
+        };
+        let all = ends(&mut values.iter().copied());
+        let whole = Self { all, near: all };
+        let last = values.len().saturating_sub(1);
+        let few = ((FEW * values.len() as f64) as usize).max(usize::from(values.len() >= ENOUGH));
+        if values.is_empty() || few == 0 {
+            return whole;
+        }
+        let mut at = |k: usize| *values.select_nth_unstable_by(k, f64::total_cmp).1;
+        let (from, to) = (at(few), at(last - few));
+        let beside = BESIDE * (to - from);
+        let (low, high) = ((from - beside).max(all[0]), (to + beside).min(all[1]));
+        if beside <= 0.0 || all[1] - all[0] <= FARTHER * (high - low) {
+            return whole;
+        }
+        let near = |v: &f64| (low..=high).contains(v);
+        Self { all, near: ends(&mut values.iter().copied().filter(near)) }
     }
 }
 
@@ -121,6 +196,27 @@ mod tests {
         let even = Histogram::of((0..1000).map(f64::from));
         assert!((even.median() - 499.5).abs() < 20.0, "{}", even.median());
     }
+
+    #[test]
+    fn a_few_values_far_off_leave_the_others_their_bins() {
+        // Prices: most are small, some are many times as large.
+        let odds = |p: f64| p / (1.0 - p);
+        let prices = (0..2000).map(|k| odds((f64::from(k) + 0.5) / 2000.0).powf(0.6));
+        let found = Histogram::of(prices);
+        let beyond = found.beyond.unwrap();
+        assert_eq!((found.total(), beyond.below), (2000, 0));
+        assert!((1..=20).contains(&beyond.above), "{beyond:?}");
+        assert!(beyond.ends[1] > 2.0 * found.range[1] && found.range[0] == beyond.ends[0]);
+        assert!(found.counts.iter().filter(|count| **count > 0).count() >= 20, "{found:?}");
+        assert!((found.median() - 1.0).abs() < 0.5, "{}", found.median());
+        // As far off, but no few; and far off by the step of the others only.
+        let halves = (0..200).map(|k| if k % 2 == 0 { f64::from(k) } else { 1e9 });
+        assert_eq!(Histogram::of(halves).beyond, None);
+        let zeros = (0..200).map(|k| if k < 198 { 0.0 } else { 5.0 });
+        assert_eq!(Histogram::of(zeros).beyond, None);
+        assert_eq!(Histogram::of((0..500).map(|k| f64::from(k).powi(2))).beyond, None);
+    }
+
     /// Numbers that are equally frequent, rounded to one, to five and to a tenth: no bar is higher than another but the last, which
     /// may have fewer of them.
     #[test]
