@@ -1,13 +1,16 @@
-"""What a Dask cluster costs: `python bench/cluster.py [ROWS [FILES]]`, in an environment with the wheel and its extra `dask`.
+"""What a Dask cluster costs: `python bench/cluster.py [ROWS [FILES [TASK_ROWS]]]`, in an environment with the wheel and its extra `dask`.
 
 Two worker processes of one thread each, beside one process of two threads: a stack of a Gaussian and two mixtures fitted in passes over a folder of Parquet
-files, and a stack of classes whose fits are tasks of their own. Both ways must give the same bytes. Seconds are those of the wall, the cluster being up.
+files, and a stack of classes whose fits are tasks of their own, one after the other twice. Both ways must give the same bytes. Seconds are those of the wall, the
+cluster being up; a number of rows of 0 leaves that part out.
 """
 
+import itertools
+import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,26 +50,42 @@ def tasks(rows: int) -> Callable[[], Any]:
     return lambda: dolmen.StackedClassifier(members, folds=5, check="matrix", n_jobs=2).fit(x, y)
 
 
-def main() -> None:
-    """Measures both, one process first."""
-    rows, files = (int(word) for word in (sys.argv[1:] + ["6000000", "24"][len(sys.argv) - 1 :])[:2])
+def in_passes(rows: int, files: int, client: distributed.Client) -> tuple[str, Timed, Timed]:
+    """Passes over files: one process, then two workers."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for file in range(files):
             scale.write(folder / f"{file:04}.parquet", rows // files)
-        with cluster(1, 2, False) as alone, distributed.Client(alone, set_as_default=False) as client:
-            one = passes(folder, client, 1)
-        with cluster(2, 1, True) as two, distributed.Client(two, set_as_default=False) as client:
-            client.run(lambda: __import__("dolmen.dask"))
-            pair = passes(folder, client, 1)
-            fit = tasks(rows // 600)
-            here = timed(fit)
-            with on_dask.workers(client):
-                there = timed(fit)
+        with cluster(1, 2, False) as alone, distributed.Client(alone, set_as_default=False) as own:
+            one = passes(folder, own, 1)
+        return "passes", one, passes(folder, client, 1)
+
+
+def in_tasks(rows: int, client: distributed.Client) -> Iterator[tuple[str, Timed, Timed]]:
+    """Tasks: one process, then two workers, and once more the other way round, for the machine may be busier at one time than at another."""
+    fit = tasks(rows)
+
+    def there() -> Timed:
+        with on_dask.workers(client):
+            return timed(fit)
+
+    here = timed(fit)
+    yield "tasks", here, there()
+    others = there()
+    yield "tasks, workers first", timed(fit), others
+
+
+def main() -> None:
+    """Measures both, one process first."""
+    rows, files, task_rows = (int(word) for word in (sys.argv[1:] + ["6000000", "24", "130000"][len(sys.argv) - 1 :])[:3])
     print("| work | one process, s | two workers, s | ratio | same bytes |")
     print("| --- | --- | --- | --- | --- |")
-    for what, (own, model), (others, other) in [("passes", one, pair), ("tasks", here, there)]:
-        print(f"| {what} | {own:.1f} | {others:.1f} | {others / own:.2f} | {model == other} |")
+    with cluster(2, 1, True) as two, distributed.Client(two, set_as_default=False) as client:
+        client.run(lambda: __import__("dolmen.dask"))
+        found = [in_passes(rows, files, client)] if rows else []
+        for what, (own, model), (others, other) in itertools.chain(found, in_tasks(task_rows, client) if task_rows else []):
+            print(f"| {what} | {own:.1f} | {others:.1f} | {others / own:.2f} | {model == other} |", flush=True)
+    print(f"\nload at the end: {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":
