@@ -43,6 +43,8 @@ RETRIES = 3
 MEMORY = "1G"
 # Of its memory a worker keeps so much of the files that it has read, for the next pass; without a limit so many bytes.
 KEPT_SHARE, KEPT_BYTES = 0.25, 1_000_000_000
+# What a worker answers instead of failing: it would fail again, and be told with its traceback for every block and trial.
+REFUSALS = (DolmenError, FileNotFoundError, TypeError, ValueError)
 # Outcomes are brought in so many at a time, or so many bytes.
 AT_ONCE, BYTES_AT_ONCE = 32, 32_000_000
 
@@ -164,7 +166,8 @@ def score(estimator: Any, data: Any, target: str | None = None, *, client: Any =
     if target is None and hasattr(estimator, "predict"):
         raise ValueError("target must name the column of the truth, which is held against what the estimator predicts")
     client = _client(client)
-    found = client.gather(_map(client, _score, _blocks(data, client), estimator=estimator, target=target))
+    asked = _Asked(client)
+    found = asked.all(asked.map(_score, _blocks(data, client), estimator=estimator, target=target))
     sums = [part for part in found if part is not None]
     if not sums:
         raise DataError("there are no rows: all blocks are empty")
@@ -228,7 +231,7 @@ class _Asked:
 
     def map(self, function: Callable[..., Any], *of_blocks: list[Any], **shared: Any) -> list[Any]:
         """A task for each block."""
-        return self.noted(_map(self.client, function, *of_blocks, **shared))
+        return self.noted(_map(self.client, functools.partial(_answer, function), *of_blocks, **shared))
 
     def noted(self, futures: list[Any]) -> list[Any]:
         """Keeps in mind what there is to call off."""
@@ -242,7 +245,11 @@ class _Asked:
     def all(self, futures: list[Any]) -> list[Any]:
         """What came of all."""
         try:
-            return self.client.gather(futures)
+            answers = self.client.gather(futures)
+            for answer in answers:
+                if isinstance(answer, _Refused):
+                    raise answer.error
+            return answers
         except Exception as error:
             self.heard = self.heard or error
             raise
@@ -444,6 +451,21 @@ def _with(*of_block: Any, function: Callable[..., Any], shared: dict[str, Any]) 
     return function(*of_block, **shared)
 
 
+class _Refused:
+    """What a worker could not do, and why."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+def _answer(function: Callable[..., Any], *of_block: Any, **shared: Any) -> Any:
+    try:
+        return function(*of_block, **shared)
+    except REFUSALS as error:
+        # A traceback of the worker's says nothing here.
+        return _Refused(error.with_traceback(None))
+
+
 class _File:
     """A Parquet file on a worker, which keeps its table for the next pass while there is room. It travels as its path."""
 
@@ -454,8 +476,9 @@ class _File:
     def __init__(self, path: str) -> None:
         self.path, self.bytes = path, 0
         self._table: _dolmen.Table | None = None
-        # By what is told of the size of a block the scheduler knows who should work on it.
-        self.table()
+        # By what is told of the size of a block the scheduler knows who should work on it. What is wrong with a file is told by who asks for its rows.
+        with contextlib.suppress(*REFUSALS):
+            self.table()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _File._elsewhere, (self.path, self.bytes)

@@ -240,6 +240,18 @@ def test_a_file_that_cannot_be_used_is_named(client, frame, two_files, damage, t
             on_dask.score(stack, tmp_path, client=client)
 
 
+def test_a_mistake_is_told_once(one_process, frame, tmp_path, caplog):
+    (tmp_path / "0.parquet").write_bytes(b"PAR1, but no more")
+    with pytest.raises(dolmen.errors.DolmenError, match="0.parquet"):
+        on_dask.fit(tmp_path, members=["gaussian"], client=one_process)
+    with pytest.raises(dolmen.errors.DolmenError, match="no column 'nothing'"):
+        on_dask.fit([frame, frame], "nothing", members=["ridge"], client=one_process)
+    stack = on_dask.fit([frame], members=["gaussian"], folds=3, client=one_process)
+    with pytest.raises(TypeError, match="truth is a column"):
+        on_dask.score(stack, [frame.to_numpy()], "a", client=one_process)
+    assert "Traceback" not in caplog.text and "Compute Failed" not in caplog.text
+
+
 def test_blocks_without_rows_are_passed_over(client, frame, two_files, tmp_path):
     blocks = [frame[:500], frame[500:1000]]
     whole = on_dask.fit(blocks, members=["gaussian"], folds=3, client=client)

@@ -101,8 +101,8 @@ pub(crate) struct Weigh {
     /// Bootstrap draws.
     #[arg(long, default_value_t = WeighOptions::default().draws)]
     draws: usize,
-    /// How much memory weighing may take, such as 2G or 800M; predictions that need more are read block by block, for simplex
-    /// weights. [default: half of what can be had]
+    /// How much memory weighing may take, such as 2G or 800M; predictions that need more are read block by block, for
+    /// weights (but greedy and pseudo-bma+) and log-pool. [default: half of what can be had]
     #[arg(long, value_name = "SIZE")]
     memory: Option<String>,
     #[command(flatten)]

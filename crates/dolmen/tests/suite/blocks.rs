@@ -325,6 +325,29 @@ fn empty_files_and_folders_are_named() {
     assert!(fails(&folder.path().join("*.pq")).ends_with("no file has a name of this pattern"));
     assert!(fails(&folder.path().join("none.csv")).contains("none.csv"));
     assert!(Blocks::open(&path, &ReadOptions::default(), 0, &run()).is_err());
+    let inner = folder.path().join("part.parquet");
+    fs::create_dir(&inner).unwrap();
+    for named in [folder.path().to_path_buf(), folder.path().join("*.parquet")] {
+        assert!(fails(&named).ends_with("part.parquet: it is a folder, not a file"));
+    }
+    fs::remove_dir(&inner).unwrap();
+    fs::create_dir(folder.path().join("k=1")).unwrap();
+    let error = Blocks::open(folder.path(), &ReadOptions::default(), 2, &run()).unwrap_err();
+    assert!(error.hint().is_some_and(|hint| hint.ends_with("/*/*.parquet'")), "{error:?}");
+}
+
+/// Passed over, the rows of such a file would be missing without a word.
+#[cfg(unix)]
+#[test]
+fn links_that_lead_nowhere_are_named() {
+    let (folder, _) = file("t.csv", mixed(30));
+    std::os::unix::fs::symlink("/nowhere/u.csv", folder.path().join("u.csv")).unwrap();
+    std::os::unix::fs::symlink("/nowhere/v.parquet", folder.path().join("v.parquet")).unwrap();
+    for (named, missing) in [("*.csv", "u.csv"), ("*.parquet", "v.parquet"), ("", "v.parquet")] {
+        let path = folder.path().join(named);
+        let error = Blocks::open(&path, &ReadOptions::default(), 10, &run()).unwrap_err();
+        assert!(error.to_string().contains(missing), "{error}");
+    }
 }
 
 #[cfg(feature = "parquet")]

@@ -328,6 +328,51 @@ fn counts_are_the_same_in_pieces() {
     pieces_agree(&roots, &sample.grouped(&groups).unwrap(), 1e-9);
 }
 
+/// Quantiles of weighted rows lie at rows here, which sums in another order must not miss.
+#[test]
+fn bins_of_weighted_rows_are_the_same_in_pieces() {
+    let (n, columns) = (5001, 12);
+    let x = Features::numeric(rows(n, columns, 0.0), columns).unwrap();
+    let labels = classes(n);
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let any: Vec<f64> = (0..n).map(|_| rng.random::<f64>() + 0.01).collect();
+    // As many copies as rows before the place, in more ways than one.
+    let tenths: Vec<f64> = (0..n).map(|i| [0.3, 0.7, 1.1, 0.9][i % 4]).collect();
+    let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
+    for weights in [any, tenths] {
+        let weights = Weights::new(weights).unwrap();
+        pieces_agree(&["naive-bayes", "aode(bins=8)"], &sample.weighted(&weights).unwrap(), 1e-10);
+    }
+}
+
+/// Beyond the rows on which roots are weighed first, all rows decide, as they do in memory.
+#[test]
+fn roots_are_weighed_on_all_rows() {
+    let (n, columns) = (130_000, 4);
+    let x = Features::numeric(rows(n, columns, 0.02), columns).unwrap();
+    let number = |i: usize, j: usize| Some(x.rows().row(i)[j]).filter(|value| !value.is_nan());
+    let lean = |i: usize| number(i, 0).unwrap_or(1.0) * 0.3 - number(i, 1).unwrap_or(4.0) * 0.2;
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let class = |i: usize| u32::from(lean(i) + rng.random::<f64>() * 4.0 > 2.0);
+    let labels = Labels::new(["a", "b"].map(String::from), (0..n).map(class).collect()).unwrap();
+    let weights = Weights::new((0..n).map(|i| f64::from(1 + i as u32 % 3)).collect()).unwrap();
+    let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
+    let run = Run::new(3);
+    for sample in [sample, sample.weighted(&weights).unwrap()] {
+        for spec in ["lmd-ode", "lmg-ode(bins=4)", "lmd-ode(prior=0)"] {
+            let learner = learner::<Classification>(spec);
+            let roots = |models: &[Box<dyn Fitted<Classification>>]| {
+                models[0].diagnostics().series[0].values.clone()
+            };
+            let expected = roots(&learner.fit(&sample, &run).unwrap());
+            let found = roots(&in_pieces(learner.as_ref(), &sample, 50_000, &run));
+            for (a, b) in expected.iter().zip(&found) {
+                assert!((a - b).abs() < 1e-6, "{spec}: {expected:?} in memory, {found:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn logistic_regressions_agree_in_pieces() {
     let specs = [
@@ -368,11 +413,14 @@ fn member_weights(report: &dolmen::recipe::FitReport) -> Vec<f64> {
 
 /// The stack fitted block by block has the weights of that in memory.
 fn blocks_agree(recipe: &str, target: Column, within: f64) {
-    let recipe = Recipe::from_toml(recipe).unwrap();
-    let run = Run::new(0);
     let mut columns = inputs(2000);
     columns.push(("target".into(), target));
-    let table = Table::new(columns).unwrap();
+    tables_agree(recipe, Table::new(columns).unwrap(), within);
+}
+
+fn tables_agree(recipe: &str, table: Table, within: f64) {
+    let recipe = Recipe::from_toml(recipe).unwrap();
+    let run = Run::new(0);
     let expected = member_weights(&recipe.fit(&table, &run).unwrap().report);
     assert!(expected.len() > 1);
     for rows in [2000, 611] {
@@ -394,6 +442,24 @@ fn blocks_give_the_stack_of_regressions() {
         "target = 'target'\nmembers = ['ridge', 'ridge(lambda=500)', 'ridge(lambda=20, standardise=false)']\n\
          plan = 'hashed(folds=4)'\ncheck = 'matrix'",
         Column::Numeric(signal(2000)),
+        1e-9,
+    );
+}
+
+/// Rows without a target weigh nothing: penalties mean what they do in memory, whatever weights such rows have.
+#[test]
+fn rows_without_a_target_have_no_say_in_what_a_weight_means() {
+    let is_gone = |i: usize| i % 5 == 2;
+    let target = signal(2000).into_iter().enumerate();
+    let target = target.map(|(i, y)| if is_gone(i) { f64::NAN } else { y }).collect();
+    let weight = |i: usize| if is_gone(i) { 40.0 } else { 1.0 + (i % 3) as f64 };
+    let mut columns = inputs(2000);
+    columns.push(("target".into(), Column::Numeric(target)));
+    columns.push(("w".into(), Column::Numeric((0..2000).map(weight).collect())));
+    tables_agree(
+        "target = 'target'\nweights = 'w'\nmembers = ['ridge(lambda=500)', 'ridge(lambda=20, standardise=false)']\n\
+         plan = 'hashed(folds=4)'\ncheck = 'matrix'",
+        Table::new(columns).unwrap(),
         1e-9,
     );
 }

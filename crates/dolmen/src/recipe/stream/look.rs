@@ -207,6 +207,9 @@ impl LookWork {
 
 impl Work for LookWork {
     fn on_block(&self, first: usize, table: Table, _run: &Run) -> Result<Outcome> {
+        let target = self.target_of(&table)?;
+        let groups = self.groups.as_ref().map(|name| table.column(name)).transpose()?;
+        let is_present = |i: &usize| target.is_none_or(|column| !column.is_missing(*i));
         let (mut weight, mut weighty) = (0.0, 0);
         if let Some(name) = &self.weights {
             for (i, value) in weights_of(name, table.column(name)?)?.iter().enumerate() {
@@ -214,13 +217,13 @@ impl Work for LookWork {
                     let problem = format!("the row weight is {value}, not a number of at least 0");
                     return Err(Error::data(Place::cell(first + i, name), problem));
                 }
-                weight += value;
-                weighty += usize::from(*value > 0.0);
+                // Rows that are left out have no say in what a weight of 1 is.
+                if is_present(&i) {
+                    weight += value;
+                    weighty += usize::from(*value > 0.0);
+                }
             }
         }
-        let target = self.target_of(&table)?;
-        let groups = self.groups.as_ref().map(|name| table.column(name)).transpose()?;
-        let is_present = |i: &usize| target.is_none_or(|column| !column.is_missing(*i));
         let present: Vec<usize> = (0..table.rows()).filter(is_present).collect();
         let weights = self.weights.as_ref().map(|name| table.column(name)).transpose()?;
         let weight_of = |i: usize| match weights {

@@ -96,8 +96,16 @@ impl WeighRecipe {
             Some(weights) => is_streamed(weights.method),
             None => matches!(&self.methods[..], [one] if one.kind == LOG_POOL),
         };
+        let hint = "give more memory (--memory), or weigh a part of the rows";
+        if !has_blocks {
+            let streamed = Method::ALL.into_iter().filter(|own| is_streamed(*own));
+            let names: Vec<&str> = streamed.map(Method::name).chain([LOG_POOL]).collect();
+            let expected =
+                format!("one of {} where predictions are read block by block", names.join(", "));
+            let given: Vec<String> = self.methods.iter().map(ToString::to_string).collect();
+            return Err(Error::param("method", expected, given.join(", ")).with_hint(hint));
+        }
         let asked = [
-            ("method", !has_blocks),
             ("inputs", !self.inputs.is_empty()),
             ("calibrate", self.calibration.is_some()),
             ("interval", self.interval.is_some()),
@@ -105,19 +113,7 @@ impl WeighRecipe {
         match asked.into_iter().find(|(_, is_asked)| *is_asked) {
             None => Ok(()),
             Some((name, _)) => {
-                let expected = match name {
-                    "method" => {
-                        let streamed = Method::ALL.into_iter().filter(|own| is_streamed(*own));
-                        let names: Vec<&str> =
-                            streamed.map(Method::name).chain([LOG_POOL]).collect();
-                        format!(
-                            "one of {} where predictions are read block by block",
-                            names.join(", ")
-                        )
-                    }
-                    _ => "left out where predictions are read block by block".into(),
-                };
-                let hint = "give more memory (--memory), or weigh a part of the rows";
+                let expected = "left out where predictions are read block by block";
                 Err(Error::param(name, expected, "given").with_hint(hint))
             }
         }
@@ -214,7 +210,10 @@ impl WeighRecipe {
             Some(combination) => blend.with(combination),
             None => blend,
         };
-        let report = Self::report(&blend, other_combination(sample, blend.combination())?);
+        let mut report = Self::report(&blend, other_combination(sample, blend.combination())?);
+        if let (Combined::Other(other), Some(rows)) = (&mut report.combined, blocks.blocks.rows()) {
+            other.rows = rows;
+        }
         if let Some(put) = put {
             self.combined_blocks(&blend, sample, blocks, put, run)?;
         }

@@ -130,15 +130,29 @@ pub(super) fn list(path: &Path) -> Result<Vec<InputFile>> {
 /// The Parquet files in a folder.
 fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
     let names = entries(folder)?;
-    let found: Vec<PathBuf> =
-        names.into_iter().filter(|path| is_parquet(path) && path.is_file()).collect();
+    let has_folders = names.iter().any(|path| path.is_dir());
+    let found: Vec<PathBuf> = names.into_iter().filter(|path| is_parquet(path)).collect();
+    refuse_folders(&found)?;
     if found.is_empty() {
         let place = Place { file: Some(folder.into()), ..Place::default() };
+        let pattern = if has_folders { "*/*.parquet" } else { "*.csv" };
         return Err(Error::data(place, "there are no Parquet files in the folder").with_hint(
-            format!("name other files by a pattern, such as '{}/*.csv'", folder.display()),
+            format!("name other files by a pattern, such as '{}/{pattern}'", folder.display()),
         ));
     }
     Ok(found)
+}
+
+/// Refuses folders that are named like Parquet files, as some programs write tables: passed over, their rows would be missing. A link that
+/// leads nowhere is found when its file is opened.
+fn refuse_folders(found: &[PathBuf]) -> Result<()> {
+    match found.iter().find(|path| path.is_dir()) {
+        None => Ok(()),
+        Some(inner) => Err(Error::file(inner, "it is a folder, not a file").with_hint(format!(
+            "if its files are the table, name it, or several of its kind by a pattern such as '{}/*.parquet'",
+            inner.display()
+        ))),
+    }
 }
 
 /// What is in a folder and not hidden, in the order of the names.
@@ -184,7 +198,8 @@ fn fitting(pattern: &Path) -> Result<Vec<PathBuf>> {
         }
         found = next;
     }
-    found.retain(|path| path.is_file());
+    found.retain(|path| is_parquet(path) || !path.is_dir());
+    refuse_folders(&found)?;
     Ok(found)
 }
 

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Two sums of the same weights in another order differ by less than this share of them.
+const ROUNDING: f64 = 1e-11;
+
 /// A finite number with the weight of its row.
 pub(super) type Weighted = (f64, f64);
 
@@ -18,8 +21,11 @@ pub(super) fn quantile(sorted: &[Weighted], fraction: f64) -> f64 {
 pub(super) struct Place(f64);
 
 impl Place {
-    /// That of the `fraction` quantile of numbers of this total weight.
+    /// That of the `fraction` quantile of numbers of this total weight. Weights are scaled to sum to the number of rows, which
+    /// their sum meets but for its rounding: a place that is a row must not lie beside it, for that moves the row to another bin.
     pub(super) fn of(fraction: f64, total: f64) -> Self {
+        let whole = total.round();
+        let total = if (total - whole).abs() <= ROUNDING * whole { whole } else { total };
         Self((fraction * (total - 1.0)).max(0.0))
     }
 
@@ -44,14 +50,20 @@ pub(super) fn of_key(key: u64) -> f64 {
     f64::from_bits(if key >> 63 == 1 { key ^ 1 << 63 } else { !key })
 }
 
+/// Whether so many copies are more than come before this position, by more than the rounding of their sum: where they are as many,
+/// the order of the sum must not decide.
+pub(super) fn reaches(copies: f64, position: f64) -> bool {
+    copies > position * (1.0 + ROUNDING)
+}
+
 /// The number at `position` among the copies of all numbers; the last one if there are fewer.
 fn order_statistic(sorted: &[Weighted], position: f64) -> f64 {
     let mut copies = 0.0;
-    let reaches = |(_, weight): &&Weighted| {
+    let is_there = |(_, weight): &&Weighted| {
         copies += weight;
-        copies > position
+        reaches(copies, position)
     };
-    sorted.iter().find(reaches).or(sorted.last()).map_or(f64::NAN, |(value, _)| *value)
+    sorted.iter().find(is_there).or(sorted.last()).map_or(f64::NAN, |(value, _)| *value)
 }
 
 /// The quantiles that [`quantiles`] finds, of numbers that count once each and may come in any order. They are run through a few

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cuts::{key, of_key};
+use super::cuts::{key, of_key, reaches};
 
 /// Numbers of an interval that are kept, at most.
 const MOST_KEPT: u64 = 1 << 15;
@@ -198,7 +198,7 @@ fn reached(
     for (at, weight) in weights.enumerate().filter(|(_, weight)| *weight > 0.0) {
         last = Some((at, before));
         before += weight;
-        if before > position {
+        if reaches(before, position) {
             break;
         }
     }

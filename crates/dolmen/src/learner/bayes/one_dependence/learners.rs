@@ -278,16 +278,31 @@ impl OneDependence {
         run: &Run,
     ) -> Result<Vec<FittedOneDependence>> {
         let mut notes = counted.notes();
-        let mixing = match &self.rule {
+        match self.mixing_of_rows(counted, sample, &mut notes, run)? {
+            Some((mixing, _)) => Ok(vec![FittedOneDependence::new(counted.clone(), mixing, notes)]),
+            None => self.of_counts(counted),
+        }
+    }
+
+    /// The weights that roots get from rows left out, with the exponent of their prior; `None` for rules by which counts decide.
+    pub(super) fn mixing_of_rows<T: Task<Target = Labels>>(
+        &self,
+        counted: &Counted,
+        sample: &Sample<'_, T>,
+        notes: &mut Vec<String>,
+        run: &Run,
+    ) -> Result<Option<(Mixing, f64)>> {
+        Ok(match self.rule {
             Rule::Posterior(prior) => {
-                Mixing::Posterior(counted.posterior_weights(sample, *prior, run)?)
+                let weights = counted.posterior_weights(sample, prior, run)?;
+                Some((Mixing::Posterior(weights), prior))
             }
             Rule::Joint(prior) => {
-                Mixing::Joint(counted.joint_weights(sample, *prior, &mut notes, run)?)
+                let weights = counted.joint_weights(sample, prior, notes, run)?;
+                Some((Mixing::Joint(weights), prior))
             }
-            _ => return self.of_counts(counted),
-        };
-        Ok(vec![FittedOneDependence::new(counted.clone(), mixing, notes)])
+            _ => None,
+        })
     }
 
     /// The models that follow from counts alone; roots that get their weights from rows left out weigh alike.
@@ -318,7 +333,7 @@ impl OneDependence {
 
 impl Counted {
     /// What the user should know.
-    fn notes(&self) -> Vec<String> {
+    pub(super) fn notes(&self) -> Vec<String> {
         let (used, all) = (self.tables.layout().attributes(), self.discretiser.encoder.width());
         let some = format!("{used} of {all} columns are used: those that tell most of the class");
         if used < all { vec![some] } else { Vec::new() }

@@ -18,6 +18,7 @@ mod model;
 mod pairs;
 mod parameters;
 mod passes;
+mod polish;
 mod scale;
 mod screen;
 mod shared;

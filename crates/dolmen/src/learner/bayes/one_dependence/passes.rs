@@ -1,8 +1,8 @@
 //! The family in passes: those in which bins are learned, one that ranks columns if there are too many, and one that counts.
 //!
-//! The weights of LMD and LMG ask again and again for what every root says of every row. All rows are counted, and a last pass
-//! draws the rows that the weights are found on: all of them up to 100 000, beyond that so many, which leave the weights a standard error in the
-//! third digit.
+//! The weights of LMD and LMG ask again and again for what every root says of every row. All rows are counted, and a further pass
+//! draws the rows that the weights are found on: all of them up to 100 000, beyond that so many. From there a few passes more bring them to where
+//! all rows want them ([`Polish`]); rows of groups, which are left out with the drawn rows of their fold, are weighed on the drawn ones alone.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::counts::{Counts, Layout};
 use super::learners::{Counted, OneDependence};
 use super::model::{Discretiser, FittedOneDependence};
+use super::polish::{Polish, PolishSums};
 use super::triples::Triples;
 use crate::error::{Error, Result};
 use crate::learner::pass::{LABELS, Pass, Piece, RowSample, Step};
@@ -31,7 +32,13 @@ pub(crate) struct OneDependencePass {
     key: u64,
 }
 
-/// Rows on which the weights of roots are found.
+/// What follows once roots have weights.
+enum Weighed {
+    Again(Stage),
+    Done(Vec<FittedOneDependence>),
+}
+
+/// Rows on which the weights of roots are found, and from which on those of all rows are looked for beside.
 const WEIGHED: usize = 100_000;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -42,6 +49,8 @@ enum Stage {
     Count(Discretiser, Layout),
     /// The rows by which roots get their weights.
     Weigh(Discretiser, Counts),
+    /// All rows, by which the weights get better.
+    Polish(Discretiser, Counts, Polish),
 }
 
 /// What is summed over the rows.
@@ -53,8 +62,9 @@ enum Sums {
     Bins(LearningSums, usize),
     /// Nothing before the first rows.
     Counts(Option<(Counts, Option<Triples>)>),
-    /// Each row with its class and group.
-    Rows(RowSample),
+    /// Each row with its class and group, and how many there were to draw from.
+    Rows(RowSample, usize),
+    Polish(PolishSums),
 }
 
 impl OneDependencePass {
@@ -64,19 +74,34 @@ impl OneDependencePass {
         Ok(Self { learner: learner.clone(), stage, key: run.key() })
     }
 
-    /// The model whose roots are weighed on these rows, which are among those counted. Rows of groups are left out with all
-    /// drawn rows of their fold, and counted anew without them.
+    /// What follows from the weights that drawn rows give the roots, which are among those counted. Rows of groups are left out
+    /// with all drawn rows of their fold, and counted anew without them.
     fn weighed<T: Task<Target = Labels>>(
         &self,
-        counted: &Counted,
-        rows: RowSample,
-    ) -> Result<Vec<FittedOneDependence>> {
-        let classes = 0..counted.tables.layout().classes();
+        discretiser: &Discretiser,
+        counts: &Counts,
+        (drawn, rows): (RowSample, usize),
+    ) -> Result<Weighed> {
+        let counted = Counted::new(discretiser.clone(), counts.clone(), None);
+        let classes = 0..counts.layout().classes();
         let classes: Vec<String> = classes.map(|class| class.to_string()).collect();
-        let mut rows = rows.finish_labelled(&classes)?;
-        let schema = Arc::clone(counted.discretiser.encoder.input());
-        let x = Features::new(std::mem::take(&mut rows.values), schema)?;
-        self.learner.finish(counted, &rows.sample::<T>(x.rows())?, &Run::of_key(self.key))
+        let mut drawn = drawn.finish_labelled(&classes)?;
+        let schema = Arc::clone(discretiser.encoder.input());
+        let x = Features::new(std::mem::take(&mut drawn.values), schema)?;
+        let (sample, run) = (drawn.sample::<T>(x.rows())?, Run::of_key(self.key));
+        let mut notes = counted.notes();
+        let Some((mixing, prior)) =
+            self.learner.mixing_of_rows(&counted, &sample, &mut notes, &run)?
+        else {
+            return Ok(Weighed::Done(self.learner.of_counts(&counted)?));
+        };
+        let is_part = rows > sample.rows() && sample.groups().is_none();
+        Ok(match Polish::new(&mixing, prior).filter(|_| is_part) {
+            Some(polish) => {
+                Weighed::Again(Stage::Polish(discretiser.clone(), counts.clone(), polish))
+            }
+            None => Weighed::Done(vec![FittedOneDependence::new(counted, mixing, notes)]),
+        })
     }
 
     /// What follows once bins are known.
@@ -116,8 +141,9 @@ where
             Stage::Screen(..) | Stage::Count(..) => Sums::Counts(None),
             Stage::Weigh(discretiser, _) => {
                 let width = discretiser.encoder.input().len() + LABELS;
-                Sums::Rows(RowSample::new(WEIGHED, width, self.key))
+                Sums::Rows(RowSample::new(WEIGHED, width, self.key), 0)
             }
+            Stage::Polish(.., polish) => Sums::Polish(polish.zero()),
         })
     }
 
@@ -128,7 +154,14 @@ where
                 learning.add(sums, sample.x(), sample.weights(), |i| piece.number(i));
                 *classes = sample.target().classes().len();
             }
-            (Stage::Weigh(..), Sums::Rows(rows)) => rows.add_labelled(piece),
+            (Stage::Weigh(..), Sums::Rows(drawn, rows)) => {
+                drawn.add_labelled(piece);
+                *rows += (0..sample.rows()).filter(|&i| sample.weight(i) > 0.0).count();
+            }
+            (Stage::Polish(discretiser, counts, polish), Sums::Polish(sums)) => {
+                let counted = Counted::new(discretiser.clone(), counts.clone(), None);
+                sums.merge(polish.sums(&counted, sample));
+            }
             (Stage::Screen(discretiser, layout) | Stage::Count(discretiser, layout), _) => {
                 let counted = self.count(discretiser, layout, sample)?;
                 Pass::<T>::merge(self, sums, OneDependenceSums(Sums::Counts(Some(counted))));
@@ -139,11 +172,13 @@ where
     }
 
     fn left(&self) -> usize {
-        let weighs = usize::from(self.learner.leaves_rows_out());
+        // Drawing rows, and about three steps from what they say.
+        let weighs = 4 * usize::from(self.learner.leaves_rows_out());
         match self.stage {
             Stage::Bins(_) | Stage::Screen(..) => 2 + weighs,
             Stage::Count(..) => 1 + weighs,
-            Stage::Weigh(..) => 1,
+            Stage::Weigh(..) => 4,
+            Stage::Polish(..) => 2,
         }
     }
 
@@ -154,7 +189,11 @@ where
                 *classes = (*classes).max(of_later);
             }
             (Sums::Counts(sums @ None), Sums::Counts(later)) => *sums = later,
-            (Sums::Rows(rows), Sums::Rows(later)) => rows.merge(later),
+            (Sums::Rows(drawn, rows), Sums::Rows(later, more)) => {
+                drawn.merge(later);
+                *rows += more;
+            }
+            (Sums::Polish(sums), Sums::Polish(later)) => sums.merge(later),
             (Sums::Counts(Some((counts, triples))), Sums::Counts(Some((later, more)))) => {
                 counts.add(1.0, &later);
                 if let (Some(triples), Some(more)) = (triples, more) {
@@ -193,9 +232,21 @@ where
                 }
                 Stage::Weigh(discretiser.clone(), counts)
             }
-            (Stage::Weigh(discretiser, counts), Sums::Rows(rows)) => {
-                let counted = Counted::new(discretiser.clone(), counts.clone(), None);
-                return Ok(Step::Done(self.weighed::<T>(&counted, rows)?));
+            (Stage::Weigh(discretiser, counts), Sums::Rows(drawn, rows)) => {
+                match self.weighed::<T>(discretiser, counts, (drawn, rows))? {
+                    Weighed::Again(stage) => stage,
+                    Weighed::Done(models) => return Ok(Step::Done(models)),
+                }
+            }
+            (Stage::Polish(discretiser, counts, polish), Sums::Polish(sums)) => {
+                let mut polish = polish.clone();
+                if polish.advance(sums) {
+                    let counted = Counted::new(discretiser.clone(), counts.clone(), None);
+                    let (mixing, note) = polish.finish();
+                    let notes = counted.notes().into_iter().chain(note).collect();
+                    return Ok(Step::Done(vec![FittedOneDependence::new(counted, mixing, notes)]));
+                }
+                Stage::Polish(discretiser.clone(), counts.clone(), polish)
             }
             _ => return Ok(Step::Again(self)),
         };

@@ -52,7 +52,7 @@ impl Counted {
     }
 
     /// For some rows and every root ln p_u(c_i, x_i) and ln p_u(x_i), as if the row had not been counted.
-    fn left_out<T: Task<Target = Labels>>(
+    pub(super) fn left_out<T: Task<Target = Labels>>(
         &self,
         sample: &Sample<'_, T>,
         rows: Range<usize>,
