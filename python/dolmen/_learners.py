@@ -1516,6 +1516,9 @@ class GaussianProcessRegressor(RegressionLearner):
     rows : int, default=300
         Rows at most that lengths and noise are found from, drawn at random, 2 to 5000: the time grows with their cube. (whole number, 2 to
         5000)
+    basis : int, default=1000
+        Rows at most that predictions are made of, 2 to 10 000. Of more, so many are drawn, and all are fitted by functions about these: the
+        time grows with the rows and the square of this. (whole number, 2 to 10000)
     reading : dict[str, Any] | None, default=None
         How data frames are read: the recipe's fields, such as {"all_columns": True}.
     random_state : Any, default=None
@@ -1533,6 +1536,7 @@ class GaussianProcessRegressor(RegressionLearner):
         *,
         kernel: str = "matern",
         rows: int = 300,
+        basis: int = 1000,
         reading: dict[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -1540,6 +1544,7 @@ class GaussianProcessRegressor(RegressionLearner):
     ) -> None:
         self.kernel = kernel
         self.rows = rows
+        self.basis = basis
         self.reading = reading
         self.random_state = random_state
         self.n_jobs = n_jobs
