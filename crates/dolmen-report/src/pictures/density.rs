@@ -23,6 +23,8 @@ const DRAWN: usize = 6;
 const MOST_POINTS: usize = 2000;
 /// Bars of a histogram that must be on a picture to tell anything of the rows.
 const FEWEST_BARS: f64 = 3.0;
+/// How many times wider than all of them it may be.
+const WIDEST: f64 = 10.0;
 /// Contours smaller than this are marked by a dot, in pixels.
 const TINY: f64 = 5.0;
 /// The parts of the probability that contours hold.
@@ -107,7 +109,11 @@ pub(super) fn curve(subject: &Subject<'_>, options: &Options) -> Picture {
     let Some(profile) = if_possible(views.profile(column, &seen, POINTS))? else {
         return Ok(None);
     };
-    let tells = |own: &&Histogram| seen.ends[1] - seen.ends[0] >= FEWEST_BARS * bar_width(own);
+    // Bars that fill the axis tell nothing, nor do those that stand on a spot of it: these would be many times as high as the curve.
+    let tells = |own: &&Histogram| {
+        let (axis, bar) = (seen.ends[1] - seen.ends[0], bar_width(own));
+        axis >= FEWEST_BARS * bar && axis <= WIDEST * bar * own.counts.len() as f64
+    };
     let histogram = histogram(subject, column).filter(tells);
     let whole = subject.whole();
     let parts = match whole {

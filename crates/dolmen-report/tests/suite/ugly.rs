@@ -271,7 +271,7 @@ fn eight_classes_are_told_apart() {
         let svg = draw(&subject, kind, &Options { width, ..Options::default() }).unwrap();
         elements(&svg);
         for k in 0..8 {
-            let told = format!("…{k} of");
+            let told = format!("…{k} o");
             assert!(svg.contains(&told), "{kind}: {told} in {svg}");
         }
     }

@@ -144,7 +144,8 @@ impl Model {
     pub fn column_range(&self, column: usize) -> Result<[f64; 2]> {
         let sketches = self.evidence().map_or(&[][..], |evidence| &evidence.columns);
         if let Some(Sketch::Numbers(histogram)) = sketches.get(column).map(|own| &own.sketch) {
-            let [low, high] = histogram.range;
+            // Where few rows are far off the mass may be, too: who looks at it finds that out.
+            let [low, high] = histogram.beyond.map_or(histogram.range, |own| own.ends);
             let margin = 0.08 * (high - low);
             return Ok([low - margin, high + margin]);
         }
