@@ -34,7 +34,7 @@ pub(crate) struct OneDependencePass {
 
 /// What follows once roots have weights.
 enum Weighed {
-    Again(Stage),
+    Again(Box<Stage>),
     Done(Vec<FittedOneDependence>),
 }
 
@@ -98,7 +98,7 @@ impl OneDependencePass {
         let is_part = rows > sample.rows() && sample.groups().is_none();
         Ok(match Polish::new(&mixing, prior).filter(|_| is_part) {
             Some(polish) => {
-                Weighed::Again(Stage::Polish(discretiser.clone(), counts.clone(), polish))
+                Weighed::Again(Box::new(Stage::Polish(discretiser.clone(), counts.clone(), polish)))
             }
             None => Weighed::Done(vec![FittedOneDependence::new(counted, mixing, notes)]),
         })
@@ -234,7 +234,7 @@ where
             }
             (Stage::Weigh(discretiser, counts), Sums::Rows(drawn, rows)) => {
                 match self.weighed::<T>(discretiser, counts, (drawn, rows))? {
-                    Weighed::Again(stage) => stage,
+                    Weighed::Again(stage) => *stage,
                     Weighed::Done(models) => return Ok(Step::Done(models)),
                 }
             }
