@@ -415,13 +415,13 @@ fn member_weights(report: &dolmen::recipe::FitReport) -> Vec<f64> {
 fn blocks_agree(recipe: &str, target: Column, within: f64) {
     let mut columns = inputs(2000);
     columns.push(("target".into(), target));
-    tables_agree(recipe, Table::new(columns).unwrap(), within);
+    tables_agree(recipe, &Table::new(columns).unwrap(), within);
 }
 
-fn tables_agree(recipe: &str, table: Table, within: f64) {
+fn tables_agree(recipe: &str, table: &Table, within: f64) {
     let recipe = Recipe::from_toml(recipe).unwrap();
     let run = Run::new(0);
-    let expected = member_weights(&recipe.fit(&table, &run).unwrap().report);
+    let expected = member_weights(&recipe.fit(table, &run).unwrap().report);
     assert!(expected.len() > 1);
     for rows in [2000, 611] {
         let source = Cut { table: table.clone(), rows };
@@ -459,7 +459,7 @@ fn rows_without_a_target_have_no_say_in_what_a_weight_means() {
     tables_agree(
         "target = 'target'\nweights = 'w'\nmembers = ['ridge(lambda=500)', 'ridge(lambda=20, standardise=false)']\n\
          plan = 'hashed(folds=4)'\ncheck = 'matrix'",
-        Table::new(columns).unwrap(),
+        &Table::new(columns).unwrap(),
         1e-9,
     );
 }
