@@ -441,11 +441,11 @@ const BEST_IN_FEW_ROWS: [&str; 2] = ["svm(c=10)", "svm(c=0.2)"];
 fn with_best(mut members: Vec<Spec>, x: Rows<'_>) -> Vec<Spec> {
     let few = if x.rows() <= FEW_ROWS { BEST_IN_FEW_ROWS.as_slice() } else { &[] };
     let more = specs(&BEST).into_iter().chain(specs(few));
-    more.for_each(|spec| {
+    for spec in more {
         if !members.contains(&spec) {
-            members.push(spec)
+            members.push(spec);
         }
-    });
+    }
     members
 }
 

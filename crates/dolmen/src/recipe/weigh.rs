@@ -197,12 +197,11 @@ impl WeighRecipe {
         if !T::HAS_TARGET {
             return Ok(evidence);
         }
-        let held_out = match &weighed.held_out {
-            Some(held_out) => Some(held_out.clone()),
-            None => {
-                let combiners = self.combiners(Catalogue::standard())?;
-                self.try_out(matrix, x, &combiners, run)?.held_out().cloned()
-            }
+        let held_out = if let Some(held_out) = &weighed.held_out {
+            Some(held_out.clone())
+        } else {
+            let combiners = self.combiners(Catalogue::standard())?;
+            self.try_out(matrix, x, &combiners, run)?.held_out().cloned()
         };
         Ok(match held_out {
             Some(held_out) => evidence.with_held_out(matrix, &held_out),
