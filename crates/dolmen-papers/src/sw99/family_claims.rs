@@ -203,7 +203,7 @@ impl Family<'_> {
             let by = with_error(&lead(*least), 2);
             let (k, other, m) = *least;
             let (own, other, k) = (METHODS[m], METHODS[other], self.ks[k]);
-            evidence += &format!("; with K = {k} {own} is ahead of {other} by {by}");
+            evidence = format!("{evidence}; with K = {k} {own} is ahead of {other} by {by}");
         }
         Claim::found(text, finding, evidence).holds_if(ORDER_RULE)
     }
