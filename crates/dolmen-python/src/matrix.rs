@@ -35,7 +35,7 @@ impl From<recipe::Matrix> for Matrix {
 /// The best combination of a matrix's members.
 #[pyclass(frozen)]
 pub(crate) struct Weighed {
-    weighed: recipe::Weighed,
+    found: recipe::Weighed,
     /// What it was found from: pictures of single rows' predictions need them once more.
     matrix: Arc<recipe::Matrix>,
     recipe: WeighRecipe,
@@ -45,14 +45,13 @@ pub(crate) struct Weighed {
 impl Weighed {
     /// Weights, gains, the certificate.
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        python(py, &self.weighed.report)
+        python(py, &self.found.report)
     }
 
     /// The combined predictions, column by column; classes by their numbers.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
-        for (name, column) in
-            self.weighed.predictions.iter().flat_map(dolmen::table::Table::columns)
+        for (name, column) in self.found.predictions.iter().flat_map(dolmen::table::Table::columns)
         {
             match column {
                 Column::Numeric(values) => {
@@ -68,17 +67,17 @@ impl Weighed {
 
     /// A picture, as SVG.
     fn draw(&self, py: Python<'_>, look: Look) -> PyResult<String> {
-        let Self { weighed, matrix, recipe } = self;
+        let Self { found, matrix, recipe } = self;
         let drawn = py.detach(|| {
-            let evidence = recipe.judge(matrix, None, weighed, &Run::new(recipe.seed))?;
-            pictures::of_weighing(&weighed.report, &evidence, look)
+            let evidence = recipe.judge(matrix, None, found, &Run::new(recipe.seed))?;
+            pictures::of_weighing(&found.report, &evidence, look)
         });
         drawn.map_err(|error| raised(py, error))
     }
 
     /// A short summary for notebooks.
     fn summary_html(&self) -> String {
-        pictures::summary_of_weighing(&self.weighed.report)
+        pictures::summary_of_weighing(&self.found.report)
     }
 }
 
@@ -229,8 +228,8 @@ impl Matrix {
                 Some(table) => Apply::Further(table.read(&ReadOptions::default())?),
                 None => Apply::Same,
             };
-            let weighed = recipe.weigh(&matrix, None, apply, run)?;
-            Ok(Weighed { weighed, matrix, recipe })
+            let found = recipe.weigh(&matrix, None, apply, run)?;
+            Ok(Weighed { found, matrix, recipe })
         })
     }
 }
