@@ -103,7 +103,7 @@ def run(program: Path, *arguments: Any) -> str:
 
 def peers(task: str, rows: int) -> list[tuple[str, Any]]:
     """The members' counterparts."""
-    from sklearn import ensemble, linear_model, naive_bayes, neighbors, neural_network, svm
+    from sklearn import compose, ensemble, linear_model, naive_bayes, neighbors, neural_network, preprocessing, svm
 
     network = {"hidden_layer_sizes": (32,), "early_stopping": True, "random_state": 0}
     if task == "classes":
@@ -119,6 +119,11 @@ def peers(task: str, rows: int) -> list[tuple[str, Any]]:
         ]
         machine: Any = svm.SVC(probability=True, random_state=0)
     else:
+
+        def scaled(model: Any) -> Any:
+            # Steps of a network and the margin of support vectors are in units of the target.
+            return compose.TransformedTargetRegressor(model, transformer=preprocessing.StandardScaler())
+
         members = [
             ("ridge", linear_model.RidgeCV(np.logspace(-3, 3, 13))),
             ("neighbours 5", neighbors.KNeighborsRegressor(5)),
@@ -126,9 +131,9 @@ def peers(task: str, rows: int) -> list[tuple[str, Any]]:
             ("forest", ensemble.RandomForestRegressor(200, max_features=1 / 3, random_state=0)),
             ("extra trees", ensemble.ExtraTreesRegressor(200, random_state=0)),
             ("boosting", ensemble.HistGradientBoostingRegressor(random_state=0)),
-            ("network", neural_network.MLPRegressor(**network)),
+            ("network", scaled(neural_network.MLPRegressor(**network))),
         ]
-        machine = svm.SVR()
+        machine = scaled(svm.SVR())
     return members + ([("svm", machine)] if rows <= MANY_ROWS else [])
 
 

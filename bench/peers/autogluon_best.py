@@ -17,7 +17,8 @@ def main() -> None:
     else:
         kind, metric = "regression", "root_mean_squared_error"
     predictor = TabularPredictor(target, problem_type=kind, eval_metric=metric, path=str(folder / "models"), verbosity=0)
-    predictor.fit(train, presets="best_quality", time_limit=seconds)
+    # What finds out whether to stack needs `ray`; without it the layers are those of the time there is.
+    predictor.fit(train, presets="best_quality", time_limit=seconds, dynamic_stacking=False)
     said = predictor.predict_proba(test) if task == "classes" else predictor.predict(test).to_frame()
     said.to_csv(folder / "said.csv", index=False)
 

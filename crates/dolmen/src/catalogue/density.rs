@@ -35,8 +35,7 @@ impl Catalogued for Density {
     section_of!(density);
 
     /// A ladder of kernels (their matrix costs the square of the rows: not for many; and they need whole rows), mixtures of growing size as far as
-    /// the rows feed them, full and diagonal, and an averaged mixture (not where values of more than 16 columns are missing: EM then takes
-    /// a hundred times as long, and ten fits on every fold are minutes). Of more than 64 columns, full covariances are left out
+    /// the rows feed them: of normal components, full and diagonal, and of Student's t with heavy tails, for rows far out. Of more than 64 columns, full covariances are left out
     /// where rows do not feed them or the work (rows x columns^2 x components) is beyond 1e10, and diagonal ones are fed
     /// by ten rows a component.
     fn usual_members(x: Rows<'_>) -> Vec<Spec> {
@@ -54,11 +53,8 @@ impl Catalogued for Density {
         members.push(format!("mixture(components={full:?})"));
         if !diagonal.is_empty() {
             members.push(format!("mixture(components={diagonal:?}, covariance=diagonal)"));
-            if columns <= MOST_WITH_GAPS || !has_missing(x) {
-                let k = full.last().copied().unwrap_or(1).min(4);
-                members.push(format!("averaged(of=mixture(components={k}), fits=10)"));
-            }
         }
+        members.push(format!("mixture(components={full:?}, freedom=4)"));
         specs(&members)
     }
 
@@ -68,7 +64,8 @@ impl Catalogued for Density {
         specs(&[format!("mixture(components=[1, 2, 4]{shape})")])
     }
 
-    /// Beside the usual ones: mixtures of more components as far as the rows feed them, and more of them averaged.
+    /// Beside the usual ones: mixtures of more components as far as the rows feed them, and averaged ones (not where values of more than 16 columns
+    /// are missing: EM then takes a hundred times as long, and ten fits on every fold are minutes).
     fn best_members(x: Rows<'_>) -> Vec<Spec> {
         let mut members = Self::usual_members(x);
         if x.width() > WIDE {
@@ -81,8 +78,13 @@ impl Catalogued for Density {
                 members.extend(specs(&[format!("mixture(components={counts:?}{shape})")]));
             }
         }
-        if fed(&8) {
-            members.extend(specs(&["averaged(of=mixture(components=8), fits=10)"]));
+        if x.width() <= MOST_WITH_GAPS || !has_missing(x) {
+            let averaged = |k: &usize| {
+                let of = |more: &str| format!("averaged(of=mixture(components={k}{more}), fits=10)");
+                [of(""), of(", freedom=4")]
+            };
+            let counts: Vec<usize> = [4, 8].into_iter().filter(fed).collect();
+            members.extend(specs(&counts.iter().flat_map(averaged).collect::<Vec<_>>()));
         }
         members
     }

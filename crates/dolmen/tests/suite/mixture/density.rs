@@ -45,11 +45,10 @@ fn models(columns: usize) -> Vec<Model> {
     let x = rows(150, columns);
     let sample = Sample::<Density>::new(x.rows(), &()).unwrap();
     let mut models: Vec<Model> = Vec::new();
-    for covariance in
-        [Covariance::Full, Covariance::Tied, Covariance::Diagonal, Covariance::Spherical]
-    {
-        let learner =
-            GaussianMixture { components: OneOrMany::One(3), covariance, ..Default::default() };
+    let kinds = [Covariance::Full, Covariance::Tied, Covariance::Diagonal, Covariance::Spherical];
+    for (covariance, freedom) in kinds.into_iter().flat_map(|kind| [(kind, None), (kind, Some(30.0))]) {
+        let components = OneOrMany::One(3);
+        let learner = GaussianMixture { components, covariance, freedom, ..Default::default() };
         models.extend(learner.fit(&sample, &run()).unwrap());
     }
     models.extend(Gaussian::default().fit(&sample, &run()).unwrap());

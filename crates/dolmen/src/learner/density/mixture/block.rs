@@ -35,6 +35,8 @@ pub(super) struct Block {
     total: Vec<f64>,
     /// Log joint densities, then roots of weighted responsibilities, component after component.
     shares: Vec<f64>,
+    /// The roots of the rows' pulls at each component; empty if all pull alike.
+    pulls: Vec<f64>,
     /// Room for a group's deviations from a mean.
     deviations: Vec<f64>,
     /// Room for rows with their missing values filled in.
@@ -56,6 +58,7 @@ impl Block {
             ln_p: vec![0.0; capacity],
             total: vec![0.0; capacity],
             shares: vec![0.0; components * capacity],
+            pulls: Vec::new(),
             deviations: vec![0.0; dimension.next_multiple_of(2) * GROUP],
             completed: Vec::new(),
             zero: vec![0.0; dimension],
@@ -130,10 +133,13 @@ impl Block {
     /// Log joint densities of the rows, component after component.
     pub(super) fn log_joint(&mut self, densities: &Densities) {
         let z = &self.z[..densities.dimension() * self.rows];
-        for (component, share) in self.shares.chunks_exact_mut(self.rows).enumerate() {
-            if component < densities.components() {
-                densities.log_joint(component, z, &mut self.deviations, share);
-            }
+        let pulls = if densities.has_pulls() { self.shares.len() } else { 0 };
+        self.pulls.resize(pulls, 1.0);
+        let mut pulls = self.pulls.chunks_exact_mut(self.rows);
+        let shares = self.shares.chunks_exact_mut(self.rows).take(densities.components());
+        for (component, share) in shares.enumerate() {
+            let pulls = pulls.next().unwrap_or_default();
+            densities.log_joint(component, z, &mut self.deviations, share, pulls);
         }
     }
 
@@ -165,6 +171,12 @@ impl Block {
         &self.shares[component * self.rows..][..self.rows]
     }
 
+    /// The roots of the pulls of one component's rows, if they differ; padded.
+    fn pulls(&self, component: usize) -> Option<&[f64]> {
+        let all = (!self.pulls.is_empty()).then_some(&self.pulls);
+        all.map(|pulls| &pulls[component * self.rows..][..self.rows])
+    }
+
     /// Gives every row to one component.
     pub(super) fn assign(&mut self, labels: &[u32]) {
         self.shares.fill(0.0);
@@ -177,7 +189,8 @@ impl Block {
     pub(super) fn add_moments(&self, normals: &Normals, moments: &mut Moments) {
         let z = &self.z[..self.dimension * self.rows];
         for component in 0..normals.components() {
-            moments.add(component, z, normals.mean(component), self.shares(component));
+            let (mean, shares) = (normals.mean(component), self.shares(component));
+            moments.add(component, z, mean, shares, self.pulls(component));
         }
     }
 
@@ -194,8 +207,10 @@ impl Block {
             let mean = completion.densities.mean(component);
             let completed = &mut self.completed[..used];
             moments::complete(&self.z, mean, pattern, regression, self.rows, completed);
-            let shares = &self.shares[component * self.rows..][..self.rows];
-            let mass = moments.add(component, completed, &self.zero, shares);
+            let (completed, shares) = (&self.completed[..used], self.shares(component));
+            let pulls = self.pulls(component);
+            // What is left open has a spread that does not depend on the pull (Liu1999).
+            let mass = moments.add(component, completed, &self.zero, shares, pulls);
             moments.add_residual(component, mass, &pattern.missing, &regression.residual);
         }
     }

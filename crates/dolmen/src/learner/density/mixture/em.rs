@@ -65,7 +65,10 @@ enum Stage {
 impl Ascent {
     pub(super) fn new(prior: Prior, stop: Stop, begin: Begin) -> Self {
         let stage = match begin {
-            Begin::At(normals) => Stage::At { normals, iteration: 0, before: None },
+            Begin::At(normals) => {
+                let normals = Normals { freedom: prior.freedom, ..normals };
+                Stage::At { normals, iteration: 0, before: None }
+            }
             begin => Stage::Begin(begin),
         };
         Self { prior, stop, stage }

@@ -10,7 +10,7 @@
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
 
-use super::normals::{Factors, Normals, Shape, ln_normaliser};
+use super::normals::{Factors, Normals, Shape, Tail};
 use crate::math::lane;
 
 /// Rows that are worked on together.
@@ -23,7 +23,8 @@ pub(crate) struct Densities {
     /// Columns, padded to an even number.
     columns: usize,
     diagonal: bool,
-    /// Per component `ln kappa - d/2 ln(2 pi) - 1/2 ln |Sigma|`.
+    tail: Tail,
+    /// Per component `ln kappa - d/2 ln(2 pi) - 1/2 ln |Sigma|`, or what it is for Student's t.
     constants: Vec<f64>,
     /// Per component the mean.
     means: Vec<f64>,
@@ -46,12 +47,14 @@ impl Densities {
             dimension: d,
             columns,
             diagonal,
+            tail: Tail::new(d, normals.freedom),
             constants: Vec::with_capacity(normals.components()),
             means: normals.means.clone(),
             factors: Vec::new(),
         };
         for k in 0..normals.components() {
-            let constant = normals.weights[k].ln() + ln_normaliser(d) + factors.ln_root(k, d);
+            let normaliser = prepared.tail.ln_normaliser();
+            let constant = normals.weights[k].ln() + normaliser + factors.ln_root(k, d);
             prepared.constants.push(constant);
             let w = factors.of(k);
             if diagonal {
@@ -72,6 +75,7 @@ impl Densities {
             dimension,
             columns: dimension.next_multiple_of(2),
             diagonal: true,
+            tail: Tail::new(dimension, None),
             constants: vec![0.0; centres.len() / dimension],
             means: centres.to_vec(),
             factors: vec![1.0; centres.len()],
@@ -93,16 +97,38 @@ impl Densities {
         &self.means[component * self.dimension..][..self.dimension]
     }
 
+    /// Whether rows pull at the components more or less strongly.
+    pub(super) fn has_pulls(&self) -> bool {
+        self.tail.heavy().is_some()
+    }
+
     /// `ln kappa_i N(z | mu_i, Sigma_i)` of every row of a block for one component; `deviations` is room for its columns,
-    /// padded to an even number, of [`GROUP`](super::block::GROUP) rows.
+    /// padded to an even number, of [`GROUP`](super::block::GROUP) rows. Of Student's t also the roots of the rows' pulls.
     pub(super) fn log_joint(
         &self,
         component: usize,
         z: &[f64],
         deviations: &mut [f64],
         out: &mut [f64],
+        pulls: &mut [f64],
     ) {
-        let (mean, constant) = (self.mean(component), self.constants[component]);
+        let Some((nu, power)) = self.tail.heavy() else {
+            return self.fall(component, z, self.constants[component], deviations, out);
+        };
+        self.fall(component, z, 0.0, deviations, out);
+        fall_slowly(nu, power, self.constants[component], out, pulls);
+    }
+
+    /// `constant - 1/2 |W (z - mu)|^2` of every row.
+    fn fall(
+        &self,
+        component: usize,
+        z: &[f64],
+        constant: f64,
+        deviations: &mut [f64],
+        out: &mut [f64],
+    ) {
+        let mean = self.mean(component);
         if self.diagonal {
             let factor = &self.factors[component * self.dimension..][..self.dimension];
             log_joint_diagonal(z, mean, factor, constant, out);
@@ -146,6 +172,22 @@ fn log_joint_full(
         for i in 0..WIDE {
             out[i] = constant - 0.5 * distance[i];
         }
+    }
+}
+
+/// Turns `-s/2`, `s` the squared distance, into `constant - power ln(1 + s/nu)`; the roots of the pulls `2 power / (nu + s)`.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512dq+avx512vl+avx2+fma",
+    "x86_64+avx2+fma",
+    "aarch64+neon"
+))]
+fn fall_slowly(nu: f64, power: f64, constant: f64, out: &mut [f64], pulls: &mut [f64]) {
+    const FMA: bool = target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"));
+    for (out, pull) in out.iter_mut().zip(pulls) {
+        let beyond = 1.0 - 2.0 * *out / nu;
+        let ln = if beyond < f64::INFINITY { lane::ln::<FMA>(beyond) } else { f64::INFINITY };
+        *out = constant - power * ln;
+        *pull = (2.0 * power / nu / beyond).sqrt();
     }
 }
 

@@ -1,24 +1,24 @@
 //! The fitted mixture: densities, draws, marginals, conditionals and the cdf, all in closed form.
 
 use rand::{Rng, RngExt};
-use rand_distr::StandardNormal;
+use rand_distr::{Gamma, StandardNormal};
 use serde::{Deserialize, Serialize};
 
 use super::data::Units;
 use super::expect::Densities;
-use super::normals::{Collapse, Factors, Normals, Shape};
+use super::normals::{Collapse, Factors, Normals, Shape, Tail};
 use super::pass::log_densities;
 use super::start::Given;
 use crate::error::{Error, Place, Result};
 use crate::learner::density::DensityModel;
 use crate::learner::{Diagnostics, Fitted, Series};
 use crate::learner::{Stored, check_use};
-use crate::math::log_sum_exp;
+use crate::math::{log_sum_exp, student_two_sided};
 use crate::store::{Parameters, Record, Registry};
 use crate::table::{Rows, Schema};
 use crate::task::Density;
 
-/// A mixture of normal densities, `p(x) = sum_i kappa_i N(x | mu_i, Sigma_i)`.
+/// A mixture of normal densities, `p(x) = sum_i kappa_i N(x | mu_i, Sigma_i)`, or of Student's t.
 ///
 /// A row with missing values (NaN) gets the density of the values it has, 1 if it has none.
 #[derive(Debug, Clone)]
@@ -94,6 +94,7 @@ impl FittedMixture {
     fn described(&self) -> Vec<Series> {
         let Given { weights, means, covariances } = self.parameters();
         let component = |k: usize| format!("component {}", k + 1);
+        let spread = if self.normals.freedom.is_some() { "scale" } else { "standard deviation" };
         let cells = |name: &str, value: &dyn Fn(usize, usize) -> f64| {
             let places = (0..self.components())
                 .flat_map(|k| (0..self.normals.dimension()).map(move |j| (k, j)));
@@ -110,7 +111,7 @@ impl FittedMixture {
                 is_numbered: true,
             },
             cells("mean", &|k, j| means[k][j]),
-            cells("standard deviation", &|k, j| covariances[k][j][j].sqrt()),
+            cells(spread, &|k, j| covariances[k][j][j].sqrt()),
         ]
     }
 
@@ -148,7 +149,8 @@ impl FittedMixture {
 
     /// The density of the remaining columns given some.
     ///
-    /// `p(x_r | x_g) = sum_i h_i N(x_r | mu_r + A_i (x_g - mu_g), C_i)`, `h_i` proportional to `kappa_i N(x_g | i)`.
+    /// `p(x_r | x_g) = sum_i h_i N(x_r | mu_r + A_i (x_g - mu_g), C_i)`, `h_i` proportional to `kappa_i N(x_g | i)`. Of Student's t with more degrees
+    /// of freedom, and wider the further out `x_g` is.
     pub(crate) fn condition_on(&self, given: &[(usize, f64)]) -> Result<Self> {
         let d = self.normals.dimension();
         let columns: Vec<usize> = given.iter().map(|(j, _)| *j).collect();
@@ -168,13 +170,22 @@ impl FittedMixture {
     fn condition_components(&self, given: &[usize], rest: &[usize], z: &[f64]) -> Result<Normals> {
         let marginal = self.normals.marginal(given);
         let factors = marginal.factorise().map_err(singular)?;
+        let tail = Tail::new(given.len(), self.normals.freedom);
         let mut conditional = self.normals.marginal(rest);
         conditional.covariances.clear();
+        conditional.freedom = tail.freedom_of_rest();
+        // Scales that were the same no longer are.
+        if conditional.freedom.is_some() && conditional.shape == Shape::Tied {
+            conditional.shape = Shape::Full;
+        }
         let mut logs = Vec::with_capacity(self.components());
         for k in 0..self.components() {
             let mean = marginal.mean(k).iter();
             let deviation: Vec<f64> = z.iter().zip(mean).map(|(z, mean)| z - mean).collect();
-            logs.push(self.normals.weights[k].ln() + factors.ln_density(k, &deviation));
+            let distance = factors.distance(k, &deviation);
+            let ln_density =
+                tail.ln_normaliser() + factors.ln_root(k, given.len()) + tail.ln_fall(distance);
+            logs.push(self.normals.weights[k].ln() + ln_density);
             let regression = self.normals.regress(k, given, rest, &factors);
             let rows = regression.coefficients.chunks_exact(given.len());
             let means = conditional.means[k * rest.len()..].iter_mut();
@@ -182,7 +193,8 @@ impl FittedMixture {
                 *mean += row.iter().zip(&deviation).map(|(a, v)| a * v).sum::<f64>();
             }
             if k < conditional.shape.count(self.components()) {
-                conditional.covariances.extend(regression.residual);
+                let stretch = tail.stretch(distance);
+                conditional.covariances.extend(regression.residual.iter().map(|c| c * stretch));
             }
         }
         let total = log_sum_exp(&logs);
@@ -234,6 +246,7 @@ impl Fitted<Density> for FittedMixture {
             .with("weights", weights)
             .with_array("means", &[k, d], means.concat())
             .with_array("covariances", &[k, d, d], covariances.concat().concat())
+            .with_some("freedom", self.normals.freedom)
     }
 
     /// How the fit went, and the components' weights, means and standard deviations.
@@ -274,6 +287,11 @@ impl DensityModel for FittedMixture {
             }
         }
         out.fill_with(|| rng.sample(StandardNormal));
+        if let Some(pulls) = self.normals.freedom.and_then(|nu| Gamma::new(0.5 * nu, 2.0 / nu).ok())
+        {
+            let pull: f64 = rng.sample(pulls).max(f64::MIN_POSITIVE);
+            out.iter_mut().for_each(|z| *z /= pull.sqrt());
+        }
         self.factors.spread(component, out);
         for (j, (out, mean)) in out.iter_mut().zip(self.normals.mean(component)).enumerate() {
             *out = self.units.outward(j, *out + mean);
@@ -299,7 +317,11 @@ impl DensityModel for FittedMixture {
         let z = self.units.inward(0, x);
         let below = |k: usize| {
             let y = (z - self.normals.mean(k)[0]) * self.factors.of(k)[0];
-            0.5 * libm::erfc(-y * std::f64::consts::FRAC_1_SQRT_2)
+            let Some(freedom) = self.normals.freedom else {
+                return 0.5 * libm::erfc(-y * std::f64::consts::FRAC_1_SQRT_2);
+            };
+            let beyond = 0.5 * student_two_sided(y, freedom);
+            if y > 0.0 { 1.0 - beyond } else { beyond }
         };
         Ok((0..self.components()).map(|k| self.normals.weights[k] * below(k)).sum())
     }

@@ -29,13 +29,17 @@ type Running = [f64; LANES];
 pub(super) struct Moments {
     dimension: usize,
     mass: Vec<f64>,
-    /// `sum h v`, component after component.
+    /// `sum h u`, `u` the rows' pulls.
+    pull: Vec<f64>,
+    /// `sum h u v`, component after component.
     first: Vec<Running>,
     second: Second,
     /// What missing values add to the second moments, as [`Sums`] keep them; empty until there are any.
     residual: Vec<f64>,
     /// `u` of one component, columns padded to an even number.
     u: Vec<f64>,
+    /// Room for the roots of one component's shares times pulls.
+    pulled: Vec<f64>,
 }
 
 /// `sum h v v'`, component after component.
@@ -60,6 +64,7 @@ impl Moments {
         Self {
             dimension: d,
             mass: vec![0.0; k],
+            pull: vec![0.0; k],
             first: vec![[0.0; LANES]; k * d],
             second: match normals.shape {
                 Shape::Full | Shape::Tied => Second::Full(vec![[[0.0; LANES]; 4]; k * tiles(d)]),
@@ -67,6 +72,7 @@ impl Moments {
             },
             residual: Vec::new(),
             u: vec![0.0; d.next_multiple_of(2) * rows],
+            pulled: Vec::new(),
         }
     }
 
@@ -94,11 +100,28 @@ impl Moments {
         }
     }
 
-    /// Adds a block of rows for one component; `roots` are those of its shares. Gives the component's mass in the block.
-    pub(super) fn add(&mut self, component: usize, z: &[f64], mean: &[f64], roots: &[f64]) -> f64 {
+    /// Adds a block of rows for one component; `roots` are those of its shares, `pulls` those of the rows' pulls if they differ.
+    /// Gives the component's mass in the block.
+    pub(super) fn add(
+        &mut self,
+        component: usize,
+        z: &[f64],
+        mean: &[f64],
+        roots: &[f64],
+        pulls: Option<&[f64]>,
+    ) -> f64 {
         let (d, rows) = (self.dimension, roots.len());
         let mass = bulk::dot(roots, roots);
         self.mass[component] += mass;
+        if let Some(pulls) = pulls {
+            self.pulled.clear();
+            self.pulled.extend(roots.iter().zip(pulls).map(|(root, pull)| root * pull));
+        }
+        let (roots, pull) = match pulls {
+            None => (roots, mass),
+            Some(_) => (&*self.pulled, bulk::dot(&self.pulled, &self.pulled)),
+        };
+        self.pull[component] += pull;
         let (u, padding) = self.u[..d.next_multiple_of(2) * rows].split_at_mut(d * rows);
         padding.fill(0.0);
         weigh(z, mean, roots, u, &mut self.first[component * d..][..d]);
@@ -123,6 +146,7 @@ impl Moments {
             }
         };
         sums.mass.iter_mut().zip(&self.mass).for_each(|(sum, mass)| *sum += mass);
+        sums.pull.iter_mut().zip(&self.pull).for_each(|(sum, pull)| *sum += pull);
         add(&mut sums.first, &self.first);
         sums.second.iter_mut().zip(&self.residual).for_each(|(sum, x)| *sum += x);
         match &self.second {

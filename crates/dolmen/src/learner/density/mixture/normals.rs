@@ -1,4 +1,4 @@
-//! Weighted normal components: their parameters, factors, marginals and conditionals.
+//! Weighted normal components, or with degrees of freedom those of Student's t: their parameters, factors, marginals and conditionals.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ pub(crate) enum Shape {
     Diagonal,
 }
 
-/// Components `sum_i kappa_i N(x | mu_i, Sigma_i)`.
+/// Components `sum_i kappa_i N(x | mu_i, Sigma_i)`; with degrees of freedom `sum_i kappa_i t(x | mu_i, Sigma_i, nu)`, whose Sigma are scales.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Normals {
     pub(super) dimension: usize,
@@ -33,6 +33,9 @@ pub(crate) struct Normals {
     /// Sigma_i, one after the other, as the shape says.
     #[serde(with = "crate::store::floats")]
     pub(super) covariances: Vec<f64>,
+    /// nu, if they are Student's t.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) freedom: Option<f64>,
 }
 
 /// The inverse Cholesky factors W of covariances: `Sigma^-1 = W' W`; reciprocal deviations for diagonal ones.
@@ -123,6 +126,7 @@ impl Normals {
             && Some(self.means.len()) == k.checked_mul(d)
             && Some(self.covariances.len()) == self.covariance_numbers()
             && self.means.iter().all(|m| m.is_finite())
+            && self.freedom.is_none_or(|freedom| freedom.is_finite() && freedom > 0.0)
             && are_shares(&self.weights)
     }
 
@@ -184,6 +188,7 @@ impl Normals {
             weights: self.weights.clone(),
             means,
             covariances,
+            freedom: self.freedom,
         }
     }
 
@@ -262,11 +267,9 @@ impl Factors {
         })
     }
 
-    /// `ln N(x | mu, Sigma)` of one component at a deviation `x - mu`.
-    pub(super) fn ln_density(&self, component: usize, deviation: &[f64]) -> f64 {
-        let d = deviation.len();
-        let distance: f64 = self.times(component, deviation).map(|y| y * y).sum();
-        ln_normaliser(d) + self.ln_root(component, d) - 0.5 * distance
+    /// `(x - mu)' Sigma^-1 (x - mu)` of one component at a deviation `x - mu`.
+    pub(super) fn distance(&self, component: usize, deviation: &[f64]) -> f64 {
+        self.times(component, deviation).map(|y| y * y).sum()
     }
 
     /// Replaces `z` by `Sigma^1/2 z`: standard normal numbers become deviations from the mean.
@@ -284,9 +287,55 @@ impl Factors {
     }
 }
 
-/// `-d/2 ln(2 pi)`.
-pub(super) fn ln_normaliser(dimension: usize) -> f64 {
-    -0.5 * dimension as f64 * LN_TWO_PI
+/// How densities fall with the squared distance `s = (x - mu)' Sigma^-1 (x - mu)` in so many columns.
+///
+/// Normal ones are `(2 pi)^(-d/2) |Sigma|^(-1/2) exp(-s/2)`. Student's t are normal ones whose precision is divided among rows by a
+/// chi-squared number: `Gamma((nu + d)/2) / (Gamma(nu/2) (nu pi)^(d/2)) |Sigma|^(-1/2) (1 + s/nu)^(-(nu + d)/2)` (PeelMcLachlan2000,
+/// eq. 8). Given a row, that number is `(nu + d) / (nu + s)` on average: by so much it pulls, and far-out rows pull little.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Tail {
+    dimension: f64,
+    freedom: Option<f64>,
+}
+
+impl Tail {
+    pub(super) fn new(dimension: usize, freedom: Option<f64>) -> Self {
+        Self { dimension: dimension as f64, freedom }
+    }
+
+    /// nu, and the power `(nu + d)/2` by which the density falls; `None` for normal ones.
+    pub(super) fn heavy(self) -> Option<(f64, f64)> {
+        self.freedom.map(|nu| (nu, 0.5 * (nu + self.dimension)))
+    }
+
+    /// The logarithm of the density's factor that depends on neither `s` nor Sigma.
+    pub(super) fn ln_normaliser(self) -> f64 {
+        match self.heavy() {
+            None => -0.5 * self.dimension * LN_TWO_PI,
+            Some((nu, power)) => {
+                let scale = 0.5 * self.dimension * (nu * std::f64::consts::PI).ln();
+                libm::lgamma(power) - libm::lgamma(0.5 * nu) - scale
+            }
+        }
+    }
+
+    /// The degrees of freedom of other columns given these.
+    pub(super) fn freedom_of_rest(self) -> Option<f64> {
+        self.freedom.map(|nu| nu + self.dimension)
+    }
+
+    /// By what the scale of other columns grows given these at a distance: the inverse of the pull.
+    pub(super) fn stretch(self, distance: f64) -> f64 {
+        self.freedom.map_or(1.0, |nu| (nu + distance) / (nu + self.dimension))
+    }
+
+    /// The logarithm of the factor that depends on `s`.
+    pub(super) fn ln_fall(self, distance: f64) -> f64 {
+        match self.heavy() {
+            None => -0.5 * distance,
+            Some((nu, power)) => -power * (distance / nu).ln_1p(),
+        }
+    }
 }
 
 /// The entry of a component in an array of one entry per component, or of one for all.

@@ -56,7 +56,7 @@ pub enum Schedule {
     Sw99,
 }
 
-/// Gaussian mixtures fitted by MAP-EM.
+/// Mixtures of normal components, or of Student's t, fitted by MAP-EM.
 ///
 /// The prior's values (`beta`, `mu0`, `b`) and the objective in the diagnostics speak of the data as they are fitted:
 /// standardised, unless `standardise` is off. Means and covariances of the fitted model are in the units of the data.
@@ -84,6 +84,10 @@ pub struct GaussianMixture {
     pub components: OneOrMany<usize>,
     /// Which covariance matrices the components may have.
     pub covariance: Covariance,
+    /// Degrees of freedom of components that are Student's t, 0.1 to 10 000: few make heavy tails, in which rows far out cost little and
+    /// pull little. Covariances are then scales. Normal components if absent.
+    #[schemars(extend("minimum" = 0.1, "maximum" = 1e4))]
+    pub freedom: Option<f64>,
     /// The one knob of the prior, `B = beta I`: larger is smoother. A list is a choice, made by validation. With 0 nothing
     /// keeps a component from collapsing on a few rows; a start on which that happens counts as failed.
     #[schemars(extend("minimum" = 0.0))]
@@ -125,6 +129,7 @@ impl Default for GaussianMixture {
         Self {
             components: OneOrMany::One(4),
             covariance: Covariance::Full,
+            freedom: None,
             beta: OneOrMany::One(0.01),
             validation: 0.2,
             gamma: 1.0,
@@ -158,6 +163,10 @@ impl GaussianMixture {
         for &beta in self.beta.values() {
             demand(beta >= 0.0 && beta.is_finite(), "beta", "at least 0", beta)?;
         }
+        if let Some(freedom) = self.freedom {
+            let is_fine = (0.1..=1e4).contains(&freedom);
+            demand(is_fine, "freedom", "between 0.1 and 10 000", freedom)?;
+        }
         let share = self.validation;
         demand(share > 0.0 && share < 1.0, "validation", "between 0 and 1", share)?;
         demand(self.gamma >= 1.0 && self.gamma.is_finite(), "gamma", "at least 1", self.gamma)?;
@@ -177,6 +186,7 @@ impl GaussianMixture {
     pub(super) fn prior(&self, frame: &Frame, beta: f64) -> Result<Prior> {
         let d = frame.dimension();
         let mut prior = Prior::neutral(self.covariance, d, beta);
+        prior.freedom = self.freedom;
         prior.gamma = self.gamma;
         prior.eta = self.eta;
         prior.mu0.clone_from(&frame.centre);

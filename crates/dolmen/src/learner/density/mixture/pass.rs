@@ -24,10 +24,13 @@ pub(crate) struct Sums {
     /// `n_i = sum_k h_ik`.
     #[serde(with = "crate::store::floats")]
     pub(super) mass: Vec<f64>,
-    /// `sum_k h_ik v_ik`, component after component.
+    /// `sum_k h_ik u_ik`: of normal components `u` is 1, of Student's t the pull of a row.
+    #[serde(with = "crate::store::floats")]
+    pub(super) pull: Vec<f64>,
+    /// `sum_k h_ik u_ik v_ik`, component after component.
     #[serde(with = "crate::store::floats")]
     pub(super) first: Vec<f64>,
-    /// `sum_k h_ik v_ik v_ik'`: the lower triangle of a d x d matrix, or its diagonal.
+    /// `sum_k h_ik u_ik v_ik v_ik'`: the lower triangle of a d x d matrix, or its diagonal.
     #[serde(with = "crate::store::floats")]
     pub(super) second: Vec<f64>,
     /// A component without a density for some pattern of missing values.
@@ -40,6 +43,7 @@ impl Sums {
         Self {
             log_likelihood: 0.0,
             mass: vec![0.0; k],
+            pull: vec![0.0; k],
             first: vec![0.0; k * d],
             second: vec![0.0; k * normals.shape.size(d)],
             collapse: None,
@@ -59,6 +63,7 @@ impl Accumulator for Sums {
         };
         self.log_likelihood += later.log_likelihood;
         add(&mut self.mass, &later.mass);
+        add(&mut self.pull, &later.pull);
         add(&mut self.first, &later.first);
         add(&mut self.second, &later.second);
         self.collapse = self.collapse.or(later.collapse);

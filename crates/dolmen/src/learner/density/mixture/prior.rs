@@ -13,6 +13,9 @@
 //! `loglik + sum_i [ (gamma - 1) ln kappa_i - (2a - d)/2 ln |Sigma_i| - tr(B Sigma_i^-1) - eta/2 |mu_i - mu0|^2_Sigma_i ]`.
 //! Tied, diagonal and spherical covariances maximise the same posterior over fewer matrices: the numerators and the
 //! denominators of eq. 7 are summed over what is shared, and off-diagonal entries are left out.
+//!
+//! Components of Student's t are normal ones given each row's pull `u_ik`: `h_ik u_ik` takes the place of `h_ik` in the numerators of eq. 6 and 7 and
+//! in the denominator of eq. 6, and nothing else changes (PeelMcLachlan2000, eq. 20 and 21).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,6 +53,8 @@ impl Covariance {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Prior {
     pub(super) covariance: Covariance,
+    /// The components' degrees of freedom, if they are Student's t.
+    pub(super) freedom: Option<f64>,
     /// Dirichlet parameter of the weights; 1 is neutral.
     pub(super) gamma: f64,
     /// Rows that the prior mean is worth; 0 is neutral.
@@ -67,7 +72,8 @@ impl Prior {
     pub(crate) fn neutral(covariance: Covariance, dimension: usize, beta: f64) -> Self {
         let mut b = vec![0.0; dimension * dimension];
         b.iter_mut().step_by(dimension + 1).for_each(|entry| *entry = beta);
-        Self { covariance, gamma: 1.0, eta: 0.0, mu0: vec![0.0; dimension], extra: 1.0, b }
+        let mu0 = vec![0.0; dimension];
+        Self { covariance, freedom: None, gamma: 1.0, eta: 0.0, mu0, extra: 1.0, b }
     }
 
     /// No prior: maximum likelihood.
@@ -85,7 +91,7 @@ impl Prior {
             *weight = (mass + self.gamma - 1.0) / room;
         }
         for (component, mean) in new.means.chunks_exact_mut(d).enumerate() {
-            let mass = sums.mass[component] + self.eta;
+            let mass = sums.pull[component] + self.eta;
             // A component without rows and without prior mean stays where it is.
             if mass > 0.0 {
                 let first = &sums.first[component * d..][..d];
@@ -135,7 +141,7 @@ impl Prior {
         let (mean, before) = (new.mean(component), old.mean(component));
         let first = &sums.first[component * d..][..d];
         let second = &sums.second[component * size..][..size];
-        let mass = sums.mass[component];
+        let mass = sums.pull[component];
         let entry = |i: usize, j: usize, second: f64| {
             let (step_i, step_j) = (mean[i] - before[i], mean[j] - before[j]);
             let scatter = second - first[i] * step_j - step_i * first[j] + mass * step_i * step_j;

@@ -141,6 +141,7 @@ fn about(prior: &Prior, clusters: &Clusters) -> Normals {
         weights: vec![0.0; components],
         means: clusters.centres.clone(),
         covariances: vec![0.0; shape.count(components) * shape.size(d)],
+        freedom: prior.freedom,
     }
 }
 
@@ -176,6 +177,7 @@ impl Given {
             weights: self.weights.clone(),
             means: Vec::with_capacity(components * d),
             covariances: vec![0.0; shape.count(components) * shape.size(d)],
+            freedom: None,
         };
         for mean in &self.means {
             normals.means.extend(mean.iter().enumerate().map(|(j, &x)| units.inward(j, x)));

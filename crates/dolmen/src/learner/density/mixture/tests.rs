@@ -82,6 +82,7 @@ fn components(k: usize, d: usize, shape: Shape) -> Normals {
         weights,
         means: (0..k * d).map(|e| (e as f64 * 1.7).sin() * 4.0 + 2.0).collect(),
         covariances: (0..shape.count(k)).flat_map(covariance).collect(),
+        freedom: None,
     }
 }
 
@@ -127,8 +128,17 @@ fn slow_pass(x: &Features, weights: &[f64], normals: &Normals) -> Sums {
             };
             let solved = times(&inverse, &v);
             let distance: f64 = solved.iter().zip(&v).map(|(a, b)| a * b).sum();
-            let scale = (std::f64::consts::TAU.powi(seen.len() as i32) * determinant).sqrt();
-            joint.push(normals.weights[k] * (-0.5 * distance).exp() / scale);
+            let size = seen.len() as f64;
+            let density = match normals.freedom {
+                None => (-0.5 * distance).exp() / std::f64::consts::TAU.powf(0.5 * size),
+                Some(nu) => {
+                    let gamma = |x: f64| libm::tgamma(x);
+                    let top = gamma(0.5 * (nu + size)) * (1.0 + distance / nu).powf(-0.5 * (nu + size));
+                    top / gamma(0.5 * nu) / (nu * std::f64::consts::PI).powf(0.5 * size)
+                }
+            };
+            joint.push(normals.weights[k] * density / determinant.sqrt());
+            let pull = normals.freedom.map_or(1.0, |nu| (nu + size) / (nu + distance));
             let mut deviation = vec![0.0; d];
             seen.iter().zip(&v).for_each(|(&j, v)| deviation[j] = *v);
             let cross = block(&hidden, &seen);
@@ -140,19 +150,20 @@ fn slow_pass(x: &Features, weights: &[f64], normals: &Normals) -> Sums {
                     rest[i][j] -= half.iter().zip(cross_j).map(|(a, b)| a * b).sum::<f64>();
                 }
             }
-            completions.push((deviation, rest));
+            completions.push((deviation, rest, pull));
         }
         let total: f64 = joint.iter().sum();
         sums.log_likelihood += weight * total.ln();
-        for (k, (v, rest)) in completions.iter().enumerate() {
+        for (k, (v, rest, pull)) in completions.iter().enumerate() {
             let share = weight * joint[k] / total;
             sums.mass[k] += share;
+            sums.pull[k] += share * pull;
             for i in 0..d {
-                sums.first[k * d + i] += share * v[i];
+                sums.first[k * d + i] += share * pull * v[i];
                 for j in 0..=i {
                     let find = |j: usize| hidden.iter().position(|h| *h == j);
                     let extra = find(i).zip(find(j)).map_or(0.0, |(i, j)| rest[i][j]);
-                    let product = share * (v[i] * v[j] + extra);
+                    let product = share * (pull * v[i] * v[j] + extra);
                     match normals.shape {
                         Shape::Diagonal if i == j => sums.second[k * d + i] += product,
                         Shape::Diagonal => {}
@@ -174,19 +185,21 @@ fn close(a: &[f64], b: &[f64], what: &str) {
 
 #[test]
 fn the_fused_pass_sums_what_the_definitions_say() {
-    for shape in [Shape::Full, Shape::Tied, Shape::Diagonal] {
+    let shapes = [Shape::Full, Shape::Tied, Shape::Diagonal];
+    for (shape, freedom) in shapes.into_iter().flat_map(|s| [(s, None), (s, Some(2.5))]) {
         for (d, missing) in [(1, 0.0), (2, 0.0), (3, 0.0), (4, 0.3), (5, 0.3), (5, 0.0)] {
             let x = rows(2100, d, missing, d as u64);
             let weights: Vec<f64> = (0..2100).map(|i| f64::from(i % 3) * 0.7).collect();
             let sample = Sample::<Density>::new(x.rows(), &()).unwrap().counted(&weights).unwrap();
             let frame = frame(&sample, false);
             let data = Data::new(&sample, &frame);
-            let normals = components(3, d, shape);
+            let normals = Normals { freedom, ..components(3, d, shape) };
             let densities = Densities::new(&normals, &normals.factorise().unwrap());
             let fast = pass(&data, &normals, &densities, Want::Moments).unwrap();
             let slow = slow_pass(&x, &weights, &normals);
             close(&[fast.log_likelihood], &[slow.log_likelihood], "log-likelihood");
             close(&fast.mass, &slow.mass, "mass");
+            close(&fast.pull, &slow.pull, "pull");
             close(&fast.first, &slow.first, "first moments");
             close(&fast.second, &slow.second, "second moments");
         }
@@ -220,6 +233,7 @@ proptest! {
         weighted in any::<bool>(),
         gamma in prop::sample::select(vec![1.0, 2.5]),
         eta in prop::sample::select(vec![0.0, 3.0]),
+        freedom in prop::sample::select(vec![None, Some(1.0), Some(6.0)]),
     ) {
         let kinds = [Covariance::Full, Covariance::Tied, Covariance::Diagonal, Covariance::Spherical];
         let x = rows(60, d, missing, seed);
@@ -228,7 +242,8 @@ proptest! {
         let run = Run::with_threads(seed, 1).unwrap();
         let frame = frame(&sample, true);
     let data = Data::new(&sample, &frame);
-        let prior = Prior { gamma, eta, mu0: vec![0.3; d], ..Prior::neutral(kinds[kind], d, 0.01) };
+        let neutral = Prior::neutral(kinds[kind], d, 0.01);
+        let prior = Prior { freedom, gamma, eta, mu0: vec![0.3; d], ..neutral };
         let once = Stop { tolerance: 0.0, iterations: 1 };
         let mut normals = make(&Start::Random, &data, &prior, k, &run);
         let mut before = f64::NEG_INFINITY;
@@ -244,13 +259,17 @@ proptest! {
 
 #[test]
 fn missing_values_do_not_hide_the_maximum() {
-    // At the end of EM the observed-data posterior has no slope: the next M-step changes nothing.
+    [None, Some(3.0)].into_iter().for_each(no_slope_is_left);
+}
+
+/// At the end of EM the observed-data posterior has no slope: the next M-step changes nothing.
+fn no_slope_is_left(freedom: Option<f64>) {
     let x = rows(200, 3, 0.25, 5);
     let sample = Sample::<Density>::new(x.rows(), &()).unwrap();
     let run = Run::with_threads(1, 1).unwrap();
     let frame = frame(&sample, true);
     let data = Data::new(&sample, &frame);
-    let prior = Prior::neutral(Covariance::Full, 3, 0.01);
+    let prior = Prior { freedom, ..Prior::neutral(Covariance::Full, 3, 0.01) };
     let start = make(&Start::KmeansPlusPlus, &data, &prior, 2, &run);
     let stop = Stop { tolerance: 0.0, iterations: 3000 };
     let end = climb(&data, &prior, start, stop);
