@@ -61,7 +61,7 @@ pub(super) struct Found {
 
 /// Where the search goes on within the tolerance, the share of it that a price must reach for a member to join: a member that differs from
 /// one in use by less than the tolerance may take all of its weight, and gain all of its price.
-const FAINT: f64 = 0.01;
+const FINER: f64 = 0.01;
 /// Members that all enter the working set at once; above that they are priced first.
 pub(super) const FEW_MEMBERS: usize = 32;
 /// Members that may join the working set after one pricing.
@@ -157,7 +157,7 @@ fn iterate(
         let left = options.max_iterations.saturating_sub(passes).max(1);
         let watched: &[usize] = if few { allowed } else { &[] };
         // A restricted gap well below the tolerance leaves room for the price of the others.
-        let tolerance = if best.is_some() { FAINT * wanted } else { coarse.max(0.1 * wanted) };
+        let tolerance = if best.is_some() { FINER * wanted } else { coarse.max(0.1 * wanted) };
         let restricted = {
             let polishes = polishes && coarse <= 0.1 * wanted;
             let limits = newton::Limits { tolerance, max_passes: left, polishes };
@@ -174,7 +174,7 @@ fn iterate(
         };
         let gap = largest(&prices);
         let converged = gap <= wanted;
-        let asked = if converged && polishes { FAINT * wanted } else { 0.5 * wanted };
+        let asked = if converged && polishes { FINER * wanted } else { 0.5 * wanted };
         let joined = join(view, &mut set, &x, &prices, asked);
         let stuck = !joined && gap >= previous_gap && coarse <= wanted;
         let exhausted = passes >= options.max_iterations || stuck;
