@@ -255,7 +255,7 @@ proptest! {
     }
 }
 
-/// The worst of a hundred thousand of these matrices. In some, a row of little weight hangs on a member with too much weight, and the last steps
+/// Those of these matrices on which earlier solvers failed. In some, a row of little weight hangs on a member with too much weight, and the last steps
 /// widen the gap before they close it; in others, a member outside the working set that is nearly one in it asks for less than the tolerance.
 #[test]
 fn the_hardest_matrices_are_solved() {
