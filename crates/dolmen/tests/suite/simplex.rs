@@ -8,7 +8,6 @@ use dolmen::solver::Solution;
 use dolmen::solver::problem::WeightProblem;
 use dolmen::solver::simplex::{EmOptions, LogScore, SimplexOptions};
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use serde_json::Value;
@@ -244,8 +243,7 @@ fn hard_problem(seed: u64, members: usize) -> LogScore {
 }
 
 proptest! {
-    // The same cases each time: about one in ten thousand is not solved (see the ignored test below), and would fail by chance.
-    #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1999), ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn hard_matrices_are_solved_and_em_does_no_better(seed in 0..u64::MAX, members in 1..60_usize) {
@@ -257,16 +255,17 @@ proptest! {
     }
 }
 
-/// About one in ten thousand of these matrices: rounding ends the search before the gap is closed, which the solution says, or EM does
-/// better by more than 1e-12.
+/// Those of these matrices on which earlier solvers failed. In some, a row of little weight hangs on a member with too much weight, and the last steps
+/// widen the gap before they close it; in others, a member outside the working set that is nearly one in it asks for less than the tolerance.
 #[test]
-#[ignore = "open: gaps of 2e-9 to 1e-8 remain"]
 fn the_hardest_matrices_are_solved() {
     let cases = [
         (10_150_162_406_786_708_223, 54),
         (14_912_542_961_984_478_312, 47),
         (9_660_893_561_874_702_687, 47),
         (7_742_020_842_013_666_919, 55),
+        (17_951_927_011_192_639_200, 50),
+        (10_229_933_330_015_038_721, 59),
     ];
     for (seed, members) in cases {
         let problem = hard_problem(seed, members);

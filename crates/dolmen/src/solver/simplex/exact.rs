@@ -59,6 +59,9 @@ pub(super) struct Found {
     pub(super) converged: bool,
 }
 
+/// Where the search goes on within the tolerance, the share of it that a price must reach for a member to join: a member that differs from
+/// one in use by less than the tolerance may take all of its weight, and gain all of its price.
+const FINER: f64 = 0.01;
 /// Members that all enter the working set at once; above that they are priced first.
 pub(super) const FEW_MEMBERS: usize = 32;
 /// Members that may join the working set after one pricing.
@@ -144,6 +147,8 @@ fn iterate(
     let wanted = mass * options.tolerance;
     let mut passes = 0;
     let mut previous_gap = f64::INFINITY;
+    // What is within the tolerance, where members outside the set still ask for weight.
+    let mut best: Option<Found> = None;
     // With few members all prices come with every pass; with many, a pass of its own prices them when the working set
     // is solved as well as it is known.
     let few = allowed.len() <= FEW_MEMBERS;
@@ -152,7 +157,7 @@ fn iterate(
         let left = options.max_iterations.saturating_sub(passes).max(1);
         let watched: &[usize] = if few { allowed } else { &[] };
         // A restricted gap well below the tolerance leaves room for the price of the others.
-        let tolerance = coarse.max(0.1 * wanted);
+        let tolerance = if best.is_some() { FINER * wanted } else { coarse.max(0.1 * wanted) };
         let restricted = {
             let polishes = polishes && coarse <= 0.1 * wanted;
             let limits = newton::Limits { tolerance, max_passes: left, polishes };
@@ -168,15 +173,27 @@ fn iterate(
             price(view, &x, allowed)
         };
         let gap = largest(&prices);
-        let joined = join(view, &mut set, &x, &prices, wanted);
         let converged = gap <= wanted;
+        let asked = if converged && polishes { FINER * wanted } else { 0.5 * wanted };
+        let joined = join(view, &mut set, &x, &prices, asked);
         let stuck = !joined && gap >= previous_gap && coarse <= wanted;
         let exhausted = passes >= options.max_iterations || stuck;
-        if converged || exhausted {
-            return Found { weights: x, objective, gap: gap / mass, iterations: passes, converged };
+        if let Some(best) = best.take_if(|best: &mut Found| best.gap * mass <= gap) {
+            return Found { iterations: passes, ..best };
         }
+        let found = |weights: Vec<f64>| Found {
+            weights,
+            objective,
+            gap: gap / mass,
+            iterations: passes,
+            converged,
+        };
+        if exhausted || (converged && !(polishes && joined)) {
+            return found(x);
+        }
+        best = converged.then(|| found(x.clone()));
         previous_gap = gap;
-        coarse = if joined { 0.02 * gap.min(coarse) } else { 0.0 };
+        coarse = if joined && !converged { 0.02 * gap.min(coarse) } else { 0.0 };
     }
 }
 
@@ -226,15 +243,15 @@ pub(super) fn priced(
     allowed.iter().copied().zip(pulls.into_iter().map(|p| p - mean)).collect()
 }
 
-/// Keeps the members in use and lets wanted others join; says whether any did.
+/// Keeps the members in use and lets others join whose price is above what is asked; says whether any did.
 fn join(
     view: &View<'_>,
     set: &mut Vec<usize>,
     x: &[f64],
     prices: &[(usize, f64)],
-    tolerance: f64,
+    asked: f64,
 ) -> bool {
-    let is_wanted = |(m, price): &(usize, f64)| *price > 0.5 * tolerance && !set.contains(m);
+    let is_wanted = |(m, price): &(usize, f64)| *price > asked && !set.contains(m);
     let wanted: Vec<(usize, f64)> = prices.iter().copied().filter(is_wanted).collect();
     let joining = dearest(champions(view, wanted), JOINING);
     let joined = !joining.is_empty();

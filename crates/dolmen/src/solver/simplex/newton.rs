@@ -9,6 +9,8 @@
 //! and whenever Newton makes no headway; a member without weight, which EM cannot raise, is given some (a vertex step).
 //! Each of them raises the objective whatever the matrix is like: the method converges from anywhere.
 
+use std::mem;
+
 use super::pass::{Evaluate, Moments};
 use crate::math::{Gram, first_largest, nonnegative};
 
@@ -73,6 +75,7 @@ pub(super) fn solve<E: Evaluate>(
     let mut passes = 1;
     let mut gap = problem.gap(&here);
     let mut fall = 1.0;
+    let mut dark = InTheDark { violation: f64::INFINITY, best: None };
     let mut far = gap > WIDE_GAP * problem.mass;
     while gap > limits.tolerance && passes < limits.max_passes {
         if far {
@@ -91,11 +94,15 @@ pub(super) fn solve<E: Evaluate>(
         let renew = gap * expected_fall * expected_fall > limits.tolerance;
         let (next, used, length) = problem.advance(&here, &step, limits.max_passes - passes, renew);
         passes += used;
-        let better = next.filter(|next| !step.in_the_dark || problem.gap(next) < gap);
+        let better = next.filter(|next| !step.in_the_dark || dark.accepts(&problem, &here, next));
         match better {
             Some(next) => {
                 let next_gap = problem.gap(&next);
-                (fall, gap, here) = ((next_gap / gap).min(1.0), next_gap, next);
+                let before = mem::replace(&mut here, next);
+                if step.in_the_dark && next_gap > gap {
+                    dark.keep(before, gap);
+                }
+                (fall, gap) = ((next_gap / gap).min(1.0), next_gap);
                 fresh = renew;
                 far = length < SHORT || gap > WIDE_GAP * problem.mass;
             }
@@ -108,7 +115,9 @@ pub(super) fn solve<E: Evaluate>(
         }
         curvature = here.moments.curvature.take().unwrap_or(curvature);
     }
-    if limits.polishes && gap <= limits.tolerance {
+    if let Some((left, _)) = dark.best.filter(|(_, left)| *left < gap) {
+        here = left;
+    } else if limits.polishes && gap <= limits.tolerance {
         here = problem.polished(here, curvature, fresh, limits, &mut passes);
     }
     Restricted {
@@ -117,6 +126,36 @@ pub(super) fn solve<E: Evaluate>(
         gradient: here.moments.gradient,
         objective: here.moments.objective,
         passes,
+    }
+}
+
+/// Judges steps that gain less than the objective can resolve.
+///
+/// The gap alone is no measure of them: it is that of the dearest member, and does not see a member that has too much weight. Where a row of
+/// little weight hangs on such a member, the step that mends it widens the gap by the square of what it mends, and the next one closes it.
+struct InTheDark {
+    /// The least violation of the conditions of an optimum so far.
+    violation: f64,
+    /// The point of the smallest gap that was left for one of a wider gap, and its gap.
+    best: Option<(Point, f64)>,
+}
+
+impl InTheDark {
+    /// Whether the gap falls, or the least violation so far is halved, which cannot go on for ever.
+    fn accepts<E: Evaluate>(
+        &mut self,
+        problem: &Problem<'_, E>,
+        here: &Point,
+        next: &Point,
+    ) -> bool {
+        self.violation = self.violation.min(problem.violation(here));
+        problem.gap(next) < problem.gap(here) || problem.violation(next) < 0.5 * self.violation
+    }
+
+    fn keep(&mut self, point: Point, gap: f64) {
+        if self.best.as_ref().is_none_or(|(_, best)| gap < *best) {
+            self.best = Some((point, gap));
+        }
     }
 }
 
@@ -181,6 +220,13 @@ impl<'a, E: Evaluate> Problem<'a, E> {
         here.pull.iter().copied().fold(f64::NEG_INFINITY, f64::max) - self.mass
     }
 
+    /// The largest violation of the conditions of an optimum: a member with weight pulls as strongly as the mass, none more strongly.
+    fn violation(&self, here: &Point) -> f64 {
+        let slack = here.pull.iter().map(|pull| pull - self.mass).zip(&here.inside);
+        let violations = slack.map(|(slack, x)| if *x > 0.0 { slack.abs() } else { slack });
+        violations.fold(0.0, |most, v| if v.is_nan() { f64::INFINITY } else { most.max(v) })
+    }
+
     /// The smallest rise of the objective that is not rounding.
     fn resolution(&self, here: &Point) -> f64 {
         16.0 * f64::EPSILON * (self.mass + here.value.abs())
@@ -225,7 +271,7 @@ impl<'a, E: Evaluate> Problem<'a, E> {
     /// The next point, and the passes used: halves the step until the objective rises by a part of what was promised.
     ///
     /// What a step promises is about the square of the gap: soon less than the objective can resolve. Then the full step
-    /// is taken on trust.
+    /// is tried alone, and [`InTheDark`] judges it.
     fn advance(
         &self,
         here: &Point,
