@@ -17,36 +17,31 @@ partitions, the sums are merged in the order of the partitions, and the result i
 from __future__ import annotations
 
 import contextlib
-import functools
 import glob
 import os
 import re
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from . import _dolmen, _rows
+from ._cluster import REFUSALS, RETRIES, Asked, mapped, shared
 from ._estimator import ELSEWHERE
 from ._learner import spec_of
+from ._tasks import Workers
 from .errors import DataError, DolmenError, FileError
 from .recipe import estimator_of
 
 __all__ = ["fit", "predict", "score", "workers"]
 
-# How often a task is tried again when its worker is lost.
-RETRIES = 3
 # Memory for the sample, if nothing is said: the client's own.
 MEMORY = "1G"
 # Of its memory a worker keeps so much of the files that it has read, for the next pass; without a limit so many bytes.
 KEPT_SHARE, KEPT_BYTES = 0.25, 1_000_000_000
-# What a worker answers instead of failing: it would fail again, and be told with its traceback for every block and trial.
-REFUSALS = (DolmenError, FileNotFoundError, TypeError, ValueError)
-# Outcomes are brought in so many at a time, or so many bytes.
-AT_ONCE, BYTES_AT_ONCE = 32, 32_000_000
 
 
 def fit(
@@ -79,8 +74,8 @@ def fit(
         given["combiners"] = given.pop("combiner")
     if "combiners" in given:
         given["combiners"] = _listed(given["combiners"])
-    shared = {"recipe": given, "manner": _rows.manner(n_jobs)}
-    asked = _Asked(client)
+    of_all = {"recipe": given, "manner": _rows.manner(n_jobs)}
+    asked = Asked(client)
     try:
         # Files are read by the worker that keeps them; what they hold goes nowhere else.
         files = iter(client.map(_File, [block for block in blocks if isinstance(block, str)], pure=False, retries=RETRIES))
@@ -90,11 +85,11 @@ def fit(
         if not present:
             raise DataError("there are no rows: all blocks are empty")
         blocks, layouts = [blocks[at] for at in present], [layouts[at] for at in present]
-        shared["layout"] = layout = _merged(layouts, present, data)
+        of_all["layout"] = layout = _merged(layouts, present, data)
         firsts = np.concatenate([[0], np.cumsum([own.rows for own in layouts])[:-1]]).tolist()
 
         def ask(work: bytes) -> Iterator[bytes]:
-            return asked.one_by_one(asked.map(_work, blocks, firsts, work=work, **shared))
+            return asked.one_by_one(asked.map(_work, blocks, firsts, work=work, **of_all))
 
         model = _dolmen.fit_blocks(given, layout, ask, _rows.manner(None))
     except DolmenError:
@@ -148,7 +143,7 @@ def predict(estimator: Any, data: Any, method: str | None = None, *, client: Any
         return data.map_partitions(call, meta=_shape_of(call, data._meta_nonempty))
     if not hasattr(data, "map_blocks"):
         client = _client(client)
-        return _map(client, _predict, _blocks(data, client), call=call)
+        return mapped(client, _predict, _blocks(data, client), call=call)
     if data.ndim != 2:
         raise ValueError(f"the array must have two dimensions, rows and columns, but has {data.ndim}")
     data = data.rechunk({1: -1})
@@ -166,7 +161,7 @@ def score(estimator: Any, data: Any, target: str | None = None, *, client: Any =
     if target is None and hasattr(estimator, "predict"):
         raise ValueError("target must name the column of the truth, which is held against what the estimator predicts")
     client = _client(client)
-    asked = _Asked(client)
+    asked = Asked(client)
     found = asked.all(asked.map(_score, _blocks(data, client), estimator=estimator, target=target))
     sums = [part for part in found if part is not None]
     if not sums:
@@ -180,131 +175,11 @@ def workers(client: Any = None) -> Iterator[Any]:
 
     The rows go to each worker once. The model is the one that this process would fit, bit for bit; a worker that is lost costs its tasks only.
     """
-    token = ELSEWHERE.set(_Workers(_client(client)))
+    token = ELSEWHERE.set(Workers(_client(client)))
     try:
         yield
     finally:
         ELSEWHERE.reset(token)
-
-
-class _Workers:
-    """Those who do the fits of stacks."""
-
-    # As many members are asked for at a time as there are threads, which only wait here.
-    threads = 16
-
-    def __init__(self, client: Any) -> None:
-        self.client = client
-
-    def doer(self, *fit: Any) -> _Doer:
-        """Sends the rows to the cluster; what is called with the tasks."""
-        return _Doer(self.client, _Fit(*fit))
-
-
-class _Doer:
-    """Who does the tasks of one fit."""
-
-    def __init__(self, client: Any, fit: _Fit) -> None:
-        self.client, self.asked = client, _Asked(client)
-        try:
-            self.sent = _shared(client, fit)
-        except Exception as error:
-            raise TypeError(_unsendable(fit, error)) from error
-
-    def __call__(self, tasks: list[bytes]) -> list[bytes]:
-        return self.asked.all(self.asked.noted(self.client.map(_task, tasks, fit=self.sent, pure=False, retries=RETRIES)))
-
-    def stop(self) -> None:
-        """Nobody waits for the tasks any more."""
-        self.asked.stop()
-
-
-class _Asked:
-    """What is asked of the cluster for one fit: no task outlives it."""
-
-    def __init__(self, client: Any) -> None:
-        self.client = client
-        self.futures: weakref.WeakSet[Any] = weakref.WeakSet()
-        self.heard: Exception | None = None
-        """What a worker raised."""
-        self._lock, self._stopped = threading.Lock(), False
-
-    def map(self, function: Callable[..., Any], *of_blocks: list[Any], **shared: Any) -> list[Any]:
-        """A task for each block."""
-        return self.noted(_map(self.client, functools.partial(_answer, function), *of_blocks, **shared))
-
-    def noted(self, futures: list[Any]) -> list[Any]:
-        """Keeps in mind what there is to call off."""
-        with self._lock:
-            self.futures.update(futures)
-            is_late = self._stopped
-        if is_late:
-            self.stop()
-        return futures
-
-    def all(self, futures: list[Any]) -> list[Any]:
-        """What came of all."""
-        try:
-            answers = self.client.gather(futures)
-            for answer in answers:
-                if isinstance(answer, _Refused):
-                    raise answer.error
-            return answers
-        except Exception as error:
-            self.heard = self.heard or error
-            raise
-
-    def one_by_one(self, futures: list[Any]) -> Iterator[Any]:
-        """What came of each in their order, some being brought in at a time: one by one they cost more than they say."""
-        done, window = 0, 1
-        while done < len(futures):
-            came = self.all(futures[done : done + window])
-            # What was merged need not be kept on the workers.
-            futures[done : done + window] = [None] * len(came)
-            done += len(came)
-            window = max(1, min(AT_ONCE, BYTES_AT_ONCE // max(1, *map(len, came))))
-            yield from came
-
-    def stop(self) -> None:
-        """Calls off what is not done."""
-        with self._lock:
-            self._stopped, left = True, [future for future in self.futures if not future.done()]
-        # A client that is gone has nothing to call off.
-        with contextlib.suppress(Exception):
-            if left:
-                self.client.cancel(left)
-
-
-def _unsendable(fit: _Fit, error: Exception) -> str:
-    """Which part of a fit cannot be sent to workers."""
-    from distributed.protocol.pickle import dumps
-
-    for name, member in (fit.given[-1] or {}).items():
-        try:
-            dumps(member)
-        except Exception as own:
-            return f"member '{name}' cannot be sent to workers: {own}"
-    return f"the fit cannot be sent to workers: {error}"
-
-
-class _Fit:
-    """A fit as it is sent to the workers, which take it apart once."""
-
-    def __init__(self, recipe: dict[str, Any], x: Any, truth: Any, keys: dict[str, Any], members: dict[str, Any] | None) -> None:
-        self.given = (recipe, x, truth, keys, members)
-        self._lock, self._tasks = threading.Lock(), None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self.given
-
-    def tasks(self) -> _dolmen.FitTasks:
-        """What does the tasks."""
-        with self._lock:
-            if self._tasks is None:
-                recipe, x, *others = self.given
-                rows = _rows.table(x) if _rows.is_frame(x) else np.ascontiguousarray(x, dtype=np.float64)
-                self._tasks = _dolmen.FitTasks(recipe, rows, *others)
-            return self._tasks
 
 
 class _Call:
@@ -415,7 +290,7 @@ def _block(block: Any, client: Any) -> Any:
         return os.path.abspath(os.fspath(block))
     if hasattr(block, "__dask_graph__"):
         return client.compute(block)
-    return block if hasattr(block, "add_done_callback") else _shared(client, block)
+    return block if hasattr(block, "add_done_callback") else shared(client, block)
 
 
 def _files(path: str) -> list[str]:
@@ -425,45 +300,7 @@ def _files(path: str) -> list[str]:
     return [os.path.abspath(name) for name in found]
 
 
-def _map(client: Any, function: Callable[..., Any], *of_blocks: list[Any], **shared: Any) -> list[Any]:
-    return client.map(_with, *of_blocks, function=function, shared=_shared(client, shared), pure=False, retries=RETRIES)
-
-
-def _shared(client: Any, value: Any) -> Any:
-    """A value that many tasks need, as the result of a task: it goes to the cluster once, then from worker to worker as they ask for it. Scattered, it would be
-    lost with the worker that holds it; the result of a task is made again.
-    """
-    import dask
-
-    # Dask warns of large arguments of tasks, which is right where they go with each.
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-        return client.submit(functools.partial(_itself, value), pure=False, retries=RETRIES)
-
-
 # What workers do. They need nothing but this package.
-
-
-def _itself(value: Any) -> Any:
-    return value
-
-
-def _with(*of_block: Any, function: Callable[..., Any], shared: dict[str, Any]) -> Any:
-    return function(*of_block, **shared)
-
-
-class _Refused:
-    """What a worker could not do, and why."""
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
-
-
-def _answer(function: Callable[..., Any], *of_block: Any, **shared: Any) -> Any:
-    try:
-        return function(*of_block, **shared)
-    except REFUSALS as error:
-        # A traceback of the worker's says nothing here.
-        return _Refused(error.with_traceback(None))
 
 
 class _File:
@@ -561,10 +398,6 @@ def _work(
     block: Any, first: int, work: bytes, recipe: dict[str, Any], layout: _dolmen.Layout, manner: dict[str, Any]
 ) -> bytes:
     return _dolmen.work_on_block(recipe, work, first, _table(block), layout, manner)
-
-
-def _task(task: bytes, fit: _Fit) -> bytes:
-    return fit.tasks().run(task, _rows.manner(1))
 
 
 def _frame(block: Any) -> Any:

@@ -10,6 +10,7 @@ WITH_VALUES = [
     (r"--target '([^']*)' if", r'y="\1" if'),
     (r"--inputs '([^']*)' if", r'inputs=["\1"] if'),
     (r"--schema '([^']*)=(\w+)'", r'reading={"types": {"\1": "\2"}}'),
+    (r"--memory (\S+) is", r'memory="\1" is'),
     (r"--missing '([^']*)'", r'reading={"missing": ["\1"]}'),
     (r"--drop '([^']*)'", r'reading={"drop": ["\1"]}'),
     # A Python member that fails is named once.
@@ -33,6 +34,7 @@ IN_PYTHON = {
     "--target": "y",
     "--drop-failed": "drop_failed=True",
     "(--memory)": "(memory=..)",
+    "fewer columns (--keep)": "fewer columns",
     "--all-columns": 'reading={"all_columns": True}',
     "--alone fits one member as it is, without folds": "its own class fits one member as it is, without folds",
     "(--alone, --check none or": '(check="none" or',

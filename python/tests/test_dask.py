@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import CancelledError
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from sklearn.tree import DecisionTreeClassifier  # noqa: E402
 
 import dolmen  # noqa: E402
 from dolmen import dask as on_dask  # noqa: E402
+from dolmen._tasks import Doer, Fit, _Task  # noqa: E402
 
 MEMBERS = ["gaussian", "mixture(components=2)", "mixture(components=4)"]
 
@@ -113,7 +115,7 @@ def test_blocks_that_do_not_belong_together_are_refused(client, frame):
         on_dask.fit([frame, texts], members=MEMBERS, client=client)
     with pytest.raises(FileNotFoundError, match="no Parquet files"):
         on_dask.fit("/nowhere/*.parquet", client=client)
-    with pytest.raises(MemoryError, match="memory are needed"):
+    with pytest.raises(MemoryError, match='memory are needed(.|\n)*hint: memory="[0-9.]+[KMG]" is enough to read it; fewer columns need less'):
         on_dask.fit([frame], members=MEMBERS, client=client, memory="1K")
 
 
@@ -350,6 +352,75 @@ def test_an_interrupted_fit_leaves_no_tasks(client, mixed):
         dolmen.StackedClassifier([Slow(), "logistic"], folds=20).fit(rows[["a", "c"]].to_numpy(), truth)
     time.sleep(1.5)
     assert not any(client.processing().values())
+
+
+class Noted:
+    """A client that notes what is sent to which of its workers, and does nothing."""
+
+    def __init__(self, threads):
+        self.threads, self.sent = threads, []
+
+    def nthreads(self):
+        return dict(self.threads)
+
+    def submit(self, _function, text=None, workers=(None,), **_options):
+        if text is not None:
+            self.sent.append((text, workers[0]))
+        return Never()
+
+
+class Never:
+    """A task that is never done."""
+
+    def done(self):
+        return False
+
+    def add_done_callback(self, _call):
+        pass
+
+
+def waiting(client, learners):
+    """Who does the tasks of these learners, all of which wait."""
+    doer = Doer(client, Fit({}, None, None, {}, None))
+    doer._waiting = [_Task(learner, f"{learner}", threading.Event()) for learner in learners]
+    return doer
+
+
+def test_the_longest_tasks_are_sent_first_to_who_has_least_to_do():
+    client = Noted({"one": 1, "two": 1})
+    doer = waiting(client, [0, 0, 1, 1, 2, 2, 3])
+    doer._seconds = {0: 1.0, 1: 6.0, 3: 4.0}
+    doer._send()
+    # Of learner 2 nothing is known: as much as the longest. No worker has more than two.
+    assert client.sent == [("2", "one"), ("2", "two"), ("1", "one"), ("1", "two")]
+    doer._forget([task for task in doer._sent if task.worker == "two"])
+    doer._seconds[2] = 0.5
+    doer._send()
+    assert client.sent[4:] == [("3", "two"), ("0", "two")]
+    # A worker of more threads has all of them at work before any waits behind another.
+    client = Noted({"one": 1, "four": 4})
+    doer = waiting(client, [0] * 7)
+    doer._seconds = {0: 1.0}
+    doer._send()
+    assert sorted(worker for _, worker in client.sent[:5]) == ["four"] * 4 + ["one"]
+
+
+def test_workers_may_come_and_go():
+    client = Noted({})
+    doer = waiting(client, [0] * 9)
+    doer._send()
+    assert client.sent == [("0", None)] * 2
+    client.threads = {"late": 2}
+    doer._looked = -np.inf
+    doer._send()
+    assert client.sent[2:] == [("0", "late")] * 4
+    client.threads = {"other": 1}
+    doer._looked = -np.inf
+    doer._send()
+    assert client.sent[6:] == [("0", "other")] * 2
+    doer.asked.stopped = True
+    with pytest.raises(CancelledError):
+        doer._send()
 
 
 class Locked(DecisionTreeClassifier):

@@ -7,10 +7,13 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeClassifier
 
 import dolmen
 
@@ -300,3 +303,23 @@ def test_documentation_is_made_from_the_library():
     from dolmen import _learners
 
     assert set(_learners.__all__) <= set(dolmen.__all__)
+
+
+MEETING = threading.Barrier(2)
+
+
+class Meeting(DecisionTreeClassifier):
+    """Is fitted when another is being fitted, too."""
+
+    def fit(self, X, y):
+        MEETING.wait(60)
+        return super().fit(X, y)
+
+
+def test_fits_on_two_threads_go_on_at_the_same_time():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    stack = dolmen.StackedClassifier({"meeting": Meeting(), "plain": "logistic"}, folds=2, check="none", n_jobs=1, keep_all=True)
+    with ThreadPoolExecutor(2) as threads:
+        both = list(threads.map(lambda own: own.fit(x, y), [clone(stack), clone(stack)]))
+    np.testing.assert_array_equal(both[0].predict_proba(x), both[1].predict_proba(x))

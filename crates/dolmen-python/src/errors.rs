@@ -23,7 +23,7 @@ pub(crate) fn raised(py: Python<'_>, error: Error) -> PyErr {
         Error::Cancelled => return PyKeyboardInterrupt::new_err(()),
         // Python has an exception for each kind of refusal: a file that is not there, one that may not be read.
         Error::Io { source, .. } => return std::io::Error::new(source.kind(), message).into(),
-        Error::Memory { .. } => return PyMemoryError::new_err(message),
+        Error::Memory { .. } => return memory(py, message).unwrap_or_else(|error| error),
         Error::Param { .. } => "ParameterError",
         Error::Member { .. } => "MemberError",
         Error::Version { .. } | Error::UnknownKind { .. } | Error::File { .. } => "FileError",
@@ -37,6 +37,12 @@ pub(crate) fn raised(py: Python<'_>, error: Error) -> PyErr {
         raised.set_cause(py, Some(cause.clone_ref(py)));
     }
     raised
+}
+
+/// Python's own exception, in the words that things have there; the others see to that themselves.
+fn memory(py: Python<'_>, message: String) -> PyResult<PyErr> {
+    let message = py.import("dolmen.errors")?.call_method1("in_python", (message,))?;
+    Ok(PyMemoryError::new_err(message.unbind()))
 }
 
 /// The Python exception that an error came from, if it did.

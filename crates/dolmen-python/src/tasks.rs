@@ -54,16 +54,16 @@ impl FitTasks {
     }
 }
 
-/// A callable that takes tasks as a list of bytes and gives what came of each.
+/// A callable that takes a learner's number and its tasks, as a list of bytes, and gives what came of each.
 pub(crate) struct Callable(pub(crate) Py<PyAny>);
 
 impl Doer for Callable {
-    fn all(&self, tasks: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
+    fn all(&self, learner: usize, tasks: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
         let foreign = |error: PyErr| Error::foreign("the cluster", error);
         Python::attach(|py| {
             let tasks = tasks.iter().map(|task| PyBytes::new(py, task));
             let tasks = PyList::new(py, tasks).map_err(foreign)?;
-            let came = self.0.call1(py, (tasks,)).map_err(foreign)?;
+            let came = self.0.call1(py, (learner, tasks)).map_err(foreign)?;
             came.extract(py).map_err(|error: PyErr| foreign(error))
         })
     }

@@ -33,25 +33,35 @@ pub(crate) struct Manner {
     progress: Option<Py<PyAny>>,
 }
 
-/// Pools by their number of threads: threads are started once.
-static POOLS: LazyLock<Mutex<BTreeMap<Option<usize>, Pool>>> = LazyLock::new(Mutex::default);
+/// Pools at hand by their number of threads: threads are started once. That of all cores is shared; one of so many threads is for
+/// one piece of work at a time, for two with a thread each, on two threads of Python, are to have two.
+static POOLS: LazyLock<Mutex<BTreeMap<Option<usize>, Vec<Pool>>>> = LazyLock::new(Mutex::default);
 
 fn pool(threads: Option<usize>) -> dolmen::Result<Pool> {
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(pool) = pools.get(&threads) {
-        return Ok(pool.clone());
+    let at_hand = pools.entry(threads).or_default();
+    match threads {
+        Some(threads) => at_hand.pop().map_or_else(|| Pool::new(threads), Ok),
+        None => {
+            if at_hand.is_empty() {
+                at_hand.push(Pool::of_all_cores());
+            }
+            Ok(at_hand[0].clone())
+        }
     }
-    let pool = match threads {
-        Some(threads) => Pool::new(threads)?,
-        None => Pool::of_all_cores(),
-    };
-    pools.insert(threads, pool.clone());
-    Ok(pool)
 }
 
-/// Leaves a pool to the work that goes on in it: whoever comes next has threads of its own.
+/// Hands a pool whose work is done on to whoever comes next.
+fn put_back(threads: usize, pool: Pool) {
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    pools.entry(Some(threads)).or_default().push(pool);
+}
+
+/// Leaves the pool of all cores to the work that goes on in it: whoever comes next has threads of its own.
 fn abandon(threads: Option<usize>) {
-    POOLS.lock().unwrap_or_else(PoisonError::into_inner).remove(&threads);
+    if threads.is_none() {
+        POOLS.lock().unwrap_or_else(PoisonError::into_inner).remove(&None);
+    }
 }
 
 thread_local! {
@@ -132,9 +142,11 @@ pub(crate) fn work_of_others<R: Send + 'static>(
     manner: &Manner,
     job: impl FnOnce(&Run) -> dolmen::Result<R> + Send + 'static,
 ) -> PyResult<R> {
+    let is_in_member = IN_MEMBER.get();
     let pool =
-        if IN_MEMBER.get() { Pool::new(manner.n_jobs.unwrap_or(1)) } else { pool(manner.n_jobs) };
+        if is_in_member { Pool::new(manner.n_jobs.unwrap_or(1)) } else { pool(manner.n_jobs) };
     let pool = pool.map_err(|error| raised(py, error))?;
+    let handed_on = manner.n_jobs.filter(|_| !is_in_member);
     let cancelled = Arc::new(AtomicBool::new(false));
     let mut run = Run::with_pool(&pool, 0).cancelled_by(Arc::clone(&cancelled));
     let watch = manner
@@ -148,8 +160,12 @@ pub(crate) fn work_of_others<R: Send + 'static>(
     let worker = thread::Builder::new().name("dolmen".into());
     worker
         .spawn(move || {
+            let done = job(&run);
+            if let Some(threads) = handed_on {
+                put_back(threads, pool);
+            }
             // Whoever no longer waits does not want to know.
-            let _ = sender.send(job(&run));
+            let _ = sender.send(done);
         })
         .map_err(|error| PyRuntimeError::new_err(format!("no thread can be started: {error}")))?;
     // A receiver is for one thread, and letting go of the interpreter may change it as far as the compiler knows.

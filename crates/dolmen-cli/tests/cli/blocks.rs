@@ -339,3 +339,32 @@ fn bad_files_in_a_folder_are_named() {
     let words = ["order-two.csv", "another order", "hint: ", "in the order of ./order-one.csv"];
     assert!(words.iter().all(|word| ordered.contains(word)), "{ordered}");
 }
+
+/// A cell that cannot be used is named by its file and by its row there, whether the files are read whole or block by block.
+#[test]
+fn bad_cells_of_many_files_are_named_in_their_file() {
+    let text = |bad: &str| {
+        let row = |i: usize| {
+            let x = if i == 6 { bad.into() } else { format!("{}", i * 37 % 1000) };
+            format!("{x},{},{}\n", i * 91 % 1000, i * 53 % 997)
+        };
+        String::from("x,y,z\n") + &(0..40_000).map(row).collect::<String>()
+    };
+    let folder = Folder::with("part-1.csv", text("3"));
+    let fit = |memory: &str, more: &[&str]| {
+        let fit = ["fit", "part-*.csv", "--model", "gaussian", "--alone"];
+        folder.dolmen(&[&fit[..], &["--memory", memory], more].concat()).stderr
+    };
+    folder.write("part-2.csv", text("3"));
+    assert!(fit("6M", &[]).contains("block by block"), "6M are enough to hold all rows");
+    folder.write("part-2.csv", text("inf"));
+    for memory in ["6M", "1G"] {
+        let told = fit(memory, &[]);
+        assert!(told.contains("part-2.csv, row 7, column 'x'"), "{memory}: {told}");
+    }
+    folder.write("part-2.csv", text("-4"));
+    for memory in ["6M", "1G"] {
+        let told = fit(memory, &["--weights", "x"]);
+        assert!(told.contains("part-2.csv, row 7"), "{memory}: {told}");
+    }
+}

@@ -139,6 +139,8 @@ impl Recipe {
         report.add_notes(data.notes.iter().chain(&stacked.notes));
         if let Some((solution, judged)) = &stacked.of_all {
             report.take(solution, judged);
+        } else if sample.rows() < rows {
+            report.tell_all(rows);
         }
         let mut evidence = Evidence::of_fit(&stacked.ensemble, sample, run)?;
         if let (Some(plan), true) = (&stacked.plan, self.explain) {

@@ -168,6 +168,16 @@ impl FitReport {
         }
     }
 
+    /// Tells the rows of a table whose matrix is here that of a sample: all of them were predicted unseen.
+    pub(super) fn tell_all(&mut self, rows: usize) {
+        if let Self::Stack(stack) = self {
+            match &mut stack.combined {
+                Combined::Weighed(weighing) => weighing.rows = rows,
+                Combined::Other(other) => other.rows = rows,
+            }
+        }
+    }
+
     pub(super) fn add_notes<'a>(&mut self, notes: impl Iterator<Item = &'a String>) {
         let own = match self {
             Self::Stack(report) => &mut report.data_notes,

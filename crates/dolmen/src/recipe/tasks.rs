@@ -30,8 +30,8 @@ const MOST_TASKS: usize = 16;
 /// Somebody who does tasks: threads of other processes, a cluster.
 pub trait Doer: Send + Sync {
     /// Does all of them, in any order, and gives what came of each, in the order of the tasks. Called from several threads at a
-    /// time.
-    fn all(&self, tasks: &[Vec<u8>]) -> Result<Vec<Vec<u8>>>;
+    /// time, with the number of the learner whose tasks they are: those of one learner take about the same time.
+    fn all(&self, learner: usize, tasks: &[Vec<u8>]) -> Result<Vec<Vec<u8>>>;
 }
 
 /// One task.
@@ -176,7 +176,7 @@ impl<T: Task> Sent<T> {
         run.check()?;
         let task = |what| write(&Sending { learner: self.number, key: run.key(), what });
         let tasks = parts.into_iter().map(task).collect::<Result<Vec<_>>>()?;
-        let done = self.doer.all(&tasks)?;
+        let done = self.doer.all(self.number, &tasks)?;
         run.check()?;
         if done.len() != tasks.len() {
             return Err(Error::shape("outcomes of tasks", tasks.len(), done.len()));

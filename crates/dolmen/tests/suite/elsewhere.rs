@@ -19,7 +19,7 @@ struct Backwards {
 }
 
 impl Doer for Backwards {
-    fn all(&self, tasks: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
+    fn all(&self, _: usize, tasks: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
         let mut seen = self.seen.lock().unwrap();
         seen.0 = seen.0.max(tasks.iter().map(Vec::len).max().unwrap_or(0));
         seen.1 += tasks.len();

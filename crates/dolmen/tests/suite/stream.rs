@@ -86,6 +86,11 @@ fn weights_of_every_method_come_from_all_rows() {
         let notes = streamed.report.data_notes().join(" ");
         assert!(!notes.contains("the combination"), "{method}: {notes}");
     }
+    // All rows were predicted unseen, however many the combination is learned from.
+    for method in ["greedy", "log-pool"] {
+        let (whole, sampled) = both(&classes_of(method), &labelled(), "1500K");
+        assert_eq!(json(&sampled)["rows"], json(&whole)["rows"], "{method}");
+    }
     let (_, sampled) = both(&classes_of("greedy"), &labelled(), "1500K");
     let notes = sampled.report.data_notes().join(" ");
     assert!(notes.contains("rows come the combination, scores and gains"), "{notes}");

@@ -103,7 +103,8 @@ impl Recipe {
                 parts.push(block);
                 Ok(())
             })?;
-            let data = self.data(Table::stacked(parts)?).map_err(|error| error.in_file(path))?;
+            let data = self.data(Table::stacked(parts)?);
+            let data = data.map_err(|error| blocks.locate(error, 0))?;
             return Ok(Opened::Whole(Box::new(data)));
         }
         check_least(&blocks, path, memory, least_for_sample(blocks.names().len()))?;

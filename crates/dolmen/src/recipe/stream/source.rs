@@ -76,7 +76,10 @@ impl Source for Blocks {
         take: &mut dyn FnMut(Outcome) -> Result<()>,
         run: &Run,
     ) -> Result<()> {
-        self.visit(run, &mut |first, table| take(work.on_block(first, table, run)?))
+        self.visit(run, &mut |first, table| {
+            // Work counts the rows of all files.
+            take(work.on_block(first, table, run).map_err(|error| self.locate(error, 0))?)
+        })
     }
 
     fn plan(&self, run: &Run) {

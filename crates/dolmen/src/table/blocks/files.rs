@@ -91,16 +91,23 @@ impl InputFile {
 /// Names the file in an error, and the row in that file of one that counts the rows of all files.
 pub(super) fn locate(files: &[InputFile], path: &Path, mut error: Error) -> Error {
     let mut found = shown_name(path);
-    if let Error::Data { place: Place { file: None, row: Some(row), .. }, .. } = &mut error {
-        for file in files {
-            match file.rows.get() {
-                Some(rows) if *row > *rows => *row -= *rows,
-                _ => {
-                    found = file.name();
-                    break;
+    match &mut error {
+        Error::Data { place: Place { file: None, row: Some(row), .. }, .. } => {
+            for file in files {
+                match file.rows.get() {
+                    Some(rows) if *row > *rows => *row -= *rows,
+                    _ => {
+                        found = file.name();
+                        break;
+                    }
                 }
             }
         }
+        Error::Member { source, .. } | Error::Part { source, .. } => {
+            let inner = std::mem::replace(source.as_mut(), Error::Cancelled);
+            **source = locate(files, path, inner);
+        }
+        _ => {}
     }
     error.in_file(found)
 }
