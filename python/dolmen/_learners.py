@@ -99,6 +99,9 @@ class GaussianMixture(MixtureAttributes, DensityLearner):
         Number of components; a list makes one member per number. (whole number or list of whole numbers, 1 to 100000)
     covariance : str, default='full'
         Which covariance matrices the components may have. (one of full, tied, diagonal, spherical)
+    freedom : float | None, default=None
+        Degrees of freedom of components that are Student's t, 0.1 to 10 000: few make heavy tails, in which rows far out cost little and pull
+        little. Covariances are then scales. Normal components if absent. (number, 0.1 to 10000)
     beta : float | Sequence[float], default=0.01
         The one knob of the prior, B = beta I: larger is smoother. A list is a choice, made by validation. With 0 nothing keeps a component
         from collapsing on a few rows; a start on which that happens counts as failed. (number or list of numbers, at least 0)
@@ -143,6 +146,7 @@ class GaussianMixture(MixtureAttributes, DensityLearner):
         *,
         components: int | Sequence[int] = 4,
         covariance: str = "full",
+        freedom: float | None = None,
         beta: float | Sequence[float] = 0.01,
         validation: float = 0.2,
         gamma: float = 1.0,
@@ -163,6 +167,7 @@ class GaussianMixture(MixtureAttributes, DensityLearner):
     ) -> None:
         self.components = components
         self.covariance = covariance
+        self.freedom = freedom
         self.beta = beta
         self.validation = validation
         self.gamma = gamma

@@ -21,7 +21,7 @@ fn the_methods_and_keys_of_the_report() {
         assert_eq!(keys(method), ["finite_share", "mean", "name", "p_value", "se", "split_scores"]);
     }
     let weights = report["mean_weights"].as_array().unwrap();
-    assert_eq!((weights.len(), keys(&weights[0])), (10, vec!["name", "weight"]));
+    assert_eq!((weights.len(), keys(&weights[0])), (12, vec!["name", "weight"]));
     let total: f64 = weights.iter().map(|w| w["weight"].as_f64().unwrap()).sum();
     assert!((total - 1.0).abs() < 1e-9);
     // Splits run in parallel; the result does not depend on how many.
