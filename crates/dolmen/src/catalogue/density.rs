@@ -80,7 +80,8 @@ impl Catalogued for Density {
         }
         if x.width() <= MOST_WITH_GAPS || !has_missing(x) {
             let averaged = |k: &usize| {
-                let of = |more: &str| format!("averaged(of=mixture(components={k}{more}), fits=10)");
+                let of =
+                    |more: &str| format!("averaged(of=mixture(components={k}{more}), fits=10)");
                 [of(""), of(", freedom=4")]
             };
             let counts: Vec<usize> = [4, 8].into_iter().filter(fed).collect();

@@ -46,7 +46,9 @@ fn models(columns: usize) -> Vec<Model> {
     let sample = Sample::<Density>::new(x.rows(), &()).unwrap();
     let mut models: Vec<Model> = Vec::new();
     let kinds = [Covariance::Full, Covariance::Tied, Covariance::Diagonal, Covariance::Spherical];
-    for (covariance, freedom) in kinds.into_iter().flat_map(|kind| [(kind, None), (kind, Some(30.0))]) {
+    for (covariance, freedom) in
+        kinds.into_iter().flat_map(|kind| [(kind, None), (kind, Some(30.0))])
+    {
         let components = OneOrMany::One(3);
         let learner = GaussianMixture { components, covariance, freedom, ..Default::default() };
         models.extend(learner.fit(&sample, &run()).unwrap());

@@ -133,7 +133,8 @@ fn slow_pass(x: &Features, weights: &[f64], normals: &Normals) -> Sums {
                 None => (-0.5 * distance).exp() / std::f64::consts::TAU.powf(0.5 * size),
                 Some(nu) => {
                     let gamma = |x: f64| libm::tgamma(x);
-                    let top = gamma(0.5 * (nu + size)) * (1.0 + distance / nu).powf(-0.5 * (nu + size));
+                    let top =
+                        gamma(0.5 * (nu + size)) * (1.0 + distance / nu).powf(-0.5 * (nu + size));
                     top / gamma(0.5 * nu) / (nu * std::f64::consts::PI).powf(0.5 * size)
                 }
             };
