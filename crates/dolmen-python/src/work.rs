@@ -40,15 +40,13 @@ static POOLS: LazyLock<Mutex<BTreeMap<Option<usize>, Vec<Pool>>>> = LazyLock::ne
 fn pool(threads: Option<usize>) -> dolmen::Result<Pool> {
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     let at_hand = pools.entry(threads).or_default();
-    match threads {
-        Some(threads) => at_hand.pop().map_or_else(|| Pool::new(threads), Ok),
-        None => {
-            if at_hand.is_empty() {
-                at_hand.push(Pool::of_all_cores());
-            }
-            Ok(at_hand[0].clone())
-        }
+    if let Some(threads) = threads {
+        return at_hand.pop().map_or_else(|| Pool::new(threads), Ok);
     }
+    if at_hand.is_empty() {
+        at_hand.push(Pool::of_all_cores());
+    }
+    Ok(at_hand[0].clone())
 }
 
 /// Hands a pool whose work is done on to whoever comes next.
