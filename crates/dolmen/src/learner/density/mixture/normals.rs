@@ -289,8 +289,8 @@ impl Factors {
 
 /// How densities fall with the squared distance `s = (x - mu)' Sigma^-1 (x - mu)` in so many columns.
 ///
-/// Normal ones are `(2 pi)^(-d/2) |Sigma|^(-1/2) exp(-s/2)`. Student's t are normal ones whose precision is divided among rows by a
-/// chi-squared number: `Gamma((nu + d)/2) / (Gamma(nu/2) (nu pi)^(d/2)) |Sigma|^(-1/2) (1 + s/nu)^(-(nu + d)/2)` (PeelMcLachlan2000,
+/// Normal ones are `(2 pi)^(-d/2) |Sigma|^(-1/2) exp(-s/2)`. Student's t are normal ones whose precision is multiplied,
+/// row by row, by a chi-squared number over nu: `Gamma((nu + d)/2) / (Gamma(nu/2) (nu pi)^(d/2)) |Sigma|^(-1/2) (1 + s/nu)^(-(nu + d)/2)` (PeelMcLachlan2000,
 /// eq. 8). Given a row, that number is `(nu + d) / (nu + s)` on average: by so much it pulls, and far-out rows pull little.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Tail {
