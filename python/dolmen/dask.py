@@ -40,7 +40,7 @@ __all__ = ["fit", "predict", "score", "workers"]
 
 # Memory for the sample, if nothing is said: the client's own.
 MEMORY = "1G"
-# Of its memory a worker keeps so much of the files that it has read, for the next pass; without a limit so many bytes.
+# Of its memory a worker keeps so much of the blocks that it has seen, for the next pass; without a limit so many bytes.
 KEPT_SHARE, KEPT_BYTES = 0.25, 1_000_000_000
 
 
@@ -77,9 +77,8 @@ def fit(
     of_all = {"recipe": given, "manner": _rows.manner(n_jobs)}
     asked = Asked(client)
     try:
-        # Files are read by the worker that keeps them; what they hold goes nowhere else.
-        files = iter(client.map(_File, [block for block in blocks if isinstance(block, str)], pure=False, retries=RETRIES))
-        blocks = [next(files) if isinstance(block, str) else block for block in blocks]
+        # Rows are read and kept by the worker that has them; they go nowhere else.
+        blocks = client.map(_Block, blocks, pure=False, retries=RETRIES)
         layouts = asked.all(asked.map(_layout, blocks, recipe=given))
         present = [at for at, own in enumerate(layouts) if own is not None]
         if not present:
@@ -303,46 +302,64 @@ def _files(path: str) -> list[str]:
 # What workers do. They need nothing but this package.
 
 
-class _File:
-    """A Parquet file on a worker, which keeps its table for the next pass while there is room. It travels as its path."""
+class _Block:
+    """A block on a worker, which keeps its rows as work needs them while there is room: for the next pass. It travels as what it was given, a path or rows."""
 
-    # Those whose tables are kept, the one that was used last at the end.
-    kept: list[weakref.ref[_File]] = []
+    # Those that keep something, the one that was used last at the end.
+    keeping: list[weakref.ref[_Block]] = []
     lock = threading.Lock()
 
-    def __init__(self, path: str) -> None:
-        self.path, self.bytes = path, 0
-        self._table: _dolmen.Table | None = None
+    def __init__(self, given: Any) -> None:
+        self.given, self.bytes = given, 0
+        self._kept: _dolmen.Table | _dolmen.KeptRows | None = None
         # By what is told of the size of a block the scheduler knows who should work on it. What is wrong with a file is told by who asks for its rows.
-        with contextlib.suppress(*REFUSALS):
-            self.table()
+        if isinstance(given, str):
+            with contextlib.suppress(*REFUSALS):
+                self.table()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _File._elsewhere, (self.path, self.bytes)
+        return _Block._elsewhere, (self.given, self.bytes)
 
     @classmethod
-    def _elsewhere(cls, path: str, size: int) -> _File:
-        file = cls.__new__(cls)
-        file.path, file.bytes, file._table = path, size, None
-        return file
+    def _elsewhere(cls, given: Any, size: int) -> _Block:
+        block = cls.__new__(cls)
+        block.given, block.bytes, block._kept = given, size, None
+        return block
 
     def __sizeof__(self) -> int:
-        return 1000 + self.bytes
+        from dask.sizeof import sizeof
+
+        return 1000 + (self.bytes if isinstance(self.given, str) else sizeof(self.given))
 
     def table(self) -> _dolmen.Table:
-        """Its rows."""
-        table = self._table
-        if table is None:
-            read = _read(self.path)
-            self.bytes, table = read.nbytes, _dolmen.Table.from_arrow(read)
+        """Its rows as they were given."""
+        if isinstance(self._kept, _dolmen.Table):
+            return self._kept
+        if not isinstance(self.given, str):
+            return _table(self.given)
+        read = _read(self.given)
+        table = _dolmen.Table.from_arrow(read)
+        self._keep(table, read.nbytes)
+        return table
+
+    def work(self, work: bytes, first: int, recipe: dict[str, Any], layout: _dolmen.Layout, manner: dict[str, Any]) -> bytes:
+        """Does some work with it, and keeps its rows for the next in the place of its table."""
+        kept = self._kept
+        if not (isinstance(kept, _dolmen.KeptRows) and kept.serve(work)):
+            kept = self.table()
+        outcome, rows = _dolmen.work_on_block(recipe, work, first, kept, layout, manner)
+        if rows is not None:
+            self._keep(rows, rows.nbytes)
+        return outcome
+
+    def _keep(self, kept: _dolmen.Table | _dolmen.KeptRows, size: int) -> None:
         room = _room()
         with self.lock:
-            others = [(ref, file) for ref in self.kept if (file := ref()) is not None and file is not self]
-            while others and sum(file.bytes for _, file in others) + self.bytes > room:
-                others.pop(0)[1]._table = None
-            self._table = table if self.bytes <= room else None
-            self.kept[:] = [ref for ref, _ in others] + ([weakref.ref(self)] if self._table is not None else [])
-        return table
+            others = [(ref, block) for ref in self.keeping if (block := ref()) is not None and block is not self]
+            while others and sum(block.bytes for _, block in others) + size > room:
+                others.pop(0)[1]._kept = None
+            self.bytes, self._kept = size, kept if size <= room else None
+            self.keeping[:] = [ref for ref, _ in others] + ([weakref.ref(self)] if self._kept is not None else [])
 
 
 def _room() -> float:
@@ -370,8 +387,6 @@ def _read(path: str) -> Any:
 
 
 def _table(block: Any) -> _dolmen.Table:
-    if isinstance(block, _File):
-        return block.table()
     if isinstance(block, np.ndarray):
         return _dolmen.Table.from_columns(_columns(block))
     if not _rows.is_frame(block):
@@ -388,16 +403,14 @@ def _columns(block: np.ndarray) -> list[tuple[str, np.ndarray]]:
     return [(f"x{j + 1}", _rows.numbers(block[:, j])) for j in range(block.shape[1])]
 
 
-def _layout(block: Any, recipe: dict[str, Any]) -> _dolmen.Layout | None:
+def _layout(block: _Block, recipe: dict[str, Any]) -> _dolmen.Layout | None:
     """That of a block; none if it has no rows, for then it may not say what its columns are."""
-    table = _table(block)
+    table = block.table()
     return _dolmen.Layout.of(recipe, table) if table.rows else None
 
 
-def _work(
-    block: Any, first: int, work: bytes, recipe: dict[str, Any], layout: _dolmen.Layout, manner: dict[str, Any]
-) -> bytes:
-    return _dolmen.work_on_block(recipe, work, first, _table(block), layout, manner)
+def _work(block: _Block, first: int, work: bytes, **fit: Any) -> bytes:
+    return block.work(work, first, **fit)
 
 
 def _frame(block: Any) -> Any:

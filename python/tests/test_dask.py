@@ -59,6 +59,25 @@ def test_parquet_files_are_read_by_the_workers(client, frame, tmp_path):
     assert by_path.model_.to_bytes() == by_frame.model_.to_bytes()
 
 
+@pytest.mark.parametrize("task", ["density", "classes"])
+def test_rows_are_kept_for_the_next_pass_where_there_is_room(one_process, frame, mixed, task, tmp_path, monkeypatch):
+    rows = frame if task == "density" else mixed[0].assign(kind=mixed[1])
+    members = MEMBERS if task == "density" else ["logistic", "naive-bayes", "aode"]
+    half = len(rows) // 2
+    for part in range(2):
+        rows[part * half : (part + 1) * half].to_parquet(tmp_path / f"{part}.parquet", index=False)
+    read, outcomes = on_dask._read, []
+    for room in (1e9, 0.0):
+        readings = []
+        monkeypatch.setattr(on_dask, "_room", lambda room=room: room)
+        monkeypatch.setattr(on_dask, "_read", lambda path, readings=readings: (readings.append(path), read(path))[1])
+        model = on_dask.fit(tmp_path, None if task == "density" else "kind", members=members, folds=4, client=one_process)
+        outcomes.append((len(readings), model.model_.to_bytes()))
+    (few, kept), (many, read_again) = outcomes
+    assert kept == read_again
+    assert few == 2 and many > 10
+
+
 def test_a_killed_worker_costs_its_tasks_only(frame):
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         with distributed.Client(cluster, set_as_default=False) as client:

@@ -37,6 +37,9 @@ pub(crate) struct Predict {
     /// Also what each member predicts: columns MEMBER, or MEMBER:CLASS, as `dolmen weigh` reads them.
     #[arg(long)]
     members: bool,
+    /// How much memory the rows that are read may take, such as 800M: they are read block by block. [default: 64 MB a block]
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<String>,
     #[command(flatten)]
     cells: Cells,
 }
@@ -58,7 +61,7 @@ pub(crate) fn run(arguments: &Predict, common: &Common, out: &mut dyn Write) -> 
     let model = Model::read(&arguments.model)?;
     let mut options = model.read_options(false, &arguments.carried);
     arguments.cells.add_to(&mut options)?;
-    let blocks = model.open_rows(&arguments.data, &options, &run)?;
+    let blocks = model.open_rows(&arguments.data, &options, arguments.memory.as_deref(), &run)?;
     output::check_outputs(&blocks.paths().collect::<Vec<_>>(), &written)?;
     let plan = PredictPlan {
         options: PredictOptions { interval: arguments.interval, members: arguments.members },

@@ -22,6 +22,10 @@ pub(crate) struct Score {
     /// The rows to score, with the target if the model has one: CSV or Parquet, a folder of Parquet files or a pattern such
     /// as 'test/*.parquet'. Files larger than memory will do.
     data: DataFile,
+    /// How much memory the rows and their predictions may take, such as 2G or 800M: they are read block by block, and the AUC is
+    /// left out where this does not hold the predictions that it ranks. [default: half of what can be had]
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<String>,
     #[command(flatten)]
     cells: Cells,
 }
@@ -31,8 +35,9 @@ pub(crate) fn run(arguments: &Score, common: &Common, out: &mut dyn Write) -> Do
     let model = Model::read(&arguments.model)?;
     let mut options = model.read_options(true, &[]);
     arguments.cells.add_to(&mut options)?;
-    let blocks = model.open_rows(&arguments.data, &options, &run)?;
-    let (report, unseen) = model.score_blocks(&blocks, &run)?;
+    let memory = arguments.memory.as_deref();
+    let blocks = model.open_rows(&arguments.data, &options, memory, &run)?;
+    let (report, unseen) = model.score_blocks(&blocks, memory, &run)?;
     tell_unseen(&unseen, common);
     if report.without_truth > 0 {
         note(common, &format!("{} rows without a target are left out", report.without_truth));

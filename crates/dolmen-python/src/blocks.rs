@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use dolmen::catalogue::Catalogue;
-use dolmen::recipe::stream::{self, Elsewhere};
+use dolmen::recipe::stream::{self, Block, Elsewhere};
 use dolmen::recipe::{self, Recipe};
+use dolmen::run::Run;
 use dolmen::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -68,25 +69,60 @@ impl Layout {
     }
 }
 
-/// Does work that the client sent with a block, whose first row has this number in the table.
+/// The rows of a block as a worker keeps them for the next work.
+#[pyclass(frozen, module = "dolmen._dolmen")]
+pub(crate) struct KeptRows(stream::KeptRows);
+
+#[pymethods]
+impl KeptRows {
+    /// Whether work that the client sent can be done with them.
+    fn serve(&self, work: &[u8]) -> bool {
+        self.0.serve(work)
+    }
+
+    /// The memory that they take.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.0.bytes()
+    }
+}
+
+/// A block as a worker has it.
+#[derive(FromPyObject)]
+pub(crate) enum Held<'py> {
+    Table(PyRef<'py, Table>),
+    Kept(PyRef<'py, KeptRows>),
+}
+
+/// Does work that the client sent with a block, whose first row has this number in the table. Gives the outcome, and the block's
+/// rows where the next work may need them.
 #[pyfunction]
 pub(crate) fn work_on_block<'py>(
     py: Python<'py>,
     recipe: &Bound<'_, PyAny>,
     sent: &[u8],
     first: usize,
-    table: PyRef<'_, Table>,
+    block: Held<'_>,
     layout: PyRef<'_, Layout>,
     manner: Manner,
-) -> PyResult<Bound<'py, PyBytes>> {
+) -> PyResult<(Bound<'py, PyBytes>, Option<KeptRows>)> {
     let recipe: Recipe = read_value("recipe", recipe)?;
-    let (table, layout, sent) = (Table::clone(&table), layout.0.clone(), sent.to_vec());
+    let (layout, sent) = (layout.0.clone(), sent.to_vec());
+    let block: Box<dyn FnOnce() -> Result<Block> + Send> = match block {
+        Held::Kept(kept) => {
+            let kept = kept.0.clone();
+            Box::new(move || Ok(kept.into()))
+        }
+        Held::Table(table) => {
+            let table = Table::clone(&table);
+            let read = move || layout.apply(table.read(&recipe.read_options()?)?);
+            Box::new(move || Ok(Block::new(first, read()?)))
+        }
+    };
     let registry = Catalogue::standard().registry();
-    let outcome = work(py, &manner, move |run| {
-        let table = layout.apply(table.read(&recipe.read_options()?)?)?;
-        stream::work_on(&sent, first, table, registry, run)
-    })?;
-    Ok(PyBytes::new(py, &outcome))
+    let work_on = move |run: &Run| stream::work_on(&sent, block()?, registry, run);
+    let (outcome, kept) = work(py, &manner, work_on)?;
+    Ok((PyBytes::new(py, &outcome), kept.map(KeptRows)))
 }
 
 /// Fits a model to blocks that others have. `ask` is called with work as bytes and gives its outcomes on all blocks, in their

@@ -40,7 +40,7 @@ mod _dolmen {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::blocks::{Layout, ScoreSums, fit_blocks, work_on_block};
+    use crate::blocks::{KeptRows, Layout, ScoreSums, fit_blocks, work_on_block};
     #[pymodule_export]
     use crate::catalogue::{catalogue, spec};
     #[pymodule_export]

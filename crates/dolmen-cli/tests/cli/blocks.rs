@@ -88,6 +88,30 @@ fn folders_of_parquet_are_data() {
 }
 
 #[test]
+fn memory_bounds_what_is_read_and_kept() {
+    let folder = fitted();
+    folder.write("all.csv", rows(0..5000, usize::MAX));
+    let (predict, score) = (["predict", "m.dolmen", "all.csv"], ["score", "m.dolmen", "all.csv"]);
+    let whole = folder.succeeds(&predict);
+    let little = ["--memory", "200K"];
+    assert_eq!(folder.succeeds(&[&predict[..], &little].concat()), whole);
+    let scored = folder.json(&score);
+    let bounded = folder.dolmen(&[&score[..], &little, &["--format", "json"]].concat());
+    assert!(bounded.stderr.contains("auc ranks all rows"), "{}", bounded.stderr);
+    let bounded: Value = serde_json::from_str(&bounded.stdout).unwrap();
+    assert!(scored["figures"]["auc"].is_number() && bounded["figures"]["auc"].is_null());
+    let losses = [&scored, &bounded].map(|of| of["figures"]["log_loss"].as_f64().unwrap());
+    assert!((losses[0] - losses[1]).abs() < 1e-12, "{losses:?}");
+    for verb in [&predict[..], &score[..]] {
+        let told = folder.dolmen(&[verb, &["--memory", "3K"]].concat()).stderr;
+        assert!(told.contains("all.csv"), "{told}");
+        let enough = told.split("--memory ").nth(1).unwrap().split(' ').next().unwrap();
+        folder.succeeds(&[verb, &["--memory", enough]].concat());
+        folder.refuses_naming(&[verb, &["--memory", "much"]].concat(), &["memory", "'much'"]);
+    }
+}
+
+#[test]
 fn errors_in_late_blocks_name_the_row_and_leave_no_file() {
     let folder = fitted();
     let bad = rows(0..100_000, usize::MAX) + "0100000,ten,red,yes\n";
@@ -220,6 +244,8 @@ fn predictions_in_blocks_have_the_weights_of_all_rows() {
     }
     assert_eq!(folder.read("pooled.csv").lines().count(), ROWS + 1);
     let refused = ["weigh", "n.csv", "--target", "y", "--memory", "9M"];
+    let unknown = folder.dolmen(&[&refused[..], &["--method", "simplx"]].concat()).stderr;
+    assert!(unknown.contains("simplx") && !unknown.contains("more memory"), "{unknown}");
     folder.refuses_naming(
         &[&refused[..], &["--method", "ridge"]].concat(),
         &["method", "block by block"],

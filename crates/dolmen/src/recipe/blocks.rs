@@ -3,12 +3,16 @@
 use std::path::Path;
 
 use super::model::{Model, PredictOptions, Predicted};
+use super::stream::AT_ONCE;
 use crate::error::Result;
+use crate::memory;
 use crate::run::Run;
 use crate::table::{BLOCK, Blocks, Column, ReadOptions, Table, Unseen, UnseenSoFar};
 
 /// Bytes of a block that are not exceeded by much, so that wide tables have blocks of fewer rows.
 const BYTES: usize = 64 << 20;
+/// The fewest rows that a block is cut to where memory is short.
+const FEWEST: usize = 1000;
 
 /// What is predicted of a file, and what stands beside it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -34,11 +38,27 @@ pub struct PredictedRows {
 }
 
 impl Model {
-    /// Opens files of new rows, which are read as the options of [`Model::read_options`] say.
-    pub fn open_rows(&self, path: &Path, options: &ReadOptions, run: &Run) -> Result<Blocks> {
-        let columns = options.keep.len().max(1);
-        let rows = (BYTES / (columns * size_of::<f64>())).clamp(1, BLOCK);
-        Blocks::open_declared(path, options, rows, run)
+    /// Opens files of new rows, which are read as the options of [`Model::read_options`] say. The rows that are in memory at a time
+    /// take no more than this, if it is given (such as `500M`); what the model does with them comes on top.
+    pub fn open_rows(
+        &self,
+        path: &Path,
+        options: &ReadOptions,
+        memory: Option<&str>,
+        run: &Run,
+    ) -> Result<Blocks> {
+        let a_row = options.keep.len().max(1) * size_of::<f64>();
+        let mut bytes = BYTES;
+        if let Some(memory) = memory {
+            let (memory, least) = (memory::parse(memory)?, memory::size(&[FEWEST, a_row, AT_ONCE]));
+            if memory < least {
+                let what = format!("reading {} block by block", path.display());
+                let hint = format!("--memory {} is enough to read it", memory::written(least));
+                return Err(memory::refusal(what, least, memory).with_hint(hint));
+            }
+            bytes = bytes.min(memory as usize / AT_ONCE);
+        }
+        Blocks::open_declared(path, options, (bytes / a_row).clamp(1, BLOCK), run)
     }
 
     /// Predicts all rows and hands the predictions on, block by block.

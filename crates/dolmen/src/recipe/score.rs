@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Evidence;
 use super::model::{AnyModel, Model, Predicted, with_model};
+use super::stream::may_take;
 use crate::ensemble::{Coverage, Coverages, Ensemble};
 use crate::error::{Error, Place, Result};
 use crate::learner::predict;
@@ -118,17 +119,28 @@ impl Model {
     }
 
     /// Scores the model on rows that are read block by block, and tells what categories it has not seen. Rows are not kept; of classes
-    /// predictions are, because the AUC ranks all of them: where memory does not hold them, there is no AUC.
-    pub fn score_blocks(&self, blocks: &Blocks, run: &Run) -> Result<(ScoreReport, Vec<Unseen>)> {
+    /// predictions are, because the AUC ranks all of them: where this memory (such as `2G`; half of what can be had if nothing is said)
+    /// does not hold them, there is no AUC.
+    pub fn score_blocks(
+        &self,
+        blocks: &Blocks,
+        memory: Option<&str>,
+        run: &Run,
+    ) -> Result<(ScoreReport, Vec<Unseen>)> {
+        let memory = may_take(memory)?;
         let members = with_model!(self.any(), model => model.models().count());
         // Predictions of all, and a few numbers a row beside them while they are ranked.
         let a_row = (members + 2) * self.classes().len() + 6;
-        let keeps_rows = blocks.rows().is_none_or(|rows| {
-            memory::claim(memory::size(&[rows, a_row, size_of::<f64>()]), "the predictions").is_ok()
-        });
+        let holds = |rows| memory::size(&[rows, a_row, size_of::<f64>()]) <= memory;
+        let mut keeps_rows = blocks.rows().is_none_or(holds);
         let (mut sums, mut unseen) = (ScoreSums::new(self, keeps_rows), UnseenSoFar::default());
         blocks.visit(run, &mut |first, block| {
             let at = |error| blocks.locate(error, first);
+            // Of some files it is not known before how many rows they have. Sums that keep nothing let go of what others kept.
+            if keeps_rows && !holds(first + block.rows()) {
+                keeps_rows = false;
+                sums.merge(ScoreSums::new(self, false))?;
+            }
             let mut rows = self.rows_of(block).map_err(at)?;
             unseen.add(std::mem::take(&mut rows.unseen));
             sums.add(self, rows, &run.silent()).map_err(at)

@@ -1,7 +1,7 @@
 //! Logistic regression in passes: two for the scales, then one for each step of Newton's method, or of L-BFGS where parameters are so
 //! many that their pairs cost more than further passes. All penalties of a ladder advance together.
 //!
-//! A sample of the rows, drawn in the first pass, gives the start, and the penalty if one is to be chosen.
+//! A sample of the rows, drawn in the second pass, gives the start, and the penalty if one is to be chosen.
 
 use serde::{Deserialize, Serialize};
 
@@ -45,17 +45,29 @@ pub(crate) struct LogisticPass {
 #[derive(Debug, Serialize, Deserialize)]
 enum Stage {
     Means,
-    Squares(Box<Looked>, Vec<f64>),
+    Squares(Box<Looked>),
     Searches(Box<Seen>, Vec<Search>),
 }
 
 /// What is known after the first pass.
 #[derive(Debug, Serialize, Deserialize)]
 struct Looked {
-    classes: Vec<String>,
-    /// The weight of each class.
+    seen: Classes,
+    /// What centres the columns, where they are not to be scaled.
+    centring: Scales,
+    centres: Vec<f64>,
+    /// Whether pieces keep only rows of the sample that can be expected to be in it.
+    is_sparing: bool,
+}
+
+/// The classes that there are.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Classes {
+    names: Vec<String>,
+    /// The weight of each.
     weights: Vec<f64>,
-    sample: RowSample,
+    /// Rows of positive weight.
+    rows: u64,
 }
 
 /// What is known before the search begins.
@@ -76,8 +88,8 @@ pub(crate) struct LogisticSums(Sums);
 #[derive(Debug, Serialize, Deserialize)]
 enum Sums {
     /// Moments about the first row of a piece; none without rows.
-    Means(Box<(Ranges, Option<Moments>, Looked)>),
-    Squares(Option<Moments>),
+    Means(Box<(Ranges, Option<Moments>, Classes)>),
+    Squares(Option<Moments>, Box<RowSample>),
     /// One for each penalty, but for those at their end.
     Searches(Vec<Option<Evaluation>>),
 }
@@ -91,23 +103,28 @@ impl LogisticPass {
     }
 
     /// What the first pass finds in some rows.
-    fn look(&self, piece: &Piece<'_, Classification>) -> Result<Sums> {
+    fn look(piece: &Piece<'_, Classification>) -> Result<Sums> {
         let sample = &piece.sample;
         require_numbers_at(sample.x(), |i| piece.number(i))?;
-        let classes = sample.target().classes().to_vec();
-        let mut weights = vec![0.0; classes.len()];
+        let names = sample.target().classes().to_vec();
+        let mut weights = vec![0.0; names.len()];
         (0..sample.rows()).for_each(|i| weights[sample.target().class(i)] += sample.weight(i));
-        let mut rows = self.row_sample();
-        rows.add_labelled(piece);
-        let counts = (0..sample.rows()).find(|&i| sample.weight(i) > 0.0);
-        let moments = counts.map(|i| Moments::of(sample.x(), sample.weights(), sample.x().row(i)));
-        let looked = Looked { classes, weights, sample: rows };
-        Ok(Sums::Means(Box::new((Ranges::of(sample.x()), moments, looked))))
+        let mut counts = (0..sample.rows()).filter(|&i| sample.weight(i) > 0.0);
+        let first = counts.next();
+        let moments = first.map(|i| Moments::of(sample.x(), sample.weights(), sample.x().row(i)));
+        let rows = first.map_or(0, |_| 1 + counts.count() as u64);
+        let seen = Classes { names, weights, rows };
+        Ok(Sums::Means(Box::new((Ranges::of(sample.x()), moments, seen))))
     }
 
     /// The penalties and the starts, from the sample.
-    fn begin(&self, looked: Looked, scales: Scales) -> Result<Step<Self, Simple<FittedLogistic>>> {
-        let Looked { classes, weights, sample } = looked;
+    fn begin(
+        &self,
+        seen: Classes,
+        sample: RowSample,
+        scales: Scales,
+    ) -> Result<Step<Self, Simple<FittedLogistic>>> {
+        let Classes { names: classes, weights, .. } = seen;
         let numbers = number_classes(weights.iter().map(|weight| *weight > 0.0));
         let weight: f64 = weights.iter().sum();
         let drawn = Drawn::new(sample, self.columns.len(), &classes)?;
@@ -151,10 +168,11 @@ impl LogisticPass {
     }
 
     /// The sample without rows.
-    fn row_sample(&self) -> RowSample {
+    fn empty_sample(&self, looked: &Looked) -> RowSample {
         let width = self.columns.len() + LABELS;
         let most = SAMPLED.min((SAMPLED_CELLS / width).max(FEWEST_SAMPLED));
-        RowSample::new(most, width, self.key)
+        let sample = RowSample::new(most, width, self.key);
+        if looked.is_sparing { sample.among(looked.seen.rows) } else { sample }
     }
 
     fn at(&self, stage: Stage) -> Self {
@@ -210,11 +228,10 @@ impl Pass<Classification> for LogisticPass {
     fn zero(&self) -> LogisticSums {
         LogisticSums(match &self.stage {
             Stage::Means => {
-                let sample = self.row_sample();
-                let looked = Looked { classes: Vec::new(), weights: Vec::new(), sample };
-                Sums::Means(Box::new((Ranges::none(self.columns.len()), None, looked)))
+                let ranges = Ranges::none(self.columns.len());
+                Sums::Means(Box::new((ranges, None, Classes::default())))
             }
-            Stage::Squares(..) => Sums::Squares(None),
+            Stage::Squares(looked) => Sums::Squares(None, Box::new(self.empty_sample(looked))),
             Stage::Searches(_, searches) => Sums::Searches(searches.iter().map(|_| None).collect()),
         })
     }
@@ -222,9 +239,12 @@ impl Pass<Classification> for LogisticPass {
     fn add(&self, sums: &mut LogisticSums, piece: &Piece<'_, Classification>) -> Result<()> {
         let sample = &piece.sample;
         let found = match &self.stage {
-            Stage::Means => self.look(piece)?,
-            Stage::Squares(_, centres) => {
-                Sums::Squares(Some(Moments::of(sample.x(), sample.weights(), centres)))
+            Stage::Means => Self::look(piece)?,
+            Stage::Squares(looked) => {
+                let moments = Moments::of(sample.x(), sample.weights(), &looked.centres);
+                let mut drawn = self.empty_sample(looked);
+                drawn.add_labelled(piece);
+                Sums::Squares(Some(moments), Box::new(drawn))
             }
             Stage::Searches(seen, searches) => {
                 let mut list = Vec::new();
@@ -255,18 +275,21 @@ impl Pass<Classification> for LogisticPass {
     fn merge(&self, LogisticSums(sums): &mut LogisticSums, LogisticSums(later): LogisticSums) {
         match (sums, later) {
             (Sums::Means(sums), Sums::Means(later)) => {
-                let (ranges, moments, looked) = &mut **sums;
+                let (ranges, moments, seen) = &mut **sums;
                 let (more_ranges, more_moments, more) = *later;
                 ranges.merge(more_ranges);
                 add_later(moments, more_moments);
-                looked.sample.merge(more.sample);
-                if looked.classes.is_empty() {
-                    (looked.classes, looked.weights) = (more.classes, more.weights);
+                seen.rows += more.rows;
+                if seen.names.is_empty() {
+                    (seen.names, seen.weights) = (more.names, more.weights);
                 } else {
-                    looked.weights.iter_mut().zip(more.weights).for_each(|(a, b)| *a += b);
+                    seen.weights.iter_mut().zip(more.weights).for_each(|(a, b)| *a += b);
                 }
             }
-            (Sums::Squares(sums), Sums::Squares(later)) => add_later(sums, later),
+            (Sums::Squares(sums, drawn), Sums::Squares(later, more)) => {
+                add_later(sums, later);
+                drawn.merge(*more);
+            }
             (Sums::Searches(sums), Sums::Searches(later)) => {
                 sums.iter_mut().zip(later).for_each(|(sums, later)| add_later(sums, later));
             }
@@ -277,19 +300,23 @@ impl Pass<Classification> for LogisticPass {
     fn next(mut self, LogisticSums(sums): LogisticSums) -> Result<Step<Self, Self::Model>> {
         match (self.stage, sums) {
             (Stage::Means, Sums::Means(sums)) => {
-                self.stage = Stage::Means;
-                let (ranges, moments, looked) = *sums;
+                let (ranges, moments, seen) = *sums;
                 ranges.require_moderate(self.columns.iter().map(String::as_str))?;
                 let moments = moments.ok_or_else(no_rows)?;
-                if self.logistic.standardise {
-                    let stage = Stage::Squares(Box::new(looked), moments.means());
-                    return Ok(Step::Again(Self { stage, ..self }));
-                }
-                self.begin(looked, moments.centring())
+                let (centring, centres) = (moments.centring(), moments.means());
+                let looked = Looked { seen, centring, centres, is_sparing: true };
+                Ok(Step::Again(Self { stage: Stage::Squares(Box::new(looked)), ..self }))
             }
-            (Stage::Squares(looked, _), Sums::Squares(moments)) => {
+            (Stage::Squares(mut looked), Sums::Squares(moments, sample)) => {
+                if looked.is_sparing && sample.is_short(looked.seen.rows) {
+                    looked.is_sparing = false;
+                    return Ok(Step::Again(Self { stage: Stage::Squares(looked), ..self }));
+                }
                 self.stage = Stage::Means;
-                self.begin(*looked, moments.ok_or_else(no_rows)?.scales())
+                let Looked { seen, centring, .. } = *looked;
+                let moments = moments.ok_or_else(no_rows)?;
+                let is_scaled = self.logistic.standardise;
+                self.begin(seen, *sample, if is_scaled { moments.scales() } else { centring })
             }
             (Stage::Searches(seen, mut searches), Sums::Searches(sums)) => {
                 let contrasts = contrasts(seen.numbers.iter().flatten().count());

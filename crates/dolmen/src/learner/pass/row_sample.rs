@@ -17,6 +17,8 @@ use crate::task::Task;
 pub(crate) struct RowSample {
     seed: u64,
     most: usize,
+    /// The largest key of a row that is kept.
+    cut: u64,
     width: usize,
     /// Key and number of each row.
     rows: Vec<(u64, u64)>,
@@ -28,6 +30,9 @@ pub(crate) struct RowSample {
 
 /// Values beside the columns of rows that are added with their classes: the class and the group.
 pub(crate) const LABELS: usize = 2;
+
+/// Standard deviations of the number of kept rows by which more are kept than are wanted: they do not suffice once in 10^11 samples.
+const SPARE: f64 = 7.0;
 
 /// In the place of a group where rows have none.
 const NO_GROUP: f64 = -1.0;
@@ -59,7 +64,21 @@ impl RowSample {
     /// No rows yet, of so many columns.
     pub(crate) fn new(most: usize, width: usize, seed: u64) -> Self {
         let (rows, weights, values) = (Vec::new(), Vec::new(), Vec::new());
-        Self { seed, most, width, rows, weights, values }
+        Self { seed, most, cut: u64::MAX, width, rows, weights, values }
+    }
+
+    /// Drawn among so many rows that count: those whose keys are too large for all that can be expected are not kept, so that a piece
+    /// does not bring as many rows as the whole sample has.
+    pub(crate) fn among(mut self, rows: u64) -> Self {
+        let most = self.most as f64;
+        let share = (most + SPARE * most.sqrt()) / rows as f64;
+        self.cut = if share < 1.0 { (share * 2.0_f64.powi(64)) as u64 } else { u64::MAX };
+        self
+    }
+
+    /// Whether too few rows of so many were kept: they must be drawn again, from all.
+    pub(crate) fn is_short(&self, rows: u64) -> bool {
+        (self.rows.len() as u64) < rows.min(self.most as u64)
     }
 
     /// Offers the rows of a piece that count.
@@ -85,8 +104,9 @@ impl RowSample {
         let x = piece.sample.x();
         for i in 0..x.rows() {
             let (number, weight) = (piece.number(i), piece.sample.weight(i));
-            if weight > 0.0 {
-                self.rows.push((mix(self.seed ^ mix(number)), number));
+            let key = mix(self.seed ^ mix(number));
+            if weight > 0.0 && key <= self.cut {
+                self.rows.push((key, number));
                 self.weights.push(weight);
                 self.values.extend_from_slice(x.row(i));
                 self.values.extend(last(i));
@@ -161,5 +181,43 @@ impl RowSample {
         let values: Vec<f64> = order.iter().flat_map(row).collect();
         let weights = order.iter().map(|&i| self.weights[i]).collect();
         (values, weights)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::Density;
+
+    /// A sample of 10 000 rows, brought by pieces of 1000.
+    fn drawn(empty: &RowSample) -> (RowSample, usize) {
+        let x = Features::numeric((0..10_000).map(f64::from).collect::<Vec<_>>(), 1).unwrap();
+        let (mut all, mut brought) = (empty.clone(), 0);
+        for first in (0..10_000).step_by(1000) {
+            let mut part = empty.clone();
+            let rows = x.rows().slice(first..first + 1000);
+            part.add(&Piece::<Density>::new(Sample::new(rows, &()).unwrap(), first as u64));
+            brought += part.rows.len();
+            all.merge(part);
+        }
+        (all, brought)
+    }
+
+    #[test]
+    fn pieces_bring_little_more_than_the_sample_has() {
+        let plain = RowSample::new(400, 1, 7);
+        let (all, brought) = drawn(&plain);
+        let (sparing, little) = drawn(&plain.among(10_000));
+        assert!(!sparing.is_short(10_000));
+        assert!(brought >= 4000 && little < 600, "{brought} {little}");
+        assert_eq!(all.finish_plain(), sparing.finish_plain());
+    }
+
+    #[test]
+    fn too_few_are_noticed() {
+        let (all, _) = drawn(&RowSample::new(400, 1, 7).among(1_000_000));
+        assert!(all.is_short(10_000));
+        let (few, _) = drawn(&RowSample::new(20_000, 1, 7).among(10_000));
+        assert!(!few.is_short(10_000));
     }
 }

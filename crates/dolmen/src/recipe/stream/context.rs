@@ -155,6 +155,16 @@ impl<T: Task> Rows<T> {
         self.present.iter().copied().filter(|&i| Some(self.folds[i]) != fold).collect()
     }
 
+    /// The memory that they take, the target aside.
+    pub(super) fn bytes(&self) -> usize {
+        let cells = self.features.rows().values().len();
+        let groups = self.groups.as_ref().map_or(0, |(groups, _)| groups.len());
+        let numbers = self.weights.as_ref().map_or(0, Vec::len);
+        let places = self.present.len() + self.sampled.len() + self.folds.len();
+        size_of::<f64>() * (cells + numbers + places)
+            + (size_of::<u32>() + size_of::<u64>()) * groups
+    }
+
     /// Rows of the block, those without a target among them.
     pub(super) fn count(&self) -> usize {
         self.folds.len()

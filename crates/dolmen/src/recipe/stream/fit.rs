@@ -49,7 +49,7 @@ struct Way<'a> {
 const PER_BYTE: u64 = 4;
 
 /// The memory that is named, or half of what can be had.
-pub(super) fn may_take(memory: Option<&str>) -> Result<u64> {
+pub(in crate::recipe) fn may_take(memory: Option<&str>) -> Result<u64> {
     match memory {
         Some(text) => memory::parse(text),
         None => Ok(memory::available().unwrap_or(u64::MAX) / 2),
@@ -57,7 +57,7 @@ pub(super) fn may_take(memory: Option<&str>) -> Result<u64> {
 }
 
 /// Blocks that are in memory together: one that is read ahead, one that is worked on, and that one as numbers.
-const AT_ONCE: usize = 3;
+pub(in crate::recipe) const AT_ONCE: usize = 3;
 
 /// Refuses a memory that cannot hold the blocks that are read, or less than the work with them takes; says how much is enough for both.
 pub(super) fn check_least(blocks: &Blocks, path: &Path, available: u64, least: u64) -> Result<()> {

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::Source;
+use super::block::Block;
 use super::sampled::{Rarest, Sampled, Threshold, class_of};
-use super::work::{Outcome, Sent, Work, from_bytes, known, taken, to_bytes};
+use super::work::{Outcome, Sent, Work, from_bytes, known, sent, taken, to_bytes};
 use crate::error::{Error, Place, Result};
 use crate::learner::Weights;
 use crate::recipe::data::lot_number;
@@ -206,7 +207,8 @@ impl LookWork {
 }
 
 impl Work for LookWork {
-    fn on_block(&self, first: usize, table: Table, _run: &Run) -> Result<Outcome> {
+    fn on_block(&self, block: &mut Block, _run: &Run) -> Result<Outcome> {
+        let (first, table) = (block.first, block.take_table()?);
         let target = self.target_of(&table)?;
         let groups = self.groups.as_ref().map(|name| table.column(name)).transpose()?;
         let is_present = |i: &usize| target.is_none_or(|column| !column.is_missing(*i));
@@ -255,7 +257,7 @@ impl Work for LookWork {
     }
 
     fn to_bytes(&self) -> Result<Vec<u8>> {
-        to_bytes(&Sent::Look(self.clone()))
+        sent(None, &Sent::Look(self.clone()))
     }
 
     fn write_outcome(&self, outcome: &Outcome) -> Result<Vec<u8>> {

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `source` | where the blocks are: in memory, in files, with the workers of a cluster |
 //! | `work` | what is done with every block, as bytes too |
+//! | `block` | a block on its way through some work, and what is kept of it for the next |
 //! | `look` | the first look: a sample of the rows, by which columns get their parts, and sums of the weights |
 //! | `sampled` | which rows are in the sample: of rare classes more than their share, at less weight |
 //! | `context` | blocks as a task sees them: inputs, target, weights, folds |
@@ -19,6 +20,7 @@
 //! errors fall with the root of its rows. The weights of a linear pool are those of all rows, and so is the decision to keep it: for each fold
 //! the weights are found without it, and tried on it.
 
+mod block;
 mod combined;
 mod context;
 mod fit;
@@ -36,7 +38,9 @@ mod weigh;
 mod weights;
 mod work;
 
+pub use block::{Block, KeptRows};
 pub use fit::Opened;
+pub(super) use fit::{AT_ONCE, may_take};
 pub(super) use judged::Judged;
 pub use layout::Layout;
 pub use source::{Ask, Cut, Elsewhere, Source};

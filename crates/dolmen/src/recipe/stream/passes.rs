@@ -3,13 +3,13 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::block::Block;
 use super::context::Context;
-use super::work::{Outcome, Sent, Work, from_bytes, known, to_bytes};
+use super::work::{Outcome, Sent, Work, from_bytes, known, sent, to_bytes};
 use crate::error::{Error, Result};
 use crate::learner::pass::{AnyPass, AnySums, Piece};
 use crate::run::Run;
 use crate::store::{Record, Registry};
-use crate::table::Table;
 use crate::task::Task;
 
 /// A fit's pass, and the fold that it does not see.
@@ -61,8 +61,8 @@ impl<'a, T: Task> PassWork<'a, T> {
 }
 
 impl<T: Task> Work for PassWork<'_, T> {
-    fn on_block(&self, first: usize, table: Table, run: &Run) -> Result<Outcome> {
-        let rows = self.context.rows::<T>(first, table)?;
+    fn on_block(&self, block: &mut Block, run: &Run) -> Result<Outcome> {
+        let rows = block.rows::<T>(&self.context)?;
         // Fits on the same fold share their list of rows.
         let mut folds: Vec<Option<usize>> = self.passes.iter().map(|(fold, _)| *fold).collect();
         folds.sort_unstable();
@@ -80,9 +80,9 @@ impl<T: Task> Work for PassWork<'_, T> {
     }
 
     fn to_bytes(&self) -> Result<Vec<u8>> {
-        let sent = |(fold, held): &FoldPass<Held<'_, T>>| Ok((*fold, held.pass().record()?));
-        let sent = self.passes.iter().map(sent).collect::<Result<Vec<SentPass>>>()?;
-        to_bytes(&Sent::Passes(T::NAME.into(), self.context.clone(), sent))
+        let record = |(fold, held): &FoldPass<Held<'_, T>>| Ok((*fold, held.pass().record()?));
+        let passes = self.passes.iter().map(record).collect::<Result<Vec<SentPass>>>()?;
+        sent(Some(&self.context), &Sent::Passes(T::NAME.into(), passes))
     }
 
     fn write_outcome(&self, outcome: &Outcome) -> Result<Vec<u8>> {

@@ -2,15 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::block::Block;
 use super::context::{Context, Rows};
 use super::lockstep::LearnerFits;
 use super::weights::Streamable;
-use super::work::{Outcome, Sent, Work, from_bytes, known, to_bytes};
+use super::work::{Outcome, Sent, Work, from_bytes, known, sent, to_bytes};
 use crate::error::{Error, Place, Result};
 use crate::learner::{Fitted, is_unusable, predict, prediction_is};
 use crate::run::Run;
 use crate::store::{Record, Registry};
-use crate::table::{self, Categories, Table};
+use crate::table::{self, Categories};
 use crate::target::Target;
 
 /// The members' names, and for each fold the members' fits without it.
@@ -140,8 +141,8 @@ pub(super) fn from_numbers<T: Target>(numbers: Vec<f64>, like: &T) -> Option<T> 
 }
 
 impl<T: Streamable> Work for PredictWork<'_, T> {
-    fn on_block(&self, first: usize, table: Table, run: &Run) -> Result<Outcome> {
-        let rows = self.context.rows::<T>(first, table)?;
+    fn on_block(&self, block: &mut Block, run: &Run) -> Result<Outcome> {
+        let rows = block.rows::<T>(&self.context)?;
         let width = T::width(&rows.target);
         let columns = self.predict(&rows, width, run)?;
         let entry = |column: &Vec<f64>| {
@@ -185,7 +186,7 @@ impl<T: Streamable> Work for PredictWork<'_, T> {
         let folds = self.folds.iter().map(records).collect::<Result<_>>()?;
         let members = self.members.clone();
         let fits = SentFits { members, folds, keeps_rows: self.keeps_rows };
-        to_bytes(&Sent::Predict(T::NAME.into(), self.context.clone(), fits))
+        sent(Some(&self.context), &Sent::Predict(T::NAME.into(), fits))
     }
 
     fn write_outcome(&self, outcome: &Outcome) -> Result<Vec<u8>> {

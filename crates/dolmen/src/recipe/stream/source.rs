@@ -1,5 +1,6 @@
 //! Where blocks of rows come from, and who works on them.
 
+use super::block::Block;
 use super::work::{Outcome, Work};
 use crate::error::{Error, Result};
 use crate::run::Run;
@@ -54,7 +55,7 @@ impl Source for Cut {
         for first in (0..rows).step_by(self.rows.max(1)) {
             run.check()?;
             let chosen: Vec<usize> = (first..rows.min(first + self.rows)).collect();
-            take(work.on_block(first, self.table.select(&chosen), run)?)?;
+            take(work.on_block(&mut Block::new(first, self.table.select(&chosen)), run)?)?;
         }
         Ok(())
     }
@@ -77,8 +78,9 @@ impl Source for Blocks {
         run: &Run,
     ) -> Result<()> {
         self.visit(run, &mut |first, table| {
+            let mut block = Block::new(first, table);
             // Work counts the rows of all files.
-            take(work.on_block(first, table, run).map_err(|error| self.locate(error, 0))?)
+            take(work.on_block(&mut block, run).map_err(|error| self.locate(error, 0))?)
         })
     }
 

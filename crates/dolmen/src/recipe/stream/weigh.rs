@@ -20,6 +20,7 @@ use crate::recipe::{Apply, Combined, ModelFile, WeighRecipe, WeighReport};
 use crate::run::Run;
 use crate::table::{BLOCK, Blocks, Features, Put, ReadOptions, Table};
 use crate::target::Target;
+use crate::task::{Classification, Density, Regression};
 
 /// The method whose powers are found block by block.
 const LOG_POOL: &str = "log-pool";
@@ -98,6 +99,7 @@ impl WeighRecipe {
         };
         let hint = "give more memory (--memory), or weigh a part of the rows";
         if !has_blocks {
+            self.check_known()?;
             let streamed = Method::ALL.into_iter().filter(|own| is_streamed(*own));
             let names: Vec<&str> = streamed.map(Method::name).chain([LOG_POOL]).collect();
             let expected =
@@ -117,6 +119,15 @@ impl WeighRecipe {
                 Err(Error::param(name, expected, "given").with_hint(hint))
             }
         }
+    }
+
+    /// Refuses methods that no task knows: more memory is no cure for those.
+    fn check_known(&self) -> Result<()> {
+        let catalogue = Catalogue::standard();
+        self.combiners::<Classification>(catalogue).map(drop).or_else(|error| {
+            let others = self.combiners::<Regression>(catalogue).map(drop);
+            others.or_else(|_| self.combiners::<Density>(catalogue).map(drop)).map_err(|_| error)
+        })
     }
 
     /// Weighs predictions that are read block by block, and hands the combined ones on if `put` takes them. Gives the report and what

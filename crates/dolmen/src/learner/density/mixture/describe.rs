@@ -38,7 +38,7 @@ pub(crate) struct Ranges {
     /// The sum of the row weights.
     total: f64,
     /// Rows of positive weight.
-    rows: u64,
+    pub(super) rows: u64,
     misses_some: bool,
 }
 

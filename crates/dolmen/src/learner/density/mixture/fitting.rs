@@ -67,7 +67,8 @@ enum Stage {
         ranges: Ranges,
         #[serde(with = "crate::store::floats")]
         means: Vec<f64>,
-        sample: RowSample,
+        /// Whether blocks keep only rows of the sample that can be expected to be in it.
+        is_sparing: bool,
     },
     /// The starts of all members, one member after the other.
     Ascents {
@@ -79,8 +80,8 @@ enum Stage {
 /// What is summed over the rows.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum FittingSums {
-    Ranges(Ranges, RowSample),
-    Squares(Squares),
+    Ranges(Ranges),
+    Squares(Squares, RowSample),
     /// One for each start.
     Ascents(Vec<Option<Sums>>),
 }
@@ -136,12 +137,12 @@ impl Fitting {
 
     pub(super) fn zero(&self) -> FittingSums {
         match &self.stage {
-            Stage::Ranges => {
-                let columns = self.columns.len();
-                let sample = RowSample::new(self.start_rows(), columns, self.sample_seed());
-                FittingSums::Ranges(Ranges::none(columns), sample)
+            Stage::Ranges => FittingSums::Ranges(Ranges::none(self.columns.len())),
+            Stage::Squares { ranges, means, is_sparing } => {
+                let sample = RowSample::new(self.start_rows(), means.len(), self.sample_seed());
+                let sample = if *is_sparing { sample.among(ranges.rows) } else { sample };
+                FittingSums::Squares(Squares(vec![0.0; means.len()]), sample)
             }
-            Stage::Squares { means, .. } => FittingSums::Squares(Squares(vec![0.0; means.len()])),
             Stage::Ascents { ascents, .. } => {
                 FittingSums::Ascents(ascents.iter().map(|_| None).collect())
             }
@@ -150,12 +151,10 @@ impl Fitting {
 
     pub(super) fn add(&self, sums: &mut FittingSums, piece: &Piece<'_, Density>) {
         match (&self.stage, sums) {
-            (Stage::Ranges, FittingSums::Ranges(ranges, sample)) => {
-                ranges.merge(Ranges::of(piece));
-                sample.add(piece);
-            }
-            (Stage::Squares { means, .. }, FittingSums::Squares(squares)) => {
+            (Stage::Ranges, FittingSums::Ranges(ranges)) => ranges.merge(Ranges::of(piece)),
+            (Stage::Squares { means, .. }, FittingSums::Squares(squares, sample)) => {
                 squares.merge(Squares::of(&piece.sample, means));
+                sample.add(piece);
             }
             (Stage::Ascents { frame, ascents }, FittingSums::Ascents(sums)) => {
                 let data = Data::new(&piece.sample, frame);
@@ -169,11 +168,11 @@ impl Fitting {
 
     pub(super) fn merge(sums: &mut FittingSums, later: FittingSums) {
         match (sums, later) {
-            (FittingSums::Ranges(ranges, sample), FittingSums::Ranges(later, more)) => {
-                ranges.merge(later);
+            (FittingSums::Ranges(ranges), FittingSums::Ranges(later)) => ranges.merge(later),
+            (FittingSums::Squares(squares, sample), FittingSums::Squares(later, more)) => {
+                squares.merge(later);
                 sample.merge(more);
             }
-            (FittingSums::Squares(squares), FittingSums::Squares(later)) => squares.merge(later),
             (FittingSums::Ascents(sums), FittingSums::Ascents(later)) => {
                 sums.iter_mut().zip(later).for_each(|(sums, later)| add_later(sums, later));
             }
@@ -183,11 +182,17 @@ impl Fitting {
 
     pub(super) fn next(mut self, sums: FittingSums) -> Result<FittingStep> {
         self.stage = match (self.stage, sums) {
-            (Stage::Ranges, FittingSums::Ranges(ranges, sample)) => {
+            (Stage::Ranges, FittingSums::Ranges(ranges)) => {
                 let means = ranges.means(&self.columns)?;
-                Stage::Squares { ranges, means, sample }
+                Stage::Squares { ranges, means, is_sparing: true }
             }
-            (Stage::Squares { ranges, means, sample }, FittingSums::Squares(squares)) => {
+            (
+                Stage::Squares { ranges, means, is_sparing: true },
+                FittingSums::Squares(_, sample),
+            ) if sample.is_short(ranges.rows) => {
+                Stage::Squares { ranges, means, is_sparing: false }
+            }
+            (Stage::Squares { ranges, means, .. }, FittingSums::Squares(squares, sample)) => {
                 let frame = ranges.frame(means, &squares, self.standardise, &self.columns)?;
                 let ascents = ascents(&self.wanted, &frame, sample)?;
                 Stage::Ascents { frame, ascents }
