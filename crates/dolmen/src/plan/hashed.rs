@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Folds, Plan, RowKeys, check_folds, stream};
-use crate::error::Result;
+use crate::error::{Error, Place, Result};
 use crate::run::{Run, mix};
 
 /// Each row is held out once, in a fold drawn by its number in the table (its group's, if rows have groups): sizes differ as drawn numbers do.
@@ -33,6 +33,13 @@ pub(crate) struct Lot {
 impl Lot {
     pub(crate) fn new(folds: usize, run: &Run) -> Self {
         Self { key: stream(run).key(), folds }
+    }
+
+    /// The error of rows, or groups, that do not suffice for the folds.
+    pub(crate) fn too_few(self, problem: impl std::fmt::Display) -> Error {
+        let problem = format!("{problem} of {}, which are drawn by a hash", self.folds);
+        let cure = "give fewer folds; rows of one group fall into the same";
+        Error::data(Place::default(), problem).with_hint(cure)
     }
 
     /// How many folds there are.
@@ -67,6 +74,9 @@ impl Hashed {
         check_folds("folds", self.folds, rows, "rows")?;
         let lot = Lot::new(self.folds, run);
         let folds: Vec<usize> = (0..rows).map(|i| lot.fold(keys.lot(i))).collect();
-        Plan::from_folds(&folds)
+        match (0..self.folds).find(|fold| !folds.contains(fold)) {
+            Some(empty) => Err(lot.too_few(format!("no row falls into fold {}", empty + 1))),
+            None => Plan::from_folds(&folds),
+        }
     }
 }

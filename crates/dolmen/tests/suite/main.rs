@@ -16,6 +16,7 @@ mod inference;
 mod joint;
 mod joint_far;
 mod joint_score;
+mod kept_rows;
 mod kernel;
 mod keys;
 mod layers;

@@ -22,6 +22,7 @@ enum Held {
     Table(Table),
     /// As a task sees them, with the bytes that they take.
     Rows(Arc<dyn Any + Send + Sync>, usize),
+    Nothing,
 }
 
 impl Block {
@@ -32,9 +33,9 @@ impl Block {
 
     /// Its table, for work that no other follows.
     pub(super) fn take_table(&mut self) -> Result<Table> {
-        match mem::replace(&mut self.held, Held::Rows(Arc::new(()), 0)) {
+        match mem::replace(&mut self.held, Held::Nothing) {
             Held::Table(table) => Ok(table),
-            Held::Rows(..) => Err(foreign()),
+            Held::Rows(..) | Held::Nothing => Err(foreign()),
         }
     }
 
@@ -52,7 +53,7 @@ impl Block {
     pub(super) fn kept(self, context: Vec<u8>) -> Option<KeptRows> {
         match self.held {
             Held::Rows(rows, bytes) => Some(KeptRows { first: self.first, context, rows, bytes }),
-            Held::Table(_) => None,
+            Held::Table(_) | Held::Nothing => None,
         }
     }
 }

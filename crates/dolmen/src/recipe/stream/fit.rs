@@ -48,12 +48,29 @@ struct Way<'a> {
 /// Bytes that a fit in memory takes for each byte of its table.
 const PER_BYTE: u64 = 4;
 
-/// The memory that is named, or half of what can be had.
+/// The memory that is named, or half of what can be had. Of a limited address space no more than half is taken in any case: it holds what is
+/// only reserved, too, and a program that asks for more is ended.
 pub(in crate::recipe) fn may_take(memory: Option<&str>) -> Result<u64> {
+    let space = memory::address_space().map_or(u64::MAX, |space| space / 2);
     match memory {
-        Some(text) => memory::parse(text),
+        Some(text) => Ok(memory::parse(text)?.min(space)),
         None => Ok(memory::available().unwrap_or(u64::MAX) / 2),
     }
+}
+
+/// Bytes of the numbers in blocks, as far as is known.
+pub(super) fn cells_of(blocks: &Blocks) -> u64 {
+    memory::size(&[blocks.rows().unwrap_or_default(), blocks.names().len(), size_of::<f64>()])
+}
+
+/// All blocks as one table.
+pub(super) fn whole(blocks: &Blocks, run: &Run) -> Result<Table> {
+    let mut parts = Vec::new();
+    blocks.visit(run, &mut |_, block| {
+        parts.push(block);
+        Ok(())
+    })?;
+    Table::stacked(parts)
 }
 
 /// Blocks that are in memory together: one that is read ahead, one that is worked on, and that one as numbers.
@@ -96,14 +113,8 @@ impl Recipe {
             return Ok(Opened::Whole(Box::new(self.read_data(path, run)?)));
         }
         let blocks = Blocks::open(path, &self.read_options()?, BLOCK, run)?;
-        let cells = [blocks.rows().unwrap_or_default(), blocks.names().len(), size_of::<f64>()];
-        if !is_one && memory::size(&cells).saturating_mul(PER_BYTE) <= memory {
-            let mut parts = Vec::new();
-            blocks.visit(run, &mut |_, block| {
-                parts.push(block);
-                Ok(())
-            })?;
-            let data = self.data(Table::stacked(parts)?);
+        if !is_one && cells_of(&blocks).saturating_mul(PER_BYTE) <= memory {
+            let data = self.data(whole(&blocks, run)?);
             let data = data.map_err(|error| blocks.locate(error, 0))?;
             return Ok(Opened::Whole(Box::new(data)));
         }
@@ -208,6 +219,12 @@ impl Recipe {
         let lot = Lot::new(folds.max(1), &run.stream("plan"));
         let sample_folds: Vec<usize> =
             look.lots.iter().map(|&number| if folds > 0 { lot.fold(number) } else { 0 }).collect();
+        if let Some(first) = sample_folds.first()
+            && folds > 0
+            && sample_folds.iter().all(|fold| fold == first)
+        {
+            return Err(lot.too_few("all rows fall into one fold"));
+        }
         let context = &Context::new(self, look, target.classes().to_vec(), lot);
         let lockstep = Lockstep {
             source,

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::fit::{check_least, estimate, may_take};
+use super::fit::{cells_of, check_least, estimate, may_take, whole};
 use super::matrix::DiskMatrix;
 use super::sampled::Threshold;
 use super::weights::{Streamable, is_streamed, judged_weights};
@@ -81,12 +81,20 @@ impl WeighRecipe {
             };
             return Ok(OpenedPredictions::Whole(Box::new(whole)));
         }
-        self.check_streamed()?;
+        if is_one {
+            self.check_streamed()?;
+        }
         let options = match &kept {
             Some(_) => ReadOptions::default(),
             None => self.reading.read_options(&always, None)?,
         };
         let blocks = Blocks::open(path, &options, BLOCK, run)?;
+        if !is_one && cells_of(&blocks).saturating_mul(PER_BYTE) <= may_take(memory)? {
+            let whole = self.matrix(whole(&blocks, run)?);
+            let whole = whole.map_err(|error| blocks.locate(error, 0))?;
+            return Ok(OpenedPredictions::Whole(Box::new(whole)));
+        }
+        self.check_streamed()?;
         check_least(&blocks, path, may_take(memory)?, 0)?;
         Ok(OpenedPredictions::Blocks(Box::new(PredictionBlocks { blocks, kept })))
     }
