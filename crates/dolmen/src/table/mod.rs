@@ -42,7 +42,7 @@ pub use encode::{Encoder, EncoderSpec};
 pub use features::{Features, Rows, View};
 pub use json::write_json;
 pub use look::{Look, is_unnamed, possible_classes};
-pub(crate) use parquet::parquet_cells;
+pub(crate) use parquet::parquet_size;
 pub use parquet::{read_parquet, read_parquet_metadata, write_parquet};
 pub use read::{ColumnKind, ReadOptions, column_names, read, read_text};
 pub use roles::{Assigned, Roles, check_finite, groups_of, times_of};

@@ -88,7 +88,7 @@ impl BlockWriter {
     }
 }
 
-/// How many cells a file holds.
-pub(crate) fn parquet_cells(path: &Path) -> Result<u64> {
+/// How many rows and columns a file holds.
+pub(crate) fn parquet_size(path: &Path) -> Result<(u64, u64)> {
     absent(path)
 }

@@ -47,6 +47,9 @@ struct Way<'a> {
 
 /// Bytes that a fit in memory takes for each byte of its table.
 const PER_BYTE: u64 = 4;
+/// Bytes that it takes for each row beside, without a target and with one: what every combination that is tried says of each class. Of two to three
+/// classes they were measured, of one and two members.
+const PER_ROW: (u64, u64) = (150, 900);
 
 /// The memory that is named, or half of what can be had. Of a limited address space no more than half is taken in any case: it holds what is
 /// only reserved, too, and a program that asks for more is ended.
@@ -58,9 +61,41 @@ pub(in crate::recipe) fn may_take(memory: Option<&str>) -> Result<u64> {
     }
 }
 
-/// Bytes of the numbers in blocks, as far as is known.
-pub(super) fn cells_of(blocks: &Blocks) -> u64 {
-    memory::size(&[blocks.rows().unwrap_or_default(), blocks.names().len(), size_of::<f64>()])
+/// About how large a table is in memory.
+pub(super) struct Size {
+    pub(super) bytes: u64,
+    rows: u64,
+}
+
+impl Size {
+    /// That of blocks, as far as is known.
+    pub(super) fn of(blocks: &Blocks) -> Self {
+        let rows = blocks.rows().unwrap_or_default();
+        let bytes = memory::size(&[rows, blocks.names().len(), size_of::<f64>()]);
+        Self { bytes, rows: rows as u64 }
+    }
+
+    /// That of a file.
+    pub(super) fn estimate(path: &Path) -> Result<Self> {
+        /// Texts of CSV are about as long as the numbers they become, compressed files some times shorter.
+        const PACKED: u64 = 5;
+        /// A row of CSV.
+        const LINE: u64 = 100;
+        if path.as_os_str() == "-" {
+            return Ok(Self { bytes: 0, rows: 0 });
+        }
+        let size = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
+        let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let of_text = |bytes: u64| Self { bytes, rows: bytes / LINE };
+        match extension.as_str() {
+            "parquet" | "pq" => {
+                let (rows, columns) = table::parquet_size(path)?;
+                Ok(Self { bytes: rows * columns * size_of::<f64>() as u64, rows })
+            }
+            "gz" | "zst" => Ok(of_text(size * PACKED)),
+            _ => Ok(of_text(size)),
+        }
+    }
 }
 
 /// All blocks as one table.
@@ -109,17 +144,24 @@ impl Recipe {
     pub fn open(&self, path: &Path, run: &Run) -> Result<Opened> {
         let memory = self.memory_bytes()?;
         let is_one = path.is_file() || path.as_os_str() == "-";
-        if is_one && estimate(path)?.saturating_mul(PER_BYTE) <= memory {
+        if is_one && self.takes_whole(&Size::estimate(path)?) <= memory {
             return Ok(Opened::Whole(Box::new(self.read_data(path, run)?)));
         }
         let blocks = Blocks::open(path, &self.read_options()?, BLOCK, run)?;
-        if !is_one && cells_of(&blocks).saturating_mul(PER_BYTE) <= memory {
+        if !is_one && self.takes_whole(&Size::of(&blocks)) <= memory {
             let data = self.data(whole(&blocks, run)?);
             let data = data.map_err(|error| blocks.locate(error, 0))?;
             return Ok(Opened::Whole(Box::new(data)));
         }
         check_least(&blocks, path, memory, least_for_sample(blocks.names().len()))?;
         Ok(Opened::Blocks(Box::new(blocks)))
+    }
+
+    /// About the memory that a fit to all rows at once takes.
+    fn takes_whole(&self, size: &Size) -> u64 {
+        let per_row = if self.target.is_some() { PER_ROW.1 } else { PER_ROW.0 };
+        let beside = size.rows.saturating_mul(per_row);
+        size.bytes.saturating_mul(PER_BYTE).saturating_add(beside)
     }
 
     /// How much memory a fit may take.
@@ -278,20 +320,4 @@ fn described<T: Streamable>(look: &Look, fits: &AllFits<T>) -> String {
         ));
     }
     words.join("; ")
-}
-
-/// About the bytes of a file's table in memory.
-pub(super) fn estimate(path: &Path) -> Result<u64> {
-    /// Texts of CSV are about as long as the numbers they become, compressed files some times shorter.
-    const PACKED: u64 = 5;
-    if path.as_os_str() == "-" {
-        return Ok(0);
-    }
-    let size = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
-    let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    match extension.as_str() {
-        "parquet" | "pq" => table::parquet_cells(path).map(|cells| cells * size_of::<f64>() as u64),
-        "gz" | "zst" => Ok(size * PACKED),
-        _ => Ok(size),
-    }
 }

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::fit::{cells_of, check_least, estimate, may_take, whole};
+use super::fit::{Size, check_least, may_take, whole};
 use super::matrix::DiskMatrix;
 use super::sampled::Threshold;
 use super::weights::{Streamable, is_streamed, judged_weights};
@@ -73,7 +73,8 @@ impl WeighRecipe {
         }
         let named = [&self.target, &self.weights].into_iter().flatten().chain(&self.inputs);
         let always: Vec<&str> = named.map(String::as_str).collect();
-        let is_small = || Ok(estimate(path)?.saturating_mul(PER_BYTE) <= may_take(memory)?);
+        let is_small =
+            || Ok(Size::estimate(path)?.bytes.saturating_mul(PER_BYTE) <= may_take(memory)?);
         if is_model || is_one && is_small()? {
             let whole = match Matrix::read(path, run)? {
                 Some(matrix) => (matrix, None, Vec::new()),
@@ -89,7 +90,7 @@ impl WeighRecipe {
             None => self.reading.read_options(&always, None)?,
         };
         let blocks = Blocks::open(path, &options, BLOCK, run)?;
-        if !is_one && cells_of(&blocks).saturating_mul(PER_BYTE) <= may_take(memory)? {
+        if !is_one && Size::of(&blocks).bytes.saturating_mul(PER_BYTE) <= may_take(memory)? {
             let whole = self.matrix(whole(&blocks, run)?);
             let whole = whole.map_err(|error| blocks.locate(error, 0))?;
             return Ok(OpenedPredictions::Whole(Box::new(whole)));

@@ -12,7 +12,7 @@ mod read;
 mod stream;
 mod write;
 
-pub(crate) use read::parquet_cells;
+pub(crate) use read::parquet_size;
 pub(super) use read::read;
 pub use read::{read_parquet, read_parquet_metadata};
 pub(super) use stream::{Description, Stream};

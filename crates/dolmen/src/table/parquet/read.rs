@@ -60,10 +60,10 @@ pub(in crate::table) fn read(path: &Path, options: &ReadOptions, run: &Run) -> R
     Table::as_read(kept, notes).map_err(|e| damaged(path, &e))
 }
 
-/// How many cells a file holds.
-pub(crate) fn parquet_cells(path: &Path) -> Result<u64> {
+/// How many rows and columns a file holds.
+pub(crate) fn parquet_size(path: &Path) -> Result<(u64, u64)> {
     let file = ParquetFile::open(path)?;
-    Ok(file.rows as u64 * file.names().names.len() as u64)
+    Ok((file.rows as u64, file.names().names.len() as u64))
 }
 
 /// The texts that [`write_parquet`](super::write_parquet) put into a file's metadata.
