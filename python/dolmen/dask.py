@@ -333,8 +333,10 @@ class _Block:
 
     def table(self) -> _dolmen.Table:
         """Its rows as they were given."""
-        if isinstance(self._kept, _dolmen.Table):
-            return self._kept
+        # Another thread may need the room meanwhile.
+        kept = self._kept
+        if isinstance(kept, _dolmen.Table):
+            return kept
         if not isinstance(self.given, str):
             return _table(self.given)
         read = _read(self.given)

@@ -90,7 +90,8 @@ impl Size {
         match extension.as_str() {
             "parquet" | "pq" => {
                 let (rows, columns) = table::parquet_size(path)?;
-                Ok(Self { bytes: rows * columns * size_of::<f64>() as u64, rows })
+                let bytes = rows.saturating_mul(columns).saturating_mul(size_of::<f64>() as u64);
+                Ok(Self { bytes, rows })
             }
             "gz" | "zst" => Ok(of_text(size * PACKED)),
             _ => Ok(of_text(size)),
