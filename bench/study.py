@@ -88,7 +88,7 @@ class Outcome:
     failure: str = ""
 
 
-def tables(root: Path, most: int, half: str | None) -> list[tuple[str, int]]:
+def tables(root: Path, most: int, half: str | None, fewest: int = FEWEST_ROWS) -> list[tuple[str, int]]:
     """The tables with a target, by their rows."""
     found = []
     for folder in FOLDERS:
@@ -96,7 +96,7 @@ def tables(root: Path, most: int, half: str | None) -> list[tuple[str, int]]:
             name = f"{folder}/{path.stem}"
             with path.open("rb") as file:
                 rows = sum(1 for _ in file) - 1
-            if FEWEST_ROWS <= rows <= most and half in (None, half_of(name)):
+            if fewest <= rows <= most and half in (None, half_of(name)):
                 found.append((name, rows))
     return sorted(found, key=lambda pair: pair[1])
 
@@ -360,7 +360,7 @@ def run(asked: argparse.Namespace) -> None:
             contestants[who] = lambda it: dolmen(it, program, flags, asked.keep)
         else:
             contestants[who] = PEERS[who]
-    for name, rows in tables(asked.data, asked.rows, asked.half):
+    for name, rows in tables(asked.data, asked.rows, asked.half, asked.fewest):
         for repeat in range(asked.repeats):
             missing = [who for who in contestants if (name, repeat, who) not in done]
             if not missing:
@@ -485,6 +485,7 @@ def main() -> int:
     parser.add_argument("--flags", default="", help="further options of `dolmen fit`")
     parser.add_argument("--keep", type=Path, help="a folder for matrices and members' predictions, for studies of combiners")
     parser.add_argument("--rows", type=int, default=10**9, help="the most rows of a table")
+    parser.add_argument("--fewest", type=int, default=FEWEST_ROWS, help="the fewest rows of a table")
     parser.add_argument("--half", choices=("develop", "report"), help="one half of the tables only")
     parser.add_argument("--repeats", type=int, default=REPEATS)
     parser.add_argument("--write", metavar="SECTION", help="the section of RESULTS.md that is rewritten")

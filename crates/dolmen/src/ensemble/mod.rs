@@ -2,7 +2,7 @@
 //!
 //! | file | holds |
 //! | --- | --- |
-//! | `stack`, `fit` | stacking: what a stack is made of, and the way from learners to an [`Ensemble`] |
+//! | `stack`, `fit`, `refit` | stacking: what a stack is made of, the way from learners to an [`Ensemble`], and its models for new rows |
 //! | `assess` | the trials of its combiners, and whether it is better than its best member |
 //! | `verdict` | which of stack, equal weights and best member is kept, and how sure that is |
 //! | `equal` | equal weights as a candidate |
@@ -30,6 +30,7 @@ mod fit;
 mod fold_average;
 mod intervals;
 mod latency;
+mod refit;
 mod spread;
 mod stack;
 mod stacked;

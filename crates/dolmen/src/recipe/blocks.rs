@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::model::{Model, PredictOptions, Predicted};
+use super::model::Model;
+use super::predict::{PredictOptions, Predicted};
 use super::stream::AT_ONCE;
 use crate::error::Result;
 use crate::memory;

@@ -9,7 +9,7 @@
 //! | `evidence` | how its predictions did row by row, summed up: curves, counts, importances |
 //! | `routing` | who has a say where, of experts and gates |
 //! | `profile` | a density seen from one or two of its columns |
-//! | `model` | a fitted model of any task: reads new rows, predicts, draws, stores |
+//! | `model`, `predict` | a fitted model of any task: stored with its evidence; reads new rows, predicts, draws |
 //! | `parts` | a table in two parts, one to learn from and one to test on |
 //! | `blocks` | files of new rows that are read, predicted and handed on block by block |
 //! | `file` | the model file |
@@ -51,6 +51,7 @@ mod matrix;
 mod members;
 mod model;
 mod parts;
+mod predict;
 mod predictions;
 mod profile;
 mod report;
@@ -73,8 +74,9 @@ pub use evidence::{Basis, ColumnSketch, Evidence, MemberCorrelation, Sketch};
 pub use file::{FORMAT, ModelFile};
 pub use fit::Fit;
 pub use matrix::{Matrix, StoredMatrix};
-pub use model::{AnyModel, Model, PredictOptions, Predicted};
+pub use model::{AnyModel, Model};
 pub use parts::{Parting, Parts, Tested};
+pub use predict::{PredictOptions, Predicted};
 pub use profile::{DensityCurve, Profile, Surface};
 pub use report::{
     AloneMember, AloneReport, Combined, FitReport, OtherCombination, OtherMember, StackReport,

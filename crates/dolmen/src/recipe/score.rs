@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Evidence;
-use super::model::{AnyModel, Model, Predicted, with_model};
+use super::model::{AnyModel, Model, with_model};
+use super::predict::Predicted;
 use super::stream::may_take;
 use crate::ensemble::{Coverage, Coverages, Ensemble};
 use crate::error::{Error, Place, Result};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::matrix::{Matrix, with_matrix};
-use super::model::class_columns;
+use super::predict::class_columns;
 use super::{Combined, Evidence, OtherCombination, Reading};
 use crate::catalogue::{Catalogue, Catalogued, weights_of};
 use crate::combine::weigh::{Errors, WeighOptions, weigh, weigh_found};
