@@ -305,7 +305,8 @@ mod tests {
         };
         let stop = Stop { gradient: 1e-6 * problem.weight(), iterations: 500 };
         let found = |iterations| {
-            let start = Search::newton(vec![0.0; 2], Stop { iterations, ..stop });
+            let start =
+                Search::newton(vec![0.0; problem.parameters()], Stop { iterations, ..stop });
             search(&problem, start, &Run::with_threads(0, 1).unwrap()).unwrap()
         };
         let end = found(500);

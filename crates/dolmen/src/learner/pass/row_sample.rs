@@ -98,9 +98,8 @@ impl RowSample {
         known: impl Fn(usize, u32) -> u32,
     ) {
         let sample = &piece.sample;
-        let group = |i: usize| {
-            sample.groups().map_or(NO_GROUP, |groups| f64::from(known(i, groups[i])))
-        };
+        let group =
+            |i: usize| sample.groups().map_or(NO_GROUP, |groups| f64::from(known(i, groups[i])));
         self.add_with(piece, |i| [sample.target().class(i) as f64, group(i)]);
     }
 
