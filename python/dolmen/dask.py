@@ -293,10 +293,19 @@ def _block(block: Any, client: Any) -> Any:
 
 
 def _files(path: str) -> list[str]:
-    found = sorted(glob.glob(os.path.join(path, "*.parquet")) if os.path.isdir(path) else glob.glob(path))
+    """The files of a name, as the program finds them: one, those in a folder, those that fit a pattern."""
+    if os.path.isdir(path):
+        found = sorted(os.path.join(path, name) for name in os.listdir(path) if _is_parquet(name))
+    else:
+        # A name that is there is no pattern, whatever signs are in it.
+        found = [path] if os.path.exists(path) else sorted(glob.glob(path))
     if not found:
         raise FileNotFoundError(f"no Parquet files at {path}")
     return [os.path.abspath(name) for name in found]
+
+
+def _is_parquet(name: str) -> bool:
+    return not name.startswith(".") and name.lower().endswith((".parquet", ".pq"))
 
 
 # What workers do. They need nothing but this package.

@@ -52,11 +52,13 @@ def test_two_workers_give_the_bytes_of_one_process(client, one_process, frame):
 
 
 def test_parquet_files_are_read_by_the_workers(client, frame, tmp_path):
-    for part in range(3):
-        frame[part * 2000 : (part + 1) * 2000].to_parquet(tmp_path / f"{part}.parquet", index=False)
+    # Every name that the program takes for one of a Parquet file is one here.
+    for part, name in enumerate(["0.parquet", "1.PARQUET", "2[1].pq"]):
+        frame[part * 2000 : (part + 1) * 2000].to_parquet(tmp_path / name, index=False)
     by_path = on_dask.fit(tmp_path, members=MEMBERS, folds=4, client=client)
     by_frame = on_dask.fit([frame[k * 2000 : (k + 1) * 2000] for k in range(3)], members=MEMBERS, folds=4, client=client)
     assert by_path.model_.to_bytes() == by_frame.model_.to_bytes()
+    assert on_dask.score(by_path, tmp_path / "2[1].pq", client=client)["rows"] == 2000
 
 
 @pytest.mark.parametrize("task", ["density", "classes"])

@@ -40,6 +40,18 @@ impl RowKeys<'_> {
 }
 
 impl Folds {
+    /// Those into which rows were drawn, row after row, without the ones that have no rows; `None` if there are no two.
+    pub(crate) fn of_drawn(drawn: Vec<usize>) -> Option<Self> {
+        let mut found = drawn.clone();
+        found.sort_unstable();
+        found.dedup();
+        let place = |fold: usize| found.partition_point(|other| *other < fold) as u8;
+        let folds = found.len();
+        (2..=MOST_DEALT)
+            .contains(&folds)
+            .then(|| Self::Dealt { fold_of_row: drawn.into_iter().map(place).collect(), folds })
+    }
+
     /// Number of folds.
     pub(crate) fn len(&self) -> usize {
         match self {

@@ -53,14 +53,7 @@ impl Lot {
         keys: &RowKeys<'_>,
         rows: impl Iterator<Item = usize>,
     ) -> Option<Folds> {
-        let drawn: Vec<usize> = rows.map(|row| self.fold(keys.lot(row))).collect();
-        let mut found = drawn.clone();
-        found.sort_unstable();
-        found.dedup();
-        let place = |fold: &usize| found.partition_point(|other| other < fold) as u8;
-        let fold_of_row = drawn.iter().map(place).collect();
-        let folds = found.len();
-        (2..=256).contains(&folds).then_some(Folds::Dealt { fold_of_row, folds })
+        Folds::of_drawn(rows.map(|row| self.fold(keys.lot(row))).collect())
     }
 
     /// The fold of a row, or group, of this number.

@@ -20,6 +20,9 @@ const THIN_ROWS_PER_PARAMETER: usize = 10;
 /// The shortest share of a step that is tried: it has been halved 29 times.
 const SHORTEST: f64 = 1.0 / (1_u64 << 29) as f64;
 
+/// The largest step, beside the coefficients, that is taken at the end without a look at where it leads.
+const SURE: f64 = 1e-3;
+
 /// Minimises the loss from a start. `tolerance` is for the gradient of the mean loss per unit of weight.
 pub(crate) fn solve<D: Observations>(
     problem: &Problem<'_, D>,
@@ -181,11 +184,23 @@ impl Climb {
     ) {
         let is_flat = steepest(&here) <= self.stop.gradient;
         self.is_at_end = is_stalled || is_flat || self.iterations == self.stop.iterations;
+        let hessian = std::mem::take(&mut here.hessian);
         if !self.is_at_end {
-            let hessian = problem.assemble(&std::mem::take(&mut here.hessian));
-            self.step = Some((direction(hessian, &here.gradient), 1.0));
+            self.step = Some((direction(problem.assemble(&hessian), &here.gradient), 1.0));
+        } else if is_flat && steepest(&here) > 0.0 {
+            self.refine(&direction(problem.assemble(&hessian), &here.gradient), &mut here);
         }
         self.here = Some(here);
+    }
+
+    /// The step from where the gradient is flat enough. It doubles the digits, so that searches from unlike starts, in memory and in passes,
+    /// end at the same point; and it costs nothing, because the curvatures are there and nobody looks at the rows again. Where it is not small
+    /// (classes that can be told apart, without a penalty) there is no such point.
+    fn refine(&mut self, step: &[f64], here: &mut Evaluation) {
+        if largest(step) <= SURE * (1.0 + largest(&self.at)) {
+            bulk::add_scaled(&mut self.at, 1.0, step);
+            here.loss += 0.5 * bulk::dot(step, &here.gradient);
+        }
     }
 
     /// Where it ended, if it has.
@@ -202,7 +217,12 @@ impl Climb {
 
 /// The largest element of the gradient.
 fn steepest(here: &Evaluation) -> f64 {
-    here.gradient.iter().fold(0.0, |most, g| g.abs().max(most))
+    largest(&here.gradient)
+}
+
+/// The largest absolute value.
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |most, value| value.abs().max(most))
 }
 
 /// The Newton direction. Where the Hessian is singular (no penalty, and columns that are copies), a trace of the identity
@@ -264,6 +284,36 @@ mod tests {
         let start = vec![0.0; problem.parameters()];
         [Search::newton(start.clone(), stop), Search::quasi(start, stop)]
             .map(|way| search(&problem, way, &run).unwrap())
+    }
+
+    /// Classes that a column tells apart: without a penalty coefficients grow for ever, and the last step must not run after them.
+    #[test]
+    fn the_last_step_is_a_small_one() {
+        let x = Features::numeric((0..40).map(|i| f64::from(i) - 19.5).collect(), 1).unwrap();
+        let codes = (0..40).map(|i| u32::from(i > 19)).collect();
+        let labels = Labels::new(["a", "b"].map(String::from), codes).unwrap();
+        let problem = Problem {
+            data: Labelled {
+                sample: Sample::new(x.rows(), &labels).unwrap(),
+                rows: Chosen::All(40),
+                scales: &Scales::fit(x.rows(), None),
+                numbers: &[Some(0), Some(1)],
+                coordinates: None,
+            },
+            contrasts: &contrasts(2),
+            lambda: 0.0,
+        };
+        let stop = Stop { gradient: 1e-6 * problem.weight(), iterations: 500 };
+        let found = |iterations| {
+            let start =
+                Search::newton(vec![0.0; problem.parameters()], Stop { iterations, ..stop });
+            search(&problem, start, &Run::with_threads(0, 1).unwrap()).unwrap()
+        };
+        let end = found(500);
+        assert!(end.converged, "{end:?}");
+        let at: Vec<f64> = (0..3).map(|back| found(end.iterations - back).at[0]).collect();
+        let (last, before) = (at[0] - at[1], at[1] - at[2]);
+        assert!(before > 0.1 && last < 1.5 * before, "{at:?}");
     }
 
     #[test]

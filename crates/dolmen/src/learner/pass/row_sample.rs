@@ -88,8 +88,18 @@ impl RowSample {
 
     /// The same with the class of each row and its group, if rows have groups, as two more values.
     pub(crate) fn add_labelled<T: Task<Target = Labels>>(&mut self, piece: &Piece<'_, T>) {
+        self.add_labelled_by(piece, |_, group| group);
+    }
+
+    /// The same with something that is known of a row and its group in the group's place.
+    pub(crate) fn add_labelled_by<T: Task<Target = Labels>>(
+        &mut self,
+        piece: &Piece<'_, T>,
+        known: impl Fn(usize, u32) -> u32,
+    ) {
         let sample = &piece.sample;
-        let group = |i: usize| sample.groups().map_or(NO_GROUP, |groups| f64::from(groups[i]));
+        let group =
+            |i: usize| sample.groups().map_or(NO_GROUP, |groups| f64::from(known(i, groups[i])));
         self.add_with(piece, |i| [sample.target().class(i) as f64, group(i)]);
     }
 

@@ -12,6 +12,7 @@ use super::passes::OneDependencePass;
 use super::screen::{USUAL_MOST, screen};
 use super::tables::Tables;
 use super::triples::{TripleTables, Triples};
+use super::weights::LeaveOut;
 use crate::error::{Error, Result};
 use crate::learner::Block;
 use crate::learner::density::mixture::OneOrMany;
@@ -278,7 +279,8 @@ impl OneDependence {
         run: &Run,
     ) -> Result<Vec<FittedOneDependence>> {
         let mut notes = counted.notes();
-        match self.mixing_of_rows(counted, sample, &mut notes, run)? {
+        let leave_out = || LeaveOut::of(sample, run);
+        match self.mixing_of_rows(counted, sample, leave_out, &mut notes, run)? {
             Some((mixing, _)) => Ok(vec![FittedOneDependence::new(counted.clone(), mixing, notes)]),
             None => self.of_counts(counted),
         }
@@ -289,16 +291,17 @@ impl OneDependence {
         &self,
         counted: &Counted,
         sample: &Sample<'_, T>,
+        leave_out: impl FnOnce() -> LeaveOut,
         notes: &mut Vec<String>,
         run: &Run,
     ) -> Result<Option<(Mixing, f64)>> {
         Ok(match self.rule {
             Rule::Posterior(prior) => {
-                let weights = counted.posterior_weights(sample, prior, run)?;
+                let weights = counted.posterior_weights(sample, &leave_out(), prior, run)?;
                 Some((Mixing::Posterior(weights), prior))
             }
             Rule::Joint(prior) => {
-                let weights = counted.joint_weights(sample, prior, notes, run)?;
+                let weights = counted.joint_weights(sample, &leave_out(), prior, notes, run)?;
                 Some((Mixing::Joint(weights), prior))
             }
             _ => None,

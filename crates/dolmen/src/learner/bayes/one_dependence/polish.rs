@@ -121,11 +121,12 @@ impl Polish {
         PolishSums { weight: 0.0, objective: 0.0, own, all, products }
     }
 
-    /// The sums over rows that are among those counted.
+    /// The sums over rows, which are among those counted or, where it is said, not.
     pub(super) fn sums<T: Task<Target = Labels>>(
         &self,
         counted: &Counted,
         sample: &Sample<'_, T>,
+        are_counted: bool,
     ) -> PolishSums {
         let weights = self.tried();
         accumulate(
@@ -133,7 +134,8 @@ impl Polish {
             PART,
             || self.zero(),
             |sums, rows| {
-                self.add(sums, &weights, counted, sample, rows);
+                let said = counted.left_out(sample, rows.clone(), are_counted);
+                self.add(sums, &weights, &said, sample, rows);
             },
         )
     }
@@ -142,11 +144,10 @@ impl Polish {
         &self,
         sums: &mut PolishSums,
         weights: &[f64],
-        counted: &Counted,
+        said: &[(f64, f64)],
         sample: &Sample<'_, T>,
         rows: Range<usize>,
     ) {
-        let said = counted.left_out(sample, rows.clone());
         let (mut own, mut all, mut shares) = (Vec::new(), Vec::new(), Vec::new());
         for (i, said) in rows.zip(said.chunks_exact(weights.len())) {
             let weight = sample.weight(i);

@@ -1,16 +1,16 @@
 //! The rules by which roots get their weights, from their evidence or from what they say of rows that are left out.
-
-use std::ops::Range;
+//!
+//! Rows of groups are left out by folds, drawn by a hash, so that a fit in passes knows the fold of a row without the others.
 
 use rayon::prelude::*;
 
 use super::learners::Counted;
 use super::mixing::{Desk, total};
-use super::tables::Tables;
 use crate::error::Result;
 use crate::learner::Sample;
+use crate::learner::chosen::Chosen;
 use crate::math::{first_largest, log_sum_exp};
-use crate::plan::Split;
+use crate::plan::{Folds, Lot};
 use crate::run::Run;
 use crate::solver::simplex::{JointScore, LmgOptions, LogScore, SimplexOptions};
 use crate::target::Labels;
@@ -24,6 +24,36 @@ const BLOCK: usize = 512;
 
 /// Folds of rows with groups or times, which are not left out one by one.
 const FOLDS: usize = 10;
+
+/// How rows are left out.
+pub(super) enum LeaveOut {
+    /// One by one.
+    Single,
+    /// Together with all of their fold.
+    Folds(Folds),
+    /// Rows with keys that make no two folds.
+    Impossible,
+}
+
+/// What draws the folds of groups.
+pub(super) fn group_lot(run: &Run) -> Lot {
+    Lot::new(FOLDS, run)
+}
+
+impl LeaveOut {
+    /// The way that suits the keys of the rows.
+    pub(super) fn of<T: Task>(sample: &Sample<'_, T>, run: &Run) -> Self {
+        if !sample.keys().bind() {
+            return Self::Single;
+        }
+        let all = Chosen::All(sample.rows());
+        let folds = match sample.times() {
+            Some(_) => sample.folds_among(all, FOLDS, run).ok(),
+            None => group_lot(run).among(&sample.keys(), 0..sample.rows()),
+        };
+        folds.map_or(Self::Impossible, Self::Folds)
+    }
+}
 
 /// What every root says about rows that it has not counted.
 struct LeftOut {
@@ -51,11 +81,13 @@ impl Counted {
         weights
     }
 
-    /// For some rows and every root ln p_u(c_i, x_i) and ln p_u(x_i), as if the row had not been counted.
+    /// For some rows and every root ln p_u(c_i, x_i) and ln p_u(x_i), as if the row had not been counted, which it is unless it is said
+    /// that it is not.
     pub(super) fn left_out<T: Task<Target = Labels>>(
         &self,
         sample: &Sample<'_, T>,
-        rows: Range<usize>,
+        rows: impl ExactSizeIterator<Item = usize>,
+        are_counted: bool,
     ) -> Vec<(f64, f64)> {
         let layout = self.tables.layout();
         let (mut slots, mut desk) = (vec![None; layout.attributes()], Desk::default());
@@ -63,7 +95,8 @@ impl Counted {
         for i in rows {
             self.discretiser.read(layout, sample.x().row(i), &mut slots);
             let class = sample.target().class(i);
-            desk.put_roots_without(&self.tables, &slots, (class, sample.weight(i)));
+            let counted = if are_counted { sample.weight(i) } else { 0.0 };
+            desk.put_roots_without(&self.tables, &slots, (class, counted));
             let (scale, joints) = desk.joints(layout.classes());
             let logs = |joint: &[f64]| (scale.ln(joint[class]), scale.ln(total(scale, joint)));
             found.extend(joints.map(logs));
@@ -72,32 +105,21 @@ impl Counted {
     }
 
     /// The rows of folds, in their order, with the same as if nothing of their fold, nor anything later, had been counted:
-    /// leaving out single rows would count the rest of their groups. `None` if there can be no folds.
+    /// leaving out single rows would count the rest of their groups.
     fn folds_left_out<T: Task<Target = Labels>>(
         &self,
         sample: &Sample<'_, T>,
-        run: &Run,
-    ) -> Option<(Vec<usize>, OwnAndAll)> {
-        let plan = sample.folds(FOLDS, run).ok()?;
-        let layout = self.tables.layout();
-        let fold = |split: &Split| {
-            let train = sample.select(split.train(sample.rows()));
-            let tables = Tables::new(self.discretiser.count(layout, &train.borrow()));
-            let (mut slots, mut desk) = (vec![None; layout.attributes()], Desk::default());
-            let mut found = Vec::with_capacity(split.test().len() * layout.attributes());
-            for &i in split.test() {
-                self.discretiser.read(layout, sample.x().row(i), &mut slots);
-                let class = sample.target().class(i);
-                // The row is not counted here, so nothing of it is taken away.
-                desk.put_roots_without(&tables, &slots, (class, 0.0));
-                let (scale, joints) = desk.joints(layout.classes());
-                let logs = |joint: &[f64]| (scale.ln(joint[class]), scale.ln(total(scale, joint)));
-                found.extend(joints.map(logs));
-            }
-            found
+        folds: &Folds,
+    ) -> (Vec<usize>, OwnAndAll) {
+        let fold = |fold: usize| {
+            let train = sample.select(folds.learned_from(fold).collect::<Vec<usize>>());
+            let others = self.discretiser.count(self.tables.layout(), &train.borrow());
+            let held_out: Vec<usize> = folds.held_out(fold).collect();
+            let others = Self::new(self.discretiser.clone(), others, None);
+            others.left_out(sample, held_out.into_iter(), false)
         };
-        let rows = plan.splits().iter().flat_map(|split| split.test().iter().copied()).collect();
-        Some((rows, plan.splits().par_iter().map(fold).collect()))
+        let rows = (0..folds.len()).flat_map(|fold| folds.held_out(fold)).collect();
+        (rows, (0..folds.len()).into_par_iter().map(fold).collect())
     }
 
     /// The rows that are predicted without having been counted; for every root a column of log p_u(c_i, x_i), and one of
@@ -105,16 +127,18 @@ impl Counted {
     fn left_out_columns<T: Task<Target = Labels>>(
         &self,
         sample: &Sample<'_, T>,
-        run: &Run,
+        leave_out: &LeaveOut,
     ) -> Option<LeftOut> {
         let roots = self.tables.layout().attributes();
-        let (rows, blocks) = if sample.keys().bind() {
-            self.folds_left_out(sample, run)?
-        } else {
-            let block = |b: usize| b * BLOCK..((b + 1) * BLOCK).min(sample.rows());
-            let blocks = (0..sample.rows().div_ceil(BLOCK)).into_par_iter();
-            let found = blocks.map(|b| self.left_out(sample, block(b))).collect();
-            ((0..sample.rows()).collect(), found)
+        let (rows, blocks) = match leave_out {
+            LeaveOut::Impossible => return None,
+            LeaveOut::Folds(folds) => self.folds_left_out(sample, folds),
+            LeaveOut::Single => {
+                let block = |b: usize| b * BLOCK..((b + 1) * BLOCK).min(sample.rows());
+                let blocks = (0..sample.rows().div_ceil(BLOCK)).into_par_iter();
+                let found = blocks.map(|b| self.left_out(sample, block(b), true)).collect();
+                ((0..sample.rows()).collect(), found)
+            }
         };
         let weights = sample.weights().map(|all| rows.iter().map(|&i| all[i]).collect());
         let root = |u: usize| blocks.iter().flat_map(move |block| block[u..].iter().step_by(roots));
@@ -127,10 +151,11 @@ impl Counted {
     pub(super) fn posterior_weights<T: Task<Target = Labels>>(
         &self,
         sample: &Sample<'_, T>,
+        leave_out: &LeaveOut,
         prior: f64,
         run: &Run,
     ) -> Result<Vec<f64>> {
-        let Some(left_out) = run.install(|| self.left_out_columns(sample, run)) else {
+        let Some(left_out) = run.install(|| self.left_out_columns(sample, leave_out)) else {
             return Ok(self.equal_weights());
         };
         let LeftOut { mut own, all, weights } = left_out;
@@ -150,11 +175,12 @@ impl Counted {
     pub(super) fn joint_weights<T: Task<Target = Labels>>(
         &self,
         sample: &Sample<'_, T>,
+        leave_out: &LeaveOut,
         prior: f64,
         notes: &mut Vec<String>,
         run: &Run,
     ) -> Result<Vec<f64>> {
-        let Some(left_out) = run.install(|| self.left_out_columns(sample, run)) else {
+        let Some(left_out) = run.install(|| self.left_out_columns(sample, leave_out)) else {
             notes.push("the rows cannot be split, so all roots weigh alike".into());
             return Ok(self.equal_weights());
         };
