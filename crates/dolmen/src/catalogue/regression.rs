@@ -14,6 +14,12 @@ use crate::table::Rows;
 use crate::table::encode::Outliers;
 use crate::task::Regression;
 
+/// Rows up to which boosting has few rows: too few to say when to stop, and enough time for many small steps.
+const FEW_ROWS_OF_BOOSTING: usize = 2000;
+/// Boosting in few rows: many small trees, each of a part of the rows and columns, whose leaves may be as narrow as the rows are.
+const BOOST_OF_FEW: &str =
+    "boost(rate=0.07, rounds=300, depth=4, min_leaf=1, l2=3, rows=0.7, columns=0.6)";
+
 /// Rows up to which a Gaussian process is used, by functions about a thousand of them.
 const MOST_ROWS_OF_PROCESSES: usize = 20_000;
 
@@ -52,15 +58,18 @@ impl Catalogued for Regression {
     section_of!(regression);
 
     /// Learners as unlike as possible: a linear one, neighbours, trees averaged and boosted, and where rows allow a
-    /// Gaussian process and a support vector machine. Of more than 256 columns, trees that are averaged look at 64 a node.
+    /// Gaussian process and a support vector machine. Of more than 256 columns, trees that are averaged look at 64 a node. In few rows
+    /// boosting takes many small steps, which pays for fewer trees in the forest.
     fn usual_members(x: Rows<'_>) -> Vec<Spec> {
         let mut members = vec!["ridge", "neighbours(k=[5, 25])"];
-        members.extend(if x.width() > VERY_WIDE {
-            ["forest(columns=64)", "extra-trees(columns=64)"]
-        } else {
-            ["forest", "extra-trees"]
+        let are_few = x.rows() <= FEW_ROWS_OF_BOOSTING;
+        members.extend(match (are_few, x.width() > VERY_WIDE) {
+            (true, true) => ["forest(trees=64, columns=64)", "extra-trees(columns=64)"],
+            (true, false) => ["forest(trees=64)", "extra-trees"],
+            (false, true) => ["forest(columns=64)", "extra-trees(columns=64)"],
+            (false, false) => ["forest", "extra-trees"],
         });
-        members.extend(["boost", "network"]);
+        members.extend([if are_few { BOOST_OF_FEW } else { "boost" }, "network"]);
         if x.rows() <= MOST_ROWS_OF_PROCESSES {
             members.push("gaussian-process");
         }
