@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::coding::{Coding, LevelCoding, Origin};
 use super::crosses::Crosses;
+use super::statistics::Statistics;
 use super::cuts::{Distinct, Place as Quantile};
 use super::fit::{binned, with_missing_level};
 use super::search::{Found, Search};
@@ -312,7 +313,8 @@ impl Learning {
             return Ok(LearningStep::Again(self));
         }
         let codings = (0..self.input.len()).map(|j| self.coding(j)).collect();
-        let encoder = Encoder::new(Arc::clone(&self.input), codings, Crosses::default());
+        let (crosses, statistics) = (Crosses::default(), Statistics::default());
+        let encoder = Encoder::new(Arc::clone(&self.input), codings, crosses, statistics);
         Ok(LearningStep::Done(encoder))
     }
 
