@@ -36,7 +36,9 @@ impl ClassOrder {
     /// The number of each class in turn, the lowest first.
     fn places(&self, classes: &[String]) -> Result<Vec<usize>> {
         if self.order.is_empty() {
-            return by_number(classes).ok_or_else(|| {
+            // Two classes are answered alike in either order.
+            let either = || (classes.len() <= 2).then(|| (0..classes.len()).collect());
+            return by_number(classes).or_else(either).ok_or_else(|| {
                 let hint = "name the classes from the lowest to the highest: order=[low, middle, high]";
                 Error::param("order", "given, as the classes are no numbers", "missing").with_hint(hint)
             });
