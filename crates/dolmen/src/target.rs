@@ -47,6 +47,8 @@ pub fn are_counts(numbers: &[f64]) -> bool {
     const FEWEST_VALUES: usize = 3;
     /// The least skewness: that of a Poisson distribution of mean 4.
     const SKEWNESS: f64 = 0.5;
+    /// Where the least of them lies: prices in whole units of money begin further up.
+    const SMALL: f64 = 10.0;
     let is_count = |y: &f64| *y >= 0.0 && y.fract() == 0.0 && *y < LARGEST_COUNT;
     if numbers.is_empty() || !numbers.iter().all(is_count) {
         return false;
@@ -60,6 +62,7 @@ pub fn are_counts(numbers: &[f64]) -> bool {
     values.sort_unstable();
     values.dedup();
     values.len() >= FEWEST_VALUES
+        && least < SMALL
         && 2.0 * least <= mean
         && moment(3) > SKEWNESS * variance.powf(1.5)
 }

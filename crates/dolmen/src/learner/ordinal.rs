@@ -39,8 +39,10 @@ impl ClassOrder {
             // Two classes are answered alike in either order.
             let either = || (classes.len() <= 2).then(|| (0..classes.len()).collect());
             return by_number(classes).or_else(either).ok_or_else(|| {
-                let hint = "name the classes from the lowest to the highest: order=[low, middle, high]";
-                Error::param("order", "given, as the classes are no numbers", "missing").with_hint(hint)
+                let hint =
+                    "name the classes from the lowest to the highest: order=[low, middle, high]";
+                Error::param("order", "given, as the classes are no numbers", "missing")
+                    .with_hint(hint)
             });
         }
         let place = |name: &String| classes.iter().position(|class| class == name);
@@ -86,12 +88,12 @@ impl Ordinal {
         run: &Run,
     ) -> Result<Vec<Box<dyn Fitted<Classification>>>> {
         run.check()?;
-        let codes = sample.target().codes().iter().map(|&c| u32::from(beyond[c as usize])).collect();
+        let codes =
+            sample.target().codes().iter().map(|&c| u32::from(beyond[c as usize])).collect();
         let labels = Labels::new(["up to here", "beyond"].map(String::from).to_vec(), codes)?;
         let own = sample.with_target::<Classification>(&labels)?;
-        let weighs = |class: u32| {
-            (0..own.rows()).any(|i| labels.codes()[i] == class && own.weight(i) > 0.0)
-        };
+        let weighs =
+            |class: u32| (0..own.rows()).any(|i| labels.codes()[i] == class && own.weight(i) > 0.0);
         if weighs(0) && weighs(1) {
             return self.learner.fit(&own, run);
         }

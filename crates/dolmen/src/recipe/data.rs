@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::target_notes::{classes_note, truth_note};
+use super::target_notes::{classes_note, truth_notes};
 use super::{Recipe, TargetTask};
 use crate::error::{Error, Place, Result};
 use crate::learner::{Sample, Weights};
@@ -109,7 +109,7 @@ impl Recipe {
                     notes.extend(classes_note(name, &column));
                 }
                 let truth = truth(name, column, self.task)?;
-                notes.extend(truth_note(name, &truth, self.members.is_empty()));
+                notes.extend(truth_notes(name, &truth, self.members.is_empty()));
                 truth
             }
             _ => Truth::None,

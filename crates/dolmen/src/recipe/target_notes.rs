@@ -16,18 +16,42 @@ pub(super) fn classes_note(name: &str, column: &Column) -> Option<String> {
     ))
 }
 
-/// What to say about counts that the usual members predict, and about classes that may have an order.
-pub(super) fn truth_note(name: &str, truth: &Truth, members_are_usual: bool) -> Option<String> {
+/// What to say about counts that the usual members predict, about classes that may have an order, and about those of a single row.
+pub(super) fn truth_notes(name: &str, truth: &Truth, members_are_usual: bool) -> Vec<String> {
     match truth {
-        Truth::Numbers(values) if members_are_usual && are_counts(values) => Some(format!(
+        Truth::Numbers(values) if members_are_usual && are_counts(values) => vec![format!(
             "the target '{name}' looks like counts: boost(loss=poisson) is among the members, and no prediction is below 0"
-        )),
-        Truth::Classes(labels) if are_ordered(labels) => Some(format!(
-            "the classes of '{name}' are whole numbers, and are predicted without regard to their order; where it matters, \
-             name members such as ordinal(of=boost), or predict a number with --task regress"
-        )),
-        _ => None,
+        )],
+        Truth::Classes(labels) => {
+            let order = are_ordered(labels).then(|| {
+                format!(
+                    "the classes of '{name}' are whole numbers, and are predicted without regard to their order; where it \
+                     matters, name members such as ordinal(of=boost), or predict a number with --task regress"
+                )
+            });
+            order.into_iter().chain(lonely_note(name, labels)).collect()
+        }
+        _ => Vec::new(),
     }
+}
+
+/// What to say of classes of a single row: held out, it is of a class that nobody knows.
+fn lonely_note(name: &str, labels: &Labels) -> Option<String> {
+    /// Classes that are named.
+    const NAMED: usize = 5;
+    let of_one = labels.classes().iter().zip(labels.counts()).filter(|(_, rows)| *rows == 1);
+    let lonely: Vec<&str> = of_one.map(|(class, _)| class.as_str()).collect();
+    let named = lonely.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    let more = match lonely.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        others => format!(" and {others} more"),
+    };
+    (!lonely.is_empty()).then(|| {
+        format!(
+            "classes of '{name}' with a single row: {named}{more}; while that row is held out, no member knows its class, so \
+             that scores look worse than those of the other classes are"
+        )
+    })
 }
 
 /// Whether the classes are at least three whole numbers, each next to another.

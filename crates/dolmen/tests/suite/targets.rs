@@ -9,8 +9,8 @@ use dolmen::catalogue::{Catalogued, Effort};
 use dolmen::learner::{Learner, Sample};
 use dolmen::recipe::Recipe;
 use dolmen::spec::Spec;
-use dolmen::table::{Column, Features, Field, Kind, Rows, Schema, Table};
-use dolmen::target::{Labels, are_counts};
+use dolmen::table::{Categories, Column, Features, Field, Kind, Rows, Schema, Table};
+use dolmen::target::{Labels, Target, are_counts};
 use dolmen::task::{Classification, Regression, Task};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -64,10 +64,14 @@ fn many_levels_with_effects_are_learned_by_their_statistics() {
     let mut rng = ChaCha8Rng::seed_from_u64(12);
     let x = levelled(4000, 200, &mut rng);
     let effects: Vec<f64> = (0..200).map(|_| 4.0 * rng.random::<f64>()).collect();
-    let y: Vec<f64> =
-        x.rows().iter().map(|row| effects[row[0] as usize] + row[1] + rng.random::<f64>()).collect();
+    let y: Vec<f64> = x
+        .rows()
+        .iter()
+        .map(|row| effects[row[0] as usize] + row[1] + rng.random::<f64>())
+        .collect();
     let alone = held_out::<Regression>("boost(rounds=40)", x.rows(), &y);
-    let with = held_out::<Regression>("encoded(targets=instead, of=boost(rounds=40))", x.rows(), &y);
+    let with =
+        held_out::<Regression>("encoded(targets=instead, of=boost(rounds=40))", x.rows(), &y);
     assert!(with > alone, "{with} {alone}");
     assert!(with > -0.5, "{with}");
 }
@@ -166,4 +170,56 @@ fn counts_have_their_member_and_are_never_predicted_below_zero() {
     model.predict_into(far.rows(), &mut out).unwrap();
     assert_eq!(out[..2], [0.0, 0.0]);
     assert!(out[2] > 10.0);
+}
+
+/// A class whose only row is held out is unlikely, not impossible: one such row would make the whole score minus infinity.
+#[test]
+fn no_class_is_impossible_for_averaged_trees() {
+    let mut rng = ChaCha8Rng::seed_from_u64(14);
+    let x = levelled(90, 4, &mut rng);
+    for classes in [2, 3] {
+        let names: Vec<String> = ["a", "b", "c"].map(String::from)[..classes].to_vec();
+        // The last class has no row.
+        let codes = (0..90).map(|i| i % (classes as u32 - 1)).collect();
+        let labels = Labels::new(names, codes).unwrap();
+        let sample = Sample::<Classification>::new(x.rows(), &labels).unwrap();
+        for spec in [
+            "forest(trees=20)",
+            "extra-trees(trees=20)",
+            "ordinal(of=forest(trees=20), order=ORDER)",
+        ] {
+            let order = format!("[{}]", labels.classes().join(", "));
+            let spec = spec.replace("ORDER", &order);
+            let model = learner::<Classification>(&spec).fit(&sample, &Run::new(1)).unwrap();
+            let mut out = vec![0.0; 90 * classes];
+            model[0].predict_into(x.rows(), &mut out).unwrap();
+            let least = out.chunks_exact(classes).map(|row| row[classes - 1]).fold(1.0, f64::min);
+            assert!(least > 1e-9 && least < 0.1, "{spec}: {least}");
+        }
+    }
+}
+
+#[test]
+fn a_fit_tells_what_its_target_may_be() {
+    let notes = |values: Vec<&str>, task| {
+        let x = (0..values.len()).map(|i| (i as f64).sin()).collect();
+        let mut levels: Vec<String> = values.iter().map(|value| (*value).to_string()).collect();
+        levels.sort();
+        levels.dedup();
+        let code = |value: &&str| levels.iter().position(|level| level == value).unwrap() as u32;
+        let codes = values.iter().map(code).collect();
+        let target = Categories { levels: levels.clone().into(), codes };
+        let columns =
+            vec![("x".into(), Column::Numeric(x)), ("y".into(), Column::Categorical(target))];
+        let recipe = Recipe { target: Some("y".into()), task, ..Recipe::default() };
+        recipe.data(Table::new(columns).unwrap()).unwrap().notes
+    };
+    let grades = notes(["1", "2", "3"].repeat(10), None);
+    assert!(grades.iter().any(|note| note.contains("ordinal")), "{grades:?}");
+    let names = notes(["1", "2", "4"].repeat(10), None);
+    assert!(!names.iter().any(|note| note.contains("ordinal")), "{names:?}");
+    let mut lonely = ["a", "b"].repeat(10);
+    lonely.push("c");
+    let lonely = notes(lonely, None);
+    assert!(lonely.iter().any(|note| note.contains("single row: c;")), "{lonely:?}");
 }

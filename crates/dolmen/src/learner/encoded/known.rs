@@ -42,6 +42,8 @@ fn shares(labels: &Labels) -> (Vec<String>, Vec<f64>) {
         _ => labels.frequent(MOST_CLASSES),
     };
     let names = classes.iter().map(|&class| format!("p({})", labels.classes()[class])).collect();
-    let is_of = |code: &u32| classes.iter().map(|&class| f64::from(class == *code as usize)).collect::<Vec<f64>>();
+    let is_of = |code: &u32| {
+        classes.iter().map(|&class| f64::from(class == *code as usize)).collect::<Vec<f64>>()
+    };
     (names, labels.codes().iter().flat_map(is_of).collect())
 }

@@ -83,7 +83,8 @@ impl<T: Task> Learner<T> for Encoded<T> {
             (encoder, Some(features))
         };
         let encoder = Arc::new(encoder);
-        let applied = made.map_or_else(|| encoder.view(sample.x()), |own| Ok(Applied::Made(own)))?;
+        let applied =
+            made.map_or_else(|| encoder.view(sample.x()), |own| Ok(Applied::Made(own)))?;
         let models = self.learner.fit(&sample.with_inputs(applied.rows())?, run)?.into_iter();
         Ok(models
             .map(|model| {

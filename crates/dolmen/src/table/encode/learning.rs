@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::coding::{Coding, LevelCoding, Origin};
 use super::crosses::Crosses;
-use super::statistics::Statistics;
 use super::cuts::{Distinct, Place as Quantile};
 use super::fit::{binned, with_missing_level};
 use super::search::{Found, Search};
+use super::statistics::Statistics;
 use super::tails::Tail;
 use super::{Encoder, EncoderSpec, ImputeCategories, ImputeNumbers, Outliers};
 use crate::error::{Error, Place, Result};

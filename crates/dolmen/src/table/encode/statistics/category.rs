@@ -18,7 +18,9 @@ impl Category<'_> {
     pub(super) fn full(&self, known: &Known<'_>) -> Vec<f64> {
         let width = self.means.len();
         let mut sums = Sums::zero(self.levels, width);
-        for (i, (&code, values)) in self.codes.iter().zip(known.values.chunks_exact(width)).enumerate() {
+        for (i, (&code, values)) in
+            self.codes.iter().zip(known.values.chunks_exact(width)).enumerate()
+        {
             if (code as usize) < self.levels {
                 sums.add(code as usize, known.weight(i), values);
             }
@@ -48,7 +50,9 @@ impl Category<'_> {
                     let values = &known.values[i * width..(i + 1) * width];
                     sums.add(code as usize, known.weight(i), values);
                     if let Some(groups) = spanning {
-                        let own = of_groups.entry((groups[i], code)).or_insert_with(|| Sums::zero(1, width));
+                        let own = of_groups
+                            .entry((groups[i], code))
+                            .or_insert_with(|| Sums::zero(1, width));
                         own.add(0, known.weight(i), values);
                     }
                 }

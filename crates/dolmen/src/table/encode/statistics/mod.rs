@@ -18,13 +18,13 @@ use serde::{Deserialize, Serialize};
 
 pub use known::Known;
 
-use category::Category;
 use super::coding::Coding;
 use super::crosses::Crosses;
 use crate::error::{Error, Result};
 use crate::run::Run;
 use crate::store::Parameters;
 use crate::table::{Field, Kind, Rows};
+use category::Category;
 
 /// What becomes of categories of three levels or more where the target is known: statistics of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -103,12 +103,21 @@ impl Statistics {
     ) -> Result<(Self, Vec<Vec<f64>>)> {
         let width = known.names.len();
         if width == 0 || known.values.len() != rows.rows() * width {
-            return Err(Error::shape("values of the target", rows.rows() * width, known.values.len()));
+            return Err(Error::shape(
+                "values of the target",
+                rows.rows() * width,
+                known.values.len(),
+            ));
         }
         let means = known.means();
         let fields = rows.schema().fields();
-        let columns = (0..categories.columns.len()).map(|j| (Place::Column(j), fields[j].name.clone()));
-        let pairs = categories.crosses.names().enumerate().map(|(i, name)| (Place::Pair(i), name.to_string()));
+        let columns =
+            (0..categories.columns.len()).map(|j| (Place::Column(j), fields[j].name.clone()));
+        let pairs = categories
+            .crosses
+            .names()
+            .enumerate()
+            .map(|(i, name)| (Place::Pair(i), name.to_string()));
         let places: Vec<(Place, String, usize)> = (columns.chain(pairs))
             .filter_map(|(place, name)| Some((place, name, categories.levels(place)?)))
             .filter(|(_, _, levels)| *levels >= FEWEST_LEVELS)
@@ -142,7 +151,9 @@ impl Statistics {
     pub(super) fn are_sound(&self, categories: Categories<'_>) -> bool {
         let width = self.names.len();
         let is_sound = |source: &Source| {
-            categories.levels(source.place).is_some_and(|levels| source.means.len() == levels * width)
+            categories
+                .levels(source.place)
+                .is_some_and(|levels| source.means.len() == levels * width)
         };
         self.is_empty() || width > 0 && self.means.len() == width && self.of.iter().all(is_sound)
     }
@@ -160,7 +171,10 @@ impl Statistics {
     /// The columns made.
     pub(super) fn fields(&self) -> impl Iterator<Item = Field> {
         self.of.iter().flat_map(|source| {
-            let field = |name: &String| Field { name: format!("{}: {name}", source.name), kind: Kind::Numeric };
+            let field = |name: &String| Field {
+                name: format!("{}: {name}", source.name),
+                kind: Kind::Numeric,
+            };
             self.names.iter().map(field)
         })
     }
@@ -183,6 +197,9 @@ impl Statistics {
             Parameters::new("statistic").with("column", &*source.name).with("means", &*source.means)
         };
         let of: Vec<Parameters> = self.of.iter().map(of).collect();
-        Parameters::new("statistics").with("names", &*self.names).with("means", &*self.means).with("of", of)
+        Parameters::new("statistics")
+            .with("names", &*self.names)
+            .with("means", &*self.means)
+            .with("of", of)
     }
 }

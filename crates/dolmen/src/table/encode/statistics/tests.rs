@@ -78,9 +78,9 @@ fn rows_with_times_have_the_statistics_of_earlier_rows_of_other_groups() {
                     && moments[*j] + gap < moments[i]
                     && !(with_groups && groups[*j] == groups[i])
             };
-            let (weight, sum) = (0..rows).filter(may_know).fold((0.0, 0.0), |(w, s), j| {
-                (w + weights[j], s + weights[j] * values[j])
-            });
+            let (weight, sum) = (0..rows)
+                .filter(may_know)
+                .fold((0.0, 0.0), |(w, s), j| (w + weights[j], s + weights[j] * values[j]));
             let expected = (sum + mean) / (weight + 1.0);
             assert!((found[i] - expected).abs() < 1e-9, "row {i}: {} {expected}", found[i]);
         }
@@ -96,7 +96,8 @@ fn a_row_does_not_know_its_own_target_nor_those_of_its_group() {
     let (x, names) = (category(&codes, 40), ["mean".to_string()]);
     let changed = |of: &dyn Fn(usize) -> bool| -> Vec<f64> {
         // As many up as down, so that the mean of all stays what it is.
-        let mut left = [0, 1].map(|y| (0..rows).filter(|&i| of(i) && values[i] == f64::from(y)).count());
+        let mut left =
+            [0, 1].map(|y| (0..rows).filter(|&i| of(i) && values[i] == f64::from(y)).count());
         let least = left[0].min(left[1]);
         left = [least; 2];
         let flip = |i: usize| {
@@ -111,16 +112,16 @@ fn a_row_does_not_know_its_own_target_nor_those_of_its_group() {
     let mut seen = 0;
     for own in 0..rows {
         // Another row of another level takes the opposite turn.
-        let other = (0..rows).find(|&j| codes[j] != codes[own] && values[j] != values[own]).unwrap();
+        let other =
+            (0..rows).find(|&j| codes[j] != codes[own] && values[j] != values[own]).unwrap();
         let other_values = changed(&|i| i == own || i == other);
         let found = ordered(&x, &known(&names, &other_values), 9);
         assert!((found[own] - of_all[own]).abs() < 1e-12, "row {own}");
         seen += (0..rows).filter(|&i| (found[i] - of_all[i]).abs() > 1e-9).count();
     }
     assert!(seen > rows, "others do know");
-    let of = |values: &[f64]| {
-        ordered(&x, &Known { groups: Some(&groups), ..known(&names, values) }, 9)
-    };
+    let of =
+        |values: &[f64]| ordered(&x, &Known { groups: Some(&groups), ..known(&names, values) }, 9);
     let grouped = of(&values);
     for group in 0..60 {
         let other_values = changed(&|i| groups[i] == group);
@@ -156,21 +157,23 @@ fn noise_says_nothing_about_the_rows_learned_from() {
 
 #[test]
 fn pairs_and_bins_have_statistics_and_are_stored_with_them() {
-    let levels = |names: &[&str]| Kind::Categorical { levels: names.iter().map(|n| (*n).into()).collect() };
+    let levels =
+        |names: &[&str]| Kind::Categorical { levels: names.iter().map(|n| (*n).into()).collect() };
     let fields = vec![
         Field { name: "c".into(), kind: levels(&["a", "b"]) },
         Field { name: "d".into(), kind: levels(&["u", "v", "w"]) },
         Field { name: "x".into(), kind: Kind::Numeric },
     ];
-    let values: Vec<f64> = (0..60_usize).flat_map(|i| [i % 2, i / 2 % 3, drawn(i, 1)]).map(|v| v as f64).collect();
+    let values: Vec<f64> =
+        (0..60_usize).flat_map(|i| [i % 2, i / 2 % 3, drawn(i, 1)]).map(|v| v as f64).collect();
     let x = Features::new(values, Arc::new(Schema::new(fields))).unwrap();
-    let target: Vec<f64> = (0..60).flat_map(|i| [f64::from(i % 6 == 1), f64::from(i % 6 == 2)]).collect();
+    let target: Vec<f64> =
+        (0..60).flat_map(|i| [f64::from(i % 6 == 1), f64::from(i % 6 == 2)]).collect();
     let names = ["p(r)".to_string(), "p(s)".to_string()];
     let how = EncoderSpec { crosses: Some(4), bins: Some(4), ..spec(Targets::Instead) };
     let (encoder, made) = how.fit_known(x.rows(), &known(&names, &target), &Run::new(2)).unwrap();
     let columns: Vec<&str> = encoder.schema().fields().iter().map(|f| f.name.as_str()).collect();
-    let expected =
-        ["c", "d: p(r)", "d: p(s)", "x: p(r)", "x: p(s)", "c x d: p(r)", "c x d: p(s)"];
+    let expected = ["c", "d: p(r)", "d: p(s)", "x: p(r)", "x: p(s)", "c x d: p(r)", "c x d: p(s)"];
     assert_eq!(columns, expected);
     assert_eq!(made.rows().width(), encoder.width());
     let stored: Encoder = Record::new("test", 1, &encoder).unwrap().read().unwrap();
