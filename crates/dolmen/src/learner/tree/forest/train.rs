@@ -291,6 +291,9 @@ pub(super) fn average(truth: Truth<'_>, weights: &Weights) -> Vec<f64> {
 /// The same shares where every class has one: a class that no row has counts as one of so many rows, and leaves that are smoothed by these
 /// shares call nothing impossible.
 fn possible(mut shares: Vec<f64>, rows: usize) -> Vec<f64> {
+    if shares.iter().all(|share| *share > 0.0) {
+        return shares;
+    }
     let row = 1.0 / rows as f64;
     shares.iter_mut().filter(|share| **share <= 0.0).for_each(|share| *share = row);
     let total: f64 = shares.iter().sum();
