@@ -41,6 +41,35 @@ pub trait Target: Clone + Debug + Send + Sync {
     fn from_column(column: Option<Column>, classes: &[String]) -> Option<Self>;
 }
 
+/// Whether numbers look like counts: whole, none below 0, some small beside the others, with a longer tail above their mean than below it.
+pub fn are_counts(numbers: &[f64]) -> bool {
+    /// Different values from which on the order of size says more than a list of classes would.
+    const FEWEST_VALUES: usize = 3;
+    /// The least skewness: that of a Poisson distribution of mean 4.
+    const SKEWNESS: f64 = 0.5;
+    /// Where the least of them lies: prices in whole units of money begin further up.
+    const SMALL: f64 = 10.0;
+    let is_count = |y: &f64| *y >= 0.0 && y.fract() == 0.0 && *y < LARGEST_COUNT;
+    if numbers.is_empty() || !numbers.iter().all(is_count) {
+        return false;
+    }
+    let rows = numbers.len() as f64;
+    let mean = numbers.iter().sum::<f64>() / rows;
+    let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+    let moment = |power: i32| numbers.iter().map(|y| (y - mean).powi(power)).sum::<f64>() / rows;
+    let variance = moment(2);
+    let mut values: Vec<u64> = numbers.iter().map(|y| *y as u64).collect();
+    values.sort_unstable();
+    values.dedup();
+    values.len() >= FEWEST_VALUES
+        && least < SMALL
+        && 2.0 * least <= mean
+        && moment(3) > SKEWNESS * variance.powf(1.5)
+}
+
+/// Beyond, whole numbers are not told from others.
+const LARGEST_COUNT: f64 = 9e15;
+
 /// The largest number, and the smallest largest difference, whose squares can be added up.
 const LARGEST: f64 = 1e145;
 const SMALLEST: f64 = 1e-145;

@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::learner::baseline::ClassFrequencies;
 use crate::learner::bayes::one_dependence::LmdOde;
 use crate::learner::linear::Logistic;
+use crate::learner::ordinal::{ClassOrder, Ordinal};
 use crate::learner::{Learner, Simple};
 use crate::spec::Spec;
 use crate::table::encode::few_distinct;
@@ -55,6 +56,16 @@ pub(super) fn section() -> Section<Classification> {
         )
         .of(Parameter::model("of", "What is boosted: its first member.").or("tree(depth=1)"))
         .with_example("adaboost(of=tree(depth=2), rounds=100)"),
+        LearnerEntry::new::<ClassOrder>(
+            "ordinal",
+            "classes in an order, by whether each row lies beyond each of them: of=SPEC",
+            |spec, catalogue| {
+                let (of, rest) = nested(spec, "of")?;
+                Ok(Box::new(Ordinal::of(catalogue.learner(&of)?, rest.read()?)))
+            },
+        )
+        .of(Parameter::model("of", "The learner that is asked, once for each class but the last."))
+        .with_example("ordinal(of=boost, order=[low, middle, high])"),
     ];
     learners.extend(generative::entries());
     let about = "MAP mixture of one-dependence posteriors";

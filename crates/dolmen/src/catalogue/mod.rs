@@ -337,13 +337,20 @@ pub trait Catalogued: Weighable + Averageable {
     /// Kinds of members, those first that stacks use most for what they cost: with little time they are asked first.
     const BY_USE: &'static [&'static str];
 
+    /// What the target asks for beside these.
+    fn members_suiting(_target: &Self::Target) -> Vec<Spec> {
+        Vec::new()
+    }
+
     /// The members used when the user names none.
-    fn members_for(effort: Effort, x: Rows<'_>) -> Vec<Spec> {
-        match effort {
+    fn members_for(effort: Effort, x: Rows<'_>, target: &Self::Target) -> Vec<Spec> {
+        let mut members = match effort {
             Effort::Quick => Self::quick_members(x),
             Effort::Usual => Self::usual_members(x),
             Effort::Best => Self::best_members(x),
-        }
+        };
+        members.extend(Self::members_suiting(target));
+        members
     }
 
     /// The combiners tried when the user names none.

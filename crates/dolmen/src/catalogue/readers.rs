@@ -16,6 +16,7 @@ use crate::learner::gaussian_process::FittedGaussianProcess;
 use crate::learner::linear::{FittedLogistic, FittedRidge, LogisticPass, RidgePass};
 use crate::learner::neighbours::FittedNeighbours;
 use crate::learner::network::FittedNetwork;
+use crate::learner::ordinal::FittedOrdinal;
 use crate::learner::svm::FittedSvm;
 use crate::learner::tree::{FittedBoost, FittedForest, FittedTree};
 use crate::learner::{Simple, Stored};
@@ -35,6 +36,7 @@ pub(super) fn standard() -> Registry {
         .with_model::<Classification, Simple<FittedFrequencies>>()
         .with_model::<Classification, Simple<FittedLogistic>>()
         .with_model::<Classification, FittedAdaBoost>()
+        .with_model::<Classification, FittedOrdinal>()
         .with_model::<Regression, Simple<FittedMean>>()
         .with_model::<Regression, Simple<FittedRidge>>()
         .with_model::<Regression, FittedGaussianProcess>()

@@ -12,6 +12,7 @@ use crate::learner::linear::Ridge;
 use crate::spec::Spec;
 use crate::table::Rows;
 use crate::table::encode::Outliers;
+use crate::target::are_counts;
 use crate::task::Regression;
 
 /// Rows up to which boosting has few rows: too few to say when to stop, and enough time for many small steps.
@@ -90,6 +91,11 @@ impl Catalogued for Regression {
     /// networks, and where rows allow support vectors that are held more and less.
     fn best_members(x: Rows<'_>) -> Vec<Spec> {
         with_best(Self::usual_members(x), x)
+    }
+
+    /// Counts are boosted by their own loss, too.
+    fn members_suiting(target: &Vec<f64>) -> Vec<Spec> {
+        if are_counts(target) { specs(&["boost(loss=poisson)"]) } else { Vec::new() }
     }
 
     fn baseline() -> Spec {

@@ -42,8 +42,11 @@ fn encoded<T: Catalogued>(first: &str) -> LearnerEntry<T> {
         let (of, rest) = nested(spec, "of")?;
         Ok(Box::new(Encoded::new(rest.read()?, catalogue.learner::<T>(&of)?)))
     });
-    let foreign: &[&str] =
-        if T::LOG_SPACE { &["standardise", "bins", "outliers", "crosses"] } else { &[] };
+    let foreign: &[&str] = if T::LOG_SPACE {
+        &["standardise", "bins", "outliers", "crosses", "targets", "prior"]
+    } else {
+        &[]
+    };
     entry
         .without(foreign)
         .of(Parameter::model("of", "The learner that sees the encoded inputs."))

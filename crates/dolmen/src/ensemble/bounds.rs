@@ -29,6 +29,11 @@ impl Bounds {
         Ok(Some(Self { low: low - room, high: high + room }))
     }
 
+    /// The same with nothing below 0, where no number learned from is.
+    pub(super) fn of_counts(self) -> Self {
+        Self { low: self.low.max(0.0).min(self.high), ..self }
+    }
+
     /// Moves what lies beyond to the nearest end.
     pub(super) fn hold(self, predicted: &mut [f64]) {
         predicted.iter_mut().for_each(|y| *y = y.clamp(self.low, self.high));

@@ -14,6 +14,7 @@ use crate::oos::{self, Collector, OnFailure, OutOfSample, Trials};
 use crate::plan::Plan;
 use crate::run::{Run, Work};
 use crate::solver::problem::unit;
+use crate::target::are_counts;
 use crate::task::Task;
 
 /// Members that could not be fitted, with what they said.
@@ -249,11 +250,14 @@ impl<T: Task> Stack<T> {
             let expected = "left out: only numbers have a range to keep to";
             return Err(Error::param("margin", expected, T::NAME));
         };
-        if let Some((low, high)) = self.range {
-            return Bounds::of([low, high].into_iter(), margin);
-        }
         let counted = numbers.iter().enumerate().filter(|(i, _)| sample.weight(*i) > 0.0);
-        Bounds::of(counted.map(|(_, y)| *y), margin)
+        let bounds = match self.range {
+            Some((low, high)) => Bounds::of([low, high].into_iter(), margin),
+            None => Bounds::of(counted.map(|(_, y)| *y), margin),
+        }?;
+        // What is seen block by block is known by its sample and its range.
+        let are_counts = are_counts(numbers) && self.range.is_none_or(|(low, _)| low >= 0.0);
+        Ok(if are_counts { bounds.map(Bounds::of_counts) } else { bounds })
     }
 
     /// Plans the whole work: every fit, those of pairs of folds and of the ending included, and the folds of the check.

@@ -18,6 +18,7 @@ mod likeness;
 pub mod linear;
 pub mod neighbours;
 pub mod network;
+pub mod ordinal;
 mod out_of_sample;
 pub mod pass;
 mod sample;

@@ -47,6 +47,7 @@ pub use request::PlanRequest;
 pub use resample::{Bootstrap, HoldOut, Portion, Subsample};
 pub use spec::{PlanSpec, Repeated};
 pub use stratified::Stratified;
+pub(crate) use time::moments;
 pub use time::{TimeOrdered, Window};
 
 use crate::error::{Error, Place, Result};

@@ -197,7 +197,7 @@ impl TimeOrdered {
 }
 
 /// Each row's moment, numbered in order of time, and the number of moments.
-pub(super) fn moments(times: &[f64]) -> Result<(Vec<usize>, usize)> {
+pub(crate) fn moments(times: &[f64]) -> Result<(Vec<usize>, usize)> {
     if let Some(row) = times.iter().position(|time| time.is_nan()) {
         let error = Error::data(Place::row(row), "the time is missing");
         return Err(error.with_hint("drop the rows without a time"));

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::target_notes::{classes_note, truth_notes};
 use super::{Recipe, TargetTask};
 use crate::error::{Error, Place, Result};
 use crate::learner::{Sample, Weights};
@@ -10,7 +11,6 @@ use crate::plan::{PlanRequest, PlanSpec};
 use crate::run::Run;
 use crate::table::{
     self, Assigned, Column, Conventions, Features, ReadOptions, Roles, Schema, Table,
-    possible_classes,
 };
 use crate::target::Labels;
 use crate::task::Task;
@@ -108,7 +108,9 @@ impl Recipe {
                 if self.task.is_none() && !roles.declared.contains(name) {
                     notes.extend(classes_note(name, &column));
                 }
-                truth(name, column, self.task)?
+                let truth = truth(name, column, self.task)?;
+                notes.extend(truth_notes(name, &truth, self.members.is_empty()));
+                truth
             }
             _ => Truth::None,
         };
@@ -225,15 +227,6 @@ pub(super) fn lot_number(groups: Option<&Column>, first: usize, row: usize) -> u
         Some(Column::Numeric(groups)) => groups[row].to_bits(),
         None => (first + row) as u64,
     }
-}
-
-/// What to say about a target of numbers that may well be classes.
-fn classes_note(name: &str, column: &Column) -> Option<String> {
-    let count = possible_classes(column)?;
-    Some(format!(
-        "the target '{name}' has only {count} different values, all whole, and is predicted as a number; \
-         if they are classes, add --task classify"
-    ))
 }
 
 fn truth(name: &str, column: Column, task: Option<TargetTask>) -> Result<Truth> {

@@ -119,7 +119,7 @@ impl Recipe {
         let sample = data.sample::<T>(target)?;
         let earlier = earlier.map(T::from_matrix).transpose()?;
         let with_earlier = match &earlier {
-            Some(matrix) => self.with_members_of(matrix, catalogue, sample.x())?,
+            Some(matrix) => self.with_members_of(matrix, catalogue, &sample)?,
             None => self.clone(),
         };
         let stacked = with_earlier.stack(catalogue, &sample, earlier, doer, run)?;
@@ -168,10 +168,14 @@ impl Recipe {
         &self,
         matrix: &OutOfSample<T>,
         catalogue: &Catalogue,
-        x: Rows<'_>,
+        sample: &Sample<'_, T>,
     ) -> Result<Self> {
         let is_usual = self.members.is_empty();
-        let named = if is_usual { T::members_for(self.effort, x) } else { self.members.clone() };
+        let x = sample.x();
+        let named = match is_usual {
+            true => T::members_for(self.effort, x, sample.target()),
+            false => self.members.clone(),
+        };
         let mut known: Vec<&String> = matrix.members().iter().collect();
         let mut new: Vec<Spec> = Vec::new();
         let mut others = matrix.members().len();
@@ -359,7 +363,7 @@ impl Recipe {
         sample: &Sample<'_, T>,
     ) -> Result<Vec<Box<dyn Learner<T>>>> {
         let usual = match &self.members[..] {
-            [] => T::members_for(self.effort, sample.x()),
+            [] => T::members_for(self.effort, sample.x(), sample.target()),
             _ => Vec::new(),
         };
         let specs = self.members.iter().chain(&usual);

@@ -58,6 +58,7 @@ mod report;
 mod routing;
 mod score;
 pub mod stream;
+mod target_notes;
 mod tasks;
 mod time_span;
 mod weigh;

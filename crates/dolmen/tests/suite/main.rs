@@ -40,4 +40,5 @@ mod supervised_stack;
 mod svm;
 mod table_files;
 mod table_parquet;
+mod targets;
 mod trees;

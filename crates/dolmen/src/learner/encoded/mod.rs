@@ -1,5 +1,6 @@
 //! Any learner behind an encoder: what is learned from the inputs (means, levels, bins) is learned in the fold.
 
+mod known;
 mod passes;
 
 use std::sync::Arc;
@@ -16,13 +17,13 @@ use crate::plan::Plan;
 use crate::run::Run;
 use crate::spec::Spec;
 use crate::store::{Parameters, Record, Registry};
-use crate::table::encode::{Encoder, EncoderSpec, Outliers};
+use crate::table::encode::{Applied, Encoder, EncoderSpec, Outliers, Targets};
 use crate::table::{Rows, Schema};
 use crate::task::Task;
 
 /// A learner whose inputs go through an encoder that is fitted on the rows it learns from, and stored with its models.
 ///
-/// For a density or a joint probability the encoder must leave the columns' units alone: imputing does, standardising, bins, what is done to outliers and crossed columns are refused.
+/// For a density or a joint probability the encoder must leave the columns' units alone: imputing does, standardising, bins, what is done to outliers, crossed columns and statistics of the target are refused.
 #[derive(Debug, Clone)]
 pub struct Encoded<T: Task> {
     spec: EncoderSpec,
@@ -52,11 +53,11 @@ impl<T: Task> Encoded<T> {
 
     /// Densities are of the columns as they are.
     fn check_units(&self) -> Result<()> {
-        let EncoderSpec { standardise, bins, outliers, crosses, .. } = self.spec;
-        let levels = bins.is_some() || crosses.is_some();
+        let EncoderSpec { standardise, bins, outliers, crosses, targets, .. } = self.spec;
+        let levels = bins.is_some() || crosses.is_some() || targets != Targets::Leave;
         if T::LOG_SPACE && (standardise || levels || outliers != Outliers::Keep) {
             let expected = "left out for densities: they would change the units of p(x)";
-            let what = "standardise, bins, outliers and crosses of an encoder";
+            let what = "standardise, bins, outliers, crosses and targets of an encoder";
             return Err(Error::param(what, expected, "given"));
         }
         Ok(())
@@ -75,8 +76,15 @@ impl<T: Task> Learner<T> for Encoded<T> {
 
     fn fit(&self, sample: &Sample<'_, T>, run: &Run) -> Result<Vec<Box<dyn Fitted<T>>>> {
         self.check_units()?;
-        let encoder = Arc::new(self.spec.fit(sample.x(), sample.weights())?);
-        let applied = encoder.view(sample.x())?;
+        let (encoder, made) = if self.spec.targets == Targets::Leave {
+            (self.spec.fit(sample.x(), sample.weights())?, None)
+        } else {
+            let (encoder, features) = known::fit(&self.spec, sample, run)?;
+            (encoder, Some(features))
+        };
+        let encoder = Arc::new(encoder);
+        let applied =
+            made.map_or_else(|| encoder.view(sample.x()), |own| Ok(Applied::Made(own)))?;
         let models = self.learner.fit(&sample.with_inputs(applied.rows())?, run)?.into_iter();
         Ok(models
             .map(|model| {

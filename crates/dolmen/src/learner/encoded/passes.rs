@@ -12,7 +12,7 @@ use crate::run::Run;
 use crate::stats::Accumulator;
 use crate::store::{Record, Registry};
 use crate::table::Rows;
-use crate::table::encode::{Encoder, Learning, LearningStep, LearningSums};
+use crate::table::encode::{Encoder, EncoderSpec, Learning, LearningStep, LearningSums, Targets};
 use crate::task::Task;
 
 /// The kind under which it is sent.
@@ -45,8 +45,10 @@ impl<T: Task> Encoded<T> {
     /// The first pass. These rows decide which columns the encoder makes; what else it learns, it learns from the rows of the passes.
     pub(super) fn begin(&self, x: Rows<'_>, run: &Run) -> Result<Option<Box<dyn AnyPass<T>>>> {
         self.check_units()?;
-        // Bins are levels, as are pairs of values, and those are the learner's to know from the start.
-        if self.spec.bins.is_some() || self.spec.crosses.is_some() {
+        // Bins are levels, as are pairs of values, and those are the learner's to know from the start; statistics of the target want an
+        // order of all rows.
+        let EncoderSpec { bins, crosses, targets, .. } = self.spec;
+        if bins.is_some() || crosses.is_some() || targets != Targets::Leave {
             return Ok(None);
         }
         let step = x.rows().div_ceil(SHOWN).max(1);

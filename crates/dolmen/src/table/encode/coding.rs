@@ -108,6 +108,22 @@ impl Coding {
         }
     }
 
+    /// How many levels it tells apart; `None` of numbers.
+    pub(super) fn level_count(&self) -> Option<usize> {
+        match self {
+            Self::Level(coding) => Some(coding.levels.len()),
+            Self::Number { .. } | Self::Tamed { .. } => None,
+        }
+    }
+
+    /// The level of a value; `None` of one that is unknown or missing, and of numbers.
+    pub(super) fn level(&self, value: f64) -> Option<usize> {
+        match self {
+            Self::Level(coding) => coding.code(value).filter(|code| *code < coding.levels.len()),
+            Self::Number { .. } | Self::Tamed { .. } => None,
+        }
+    }
+
     /// The columns made of the column `name`.
     pub(super) fn fields(&self, name: &str) -> Vec<Field> {
         let numeric = |name: String| Field { name, kind: Kind::Numeric };

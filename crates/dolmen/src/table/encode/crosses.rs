@@ -10,6 +10,7 @@ use super::EncoderSpec;
 use super::coding::{LevelCoding, Origin};
 use super::cuts::few_distinct;
 use super::fit::{Cells, binned, with_missing_level};
+use super::statistics::Statistics;
 use crate::error::{Error, Result};
 use crate::store::Parameters;
 use crate::table::{Field, Kind, Rows, Schema};
@@ -101,9 +102,27 @@ impl Crosses {
         self.columns.iter().all(of_a_column) && self.pairs.iter().all(of_columns)
     }
 
-    /// The columns made: a category for each pair, or an indicator for each pair of values.
-    pub(super) fn fields(&self) -> impl Iterator<Item = Field> {
-        self.pairs.iter().flat_map(|pair| {
+    /// The names of the pairs.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.pairs.iter().map(|pair| pair.name.as_str())
+    }
+
+    /// The pairs of values that a pair of columns has.
+    pub(super) fn level_count(&self, pair: usize) -> Option<usize> {
+        Some(self.pairs.get(pair)?.seen.len())
+    }
+
+    /// Which of them a row has; `None` if no training row had it.
+    pub(super) fn level(&self, pair: usize, row: &[f64]) -> Option<usize> {
+        let pair = &self.pairs[pair];
+        let [first, second] = pair.of.map(|own| self.columns[own].known(row));
+        first.zip(second).and_then(|(a, b)| pair.seen.binary_search(&[a, b]).ok())
+    }
+
+    /// The columns made: a category for each pair, or an indicator for each pair of values; of those with statistics in their place none.
+    pub(super) fn fields(&self, statistics: &Statistics) -> impl Iterator<Item = Field> {
+        let kept = self.pairs.iter().enumerate().filter(|(i, _)| !statistics.replace_pair(*i));
+        kept.flat_map(|(_, pair)| {
             if self.one_hot {
                 let named = |level: &String| format!("{}={level}", pair.name);
                 let numeric = |name| Field { name, kind: Kind::Numeric };
@@ -116,10 +135,17 @@ impl Crosses {
     }
 
     /// Writes the columns made of a row. A pair of values that no training row had is an unknown level.
-    pub(super) fn write(&self, row: &[f64], mut cells: &mut [f64]) {
-        for pair in &self.pairs {
-            let [first, second] = pair.of.map(|own| self.columns[own].known(row));
-            let place = first.zip(second).and_then(|(a, b)| pair.seen.binary_search(&[a, b]).ok());
+    pub(super) fn write<'a>(
+        &self,
+        row: &[f64],
+        statistics: &Statistics,
+        mut cells: &'a mut [f64],
+    ) -> &'a mut [f64] {
+        for (i, pair) in self.pairs.iter().enumerate() {
+            if statistics.replace_pair(i) {
+                continue;
+            }
+            let place = self.level(i, row);
             if self.one_hot {
                 let (own, rest) = cells.split_at_mut(pair.seen.len());
                 own.fill(0.0);
@@ -132,6 +158,7 @@ impl Crosses {
                 cells = &mut cells[1..];
             }
         }
+        cells
     }
 
     /// The pairs as data.

@@ -13,6 +13,7 @@ use super::crosses::Crosses;
 use super::cuts::{Distinct, Place as Quantile};
 use super::fit::{binned, with_missing_level};
 use super::search::{Found, Search};
+use super::statistics::Statistics;
 use super::tails::Tail;
 use super::{Encoder, EncoderSpec, ImputeCategories, ImputeNumbers, Outliers};
 use crate::error::{Error, Place, Result};
@@ -312,7 +313,8 @@ impl Learning {
             return Ok(LearningStep::Again(self));
         }
         let codings = (0..self.input.len()).map(|j| self.coding(j)).collect();
-        let encoder = Encoder::new(Arc::clone(&self.input), codings, Crosses::default());
+        let (crosses, statistics) = (Crosses::default(), Statistics::default());
+        let encoder = Encoder::new(Arc::clone(&self.input), codings, crosses, statistics);
         Ok(LearningStep::Done(encoder))
     }
 

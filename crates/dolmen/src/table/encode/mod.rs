@@ -13,6 +13,7 @@ mod cuts;
 mod fit;
 mod learning;
 mod search;
+mod statistics;
 mod tails;
 #[cfg(test)]
 mod tests;
@@ -24,17 +25,20 @@ use serde::{Deserialize, Serialize};
 
 use self::coding::Coding;
 use self::crosses::Crosses;
+use self::statistics::{Categories, Statistics};
 use super::{Features, Field, Rows, Schema};
 use crate::error::{Error, Place, Result, within};
+use crate::run::Run;
 use crate::store::Parameters;
 
 pub(crate) use cuts::few_distinct;
 pub use cuts::{bin, equal_frequency_cuts};
 pub(crate) use learning::{Learning, LearningStep, LearningSums};
+pub use statistics::{Known, Targets};
 pub use tails::Outliers;
 
 /// What an encoder is to do; the default leaves rows as they are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EncoderSpec {
     /// Numbers minus their mean, divided by their standard deviation (N - 1). A constant column is divided by 1.
@@ -54,6 +58,28 @@ pub struct EncoderSpec {
     /// indicators, with `one_hot`), whose levels are the pairs of values that occur. At most 100.
     #[schemars(range(min = 2, max = 100))]
     pub crosses: Option<usize>,
+    /// What becomes of categories of three levels or more (pairs and bins among them) beside that: statistics of the target at each level. A row
+    /// that is learned from has those of rows before it only, in an order that is drawn (that of time, where rows have times), and none of its
+    /// own group; a new row has those of all rows. An unknown level and a missing value have those of all levels.
+    pub targets: Targets,
+    /// Rows that the mean over all levels counts for in the statistics of each.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    pub prior: f64,
+}
+
+impl Default for EncoderSpec {
+    fn default() -> Self {
+        Self {
+            standardise: false,
+            one_hot: false,
+            impute: Impute::default(),
+            bins: None,
+            outliers: Outliers::Keep,
+            crosses: None,
+            targets: Targets::Leave,
+            prior: 1.0,
+        }
+    }
 }
 
 /// Values at most of a column that is crossed.
@@ -113,6 +139,7 @@ impl EncoderSpec {
     pub fn is_fixed_on(&self, rows: Rows<'_>) -> bool {
         let fills = self.impute != Impute::default();
         let levels = self.bins.is_some() || self.crosses.is_some();
+        let levels = levels || self.targets != Targets::Leave;
         let learns = self.standardise || levels || self.outliers != Outliers::Keep;
         !(learns || fills && rows.find(f64::is_nan).is_some())
     }
@@ -124,12 +151,38 @@ impl EncoderSpec {
         Self { bins: Some(bins), impute, ..Self::default() }
     }
 
-    /// Learns the encoding from training rows.
+    /// Learns the encoding from training rows. Statistics of the target cannot be learned without one: see
+    /// [`fit_known`](EncoderSpec::fit_known).
     pub fn fit(&self, rows: Rows<'_>, weights: Option<&[f64]>) -> Result<Encoder> {
+        if self.targets != Targets::Leave {
+            let expected = "left out where no target of classes or numbers is known";
+            return Err(Error::param("targets", expected, "given"));
+        }
         self.check()?;
         let columns = fit::columns(self, rows, weights)?;
         let crosses = Crosses::learn(self, rows, weights)?;
-        Ok(Encoder::new(Arc::clone(rows.schema()), columns, crosses))
+        let statistics = Statistics::default();
+        Ok(Encoder::new(Arc::clone(rows.schema()), columns, crosses, statistics))
+    }
+
+    /// Learns the encoding from training rows and their target, and encodes them: their statistics are not those of new rows with the
+    /// same values, for each is of rows before it only.
+    pub fn fit_known(
+        &self,
+        rows: Rows<'_>,
+        known: &Known<'_>,
+        run: &Run,
+    ) -> Result<(Encoder, Features)> {
+        self.check()?;
+        let columns = fit::columns(self, rows, known.weights)?;
+        let crosses = Crosses::learn(self, rows, known.weights)?;
+        let categories = Categories { columns: &columns, crosses: &crosses };
+        let how = (self.targets, self.prior);
+        let (statistics, ordered) =
+            run.install(|| Statistics::learn(how, categories, rows, known, run))?;
+        let encoder = Encoder::new(Arc::clone(rows.schema()), columns, crosses, statistics);
+        let features = encoder.apply_ordered(rows, &ordered)?;
+        Ok((encoder, features))
     }
 
     /// Whether anything is learned from numbers that stay numbers.
@@ -145,6 +198,9 @@ impl EncoderSpec {
         }
         if let Some(values) = self.crosses {
             within("crosses", values, 2..=MOST_CROSSED)?;
+        }
+        if !(self.prior.is_finite() && self.prior > 0.0) {
+            return Err(Error::param("prior", "above 0", self.prior));
         }
         let contradiction = match self.outliers {
             Outliers::Keep => None,
@@ -188,6 +244,8 @@ pub struct Encoder {
     columns: Vec<Coding>,
     #[serde(default, skip_serializing_if = "Crosses::is_empty")]
     crosses: Crosses,
+    #[serde(default, skip_serializing_if = "Statistics::is_empty")]
+    statistics: Statistics,
     /// Follows from the others.
     #[serde(skip_serializing)]
     output: Arc<Schema>,
@@ -200,6 +258,8 @@ struct Stored {
     columns: Vec<Coding>,
     #[serde(default)]
     crosses: Crosses,
+    #[serde(default)]
+    statistics: Statistics,
 }
 
 impl TryFrom<Stored> for Encoder {
@@ -217,16 +277,31 @@ impl TryFrom<Stored> for Encoder {
         if !stored.crosses.are_sound(&stored.input) {
             return Err(Error::data(Place::default(), "the stored pairs of columns are damaged"));
         }
-        Ok(Self::new(stored.input, stored.columns, stored.crosses))
+        let categories = Categories { columns: &stored.columns, crosses: &stored.crosses };
+        if !stored.statistics.are_sound(categories) {
+            return Err(Error::data(Place::default(), "the stored statistics are damaged"));
+        }
+        Ok(Self::new(stored.input, stored.columns, stored.crosses, stored.statistics))
     }
 }
 
 impl Encoder {
-    fn new(input: Arc<Schema>, columns: Vec<Coding>, crosses: Crosses) -> Self {
-        let named = input.fields().iter().zip(&columns);
-        let single = named.flat_map(|(field, coding)| coding.fields(&field.name));
-        let fields: Vec<Field> = single.chain(crosses.fields()).collect();
-        Self { input, columns, crosses, output: Arc::new(Schema::new(fields)) }
+    fn new(
+        input: Arc<Schema>,
+        columns: Vec<Coding>,
+        crosses: Crosses,
+        statistics: Statistics,
+    ) -> Self {
+        let named = input.fields().iter().zip(&columns).enumerate();
+        let kept = named.filter(|(j, _)| !statistics.replace_column(*j));
+        let single = kept.flat_map(|(_, (field, coding))| coding.fields(&field.name));
+        let pairs = crosses.fields(&statistics);
+        let fields: Vec<Field> = single.chain(pairs).chain(statistics.fields()).collect();
+        Self { input, columns, crosses, statistics, output: Arc::new(Schema::new(fields)) }
+    }
+
+    fn categories(&self) -> Categories<'_> {
+        Categories { columns: &self.columns, crosses: &self.crosses }
     }
 
     /// The columns it reads.
@@ -250,6 +325,11 @@ impl Encoder {
             parameters
         } else {
             parameters.with("crosses", self.crosses.parameters())
+        };
+        let parameters = if self.statistics.is_empty() {
+            parameters
+        } else {
+            parameters.with("statistics", self.statistics.parameters())
         };
         parameters.with("makes", &made)
     }
@@ -286,6 +366,11 @@ impl Encoder {
 
     /// Encodes rows of the columns it was fitted on.
     pub fn apply(&self, rows: Rows<'_>) -> Result<Features> {
+        Features::new(self.cells(rows)?, Arc::clone(&self.output))
+    }
+
+    /// The cells of encoded rows.
+    fn cells(&self, rows: Rows<'_>) -> Result<Vec<f64>> {
         if !Arc::ptr_eq(rows.schema(), &self.input) {
             self.check_inputs(rows.schema())?;
         }
@@ -293,7 +378,7 @@ impl Encoder {
         for (row, out) in rows.iter().zip(values.chunks_exact_mut(self.width().max(1))) {
             self.apply_into(row, out);
         }
-        Features::new(values, Arc::clone(&self.output))
+        Ok(values)
     }
 
     /// The levels of a row's values, where each column is encoded as one category: the number of levels for an unknown value,
@@ -315,11 +400,28 @@ impl Encoder {
 
     /// Encodes one row into `out`, which has room for [`width`](Encoder::width) values.
     pub fn apply_into(&self, row: &[f64], mut out: &mut [f64]) {
-        for (coding, &value) in self.columns.iter().zip(row) {
+        for (j, (coding, &value)) in self.columns.iter().zip(row).enumerate() {
+            if self.statistics.replace_column(j) {
+                continue;
+            }
             let (cells, rest) = out.split_at_mut(coding.width());
             coding.write(value, cells);
             out = rest;
         }
-        self.crosses.write(row, out);
+        let rest = self.crosses.write(row, &self.statistics, out);
+        self.statistics.write(self.categories(), row, rest);
+    }
+
+    /// Encodes training rows, with what was learned of each from the rows before it.
+    fn apply_ordered(&self, rows: Rows<'_>, ordered: &[Vec<f64>]) -> Result<Features> {
+        let width = self.width();
+        let mut values = self.cells(rows)?;
+        let each = self.statistics.each();
+        let first = width - ordered.len() * each;
+        for (i, row) in values.chunks_exact_mut(width.max(1)).enumerate() {
+            let own = ordered.iter().zip(row[first..].chunks_exact_mut(each));
+            own.for_each(|(all, cells)| cells.copy_from_slice(&all[i * each..(i + 1) * each]));
+        }
+        Features::new(values, Arc::clone(&self.output))
     }
 }

@@ -209,7 +209,7 @@ fn specs() -> impl Strategy<Value = EncoderSpec> {
         impute: Impute { numbers, categories },
         bins: bins.filter(|_| outliers == Outliers::Keep),
         outliers,
-        crosses: None,
+        ..EncoderSpec::default()
     })
 }
 
@@ -342,7 +342,7 @@ proptest! {
                 impute: Impute { numbers, categories },
                 bins: bins.filter(|_| outliers == Outliers::Keep),
                 outliers,
-                crosses: None,
+                ..EncoderSpec::default()
             };
             let expected = spec.fit(x.rows(), Some(&weights)).unwrap();
             let found = learned(spec, x.rows(), Some(&weights), piece);

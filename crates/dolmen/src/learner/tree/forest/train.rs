@@ -122,7 +122,10 @@ impl<'a> Plot<'a> {
             bins,
             codes,
             truth,
-            average: average(truth, &weights),
+            average: match truth {
+                Truth::Classes(..) => possible(average(truth, &weights), weights.rows()),
+                Truth::Numbers(_) => average(truth, &weights),
+            },
             weights,
             draws_rows: forest.draws_rows(random_cuts),
             groups: None,
@@ -283,6 +286,18 @@ pub(super) fn average(truth: Truth<'_>, weights: &Weights) -> Vec<f64> {
             vec![sum / total]
         }
     }
+}
+
+/// The same shares where every class has one: a class that no row has counts as one of so many rows, and leaves that are smoothed by these
+/// shares call nothing impossible.
+fn possible(mut shares: Vec<f64>, rows: usize) -> Vec<f64> {
+    if shares.iter().all(|share| *share > 0.0) {
+        return shares;
+    }
+    let row = 1.0 / rows as f64;
+    shares.iter_mut().filter(|share| **share <= 0.0).for_each(|share| *share = row);
+    let total: f64 = shares.iter().sum();
+    shares.into_iter().map(|share| share / total).collect()
 }
 
 fn add(to: &mut [f64], other: &[f64]) {
