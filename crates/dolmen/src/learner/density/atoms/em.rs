@@ -58,7 +58,12 @@ pub(super) struct Climb {
 }
 
 impl Values {
-    fn new(x: impl Iterator<Item = f64>, weights: &[f64], column: &Column, scale: (f64, f64)) -> Self {
+    fn new(
+        x: impl Iterator<Item = f64>,
+        weights: &[f64],
+        column: &Column,
+        scale: (f64, f64),
+    ) -> Self {
         let (shift, scale) = scale;
         let missing = column.atoms().len() + 1;
         let (mut codes, mut z, mut masses) = (Vec::new(), Vec::new(), vec![0.0; missing + 1]);

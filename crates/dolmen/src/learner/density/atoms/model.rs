@@ -51,8 +51,7 @@ impl FittedAtoms {
     fn of(body: Body) -> Self {
         let Body { units, columns, weights, parts, diagnostics } = body;
         let d = columns.len();
-        let evaluate =
-            |(e, part): (usize, &Part)| part.evaluated(place(&columns, &units, e % d));
+        let evaluate = |(e, part): (usize, &Part)| part.evaluated(place(&columns, &units, e % d));
         let evaluated = parts.iter().enumerate().map(evaluate).collect();
         Self { units, columns, weights, parts, evaluated, diagnostics }
     }

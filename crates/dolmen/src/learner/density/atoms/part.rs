@@ -72,7 +72,8 @@ impl Part {
 
     /// The normal distribution's probability of an interval: from the nearer tail, so that little ones are right.
     fn within(&self, [low, high]: [f64; 2], place: Place<'_>) -> f64 {
-        let y = |x| (place.inward(x) - self.mean) / self.deviation * std::f64::consts::FRAC_1_SQRT_2;
+        let y =
+            |x| (place.inward(x) - self.mean) / self.deviation * std::f64::consts::FRAC_1_SQRT_2;
         let (low, high) = (y(low), y(high));
         let (near, far) = if low > 0.0 { (low, high) } else { (-high, -low) };
         0.5 * (libm::erfc(near) - libm::erfc(far)).max(0.0)
