@@ -17,6 +17,7 @@ CLASSES = [
     ("GaussianDensity", "gaussian", "density", ()),
     ("GaussianMixture", "mixture", "density", ("MixtureAttributes",)),
     ("KernelDensity", "kernel", "density", ("KernelAttributes",)),
+    ("AtomDensity", "atoms", "density", ()),
     ("AveragedDensity", "averaged", "density", ()),
     ("LogisticRegression", "logistic", "classification", ("LinearAttributes",)),
     ("KNeighborsClassifier", "neighbours", "classification", ()),

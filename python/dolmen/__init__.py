@@ -26,6 +26,7 @@ _PLACES = {
         "A2DE",
         "AODE",
         "AdaBoostClassifier",
+        "AtomDensity",
         "AveragedDensity",
         "BMAAODE",
         "BaggingClassifier",

@@ -12,6 +12,7 @@ __all__ = [
     "A2DE",
     "AODE",
     "AdaBoostClassifier",
+    "AtomDensity",
     "AveragedDensity",
     "BMAAODE",
     "BaggingClassifier",
@@ -243,6 +244,62 @@ class KernelDensity(KernelAttributes, DensityLearner):
         self.search = search
         self.folds = folds
         self.search_rows = search_rows
+        self.reading = reading
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+
+class AtomDensity(DensityLearner):
+    """Mixture of products, for columns whose values repeat; a list of components is a ladder.
+
+    Parameters
+    ----------
+    components : int | Sequence[int], default=4
+        Number of components; a list makes one member per number. (whole number or list of whole numbers, 1 to 100000)
+    share : float, default=0.01
+        Share of the rows from which on a value that repeats is an atom, 0.001 to 1; five rows at least. (number, 0.001 to 1)
+    beta : float, default=0.01
+        The knob of the prior of the normal distributions: each knows 2 beta rows of its column before it sees any. Larger is smoother.
+        (number, above 0)
+    restarts : int, default=2
+        Number of starts, 1 to 10 000; the highest log posterior is kept. (whole number, 1 to 10000)
+    tolerance : float, default=1e-05
+        EM stops when an iteration gains less than this per row; 0 runs all iterations. (number, at least 0)
+    iterations : int, default=500
+        Iterations of EM at most. (whole number, 1 to 1000000)
+    reading : dict[str, Any] | None, default=None
+        How data frames are read: the recipe's fields, such as {"all_columns": True}.
+    random_state : Any, default=None
+        Seed of everything random: a number, a generator, or None for 0. The same seed gives the same bits.
+    n_jobs : int | None, default=None
+        Threads; None and -1 are all cores. Results do not depend on it.
+    progress : bool | None, default=None
+        Whether a bar is shown; None shows one in notebooks.
+    """
+
+    _kind = "atoms"
+
+    def __init__(
+        self,
+        *,
+        components: int | Sequence[int] = 4,
+        share: float = 0.01,
+        beta: float = 0.01,
+        restarts: int = 2,
+        tolerance: float = 1e-05,
+        iterations: int = 500,
+        reading: dict[str, Any] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        progress: bool | None = None,
+    ) -> None:
+        self.components = components
+        self.share = share
+        self.beta = beta
+        self.restarts = restarts
+        self.tolerance = tolerance
+        self.iterations = iterations
         self.reading = reading
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -4,6 +4,7 @@ use super::wrappers;
 use super::{
     Catalogue, Catalogued, Section, WIDE, combiners, has_missing, plain, section_of, specs,
 };
+use crate::learner::density::atoms::{self, Atoms};
 use crate::learner::density::gaussian::Gaussian;
 use crate::learner::density::kernel::KernelDensity;
 use crate::learner::density::mixture::GaussianMixture;
@@ -26,6 +27,11 @@ pub(super) fn section() -> Section<Density> {
             "Gaussian mixture by MAP-EM; a list of components is a ladder",
         )
         .with_example("mixture(components=[2, 4, 8], covariance=diagonal)"),
+        plain::<_, Atoms>(
+            "atoms",
+            "mixture of products, for columns whose values repeat; a list of components is a ladder",
+        )
+        .with_example("atoms(components=[2, 4, 8])"),
     ];
     learners.extend(wrappers::entries(["gaussian", "mixture(components=[2, 4])"]));
     Section { learners, combiners: combiners::entries("gaussian") }
@@ -35,7 +41,8 @@ impl Catalogued for Density {
     section_of!(density);
 
     /// A ladder of kernels (their matrix costs the square of the rows: not for many; and they need whole rows), mixtures of growing size as far as
-    /// the rows feed them: of normal components, full and diagonal, and of Student's t with heavy tails, for rows far out. Of more than 64 columns, full covariances are left out
+    /// the rows feed them: of normal components, full and diagonal, and of Student's t with heavy tails, for rows far out. Where columns have values that repeat,
+    /// mixtures of products with atoms take the place of the diagonal ones, which they are elsewhere. Of more than 64 columns, full covariances are left out
     /// where rows do not feed them or the work (rows x columns^2 x components) is beyond 1e10, and diagonal ones are fed
     /// by ten rows a component.
     fn usual_members(x: Rows<'_>) -> Vec<Spec> {
@@ -52,7 +59,11 @@ impl Catalogued for Density {
         }
         members.push(format!("mixture(components={full:?})"));
         if !diagonal.is_empty() {
-            members.push(format!("mixture(components={diagonal:?}, covariance=diagonal)"));
+            members.push(if rows <= MOST_WITH_ATOMS && atoms::has_atoms(x) {
+                format!("atoms(components={diagonal:?})")
+            } else {
+                format!("mixture(components={diagonal:?}, covariance=diagonal)")
+            });
         }
         members.push(format!("mixture(components={full:?}, freedom=4)"));
         specs(&members)
@@ -94,9 +105,15 @@ impl Catalogued for Density {
         specs(&["gaussian"]).remove(0)
     }
 
-    const BY_USE: &'static [&'static str] = &["mixture", "averaged", "kernel"];
+    fn remarks(x: Rows<'_>) -> Vec<String> {
+        atoms::told(x).into_iter().collect()
+    }
+
+    const BY_USE: &'static [&'static str] = &["mixture", "atoms", "averaged", "kernel"];
 }
 
+/// Rows up to which atoms are modelled: what learns them is not fitted block by block.
+const MOST_WITH_ATOMS: usize = 30_000;
 /// Columns up to which full mixtures of rows with missing values are fitted many times.
 const MOST_WITH_GAPS: usize = 16;
 

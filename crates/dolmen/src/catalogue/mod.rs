@@ -334,6 +334,11 @@ pub trait Catalogued: Weighable + Averageable {
     /// The member that knows least and is always done at once.
     fn baseline() -> Spec;
 
+    /// What the user should know of rows like these.
+    fn remarks(_x: Rows<'_>) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Kinds of members, those first that stacks use most for what they cost: with little time they are asked first.
     const BY_USE: &'static [&'static str];
 

@@ -6,6 +6,7 @@ use crate::learner::averaged::FittedBag;
 use crate::learner::baseline::{FittedFrequencies, FittedMean};
 use crate::learner::bayes::FittedBayes;
 use crate::learner::bayes::one_dependence::{FittedOneDependence, OneDependencePass};
+use crate::learner::density::atoms::FittedAtoms;
 use crate::learner::density::averaged::FittedAverage;
 use crate::learner::density::gaussian::FittedGaussian;
 use crate::learner::density::kernel::FittedKernel;
@@ -30,6 +31,7 @@ pub(super) fn standard() -> Registry {
         .with_model::<Density, FittedGaussian>()
         .with_model::<Density, FittedKernel>()
         .with_model::<Density, FittedMixture>()
+        .with_model::<Density, FittedAtoms>()
         .with_model::<Density, FittedAverage>()
         .with_pass::<Density, GaussianPass>()
         .with_pass::<Density, MixturePass>()

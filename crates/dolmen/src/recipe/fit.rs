@@ -206,7 +206,7 @@ impl Recipe {
         run: &Run,
     ) -> Result<Stacked<T>> {
         let begun = Instant::now();
-        let mut notes = Vec::new();
+        let mut notes = T::remarks(sample.x());
         let plan = match self.plan_for(sample, &mut notes, run)? {
             Some(plan) if !self.alone => plan,
             _ => return self.without_folds(catalogue, sample, notes, run),

@@ -63,6 +63,7 @@ fn every_density() {
         "mixture(components=2, covariance=spherical)",
         "mixture(components=2, schedule=sw99)",
         "mixture(components=[1, 3], freedom=4)",
+        "atoms(components=[1, 3])",
         "averaged(of=mixture(components=2), fits=3)",
         "averaged(of=gaussian, fits=3, resample=subsample)",
         "encoded(of=kernel(bandwidth=[0.3, 0.6]))",

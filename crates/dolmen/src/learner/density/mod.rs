@@ -1,10 +1,12 @@
 //! Density learners, and what density models can do beyond saying ln p(x).
 
+pub mod atoms;
 pub mod averaged;
 pub mod gaussian;
 pub mod kernel;
 pub mod mixture;
 
+pub use atoms::{Atoms, FittedAtoms};
 pub use averaged::FittedAverage;
 pub use gaussian::{FittedGaussian, Gaussian};
 pub use kernel::{FittedKernel, KernelDensity};

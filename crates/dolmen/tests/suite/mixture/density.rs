@@ -7,7 +7,7 @@ use dolmen::learner::Stored;
 use dolmen::learner::averaged::{Averaged, Averaging, Resample};
 use dolmen::learner::density::mixture::{Covariance, GaussianMixture, OneOrMany};
 use dolmen::learner::density::{
-    DensityModel, FittedAverage, FittedGaussian, FittedMixture, Gaussian,
+    Atoms, DensityModel, FittedAtoms, FittedAverage, FittedGaussian, FittedMixture, Gaussian,
 };
 use dolmen::learner::{Fitted, Learner, Sample, predict};
 use dolmen::run::Run;
@@ -54,6 +54,7 @@ fn models(columns: usize) -> Vec<Model> {
         models.extend(learner.fit(&sample, &run()).unwrap());
     }
     models.extend(Gaussian::default().fit(&sample, &run()).unwrap());
+    models.extend(Atoms::default().fit(&sample, &run()).unwrap());
     let mixture = GaussianMixture { components: OneOrMany::One(2), ..Default::default() };
     let averaged = Averaged::new(mixture, Averaging { fits: 4, ..Default::default() });
     models.extend(averaged.fit(&sample, &run()).unwrap());
@@ -260,6 +261,7 @@ fn stored_models_say_the_same() {
     let registry = Registry::default()
         .with_model::<Density, FittedGaussian>()
         .with_model::<Density, FittedMixture>()
+        .with_model::<Density, FittedAtoms>()
         .with_model::<Density, FittedAverage>();
     let x = rows(40, 3);
     for model in models(3) {

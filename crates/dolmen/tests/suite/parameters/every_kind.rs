@@ -78,6 +78,7 @@ fn every_kind_has_parameters_that_survive_a_file() {
         "kernel(shape=triangular, bandwidth=[0.4, 1.5])",
         "mixture(components=[1, 3])",
         "mixture(components=2, covariance=diagonal)",
+        "atoms(components=[1, 2])",
         "averaged(of=mixture(components=2), fits=3)",
         "encoded(of=kernel)",
         "stack(members=[gaussian, kernel], folds=3, ending=average)",

@@ -193,6 +193,7 @@ fn forged_densities() {
         "mixture(components=2)",
         "mixture(components=2, covariance=tied)",
         "mixture(components=2, covariance=diagonal)",
+        "atoms(components=2)",
         "averaged(of=gaussian, fits=3)",
         "tuned(of=mixture(components=[1, 2]), folds=3)",
         "stack(members=[gaussian, kernel], folds=3)",

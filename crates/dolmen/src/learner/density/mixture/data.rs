@@ -2,8 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::describe::{Ranges, Squares, check_kinds};
 use super::missing::Patterns;
+use crate::error::Result;
 use crate::learner::Sample;
+use crate::learner::pass::Piece;
 use crate::table::Rows;
 use crate::task::Density;
 
@@ -26,7 +29,7 @@ impl Units {
     }
 
     /// The units of chosen columns.
-    pub(super) fn select(&self, columns: &[usize]) -> Self {
+    pub(crate) fn select(&self, columns: &[usize]) -> Self {
         Self {
             shift: columns.iter().map(|&j| self.shift[j]).collect(),
             scale: columns.iter().map(|&j| self.scale[j]).collect(),
@@ -39,15 +42,25 @@ impl Units {
         -observed.map(|(s, _)| s.ln()).sum::<f64>()
     }
 
+    /// What a column's values are shifted by.
+    pub(crate) fn shift(&self, column: usize) -> f64 {
+        self.shift[column]
+    }
+
+    /// What a column's values are divided by.
+    pub(crate) fn scale(&self, column: usize) -> f64 {
+        self.scale[column]
+    }
+
     pub(super) fn inward(&self, column: usize, x: f64) -> f64 {
         (x - self.shift[column]) / self.scale[column]
     }
 
-    pub(super) fn outward(&self, column: usize, z: f64) -> f64 {
+    pub(crate) fn outward(&self, column: usize, z: f64) -> f64 {
         self.scale[column].mul_add(z, self.shift[column])
     }
 
-    pub(super) fn is_consistent(&self, dimension: usize) -> bool {
+    pub(crate) fn is_consistent(&self, dimension: usize) -> bool {
         self.shift.len() == dimension
             && self.scale.len() == dimension
             && self.shift.iter().all(|s| s.is_finite())
@@ -73,6 +86,27 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
+    /// What is known of the rows of a sample.
+    pub(crate) fn of(sample: &Sample<'_, Density>, standardise: bool) -> Result<Self> {
+        check_kinds(sample.x())?;
+        let fields = sample.x().schema().fields().iter();
+        let names: Vec<String> = fields.map(|field| field.name.clone()).collect();
+        let ranges = Ranges::of(&Piece::new(*sample, 0));
+        let means = ranges.means(&names)?;
+        let squares = Squares::of(sample, &means);
+        ranges.frame(means, &squares, standardise, &names)
+    }
+
+    /// The units of a fit.
+    pub(crate) fn units(&self) -> &Units {
+        &self.units
+    }
+
+    /// Rows of positive weight.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
     /// Number of columns.
     pub(super) fn dimension(&self) -> usize {
         self.centre.len()
@@ -91,7 +125,7 @@ pub(crate) struct Data<'a> {
 
 impl<'a> Data<'a> {
     /// Rows that the frame was made of, or some of them.
-    pub(super) fn new(sample: &Sample<'a, Density>, frame: &'a Frame) -> Self {
+    pub(crate) fn new(sample: &Sample<'a, Density>, frame: &'a Frame) -> Self {
         let patterns = if frame.is_complete { None } else { Patterns::of(sample.x()) };
         Self { x: sample.x(), weights: sample.weights(), frame, patterns }
     }

@@ -60,7 +60,6 @@ pub(super) fn lloyd(data: &Data<'_>, mut centres: Vec<f64>, limit: usize) -> Clu
     Clusters { centres, before }
 }
 
-#[cfg(test)]
 impl Clusters {
     /// The number of every row's cluster.
     pub(super) fn labels(&self, data: &Data<'_>) -> Vec<u32> {

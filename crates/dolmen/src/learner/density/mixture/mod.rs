@@ -29,10 +29,13 @@ mod start;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use data::{Data, Frame, Units};
 pub use model::FittedMixture;
+pub(crate) use model::check_columns;
 pub use parameters::{GaussianMixture, OneOrMany, Schedule};
 pub(crate) use passes::{GaussianPass, MixturePass};
 pub use prior::Covariance;
+pub(crate) use start::clusters;
 pub use start::{Given, Start};
 
 pub(crate) use em::Stop;

@@ -341,7 +341,7 @@ impl Stored<Density> for FittedMixture {
 }
 
 /// Columns named once each, all there.
-fn check_columns(columns: &[usize], dimension: usize) -> Result<()> {
+pub(crate) fn check_columns(columns: &[usize], dimension: usize) -> Result<()> {
     if columns.is_empty() {
         return Err(Error::param("columns", "at least one", "none"));
     }

@@ -131,6 +131,11 @@ impl Begin {
     }
 }
 
+/// The cluster of every row, of the kind that starts are made from by [`Start::KmeansPlusPlus`].
+pub(crate) fn clusters(data: &Data<'_>, components: usize, rng: &mut ChaCha8Rng) -> Vec<u32> {
+    kmeans::lloyd(data, kmeans::seeds(data, components, rng), SETTLING).labels(data)
+}
+
 /// Components at the clusters' centres, about which moments are summed.
 fn about(prior: &Prior, clusters: &Clusters) -> Normals {
     let (d, shape) = (prior.mu0.len(), prior.covariance.shape());

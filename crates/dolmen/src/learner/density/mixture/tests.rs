@@ -6,7 +6,6 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::data::{Data, Frame};
-use super::describe::{Ranges, Squares};
 use super::em::{Ascent, Climb, Stop};
 use super::expect::Densities;
 use super::kmeans::lloyd;
@@ -33,11 +32,7 @@ fn rows(n: usize, d: usize, missing: f64, seed: u64) -> Features {
 
 /// What is known of these rows before a fit.
 fn frame(sample: &Sample<'_, Density>, standardise: bool) -> Frame {
-    let names: Vec<String> = (0..sample.x().width()).map(|j| format!("x{j}")).collect();
-    let ranges = Ranges::of(&Piece::new(*sample, 0));
-    let means = ranges.means(&names).unwrap();
-    let squares = Squares::of(sample, &means);
-    ranges.frame(means, &squares, standardise, &names).unwrap()
+    Frame::of(sample, standardise).unwrap()
 }
 
 /// The components that a start makes.
