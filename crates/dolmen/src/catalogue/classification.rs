@@ -65,7 +65,7 @@ pub(super) fn section() -> Section<Classification> {
             },
         )
         .of(Parameter::model("of", "The learner that is asked, once for each class but the last."))
-        .with_example("ordinal(of=boost, order=[low, middle, high])"),
+        .with_example("ordinal(of=logistic, order=[low, middle, high])"),
     ];
     learners.extend(generative::entries());
     let about = "MAP mixture of one-dependence posteriors";

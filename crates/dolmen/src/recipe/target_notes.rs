@@ -26,7 +26,7 @@ pub(super) fn truth_notes(name: &str, truth: &Truth, members_are_usual: bool) ->
             let order = are_ordered(labels).then(|| {
                 format!(
                     "the classes of '{name}' are whole numbers, and are predicted without regard to their order; where it \
-                     matters, name members such as ordinal(of=boost), or predict a number with --task regress"
+                     matters, name members such as ordinal(of=logistic), or predict a number with --task regress"
                 )
             });
             order.into_iter().chain(lonely_note(name, labels)).collect()
