@@ -60,7 +60,7 @@ impl Catalogued for Density {
         members.push(format!("mixture(components={full:?})"));
         if !diagonal.is_empty() {
             members.push(if rows <= MOST_WITH_ATOMS && atoms::has_atoms(x) {
-                format!("atoms(components={diagonal:?})")
+                format!("atoms(components={diagonal:?}, restarts=1)")
             } else {
                 format!("mixture(components={diagonal:?}, covariance=diagonal)")
             });
