@@ -54,6 +54,7 @@ _PLACES = {
         "MixtureOfExpertsClassifier",
         "MixtureOfExpertsRegressor",
         "NaiveBayes",
+        "OrdinalClassifier",
         "RandomForestClassifier",
         "RandomForestRegressor",
         "Ridge",

@@ -172,9 +172,10 @@ impl Recipe {
     ) -> Result<Self> {
         let is_usual = self.members.is_empty();
         let x = sample.x();
-        let named = match is_usual {
-            true => T::members_for(self.effort, x, sample.target()),
-            false => self.members.clone(),
+        let named = if is_usual {
+            T::members_for(self.effort, x, sample.target())
+        } else {
+            self.members.clone()
         };
         let mut known: Vec<&String> = matrix.members().iter().collect();
         let mut new: Vec<Spec> = Vec::new();

@@ -14,7 +14,6 @@ use super::pass::{Sums, Want, pass};
 use super::prior::{Covariance, Prior};
 use super::start::{Begin, Start};
 use crate::learner::Sample;
-use crate::learner::pass::Piece;
 use crate::run::Run;
 use crate::table::Features;
 use crate::task::Density;

@@ -134,9 +134,7 @@ impl Statistics {
         let instead = targets == Targets::Instead;
         Ok((Self { names: known.names.to_vec(), means, of, instead }, ordered))
     }
-}
 
-impl Statistics {
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.of.is_empty()
