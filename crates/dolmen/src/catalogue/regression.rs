@@ -70,7 +70,7 @@ impl Catalogued for Regression {
             (false, true) => ["forest(columns=64)", "extra-trees(columns=64)"],
             (false, false) => ["forest", "extra-trees"],
         });
-        members.extend([if are_few { BOOST_OF_FEW } else { "boost" }, "network"]);
+        members.extend([boosting(x), "network"]);
         if x.rows() <= MOST_ROWS_OF_PROCESSES {
             members.push("gaussian-process");
         }
@@ -84,7 +84,7 @@ impl Catalogued for Regression {
     /// rows.
     fn quick_members(x: Rows<'_>) -> Vec<Spec> {
         let trees = if x.width() > VERY_WIDE { "extra-trees(columns=64)" } else { "extra-trees" };
-        specs(&["ridge", trees, "boost", "network"])
+        specs(&["ridge", trees, boosting(x), "network"])
     }
 
     /// Beside the usual ones: boosting in small steps and of small trees, averaged trees with larger leaves, several
@@ -112,4 +112,9 @@ impl Catalogued for Regression {
         "svm",
         "forest",
     ];
+}
+
+/// Boosting that suits so many rows.
+fn boosting(x: Rows<'_>) -> &'static str {
+    if x.rows() <= FEW_ROWS_OF_BOOSTING { BOOST_OF_FEW } else { "boost" }
 }

@@ -1,6 +1,6 @@
 //! Mixtures of products with atoms: densities of columns whose values repeat.
 
-use dolmen::learner::density::{Atoms, DensityModel};
+use dolmen::learner::density::Atoms;
 use dolmen::learner::{Fitted, Learner, Sample, predict};
 use dolmen::run::Run;
 use dolmen::table::Features;
@@ -163,7 +163,7 @@ fn atoms_are_drawn_as_themselves() {
     let share = |rows: &[f64]| {
         rows.chunks_exact(3).filter(|row| row[0] == 0.0).count() as f64 * 3.0 / rows.len() as f64
     };
-    let expected = share(x.rows().values());
+    let expected = share(&x.rows().values());
     // The model's own share is within a row of that of the rows; 4 standard errors of 20 000 draws.
     let error = 4.0 * (expected * (1.0 - expected) / 20_000.0).sqrt() + 1.0 / 400.0;
     assert!((share(&drawn) - expected).abs() < error, "{} {expected}", share(&drawn));

@@ -107,6 +107,7 @@ fn every_kind_has_parameters_that_survive_a_file() {
         "extra-trees(trees=5)",
         "adaboost(rounds=5)",
         "adaboost(rounds=4, of=bayes(density=gaussian))",
+        "ordinal(of=tree(depth=2), order=[a, b, c])",
         "experts(count=[1, 3])",
         "averaged(of=tree, fits=2)",
         "encoded(of=bayes(density=gaussian), standardise=true)",

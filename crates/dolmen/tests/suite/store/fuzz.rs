@@ -225,6 +225,7 @@ fn forged_classifiers() {
         "extra-trees(trees=3)",
         "adaboost(rounds=3)",
         "adaboost(rounds=2, of=logistic(lambda=1))",
+        "ordinal(of=tree(depth=2), order=[no, maybe, yes])",
         "experts(count=2)",
         "averaged(of=tree, fits=2)",
         "tuned(of=tree, folds=3)",

@@ -211,7 +211,8 @@ impl Polish {
         false
     }
 
-    /// The gradient, and minus the second derivatives, with the direction in which t says nothing made steep.
+    /// The gradient, and minus the second derivatives, with the direction in which t says nothing made steep. Roots without weight stay
+    /// where they are.
     fn derivatives(&mut self, weights: &[f64], mut sums: PolishSums) -> (Vec<f64>, Mat<f64>) {
         let roots = weights.len();
         if !self.is_joint {
@@ -227,6 +228,9 @@ impl Polish {
         self.residual = largest / sums.weight.max(f64::MIN_POSITIVE);
         let steep = sums.weight / roots as f64;
         let curvature = Mat::from_fn(roots, roots, |u, v| {
+            if weights[u] == 0.0 || weights[v] == 0.0 {
+                return if u == v { steep } else { 0.0 };
+            }
             let own = if u == v { prior * weights[u] - slope(u) } else { 0.0 };
             own + sums.products[u * roots + v] - prior * weights[u] * weights[v] + steep
         });
