@@ -30,7 +30,6 @@ CLASSES = [
     ("GradientBoostingClassifier", "boost", "classification", ("Importances",)),
     ("AdaBoostClassifier", "adaboost", "classification", ("Importances",)),
     ("BaggingClassifier", "averaged", "classification", ()),
-    ("OrdinalClassifier", "ordinal", "classification", ()),
     ("MixtureOfExpertsClassifier", "experts", "classification", ()),
     ("NaiveBayes", "naive-bayes", "classification", ()),
     ("AODE", "aode", "classification", ()),
@@ -60,7 +59,6 @@ GIVEN = {
     "AveragedDensity": {"of": "mixture(components=4)"},
     "BayesClassifier": {"density": "mixture(components=1)"},
     "BaggingClassifier": {"of": "tree"},
-    "OrdinalClassifier": {"of": "logistic"},
     "BaggingRegressor": {"of": "tree"},
 }
 """Defaults in Python of what the library wants to be given: scikit-learn wants every estimator to be made without arguments."""

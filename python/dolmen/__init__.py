@@ -54,7 +54,6 @@ _PLACES = {
         "MixtureOfExpertsClassifier",
         "MixtureOfExpertsRegressor",
         "NaiveBayes",
-        "OrdinalClassifier",
         "RandomForestClassifier",
         "RandomForestRegressor",
         "Ridge",
