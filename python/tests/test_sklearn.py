@@ -10,7 +10,7 @@ from dolmen import _learners
 # them. Folds, bootstraps and held-out rows inside learners are drawn by place, and repeating rows draws others.
 WEIGHTS = "weights are relative: a row of weight 2 is not that row twice"
 WEIGHTED = {"check_sample_weight_equivalence_on_dense_data": WEIGHTS}
-HONEST = {"AveragedDensity", "BayesClassifier", "GaussianMixture", "KernelDensity"}
+HONEST = {"AtomDensity", "AveragedDensity", "BayesClassifier", "GaussianMixture", "KernelDensity"}
 """Estimators for which it makes no difference on the table of that check."""
 
 SINGULAR = "densities of columns that depend on one another are refused with the reason"

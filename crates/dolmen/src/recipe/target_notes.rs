@@ -54,12 +54,13 @@ fn lonely_note(name: &str, labels: &Labels) -> Option<String> {
     })
 }
 
-/// Whether the classes are at least three whole numbers, each next to another.
+/// Whether the classes are at least three whole numbers, each next to another; from 0 on they are codes as a rule.
 fn are_ordered(labels: &Labels) -> bool {
     let number = |class: &String| class.parse::<i64>().ok();
     let numbers: Option<Vec<i64>> = labels.classes().iter().map(number).collect();
     let Some(mut numbers) = numbers else { return false };
     numbers.sort_unstable();
     let are_next = |two: &[i64]| two[1].checked_sub(two[0]) == Some(1);
-    (3..=MOST_ORDERED).contains(&numbers.len()) && numbers.windows(2).all(are_next)
+    let are_codes = numbers.first() == Some(&0);
+    !are_codes && (3..=MOST_ORDERED).contains(&numbers.len()) && numbers.windows(2).all(are_next)
 }
