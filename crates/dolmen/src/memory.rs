@@ -40,17 +40,20 @@ pub(crate) fn written(bytes: u64) -> String {
     }
 }
 
-/// The bytes that a text such as `2G`, `1.5 GB`, `800M` or `65536` names; units are powers of 1000.
+/// The bytes that a text such as `2G`, `1.5 GB`, `800M`, `2GiB` or `65536` names; units are powers of 1000, those with an `i` of 1024.
 pub(crate) fn parse(text: &str) -> Result<u64> {
     let wrong = || Error::param("memory", "a size such as 2G or 800M", format!("'{text}'"));
     let lower = text.trim().to_ascii_lowercase();
-    let number = lower.trim_end_matches('b').trim_end();
-    let (number, unit) = match number.chars().last() {
-        Some('k') => (&number[..number.len() - 1], 1e3),
-        Some('m') => (&number[..number.len() - 1], 1e6),
-        Some('g') => (&number[..number.len() - 1], 1e9),
-        Some('t') => (&number[..number.len() - 1], 1e12),
-        _ => (number, 1.0),
+    let number = lower.trim_end_matches('b');
+    let (number, step) = match number.strip_suffix('i') {
+        Some(number) => (number, 1024.0_f64),
+        None => (number, 1000.0),
+    };
+    let power = number.chars().last().and_then(|unit| "kmgt".find(unit));
+    let (number, unit) = match power {
+        Some(power) => (&number[..number.len() - 1], step.powi(power as i32 + 1)),
+        None if step == 1024.0 => return Err(wrong()),
+        None => (number, 1.0),
     };
     let value: f64 = number.trim().parse().map_err(|_| wrong())?;
     let bytes = value * unit;
@@ -149,7 +152,9 @@ mod tests {
         assert_eq!(parse("1.5G").unwrap(), 1_500_000_000);
         assert_eq!(parse(" 800 MB ").unwrap(), 800_000_000);
         assert_eq!(parse("65536").unwrap(), 65_536);
-        for wrong in ["much", "", "-1G", "0", "G", "1e30T"] {
+        assert_eq!(parse("2GiB").unwrap(), 2 << 30);
+        assert_eq!(parse("1.5 Mi").unwrap(), 3 << 19);
+        for wrong in ["much", "", "-1G", "0", "G", "1e30T", "5i", "2iB", "GiB"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }

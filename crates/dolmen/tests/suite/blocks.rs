@@ -464,7 +464,7 @@ mod parquet_files {
         .unwrap();
         let second = folder.path().join("b.parquet");
         let cases: [(Vec<(&str, Column)>, &str); 5] = [
-            (vec![("x", number(1.0)), ("z", number(1.0))], "column 'z': it stands where"),
+            (vec![("x", number(1.0)), ("z", number(1.0))], "column 'y': it is missing here"),
             (
                 vec![("y", number(1.0)), ("x", number(1.0))],
                 "in another order: 'y' stands where 'x'",

@@ -26,9 +26,12 @@ use ::parquet::errors::ParquetError;
 
 use crate::error::Error;
 
+/// What cures a file that is not as it was written.
+const WHOLE: &str = "it may have been copied or written in part: make it again, or take it out of the folder";
+
 /// The error of a file that is no Parquet.
 fn unreadable(path: &Path, error: &ParquetError) -> Error {
-    Error::file(path, format!("not readable as Parquet: {}", first_line(error)))
+    Error::file(path, format!("not readable as Parquet: {}", first_line(error))).with_hint(WHOLE)
 }
 
 /// The error of a file that began well.
@@ -39,7 +42,7 @@ fn damaged(path: &Path, error: &dyn Display) -> Error {
     if unknown.iter().any(|word| problem.contains(word)) {
         return Error::file(path, format!("the file uses what cannot be read here: {problem}"));
     }
-    Error::file(path, format!("the file is damaged: {problem}"))
+    Error::file(path, format!("the file is damaged: {problem}")).with_hint(WHOLE)
 }
 
 fn first_line(error: &dyn Display) -> String {

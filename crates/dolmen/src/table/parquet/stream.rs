@@ -76,27 +76,19 @@ impl Description {
             let place = Place { file: Some(path.into()), ..Place::default() };
             return Err(in_another_order(place, &self.names, &first.names, first_path));
         }
+        if let Some(name) = first.names.iter().find(|name| !self.names.contains(name)) {
+            return unlike(name, format!("it is missing here, but is in {other}"));
+        }
+        if let Some(name) = self.names.iter().find(|name| !first.names.contains(name)) {
+            return unlike(name, format!("it is not in {other}"));
+        }
         for (j, name) in first.names.iter().enumerate() {
-            let (expected, found) = (&first.types[j], self.types.get(j));
-            match self.names.get(j) {
-                None => return unlike(name, format!("it is missing here, but is in {other}")),
-                Some(own) if own != name => {
-                    return unlike(own, format!("it stands where {other} has '{name}'"));
-                }
-                Some(_) if self.decisions[j] != first.decisions[j] => {
-                    let found = found.map_or("", String::as_str);
-                    return unlike(
-                        name,
-                        format!("it is of the type {found}, but {expected} in {other}"),
-                    );
-                }
-                Some(_) => {}
+            if self.decisions[j] != first.decisions[j] {
+                let (found, expected) = (&self.types[j], &first.types[j]);
+                return unlike(name, format!("it is of the type {found}, but {expected} in {other}"));
             }
         }
-        match self.names.get(first.names.len()) {
-            Some(more) => unlike(more, format!("it is not in {other}")),
-            None => Ok(()),
-        }
+        Ok(())
     }
 }
 
