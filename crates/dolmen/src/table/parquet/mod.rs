@@ -27,7 +27,8 @@ use ::parquet::errors::ParquetError;
 use crate::error::Error;
 
 /// What cures a file that is not as it was written.
-const WHOLE: &str = "it may have been copied or written in part: make it again, or take it out of the folder";
+const WHOLE: &str =
+    "it may have been copied or written in part: make it again, or take it out of the folder";
 
 /// The error of a file that is no Parquet.
 fn unreadable(path: &Path, error: &ParquetError) -> Error {

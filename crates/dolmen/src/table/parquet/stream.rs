@@ -85,7 +85,10 @@ impl Description {
         for (j, name) in first.names.iter().enumerate() {
             if self.decisions[j] != first.decisions[j] {
                 let (found, expected) = (&self.types[j], &first.types[j]);
-                return unlike(name, format!("it is of the type {found}, but {expected} in {other}"));
+                return unlike(
+                    name,
+                    format!("it is of the type {found}, but {expected} in {other}"),
+                );
             }
         }
         Ok(())
