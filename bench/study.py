@@ -367,7 +367,7 @@ def run(asked: argparse.Namespace) -> None:
         else:
             contestants[who] = PEERS[who]
     for name, rows in tables(asked.data, asked.rows, asked.half, asked.fewest):
-        for repeat in range(asked.repeats):
+        for repeat in range(asked.first, asked.first + asked.repeats):
             missing = [who for who in contestants if (name, repeat, who) not in done]
             if not missing:
                 continue
@@ -510,7 +510,8 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=10**9, help="the most rows of a table")
     parser.add_argument("--fewest", type=int, default=FEWEST_ROWS, help="the fewest rows of a table")
     parser.add_argument("--half", choices=("develop", "report"), help="one half of the tables only")
-    parser.add_argument("--repeats", type=int, default=REPEATS)
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="how many splits of each table")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first split: others than before are fresh ones")
     parser.add_argument("--write", metavar="SECTION", help="the section of RESULTS.md that is rewritten")
     asked = parser.parse_args()
     if asked.data is None or not (Path(asked.data) / "schema.csv").is_file():

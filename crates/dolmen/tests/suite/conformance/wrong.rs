@@ -6,7 +6,7 @@ use dolmen::run::Run;
 use dolmen::store::{Parameters, Record, Registry};
 use dolmen::table::Rows;
 use dolmen::target::Labels;
-use dolmen::task::{Classification, Regression};
+use dolmen::task::{Classification, Regression, Task};
 use serde::{Deserialize, Serialize};
 
 use super::{ROWS, rows};

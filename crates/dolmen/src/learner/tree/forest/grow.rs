@@ -12,7 +12,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::super::Bins;
 use super::super::codes::ColumnCodes;
-use super::super::fitted::CodeSet;
+use super::super::fitted::{CodeSet, contains};
+use super::drawn::DrawnCut;
 use super::packed::Packed;
 use super::tally::{CODES, Cuts, Tally};
 
@@ -50,6 +51,7 @@ pub(super) struct Sprout<'a, T: Tally> {
     order: Vec<u32>,
     histogram: Vec<T::Cell>,
     profile: Profile,
+    drawn: DrawnCut<T>,
     sides: T::Sides,
     cuts: Cuts,
     /// What splits on each column gained.
@@ -110,6 +112,7 @@ impl<'a, T: Tally> Sprout<'a, T> {
             order: (0..width as u32).collect(),
             histogram: vec![T::Cell::default(); CODES * tally.stride()],
             profile: Profile { held: [0; CODES], count: 0, has_missing: false },
+            drawn: DrawnCut::new(tally.stride()),
             sides: T::Sides::default(),
             cuts: Cuts::new(),
             gains: vec![0.0; width],
@@ -185,6 +188,10 @@ impl<'a, T: Tally> Sprout<'a, T> {
             let other = self.rng.random_range(k as u32..self.order.len() as u32) as usize;
             self.order.swap(k, other);
             let column = self.order[k] as usize;
+            if self.habit.random_cuts && !self.bins.columns()[column].is_categorical() {
+                seen += usize::from(self.cut_at_random(column, items, sums, alone, &mut best));
+                continue;
+            }
             self.add_up(column, items);
             if self.profile.count + usize::from(self.profile.has_missing) > 1 {
                 seen += 1;
@@ -196,6 +203,51 @@ impl<'a, T: Tally> Sprout<'a, T> {
             self.gains[best.column] += best.worth - alone;
         }
         best
+    }
+
+    /// Draws a cut of a numeric column, anywhere between the smallest and the largest bin, all bins alike (so that an outlier does not draw
+    /// the cuts to itself). `false` if the column is constant.
+    fn cut_at_random(
+        &mut self,
+        column: usize,
+        items: &[T::Item],
+        sums: &[T::Cell],
+        alone: f64,
+        best: &mut Option<Found>,
+    ) -> bool {
+        // Not `self.column`: the cut is written meanwhile.
+        let codes = match self.near_rows {
+            0 => self.codes.column(column),
+            rows => &self.near[column * rows..(column + 1) * rows],
+        };
+        let missing = self.bins.columns()[column].bins() as u8;
+        if !self.drawn.read(codes, items, missing) {
+            return false;
+        }
+        let (lowest, highest) = (self.drawn.lowest, self.drawn.highest);
+        let has_values_right = lowest < highest;
+        let bin = if has_values_right { self.rng.random_range(lowest..highest) } else { highest };
+        self.drawn.add_up(self.tally, items, bin);
+        for missing_left in [false, true] {
+            if missing_left && !(self.drawn.has_missing && has_values_right) {
+                break;
+            }
+            self.tally.start(sums, &mut self.sides);
+            if missing_left {
+                self.tally.shift(&self.drawn.without, &mut self.sides);
+            }
+            self.tally.weigh(&self.drawn.left, &[0], &mut self.sides, &mut self.cuts);
+            let worth = self.cuts.worths[0];
+            let least = best.as_ref().map_or(alone, |best| best.worth) * BETTER;
+            if worth > least && self.cuts.lightest(0) >= self.habit.min_leaf {
+                // Without missing values to learn from, they go with the heavier side.
+                let missing_left =
+                    if self.drawn.has_missing { missing_left } else { self.cuts.leans_left(0) };
+                let rule = Rule::Below(self.drawn.midway(bin));
+                *best = Some(Found { worth, column, rule, missing_left });
+            }
+        }
+        true
     }
 
     /// Adds up a column, and notes which bins hold rows.
@@ -255,7 +307,7 @@ impl<'a, T: Tally> Sprout<'a, T> {
             self.put_in_order();
         }
         let last = count - usize::from(!self.profile.has_missing);
-        let drawn = (self.habit.random_cuts && count > 1).then(|| self.draw(is_categorical));
+        let drawn = (self.habit.random_cuts && count > 1).then(|| self.draw());
         let tried = drawn.map_or(1..last + 1, |after| after..after + 1);
         let stride = self.tally.stride();
         let missing = self.bins.columns()[column].bins();
@@ -305,16 +357,11 @@ impl<'a, T: Tally> Sprout<'a, T> {
         held.sort_by(|a, b| place(a).total_cmp(&place(b)));
     }
 
-    /// After how many bins a random cut is made: anywhere between the smallest and the largest bin, all bins alike (so that an
-    /// outlier does not draw the cuts to itself), or after any number of categories in any order.
-    fn draw(&mut self, is_categorical: bool) -> usize {
+    /// After how many categories a random cut is made: after any number of them in any order.
+    fn draw(&mut self) -> usize {
         let held = &mut self.profile.held[..self.profile.count];
-        if is_categorical {
-            rand::seq::SliceRandom::shuffle(held, &mut self.rng);
-            return self.rng.random_range(1..held.len());
-        }
-        let bin = self.rng.random_range(held[0]..held[held.len() - 1]);
-        held.partition_point(|code| *code <= bin)
+        rand::seq::SliceRandom::shuffle(held, &mut self.rng);
+        self.rng.random_range(1..held.len())
     }
 
     /// The rule that sends the first bins left: midway to the next bin that holds rows.
@@ -334,25 +381,37 @@ impl<'a, T: Tally> Sprout<'a, T> {
     /// Brings the items that go left to the front, each side in its old order; returns how many there are.
     fn partition(&self, items: &mut [T::Item], found: &Found, scratch: &mut [T::Item]) -> usize {
         let missing = self.bins.columns()[found.column].bins();
-        let mut goes_left = [false; CODES];
-        for (code, left) in goes_left.iter_mut().enumerate().take(missing) {
-            *left = match &found.rule {
-                Rule::Below(bin) => code <= usize::from(*bin),
-                Rule::Within(set) => set[code >> 6] >> (code & 63) & 1 == 1,
-            };
-        }
-        goes_left[missing] = found.missing_left;
         let codes = self.column(found.column);
-        let (mut lefts, mut rights) = (0, 0);
-        for i in 0..items.len() {
-            let item = items[i];
-            let left = goes_left[usize::from(codes[T::row(&item)])];
-            items[lefts] = item;
-            scratch[rights] = item;
-            lefts += usize::from(left);
-            rights += usize::from(!left);
+        match (&found.rule, found.missing_left) {
+            (Rule::Below(bin), false) => part::<T>(items, scratch, codes, |code| code <= *bin),
+            (Rule::Below(bin), true) => part::<T>(items, scratch, codes, |code| {
+                (code <= *bin) | (usize::from(code) == missing)
+            }),
+            (Rule::Within(set), missing_left) => {
+                let mut set = *set;
+                set[missing >> 6] |= u64::from(missing_left) << (missing & 63);
+                part::<T>(items, scratch, codes, |code| contains(&set, code))
+            }
         }
-        items[lefts..].copy_from_slice(&scratch[..rights]);
-        lefts
     }
+}
+
+/// Parts items by their codes: those that go left first. Without branches, which could not be foretold.
+fn part<T: Tally>(
+    items: &mut [T::Item],
+    scratch: &mut [T::Item],
+    codes: &[u8],
+    goes_left: impl Fn(u8) -> bool,
+) -> usize {
+    let (mut lefts, mut rights) = (0, 0);
+    for i in 0..items.len() {
+        let item = items[i];
+        let left = goes_left(codes[T::row(&item)]);
+        items[lefts] = item;
+        scratch[rights] = item;
+        lefts += usize::from(left);
+        rights += usize::from(!left);
+    }
+    items[lefts..].copy_from_slice(&scratch[..rights]);
+    lefts
 }

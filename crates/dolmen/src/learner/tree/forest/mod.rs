@@ -8,6 +8,7 @@
 //! Extra-trees draw one cut at random for each column a node looks at, and learn from all rows.
 
 mod counted;
+mod drawn;
 mod grow;
 mod model;
 mod out_of_bag;

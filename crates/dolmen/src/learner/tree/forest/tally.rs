@@ -65,6 +65,14 @@ pub(super) trait Tally: Sync {
     fn renumber(item: &mut Self::Item, row: u32);
     /// Adds a row to a bin.
     fn add(&self, bin: &mut [Self::Cell], item: &Self::Item);
+    /// Adds the rows to a bin whose codes count, without branches, which could not be foretold.
+    fn add_where(
+        &self,
+        bin: &mut [Self::Cell],
+        items: &[Self::Item],
+        codes: &[u8],
+        counts: impl Fn(u8) -> bool,
+    );
     /// Whether the rows of a node, with these sums, are all alike.
     fn is_pure(&self, items: &[Self::Item], sums: &[Self::Cell]) -> bool;
     /// The weight of the rows with these sums.
@@ -115,6 +123,12 @@ pub(super) struct OnesSides {
     right: u64,
 }
 
+/// All bits of what is counted, none of what is not.
+#[inline]
+fn mask(is_counted: bool) -> u64 {
+    u64::from(is_counted).wrapping_neg()
+}
+
 #[inline]
 fn unpack(word: u64) -> (f64, f64) {
     (f64::from(word as i32), f64::from((word >> 32) as i32))
@@ -136,6 +150,18 @@ impl Tally for Ones {
     #[inline]
     fn add(&self, bin: &mut [u64], item: &OnesItem) {
         bin[0] += u64::from(item.times) | u64::from(item.ones) << 32;
+    }
+    #[inline]
+    fn add_where(
+        &self,
+        bin: &mut [u64],
+        items: &[OnesItem],
+        codes: &[u8],
+        counts: impl Fn(u8) -> bool,
+    ) {
+        let words = items.iter().map(|item| u64::from(item.times) | u64::from(item.ones) << 32);
+        let counted = words.zip(codes).map(|(word, code)| word & mask(counts(*code)));
+        bin[0] += counted.sum::<u64>();
     }
     fn is_pure(&self, _items: &[OnesItem], sums: &[u64]) -> bool {
         let (count, ones) = unpack(sums[0]);
@@ -217,6 +243,22 @@ impl Tally for Numbers {
     fn add(&self, bin: &mut [(f64, f64)], item: &NumbersItem) {
         bin[0].0 += item.weight;
         bin[0].1 += item.sum;
+    }
+    #[inline]
+    fn add_where(
+        &self,
+        bin: &mut [(f64, f64)],
+        items: &[NumbersItem],
+        codes: &[u8],
+        counts: impl Fn(u8) -> bool,
+    ) {
+        let (mut weight, mut sum) = bin[0];
+        for (item, code) in items.iter().zip(codes) {
+            let mask = mask(counts(*code));
+            weight += f64::from_bits(item.weight.to_bits() & mask);
+            sum += f64::from_bits(item.sum.to_bits() & mask);
+        }
+        bin[0] = (weight, sum);
     }
     fn is_pure(&self, items: &[NumbersItem], _sums: &[(f64, f64)]) -> bool {
         let alike = |item: &NumbersItem| item.sum * items[0].weight == items[0].sum * item.weight;
@@ -307,6 +349,19 @@ impl Tally for Classes {
     #[inline]
     fn add(&self, bin: &mut [f64], item: &ClassesItem) {
         bin[item.class as usize] += item.weight;
+    }
+    #[inline]
+    fn add_where(
+        &self,
+        bin: &mut [f64],
+        items: &[ClassesItem],
+        codes: &[u8],
+        counts: impl Fn(u8) -> bool,
+    ) {
+        for (item, code) in items.iter().zip(codes) {
+            let weight = f64::from_bits(item.weight.to_bits() & mask(counts(*code)));
+            bin[item.class as usize] += weight;
+        }
     }
     fn is_pure(&self, items: &[ClassesItem], _sums: &[f64]) -> bool {
         items.iter().all(|item| item.class == items[0].class)
