@@ -125,7 +125,7 @@ fn a_gain_that_is_unsure_is_told_as_such() {
     assert!(text.contains(&format!("comes up in {chance:.0} of 100 checks")), "{text}");
     // Equal weights stand in the table of candidates, though nobody asked for them.
     assert!(text.lines().any(|line| line.starts_with("uniform ")), "{text}");
-    // A member that leads by less than a standard error does not take the stack's place.
+    // A member whose lead is not clear does not take the stack's place.
     let alike = ["--model", "neighbours(k=8)", "--model", "neighbours(k=9)"];
     let text = folder.succeeds(&with(&NUMBERS, &alike));
     let kept = text.lines().find(|line| line.starts_with("kept")).unwrap();

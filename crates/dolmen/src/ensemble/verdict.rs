@@ -101,7 +101,7 @@ pub(super) struct Gains {
 
 impl Gains {
     /// The rule that does no harm: what scores best is kept, but a single member takes the place of a combination only if its
-    /// lead is more than chance brings (one standard error; the rule of BreimanEtAl1984, section 3.4.3, turned round): which member leads is itself found from the
+    /// lead is clear (two standard errors; as the rule of BreimanEtAl1984, section 3.4.3, turned round): which member leads is itself found from the
     /// rows, and a combination depends less on that. Between equals the best member is kept, which is cheaper to ask.
     /// `uniform` says whether the best candidate is equal weights anyway.
     pub(super) fn verdict(&self, uniform: bool) -> Verdict {
@@ -115,7 +115,7 @@ impl Gains {
         }
         // Not `-0`.
         let lead = Estimate { mean: 0.0 - gain.mean, se: gain.se };
-        if lead.se.is_some() && Surety::of(&lead, self.rows) == Surety::Unsure {
+        if lead.se.is_some() && Surety::of(&lead, self.rows) != Surety::Clear {
             return self.decide(kept, true, gain);
         }
         self.decide(Kept::BestMember, true, lead)
@@ -161,13 +161,13 @@ mod tests {
         assert_eq!(kept(0.2, 0.1), Kept::Stack);
         assert_eq!(kept(0.1, 0.2), Kept::Uniform);
         assert_eq!(kept(-0.2, 0.1), Kept::Uniform);
-        assert_eq!(kept(-0.2, -0.3), Kept::BestMember);
-        assert_eq!(kept(-0.3, -0.2), Kept::BestMember);
+        assert_eq!(kept(-0.3, -0.4), Kept::BestMember);
+        assert_eq!(kept(-0.4, -0.3), Kept::BestMember);
         assert_eq!(kept(0.0, 0.0), Kept::BestMember);
         assert_eq!(gains(0.1, 0.1).verdict(true).kept, Kept::Uniform);
         assert_eq!(gains(-0.3, 0.1).stack_as_asked().kept, Kept::Stack);
         assert_eq!(gains(0.1, 0.2).stack_or_best().kept, Kept::Stack);
-        assert_eq!(gains(-0.2, 0.2).stack_or_best().kept, Kept::BestMember);
+        assert_eq!(gains(-0.3, 0.2).stack_or_best().kept, Kept::BestMember);
     }
 
     #[test]
@@ -177,6 +177,8 @@ mod tests {
         assert_eq!((behind.kept, behind.surety), (Kept::Stack, Surety::Not));
         assert_eq!(behind.gain.mean, -0.05);
         assert_eq!(verdict(-0.2, -0.05).kept, Kept::Uniform);
+        assert_eq!(verdict(-0.19, -0.3).kept, Kept::Stack);
+        assert_eq!(verdict(-0.21, -0.3).kept, Kept::BestMember);
         // A lead whose error is not known may be anything: then the simplest is kept.
         let unknown = Gains { stack: Estimate { mean: -0.05, se: None }, ..gains(-0.05, -0.2) };
         assert_eq!(unknown.verdict(false).kept, Kept::BestMember);
