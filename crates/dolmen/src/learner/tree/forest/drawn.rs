@@ -38,19 +38,18 @@ impl<T: Tally> DrawnCut<T> {
     pub(super) fn read(&mut self, column: &[u8], items: &[T::Item], missing: u8) -> bool {
         self.codes.clear();
         self.codes.extend(items.iter().map(|item| column[T::row(item)]));
-        (self.missing, self.lowest) = (missing, u8::MAX);
-        let mut any = 0;
+        let (mut lowest, mut any) = (u8::MAX, 0);
         // One more than the largest code but for that of missing values: so that these can be counted as nothing without a branch.
         let mut beyond = 0;
         for &code in &self.codes {
             let is_missing = u8::from(code == missing);
-            self.lowest = self.lowest.min(code);
+            lowest = lowest.min(code);
             beyond = beyond.max(code.wrapping_add(1) & is_missing.wrapping_sub(1));
             any |= is_missing;
         }
-        self.highest = beyond.wrapping_sub(1);
+        (self.missing, self.lowest, self.highest) = (missing, lowest, beyond.wrapping_sub(1));
         self.has_missing = any == 1;
-        beyond > 0 && (self.has_missing || self.lowest < self.highest)
+        beyond > 0 && (self.has_missing || lowest < self.highest)
     }
 
     /// Adds up the rows of bins up to `bin`, and those without a value.
@@ -66,12 +65,14 @@ impl<T: Tally> DrawnCut<T> {
 
     /// The last bin that goes left: midway from the last one with rows to the next one with rows, or all where there is none.
     pub(super) fn midway(&self, bin: u8) -> u8 {
-        let present = self.codes.iter().copied().filter(|code| *code != self.missing);
-        let last = present.clone().filter(|code| *code <= bin).max().unwrap_or(0);
-        match present.filter(|code| *code > bin).min() {
-            Some(next) => last + (next - 1 - last) / 2,
-            None => self.missing - 1,
+        let (mut last, mut next) = (0, u8::MAX);
+        for &code in &self.codes {
+            let left = u8::from(code <= bin).wrapping_neg();
+            last = last.max(code & left);
+            next = next.min(code | left);
         }
+        // Missing values come after all bins.
+        if next < self.missing { last + (next - 1 - last) / 2 } else { self.missing - 1 }
     }
 }
 
