@@ -167,7 +167,7 @@ def dolmen(it: Split, program: Path, flags: Sequence[str], keep: Path | None) ->
     if report.get("kept") not in ("stack", None) and check:
         claimed = check["uniform"] if report["kept"] == "uniform" else check["best_member"]
     columns = [c for c in predicted.columns if c.startswith("p(")]
-    classes = [c[2:-1] for c in columns]
+    classes = as_spelt([c[2:-1] for c in columns], it)
     values = predicted[columns or ["mean"]].to_numpy(float)
     gain = scored.get("gain_over_best") or {}
     return cost | {
@@ -179,6 +179,12 @@ def dolmen(it: Split, program: Path, flags: Sequence[str], keep: Path | None) ->
         "claimed_error": claimed.get("se"),
         "kept": report.get("kept", ""),
     }
+
+
+def as_spelt(classes: Sequence[str], it: Split) -> list[str]:
+    """Names of classes as pandas writes them: Dolmen has one spelling of truth values."""
+    written = {name.lower(): name for name in it.data.y.astype(str).unique() if name.lower() in ("true", "false")}
+    return [written.get(name.lower(), name) for name in classes]
 
 
 def number(value: Any) -> float:

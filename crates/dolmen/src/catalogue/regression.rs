@@ -60,13 +60,13 @@ impl Catalogued for Regression {
 
     /// Learners as unlike as possible: a linear one, neighbours, trees averaged and boosted, and where rows allow a
     /// Gaussian process and a support vector machine. Of more than 256 columns, trees that are averaged look at 64 a node. In few rows
-    /// boosting takes many small steps, which pays for fewer trees in the forest.
+    /// boosting takes many small steps and the network many, which fewer trees in the forests pay for.
     fn usual_members(x: Rows<'_>) -> Vec<Spec> {
         let mut members = vec!["ridge", "neighbours(k=[5, 25])"];
         let are_few = x.rows() <= FEW_ROWS_OF_BOOSTING;
         members.extend(match (are_few, x.width() > VERY_WIDE) {
-            (true, true) => ["forest(trees=64, columns=64)", "extra-trees(columns=64)"],
-            (true, false) => ["forest(trees=64)", "extra-trees"],
+            (true, true) => ["forest(trees=64, columns=64)", "extra-trees(trees=100, columns=64)"],
+            (true, false) => ["forest(trees=64)", "extra-trees(trees=100)"],
             (false, true) => ["forest(columns=64)", "extra-trees(columns=64)"],
             (false, false) => ["forest", "extra-trees"],
         });

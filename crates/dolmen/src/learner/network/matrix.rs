@@ -12,7 +12,7 @@ use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
 
 /// Columns of a tile.
-const LANES: usize = 16;
+pub(super) const LANES: usize = 16;
 /// Rows of a tile: with 16 columns, eight registers of AVX2 hold its sums.
 const ROWS: usize = 4;
 
@@ -94,7 +94,7 @@ fn tiles<const R: usize, const FMA: bool>(
 
 /// `a * b + c`.
 #[inline(always)]
-fn fma<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
+pub(super) fn fma<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
     if FMA { a.mul_add(b, c) } else { a * b + c }
 }
 

@@ -4,7 +4,9 @@
 //! | file | holds |
 //! | --- | --- |
 //! | `matrix` | products of small matrices, and the step of Adam |
-//! | `layers` | outputs and gradients of a network |
+//! | `waves` | columns seen by waves |
+//! | `layers` | outputs and gradients of layers |
+//! | `net` | both together: a network as a function of its parameters |
 //! | `train` | the training loop |
 //! | `model` | fitted networks |
 //!
@@ -14,7 +16,9 @@
 mod layers;
 mod matrix;
 mod model;
+mod net;
 mod train;
+mod waves;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,11 +36,17 @@ use crate::memory;
 use crate::plan::Split;
 use crate::run::Run;
 use crate::spec::Spec;
+use crate::table::Rows;
+use crate::table::encode::few_distinct;
 use crate::target::Target;
 use crate::task::{Classification, Regression, Task};
-use layers::Layers;
 use model::{Body, Single};
+use net::{Net, Shape};
 use train::{Data, Goal, Trained, Training};
+use waves::Waves;
+
+/// Columns of numbers at most that are seen by waves: each makes four inputs more.
+const MOST_WAVED: usize = 64;
 
 /// A multilayer perceptron: softmax and log loss for classes, squared error for numbers.
 ///
@@ -58,18 +68,23 @@ pub struct Network {
     pub hidden: OneOrMany<usize>,
     /// What hidden units make of their inputs: relu or tanh.
     pub activation: Activation,
+    /// Waves by which each column of numbers is seen beside itself, 0 to 1000: what bends along one column is learned sooner. Of more than 64 such columns none is.
+    #[schemars(range(max = 1000))]
+    pub waves: usize,
     /// The learning rate of Adam.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub rate: f64,
-    /// Rows in a batch; from 16 to 200 by the number of rows if absent.
+    /// How the learning rate goes on: falling to 0 like a cosine over all passes, or constant.
+    pub schedule: Schedule,
+    /// Rows in a batch; from 16 to 100 by the number of rows if absent.
     #[schemars(range(min = 1))]
     pub batch: Option<usize>,
-    /// Passes over the rows at most, 1 to 1 000 000 (but always a few thousand steps, however small the table).
+    /// Passes over the rows at most, 1 to 1 000 000 (but always 500 steps, however small the table).
     #[schemars(range(min = 1, max = 1_000_000))]
     pub epochs: usize,
-    /// Passes without progress on the rows held out, after which training stops.
-    pub patience: usize,
-    /// Share of the rows held out to stop training; the parameters that were best on them are kept.
+    /// Passes without progress on the rows held out, after which training stops; without a number all passes are made.
+    pub patience: Option<usize>,
+    /// Share of the rows held out; the parameters that were best on them are kept.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 0.5))]
     pub validation: f64,
     /// Decoupled weight decay: each step shrinks weights by `rate * decay`.
@@ -80,14 +95,40 @@ pub struct Network {
 impl Default for Network {
     fn default() -> Self {
         Self {
-            hidden: OneOrMany::Many(vec![32]),
+            hidden: OneOrMany::Many(vec![64, 64]),
             activation: Activation::Relu,
-            rate: 2e-3,
+            waves: 8,
+            rate: 6e-3,
+            schedule: Schedule::Cosine,
             batch: None,
-            epochs: 200,
-            patience: 15,
+            epochs: 25,
+            patience: None,
             validation: 0.1,
             decay: 0.03,
+        }
+    }
+}
+
+/// How the learning rate goes on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Schedule {
+    /// Falling to 0 like a cosine over all passes (LoshchilovHutter2017).
+    #[default]
+    Cosine,
+    /// The same throughout.
+    Constant,
+}
+
+impl Schedule {
+    /// The share of the rate that is left at a step of so many.
+    fn share(self, step: u64, all: u64) -> f64 {
+        /// What is left at the end: steps of nothing would teach nothing.
+        const LEAST: f64 = 1e-3;
+        let done = (step as f64 / all as f64).min(1.0);
+        match self {
+            Self::Cosine => (0.5 * (1.0 + (std::f64::consts::PI * done).cos())).max(LEAST),
+            Self::Constant => 1.0,
         }
     }
 }
@@ -169,7 +210,7 @@ impl Network {
 
     /// Rows in a batch, of so many.
     fn batch_for(&self, rows: usize) -> usize {
-        self.batch.unwrap_or((rows / 20).next_multiple_of(4).clamp(16, 200)).min(rows)
+        self.batch.unwrap_or((rows / 20).next_multiple_of(4).clamp(16, 100)).min(rows)
     }
 
     fn validate(&self) -> Result<()> {
@@ -184,6 +225,7 @@ impl Network {
         if self.batch == Some(0) {
             return Err(Error::param("batch", "at least 1", 0));
         }
+        within("waves", self.waves, 0..=1000)?;
         within("epochs", self.epochs, 1..=1_000_000)?;
         if !(self.validation > 0.0 && self.validation <= 0.5) {
             return Err(Error::param("validation", "above 0 and at most 0.5", self.validation));
@@ -216,9 +258,11 @@ impl Network {
         let mut sizes = vec![sample.x().width()];
         sizes.extend_from_slice(self.hidden.values());
         sizes.push(data.outputs());
-        claim_memory(&sizes, copies)?;
-        let layers = Layers::new(&sizes, self.activation);
-        let training = Training { network: self, layers: &layers, data: &data };
+        let waves = self.waves_for(sample.x(), rows);
+        let shape = Shape { sizes, activation: self.activation, waves };
+        claim_memory(&shape, copies)?;
+        let net = Net::new(&shape);
+        let training = Training { network: self, net: &net, data: &data };
         let trained: Vec<Result<Trained>> = run.map(copies, |copy| {
             let run = run.child(copy as u64);
             // Too few rows, or rows that cannot be split, are all learned from, and stop it too.
@@ -236,8 +280,21 @@ impl Network {
             let parameters = parameters.into_iter().map(f64::from).collect();
             Ok(Single { parameters, passes, loss, stopped, losses })
         });
-        let (copies, activation) = (copies.collect::<Result<_>>()?, self.activation);
-        Ok(FittedNetwork::new(Body { scales, sizes, activation, copies, target }))
+        let (copies, Shape { sizes, activation, waves }) = (copies.collect::<Result<_>>()?, shape);
+        Ok(FittedNetwork::new(Body { scales, sizes, activation, waves, copies, target }))
+    }
+
+    /// The columns of numbers: those with more than two values among the rows that count.
+    fn waves_for(&self, x: Rows<'_>, rows: Chosen<'_>) -> Waves {
+        let is_number = |j: &usize| few_distinct(rows.iter().map(|i| x.row(i)[*j]), 2).is_none();
+        let columns: Vec<usize> = match self.waves {
+            0 => Vec::new(),
+            _ => (0..x.width()).filter(is_number).collect(),
+        };
+        if columns.is_empty() || columns.len() > MOST_WAVED {
+            return Waves::default();
+        }
+        Waves { count: self.waves, columns }
     }
 
     /// What one copy learns from and what it does not, drawn by its own random numbers; `None` of too few rows.
@@ -249,9 +306,8 @@ impl Network {
 
 /// Refuses networks that do not fit into memory: their parameters, kept in double precision, and while they are learned
 /// the gradient, its two averages and the best so far in single precision.
-fn claim_memory(sizes: &[usize], copies: usize) -> Result<()> {
-    let layers = sizes.windows(2).map(|pair| (pair[0] + 1).saturating_mul(pair[1]));
-    let parameters = layers.fold(0, usize::saturating_add);
+fn claim_memory(shape: &Shape, copies: usize) -> Result<()> {
+    let parameters = shape.parameters().unwrap_or(usize::MAX);
     let each = size_of::<f64>() + 5 * size_of::<f32>();
     memory::claim(memory::size(&[parameters, copies, each]), "the parameters of the network")
 }

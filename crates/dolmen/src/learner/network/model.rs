@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::layers::{Activation, Layers, parameters};
+use super::layers::Activation;
+use super::net::{Net, Shape};
+use super::waves::Waves;
 use crate::error::Result;
 use crate::learner::scales::Scales;
 use crate::learner::{Diagnostics, Fitted, Series};
@@ -21,7 +23,7 @@ const FARTHEST: f64 = 1e6;
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedNetwork {
     pub(super) body: Body,
-    layers: Layers,
+    net: Net,
 }
 
 /// The stored form.
@@ -31,9 +33,19 @@ pub(super) struct Body {
     /// Units of each layer, inputs first.
     pub(super) sizes: Vec<usize>,
     pub(super) activation: Activation,
+    /// The columns that are seen by waves; none in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Waves::is_empty")]
+    pub(super) waves: Waves,
     pub(super) copies: Vec<Single>,
     /// The target's mean and standard deviation; for classes not used.
     pub(super) target: (f64, f64),
+}
+
+impl Body {
+    fn shape(&self) -> Shape {
+        let (sizes, waves) = (self.sizes.clone(), self.waves.clone());
+        Shape { sizes, activation: self.activation, waves }
+    }
 }
 
 /// One network.
@@ -57,15 +69,15 @@ pub(super) fn read_row(scales: &Scales, row: &[f64], wide: &mut [f64], out: &mut
 
 impl FittedNetwork {
     pub(super) fn new(body: Body) -> Self {
-        Self { layers: Layers::new(&body.sizes, body.activation), body }
+        Self { net: Net::new(&body.shape()), body }
     }
 
     /// Calls `take` with each copy's outputs of each row: the row's number and its outputs.
     fn outputs(&self, x: Rows<'_>, mut take: impl FnMut(usize, &[f32])) {
         let rows = BLOCK.min(x.rows());
-        let mut room = self.layers.room(rows);
+        let mut room = self.net.room(rows);
         let (mut wide, mut block) = (vec![0.0; x.width()], Vec::with_capacity(rows * x.width()));
-        let (stride, used) = (self.layers.output_stride(), self.body.sizes.last().copied());
+        let (stride, used) = (self.net.output_stride(), self.body.sizes.last().copied());
         for copy in &self.body.copies {
             let parameters: Vec<f32> = copy.parameters.iter().map(|v| *v as f32).collect();
             for first in (0..x.rows()).step_by(BLOCK) {
@@ -74,7 +86,7 @@ impl FittedNetwork {
                 for i in first..first + rows {
                     read_row(&self.body.scales, x.row(i), &mut wide, &mut block);
                 }
-                let outputs = self.layers.forward(&parameters, &block, rows, &mut room);
+                let outputs = self.net.forward(&parameters, &block, rows, &mut room);
                 for (r, outputs) in outputs.chunks_exact(stride).enumerate() {
                     take(first + r, &outputs[..used.unwrap_or(0)]);
                 }
@@ -97,17 +109,15 @@ impl FittedNetwork {
         }
     }
 
-    /// The layers of each copy. Inputs go in minus the centres and divided by the scales, the activation stands between layers,
-    /// and numbers come out in units of the target.
+    /// The layers of each copy. Inputs go in minus the centres and divided by the scales, behind them the positive parts of sums of waves of
+    /// single columns, the activation stands between layers, and numbers come out in units of the target.
     pub fn parameters(&self) -> Parameters {
         let Body { scales, activation, copies, target: (centre, scale), .. } = &self.body;
         let activation = match activation {
             Activation::Relu => "relu",
             Activation::Tanh => "tanh",
         };
-        let copy = |copy: &Single| {
-            Parameters::new("copy").with("layers", self.layers.describe(&copy.parameters))
-        };
+        let copy = |copy: &Single| self.net.describe(&copy.parameters);
         scales
             .describe(Parameters::new("network").with("activation", activation))
             .with("copies", copies.iter().map(copy).collect::<Vec<Parameters>>())
@@ -122,7 +132,7 @@ impl FittedNetwork {
     fn restored(record: &Record) -> Result<Self> {
         let body: Body = record.read()?;
         let columns = body.scales.centres().len();
-        let parameters = parameters(&body.sizes);
+        let parameters = body.shape().parameters();
         let fits = |copy: &Single| Some(copy.parameters.len()) == parameters;
         record.require(
             !body.copies.is_empty()

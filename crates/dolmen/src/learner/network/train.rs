@@ -3,10 +3,10 @@
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-use super::Network;
-use super::layers::{Layers, Room};
 use super::matrix::{adam_step, corrected};
 use super::model::read_row;
+use super::net::{Net, Room};
+use super::{Network, Schedule};
 use crate::error::Result;
 use crate::learner::chosen::Chosen;
 use crate::learner::scales::Scales;
@@ -16,9 +16,9 @@ use crate::table::Rows;
 /// Rows evaluated at a time.
 const BLOCK: usize = 256;
 
-/// However few batches a pass has: steps without progress before training stops, and steps at least allowed.
+/// However few batches a pass has: steps without progress before training stops, and steps that are made at least.
 const PATIENT_STEPS: u64 = 300;
-const ALLOWED_STEPS: u64 = 5000;
+const FEWEST_STEPS: u64 = 500;
 
 /// What is to be predicted.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +47,7 @@ pub(super) struct Trained {
     pub(super) passes: usize,
     /// The least mean loss of the rows held out, whose parameters these are.
     pub(super) loss: f64,
-    /// Whether training stopped by itself.
+    /// Whether training came to its end: for want of progress, or because the rate had fallen to 0.
     pub(super) stopped: bool,
     /// The mean loss of the rows held out, pass after pass.
     pub(super) losses: Vec<f64>,
@@ -136,7 +136,7 @@ struct Reading {
 /// One training run.
 pub(super) struct Training<'a> {
     pub(super) network: &'a Network,
-    pub(super) layers: &'a Layers,
+    pub(super) net: &'a Net,
     pub(super) data: &'a Data<'a>,
 }
 
@@ -146,11 +146,12 @@ impl Training<'_> {
         let mut rng = run.rng();
         let batch = self.network.batch_for(train.len());
         let batches = train.len().div_ceil(batch) as u64;
-        let patience = (self.network.patience as u64).saturating_mul(batches).max(PATIENT_STEPS);
-        let allowed = (self.network.epochs as u64).saturating_mul(batches).max(ALLOWED_STEPS);
-        let start = self.layers.start(&self.data.intercepts(&train), || rng.random());
+        let steps_of = |passes: usize| (passes as u64).saturating_mul(batches);
+        let patience = self.network.patience.map(|passes| steps_of(passes).max(PATIENT_STEPS));
+        let all = steps_of(self.network.epochs).max(FEWEST_STEPS);
+        let start = self.net.start(&self.data.intercepts(&train), || rng.random());
         let mut descent = Descent::new(self, start, batch);
-        let mut room = self.layers.room(BLOCK);
+        let mut room = self.net.room(BLOCK);
         let loss = self.mean_loss(&descent.parameters, held_out, &mut room);
         let mut best = Trained {
             parameters: descent.parameters.clone(),
@@ -160,10 +161,10 @@ impl Training<'_> {
             losses: Vec::new(),
         };
         let (mut passes, mut best_step) = (0, 0);
-        while descent.steps < allowed && !best.stopped {
+        while descent.steps < all && !best.stopped {
             run.check()?;
             train.shuffle(&mut rng);
-            train.chunks(batch).for_each(|rows| descent.step(self, rows));
+            train.chunks(batch).for_each(|rows| descent.step(self, rows, all));
             passes += 1;
             let loss = self.mean_loss(&descent.parameters, held_out, &mut room);
             best.losses.push(loss);
@@ -171,19 +172,20 @@ impl Training<'_> {
                 best.parameters.copy_from_slice(&descent.parameters);
                 (best.loss, best.passes, best_step) = (loss, passes, descent.steps);
             }
-            best.stopped = descent.steps - best_step >= patience;
+            best.stopped = patience.is_some_and(|patience| descent.steps - best_step >= patience);
         }
+        best.stopped |= self.network.schedule == Schedule::Cosine;
         Ok(best)
     }
 
     /// The mean loss of some rows.
     fn mean_loss(&self, parameters: &[f32], rows: &[u32], room: &mut Room) -> f64 {
         let mut x = self.data.reading(BLOCK);
-        let mut unused = vec![0.0; BLOCK * self.layers.output_stride()];
+        let mut unused = vec![0.0; BLOCK * self.net.output_stride()];
         let mut sum = 0.0;
         for rows in rows.chunks(BLOCK) {
             self.data.gather(rows, &mut x);
-            let outputs = self.layers.forward(parameters, &x.block, rows.len(), room);
+            let outputs = self.net.forward(parameters, &x.block, rows.len(), room);
             sum += self.data.loss(rows, outputs, &mut unused, 1.0);
         }
         sum / rows.iter().map(|&i| f64::from(self.data.weight(i))).sum::<f64>()
@@ -211,23 +213,24 @@ impl Descent {
             parameters,
             steps: 0,
             x: training.data.reading(batch),
-            room: training.layers.room(batch),
+            room: training.net.room(batch),
         }
     }
 
-    /// One step along the gradient of some rows.
-    fn step(&mut self, training: &Training<'_>, rows: &[u32]) {
-        let Training { network, layers, data } = training;
-        let (count, stride) = (rows.len(), layers.output_stride());
+    /// One step of so many along the gradient of some rows.
+    fn step(&mut self, training: &Training<'_>, rows: &[u32], all: u64) {
+        let Training { network, net, data } = training;
+        let (count, stride) = (rows.len(), net.output_stride());
         data.gather(rows, &mut self.x);
-        layers.forward(&self.parameters, &self.x.block, count, &mut self.room);
-        let (outputs, deltas) = layers.outputs_and_deltas(&mut self.room);
+        net.forward(&self.parameters, &self.x.block, count, &mut self.room);
+        let (outputs, deltas) = net.outputs_and_deltas(&mut self.room);
         let cells = count * stride;
         data.loss(rows, &outputs[..cells], &mut deltas[..cells], 1.0 / count as f32);
-        layers.backward(&self.parameters, &self.x.block, count, &mut self.room, &mut self.gradient);
+        net.backward(&self.parameters, &self.x.block, count, &mut self.room, &mut self.gradient);
         self.steps += 1;
-        let rate = corrected(network.rate, self.steps);
-        let shrink = (network.rate * network.decay) as f32;
+        let rate = network.rate * network.schedule.share(self.steps, all);
+        let shrink = (rate * network.decay) as f32;
+        let rate = corrected(rate, self.steps);
         let Self { parameters, gradient, means, squares, .. } = self;
         adam_step(parameters, gradient, means, squares, rate, shrink);
     }

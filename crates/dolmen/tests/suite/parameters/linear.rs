@@ -37,29 +37,53 @@ fn logistic_regression_is_the_softmax_of_its_scores() {
 }
 
 #[test]
-fn a_network_is_its_layers() {
+fn a_network_is_its_waves_and_layers() {
     let x = plane();
-    let spec = "network(hidden=[6, 5])";
-    let (found, said) = bare::<Regression>(spec, x.rows(), &numbers(x.rows()));
-    assert_eq!(found.text("activation"), Some("relu"));
-    let copies = found.parts("copies").unwrap();
-    let layers = copies[0].parts("layers").unwrap();
-    let expected = x.rows().iter().map(|row| {
-        let mut units = scaled(&found, row);
-        for (number, layer) in layers.iter().enumerate() {
-            let (shape, weights) = layer.array("weights").unwrap();
-            assert_eq!(shape[0], units.len());
-            let output = |(k, at): (usize, &f64)| {
-                let column = weights[k..].iter().step_by(shape[1]);
-                let sum = at + units.iter().zip(column).map(|(u, w)| u * w).sum::<f64>();
-                if number + 1 < layers.len() { sum.max(0.0) } else { sum }
-            };
-            units = array(layer, "intercepts").iter().enumerate().map(output).collect();
-        }
-        found.number("target_centre").unwrap() + found.number("target_scale").unwrap() * units[0]
-    });
-    // The model itself counts in single precision.
-    assert_near(&said, &expected.collect::<Vec<f64>>(), 1e-4);
+    for spec in ["network(hidden=[6, 5], waves=0)", "network(hidden=[6, 5], waves=3)"] {
+        let (found, said) = bare::<Regression>(spec, x.rows(), &numbers(x.rows()));
+        assert_eq!(found.text("activation"), Some("relu"));
+        let copy = found.parts("copies").unwrap()[0];
+        let layers = copy.parts("layers").unwrap();
+        let expected = x.rows().iter().map(|row| {
+            let mut units = scaled(&found, row);
+            if let Some(waves) = copy.part("waves") {
+                units.extend(features(waves, &units));
+            }
+            for (number, layer) in layers.iter().enumerate() {
+                let (shape, weights) = layer.array("weights").unwrap();
+                assert_eq!(shape[0], units.len());
+                let output = |(k, at): (usize, &f64)| {
+                    let column = weights[k..].iter().step_by(shape[1]);
+                    let sum = at + units.iter().zip(column).map(|(u, w)| u * w).sum::<f64>();
+                    if number + 1 < layers.len() { sum.max(0.0) } else { sum }
+                };
+                units = array(layer, "intercepts").iter().enumerate().map(output).collect();
+            }
+            let [centre, scale] =
+                ["target_centre", "target_scale"].map(|n| found.number(n).unwrap());
+            centre + scale * units[0]
+        });
+        // The model itself counts in single precision.
+        assert_near(&said, &expected.collect::<Vec<f64>>(), 1e-4);
+    }
+}
+
+/// The features of a row's columns: positive parts of sums of waves.
+fn features(waves: &Parameters, row: &[f64]) -> Vec<f64> {
+    let [frequencies, phases, weights, intercepts] =
+        ["frequencies", "phases", "weights", "intercepts"].map(|name| array(waves, name));
+    let columns = array(waves, "columns");
+    let (count, each) = (frequencies.len() / columns.len(), intercepts.len() / columns.len());
+    let feature = |a: usize, f: usize| {
+        let wave = |l: usize| {
+            let turns =
+                frequencies[a * count + l] * row[columns[a] as usize] + phases[a * count + l];
+            weights[(a * count + l) * each + f] * (std::f64::consts::TAU * turns).cos()
+        };
+        (intercepts[a * each + f] + (0..count).map(wave).sum::<f64>()).max(0.0)
+    };
+    let all = (0..columns.len()).flat_map(|a| (0..each).map(move |f| (a, f)));
+    all.map(|(a, f)| feature(a, f)).collect()
 }
 
 #[test]
