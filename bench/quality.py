@@ -181,6 +181,10 @@ def read(root: Path, name: str) -> Set:
     target = table.columns[-1]
     # A row without truth can be neither learned from nor judged.
     table = table[table[target].notna()].reset_index(drop=True)
+    for column in [column for column in table.columns if types[column] == "date"]:
+        # Not every peer reads dates: all get their days since 1970.
+        table[column] = (pd.to_datetime(table[column]) - pd.Timestamp(0)) / pd.Timedelta(days=1)
+        types[column] = "numeric"
     nominal = [column for column in table.columns[:-1] if types[column] == "nominal"]
     table[nominal] = table[nominal].astype(object)
     order = np.random.default_rng(0).permutation(len(table))
