@@ -91,12 +91,16 @@ class Outcome:
     failure: str = ""
 
 
-def tables(root: Path, most: int, half: str | None, fewest: int = FEWEST_ROWS) -> list[tuple[str, int]]:
+def tables(root: Path, folders: Sequence[str], most: int, half: str | None, fewest: int = FEWEST_ROWS) -> list[tuple[str, int]]:
     """The tables with a target, by their rows."""
+    schema = pd.read_csv(root / "schema.csv")
+    with_target = set(schema[schema["role"] == "target"]["set"])
     found = []
-    for folder in FOLDERS:
+    for folder in folders:
         for path in sorted((root / folder).glob("*.csv")):
             name = f"{folder}/{path.stem}"
+            if name not in with_target:
+                continue
             with path.open("rb") as file:
                 rows = sum(1 for _ in file) - 1
             if fewest <= rows <= most and half in (None, half_of(name)):
@@ -372,7 +376,7 @@ def run(asked: argparse.Namespace) -> None:
             contestants[who] = lambda it: dolmen(it, program, flags, asked.keep)
         else:
             contestants[who] = PEERS[who]
-    for name, rows in tables(asked.data, asked.rows, asked.half, asked.fewest):
+    for name, rows in tables(asked.data, asked.folders, asked.rows, asked.half, asked.fewest):
         for repeat in range(asked.first, asked.first + asked.repeats):
             missing = [who for who in contestants if (name, repeat, who) not in done]
             if not missing:
@@ -495,6 +499,7 @@ def show(asked: argparse.Namespace) -> None:
     import results
 
     outcomes = [o for o in known(asked.outcomes) if asked.half in (None, half_of(o.table)) and o.rows <= asked.rows]
+    outcomes = [o for o in outcomes if o.table.split("/")[0] in asked.folders]
     who = asked.who or sorted({o.who for o in outcomes})
     text = "\n".join(shown(Study(who, outcomes)))
     print(text)
@@ -513,6 +518,7 @@ def main() -> int:
     parser.add_argument("--called", default=race.DOLMEN, help="the name of this Dolmen among the outcomes")
     parser.add_argument("--flags", default="", help="further options of `dolmen fit`")
     parser.add_argument("--keep", type=Path, help="a folder for matrices and members' predictions, for studies of combiners")
+    parser.add_argument("--folders", nargs="*", default=FOLDERS, help="folders of tables; those of `anomaly`, `density` and `papers` were never chosen on")
     parser.add_argument("--rows", type=int, default=10**9, help="the most rows of a table")
     parser.add_argument("--fewest", type=int, default=FEWEST_ROWS, help="the fewest rows of a table")
     parser.add_argument("--half", choices=("develop", "report"), help="one half of the tables only")
@@ -525,6 +531,8 @@ def main() -> int:
         return 0
     asked.data = Path(asked.data)
     warnings.simplefilter("ignore")
+    # Peers are fitted on one thread; they read this when they are loaded, and threads of theirs that spin take minutes on a busy machine.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     run(asked) if asked.what == "run" else show(asked)
     return 0
 
