@@ -75,7 +75,7 @@ def _stack_of(task: str, recipe: dict[str, Any], manner: dict[str, Any]) -> Any:
     from .stacked import StackedClassifier, StackedDensity, StackedRegressor
 
     kinds: dict[str, type] = {"density": StackedDensity, "classification": StackedClassifier, "regression": StackedRegressor}
-    same = ("folds", "plan", "check", "calibration", "intervals", "margin", "keep_stack", "keep_all", "keep_matrix", "drop_failed", "explain")
+    same = ("folds", "plan", "check", "calibration", "intervals", "margin", "reach", "doubt", "keep_stack", "keep_all", "keep_matrix", "drop_failed", "explain")
     same += ("effort", "budget", "max_members", "predict_under")
     given = {name: recipe[name] for name in same if recipe.get(name) is not None}
     return kinds[task](

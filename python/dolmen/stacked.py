@@ -41,6 +41,12 @@ PARAMETERS = """
     margin : float or None, default=None
         How far predictions of numbers may lie beyond the range of those learned from, in widths of that range; None is half a width with
         the usual members, and no bound with given ones.
+    reach : float or None, default=None
+        How far numeric inputs may lie beyond the range of those learned from, in widths of that range; None is one width with the usual
+        members, and no end with given ones.
+    doubt : float or None, default=None
+        The share of the class frequencies that is mixed into probabilities, so that no class is impossible; None is n ** -1.5 for n rows
+        with the usual members, and nothing with given ones.
     effort : {"quick", "usual", "best"}, default="usual"
         How much work the fit may take, where members, folds or check are not given.
     budget : str, float or None, default=None
@@ -133,6 +139,8 @@ class Stacked(TransformerMixin, Estimator):
         calibration: str | None = None,
         intervals: str = "constant",
         margin: float | None = None,
+        reach: float | None = None,
+        doubt: float | None = None,
         effort: str = "usual",
         budget: str | float | None = None,
         max_members: int | None = None,
@@ -157,6 +165,8 @@ class Stacked(TransformerMixin, Estimator):
         self.calibration = calibration
         self.intervals = intervals
         self.margin = margin
+        self.reach = reach
+        self.doubt = doubt
         self.effort = effort
         self.budget = budget
         self.max_members = max_members
@@ -194,6 +204,8 @@ class Stacked(TransformerMixin, Estimator):
             "calibration": self.calibration,
             "intervals": self.intervals,
             "margin": self.margin,
+            "reach": self.reach,
+            "doubt": self.doubt,
             "effort": self.effort,
             "budget": self.budget,
             "max_members": self.max_members,

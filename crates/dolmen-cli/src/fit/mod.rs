@@ -61,7 +61,7 @@ pub(crate) struct Fit {
     #[arg(
         long,
         requires = "Members",
-        conflicts_with_all = ["combiners", "folds", "plan", "check", "ending", "calibrate", "intervals", "margin", "keep_stack", "keep_all", "keep_matrix", "drop_failed", "oos", "effort", "budget", "max_members", "predict_under"]
+        conflicts_with_all = ["combiners", "folds", "plan", "check", "ending", "calibrate", "intervals", "margin", "reach", "doubt", "keep_stack", "keep_all", "keep_matrix", "drop_failed", "oos", "effort", "budget", "max_members", "predict_under"]
     )]
     alone: bool,
     /// How much work the fit may take, where members, folds or check are not named. [default: usual]
@@ -95,6 +95,14 @@ pub(crate) struct Fit {
     /// the usual members, no bound with named ones]
     #[arg(long, value_name = "WIDTHS", allow_negative_numbers = true)]
     margin: Option<f64>,
+    /// How far numeric inputs may lie beyond the range of those learned from, in widths of that range: members are asked about the
+    /// nearest row within. [default: 1 with the usual members, no end with named ones]
+    #[arg(long, value_name = "WIDTHS", allow_negative_numbers = true)]
+    reach: Option<f64>,
+    /// The share of the class frequencies that is mixed into predicted probabilities, so that no class is impossible. [default: n^-1.5
+    /// for n rows with the usual members, 0 with named ones]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    doubt: Option<f64>,
     /// Exit with 0 even if the search for the combination missed its tolerance.
     #[arg(long)]
     allow_unconverged: bool,
@@ -246,6 +254,8 @@ impl Fit {
         recipe.check = self.check.map_or(recipe.check, Into::into);
         recipe.ending = self.ending.map_or(recipe.ending, Into::into);
         recipe.margin = self.margin.or(recipe.margin);
+        recipe.reach = self.reach.or(recipe.reach);
+        recipe.doubt = self.doubt.or(recipe.doubt);
         recipe.intervals = self.intervals.map_or(recipe.intervals, Into::into);
         recipe.calibration = self.calibrate.map(Into::into).or(recipe.calibration);
         recipe.alone |= self.alone;

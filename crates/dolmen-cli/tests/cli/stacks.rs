@@ -319,4 +319,68 @@ fn what_a_stack_says_of_a_row_far_out_keeps_to_a_margin() {
     assert!(refused.stderr.contains("margin must be a number of at least 0"), "{}", refused.stderr);
     let refused = folder.dolmen(&with(&CLASSES, &["--effort", "quick", "--margin", "1"]));
     assert!(refused.stderr.contains("margin"), "{}", refused.stderr);
+    // Nothing is fitted before that is said: the folds of a hundred boosters would take minutes.
+    let slow = ["--model", "averaged(of=boost(rounds=100000), fits=1000)", "--margin", "1"];
+    let refused = folder.dolmen(&with(&CLASSES, &slow));
+    assert!(refused.stderr.contains("margin"), "{}", refused.stderr);
+}
+
+#[test]
+fn inputs_far_out_are_held_within_reach() {
+    let rows: String =
+        (0..40).map(|i| format!("{i},{},{}\n", i % 7, 2 * i + i % 3)).collect::<Vec<_>>().concat();
+    let folder = Folder::with("line.csv", format!("x,z,y\n{rows}"));
+    // The inputs reach from 0 to 39: one width more is 78.
+    folder.write("far.csv", "x,z\n78,3\n4000,3\n-1e300,3\n-39,3\n");
+    let said = |more: &[&'static str]| {
+        let fit = ["fit", "line.csv", "--target", "y", "-q", "-o", "m.dolmen", "--keep-stack"];
+        folder.succeeds(&with(&fit, more));
+        column(&folder.succeeds(&["predict", "m.dolmen", "far.csv"]), "mean")
+    };
+    let usual = said(&["--effort", "quick", "--margin", "100"]);
+    assert_eq!((usual[0], usual[2]), (usual[1], usual[3]), "{usual:?}");
+    let named = ["--model", "ridge", "--model", "mean"];
+    let free = said(&named);
+    assert!(free[1] > 20.0 * free[0], "members that are named follow without end: {free:?}");
+    let held = said(&with(&named, &["--reach", "1"]));
+    assert_eq!((held[0], held[2]), (free[0], held[3]), "{held:?}");
+    assert_eq!(held[0], held[1], "{held:?}");
+    // Members are told as the stack asks them.
+    let members = folder.succeeds(&["predict", "m.dolmen", "far.csv", "--members"]);
+    let ridge = column(&members, "ridge");
+    assert_eq!(ridge[0], ridge[1], "{members}");
+    for wrong in ["-1", "inf", "nan"] {
+        let fit = ["fit", "line.csv", "--target", "y", "--reach", wrong];
+        assert!(folder.dolmen(&fit).stderr.contains("reach must be a number of at least 0"), "{wrong}");
+    }
+    let density = folder.dolmen(&["fit", "line.csv", "--reach", "1"]);
+    assert!(density.stderr.contains("reach must be left out"), "{}", density.stderr);
+}
+
+/// Rows learned from that all agree do not make the other class impossible, and what the check claims knows of it.
+#[test]
+fn no_class_is_impossible_for_the_usual_members() {
+    let rows = |from: usize, to: usize| {
+        let row = |i: usize| format!("{}.{},{}\n", i % 4 * 25, i % 10, if i % 4 < 2 { "no" } else { "yes" });
+        (from..to).map(row).collect::<Vec<_>>().concat()
+    };
+    let folder = Folder::with("apart.csv", format!("x,y\n{}", rows(0, 40)));
+    folder.write("odd.csv", format!("x,y\n{}0.5,yes\n", rows(40, 60)));
+    let loss = |more: &[&'static str]| {
+        let fit = ["fit", "apart.csv", "--target", "y", "-q", "-o", "m.dolmen"];
+        let report = folder.json(&with(&fit, more));
+        let score = folder.json(&["score", "m.dolmen", "odd.csv"]);
+        (-mean(&report["check"]["stack"]), score["figures"]["log_loss"].as_f64())
+    };
+    // 40 rows: a share of 40^-1.5 = 0.00395 of frequencies of a half.
+    let (claimed, realised) = loss(&[]);
+    let least = -(1.0 - 40_f64.powf(-1.5) / 2.0).ln();
+    assert!(claimed >= 0.9 * least, "{claimed}");
+    assert!(realised.unwrap() < -(40_f64.powf(-1.5) / 2.0).ln() / 20.0 + 0.1, "{realised:?}");
+    let (surer, _) = loss(&["--doubt", "0"]);
+    assert!(surer < claimed, "{surer} {claimed}");
+    for wrong in ["-0.1", "1", "nan"] {
+        let fit = ["fit", "apart.csv", "--target", "y", "--doubt", wrong];
+        assert!(folder.dolmen(&fit).stderr.contains("doubt must be at least 0 and below 1"), "{wrong}");
+    }
 }

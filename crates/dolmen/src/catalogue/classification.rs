@@ -136,7 +136,7 @@ impl Catalogued for Classification {
     }
 
     const BY_USE: &'static [&'static str] =
-        &["logistic", "extra-trees", "boost", "aode", "svm", "bayes", "neighbours", "forest"];
+        &["boost", "aode", "logistic", "extra-trees", "svm", "bayes", "neighbours", "forest"];
 }
 
 /// Whether all columns have few values: what they say often hangs on several of them together.

@@ -109,7 +109,7 @@ impl Catalogued for Density {
         atoms::told(x).into_iter().collect()
     }
 
-    const BY_USE: &'static [&'static str] = &["mixture", "atoms", "averaged", "kernel"];
+    const BY_USE: &'static [&'static str] = &["atoms", "mixture", "averaged", "kernel"];
 }
 
 /// Rows up to which atoms are modelled: what learns them is not fitted block by block.

@@ -19,6 +19,7 @@ use crate::learner::neighbours::FittedNeighbours;
 use crate::learner::network::FittedNetwork;
 use crate::learner::ordinal::FittedOrdinal;
 use crate::learner::svm::FittedSvm;
+use crate::learner::transformed::FittedTransformed;
 use crate::learner::tree::{FittedBoost, FittedForest, FittedTree};
 use crate::learner::{Simple, Stored};
 use crate::store::Registry;
@@ -42,6 +43,7 @@ pub(super) fn standard() -> Registry {
         .with_model::<Regression, Simple<FittedMean>>()
         .with_model::<Regression, Simple<FittedRidge>>()
         .with_model::<Regression, FittedGaussianProcess>()
+        .with_model::<Regression, FittedTransformed>()
         .with_pass::<Regression, RidgePass>()
         .with_pass::<Classification, LogisticPass>();
     let registry = supervised::<Regression>(supervised::<Classification>(registry));

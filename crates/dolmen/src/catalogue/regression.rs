@@ -2,13 +2,14 @@
 
 use super::supervised::Known;
 use super::{
-    Catalogue, Catalogued, FEW_ROWS, LearnerEntry, Section, VERY_WIDE, combiners, on_numbers,
+    Catalogue, Catalogued, FEW_ROWS, LearnerEntry, Parameter, Section, VERY_WIDE, combiners, on_numbers,
     on_tamed_numbers, section_of, specs, supervised, with_best, wrappers,
 };
 use crate::learner::Simple;
 use crate::learner::baseline::Mean;
 use crate::learner::gaussian_process::GaussianProcess;
 use crate::learner::linear::Ridge;
+use crate::learner::transformed::{Transform, Transformed};
 use crate::spec::Spec;
 use crate::table::Rows;
 use crate::table::encode::Outliers;
@@ -49,6 +50,16 @@ pub(super) fn section() -> Section<Regression> {
             Outliers::Squash,
         )
         .with_example("gaussian-process(kernel=rbf, rows=500)"),
+        LearnerEntry::new::<Transform>(
+            "transformed",
+            "another learner with the target on another scale: of=SPEC",
+            |spec, catalogue| {
+                let (of, rest) = wrappers::nested(spec, "of")?;
+                Ok(Box::new(Transformed::of(catalogue.learner(&of)?, rest.read()?)))
+            },
+        )
+        .of(Parameter::model("of", "The learner that sees the target on that scale."))
+        .with_example("transformed(of=ridge, scale=log)"),
     ];
     learners.extend(supervised::entries(&KNOWN));
     learners.extend(wrappers::entries(["ridge", "forest"]));
@@ -104,9 +115,9 @@ impl Catalogued for Regression {
 
     const BY_USE: &'static [&'static str] = &[
         "ridge",
+        "boost",
         "gaussian-process",
         "extra-trees",
-        "boost",
         "network",
         "neighbours",
         "svm",

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::doubt::Doubt;
 use super::equal::EqualWeights;
 use super::trial_rows::TrialRows;
 use super::verdict::{Gains, Kept, Verdict};
@@ -119,6 +120,8 @@ pub(super) struct Assessor<'a, T: Task> {
     pub(super) equal: Option<usize>,
     /// Whether the stack gives way to equal weights or to the best member if they do better.
     pub(super) replace: bool,
+    /// Which share of the class frequencies is mixed into what everybody says, if one is.
+    pub(super) doubt: Option<f64>,
     pub(super) sample: Sample<'a, T>,
     pub(super) log_evidence: &'a LogEvidence<'a>,
 }
@@ -222,11 +225,22 @@ impl<T: Task> Assessor<'_, T> {
         let Trial { learned_from, held_out } = trial;
         let combinations = self.fit_combiners(0..self.combiners.len(), learned_from, run)?;
         let combine = |combination: &dyn Combination<T>| self.combine(combination, held_out);
-        let predicted =
+        let mut predicted =
             combinations.iter().map(|c| combine(c.as_ref())).collect::<Result<Vec<_>>>()?;
-        let best = held_out.column(best_member(learned_from)?).to_vec();
-        let uniform = combine(&EqualWeights::pool(held_out.members().len()))?;
+        let mut best = held_out.column(best_member(learned_from)?).to_vec();
+        let mut uniform = combine(&EqualWeights::pool(held_out.members().len()))?;
+        let all = predicted.iter_mut().chain([&mut best, &mut uniform]);
+        all.for_each(|predicted| self.doubt(predicted, learned_from));
         Ok(Tried { combinations, predicted, best, uniform })
+    }
+
+    /// Mixes a share of the classes' frequencies among the rows of a matrix into predictions, if that is asked for.
+    pub(super) fn doubt(&self, predicted: &mut [f64], matrix: &OutOfSample<T>) {
+        let weight = |i: usize| matrix.weights().map_or(1.0, |weights| weights[i]);
+        let of = |share| Doubt::of::<T>(share, matrix.target(), weight);
+        if let Some(doubt) = self.doubt.and_then(of) {
+            doubt.apply(predicted);
+        }
     }
 
     /// What a combination makes of a matrix.
@@ -249,13 +263,16 @@ impl<T: Task> Assessor<'_, T> {
         matrix: &OutOfSample<T>,
     ) -> Result<StackFigures> {
         let shares = matrix.shares()?;
-        let figures = |predicted: &[f64]| T::estimates(predicted, matrix.target(), &shares);
+        let figures = |mut predicted: Vec<f64>| {
+            self.doubt(&mut predicted, matrix);
+            T::estimates(&predicted, matrix.target(), &shares)
+        };
         let uniform = self.combine(&EqualWeights::pool(matrix.members().len()), matrix)?;
         Ok(StackFigures {
             held_out: false,
-            stack: figures(&self.combine(combination, matrix)?),
-            best_member: figures(matrix.column(best_member(matrix)?)),
-            uniform: figures(&uniform),
+            stack: figures(self.combine(combination, matrix)?),
+            best_member: figures(matrix.column(best_member(matrix)?).to_vec()),
+            uniform: figures(uniform),
         })
     }
 

@@ -70,6 +70,7 @@ impl<T: Task> Blend<T> {
             combiners: &combiners,
             asked_for: combiners.iter().map(|combiner| combiner.rungs().len()).sum(),
             equal: None,
+            doubt: None,
             replace: false,
             sample,
             log_evidence: &no_evidence,

@@ -1,8 +1,8 @@
 //! The way of a stack: the out-of-sample matrix, its trials, the combination, and the members that have a say in it.
 
 use super::assess::{Assessed, Assessor, Compared, plan_checks};
-use super::bounds::Bounds;
 use super::equal::EqualWeights;
+use super::limits::Limits;
 use super::refit::{averages, drop_failed, in_order};
 use super::timed::{Collected, Timed};
 use super::verdict::Kept;
@@ -14,7 +14,6 @@ use crate::oos::{self, Collector, OnFailure, OutOfSample, Trials};
 use crate::plan::Plan;
 use crate::run::{Run, Work};
 use crate::solver::problem::unit;
-use crate::target::are_counts;
 use crate::task::Task;
 
 /// Members that could not be fitted, with what they said.
@@ -70,6 +69,7 @@ impl<T: Task> Stack<T> {
         if self.learners.is_empty() {
             return Err(Error::shape("members of the stack", 1, 0));
         }
+        let limits = self.limits(sample)?;
         let members = self.learners.iter().map(|learner| learner.members().len()).sum();
         let (combiners, equal) = self.candidates(members);
         let rungs: usize = combiners.iter().map(|combiner| combiner.rungs().len()).sum();
@@ -101,7 +101,7 @@ impl<T: Task> Stack<T> {
             }
             self.pass_over_refits(&names, run);
             let models = in_order(&names, refitted)?;
-            return self.ensemble(sample, trials, decision, kept.all_weights, models, run);
+            return self.ensemble(sample, trials, decision, limits, (kept.all_weights, models), run);
         }
     }
 
@@ -117,6 +117,7 @@ impl<T: Task> Stack<T> {
         more: &dyn MoreRows<T>,
         run: &Run,
     ) -> Result<Ensemble<T>> {
+        let limits = self.limits(sample)?;
         let (combiners, equal) = self.candidates(matrix.members().len());
         let rungs: usize = combiners.iter().map(|combiner| combiner.rungs().len()).sum();
         let trials = if self.is_checked(rungs) {
@@ -129,7 +130,7 @@ impl<T: Task> Stack<T> {
         let names: Vec<String> =
             kept.members.iter().map(|&m| trials.matrix.members()[m].clone()).collect();
         let models = in_order(&names, models)?;
-        self.ensemble(sample, trials, decision, kept.all_weights, models, run)
+        self.ensemble(sample, trials, decision, limits, (kept.all_weights, models), run)
     }
 
     /// The combination of all members that the trials speak for.
@@ -149,6 +150,7 @@ impl<T: Task> Stack<T> {
             asked_for: self.combiners.iter().map(|combiner| combiner.rungs().len()).sum(),
             equal,
             replace: self.replace,
+            doubt: self.doubt,
             sample: *sample,
             log_evidence: &evidence,
         };
@@ -171,6 +173,7 @@ impl<T: Task> Stack<T> {
         }
         if let (Some(assessed), true) = (assessed.as_mut(), replaced) {
             combination = replace(combination.as_ref(), assessed, matrix);
+            assessor.doubt(&mut assessed.predicted, matrix);
         }
         let figures = match &assessed {
             Some(assessed) => assessed.figures.clone(),
@@ -221,8 +224,8 @@ impl<T: Task> Stack<T> {
         sample: &Sample<'_, T>,
         trials: Trials<T>,
         decision: Decision<T>,
-        all_weights: Option<Vec<f64>>,
-        models: Models<T>,
+        limits: Limits,
+        (all_weights, models): (Option<Vec<f64>>, Models<T>),
         run: &Run,
     ) -> Result<Ensemble<T>> {
         let Decision { combination, assessed, figures, replaced } = decision;
@@ -230,7 +233,7 @@ impl<T: Task> Stack<T> {
         let ensemble = Ensemble::new(models, combination, trials.matrix, all_weights)
             .with_figures(figures)
             .replaced(replaced)
-            .within(self.bounds(sample)?);
+            .within(limits);
         match assessed {
             Some(assessed) => {
                 let rows: Vec<usize> = assessed.rows.iter().map(|&i| table_rows[i]).collect();
@@ -241,23 +244,6 @@ impl<T: Task> Stack<T> {
             }
             None => Ok(ensemble),
         }
-    }
-
-    /// What numbers it keeps to, if it does.
-    fn bounds(&self, sample: &Sample<'_, T>) -> Result<Option<Bounds>> {
-        let Some(margin) = self.margin else { return Ok(None) };
-        let Some(numbers) = T::numbers(sample.target()) else {
-            let expected = "left out: only numbers have a range to keep to";
-            return Err(Error::param("margin", expected, T::NAME));
-        };
-        let counted = numbers.iter().enumerate().filter(|(i, _)| sample.weight(*i) > 0.0);
-        let bounds = match self.range {
-            Some((low, high)) => Bounds::of([low, high].into_iter(), margin),
-            None => Bounds::of(counted.map(|(_, y)| *y), margin),
-        }?;
-        // What is seen block by block is known by its sample and its range.
-        let are_counts = are_counts(numbers) && self.range.is_none_or(|(low, _)| low >= 0.0);
-        Ok(if are_counts { bounds.map(Bounds::of_counts) } else { bounds })
     }
 
     /// Plans the whole work: every fit, those of pairs of folds and of the ending included, and the folds of the check.

@@ -9,7 +9,7 @@
 //! | `stacked` | the fitted stack |
 //! | `blend` | the same way from predictions made elsewhere |
 //! | `fold_average` | a member as the average of its fits on the folds |
-//! | `bounds` | how far a stack of numbers goes beyond what it has learned from |
+//! | `limits` | what a stack keeps to: `bounds` (how far predictions of numbers go beyond those learned from), `reach` (how far inputs are followed), `doubt` (no class is impossible) |
 //! | `calibrate` | class probabilities that mean what they say |
 //! | `intervals` | prediction intervals for numbers |
 //! | `latency` | how long members take to predict a row |
@@ -24,12 +24,15 @@ mod assess;
 mod blend;
 mod bounds;
 mod calibrate;
+mod doubt;
 mod equal;
 mod experts;
 mod fit;
 mod fold_average;
 mod intervals;
 mod latency;
+mod limits;
+mod reach;
 mod refit;
 mod spread;
 mod stack;

@@ -47,7 +47,8 @@ impl<T: Task> Stack<T> {
         if members.is_empty() && !failures.is_empty() {
             return Err(oos::none_left(&failures));
         }
-        Ok((Ensemble::with_equal_weights(members)?, failures))
+        let ensemble = Ensemble::with_equal_weights(members)?.within(self.limits(sample)?);
+        Ok((ensemble, failures))
     }
 
     /// Fits all members on all rows, and measures how long each takes to predict one.

@@ -37,6 +37,8 @@ pub struct Stack<T: Task> {
     pub(super) measures: bool,
     pub(super) margin: Option<f64>,
     pub(super) range: Option<(f64, f64)>,
+    pub(super) reach: Option<f64>,
+    pub(super) doubt: Option<f64>,
 }
 
 /// How the candidates are tried, and how well the stack is known to do.
@@ -103,6 +105,8 @@ impl<T: Task> Stack<T> {
             measures: false,
             margin: None,
             range: None,
+            reach: None,
+            doubt: None,
         }
     }
 
@@ -223,6 +227,21 @@ impl<T: Task> Stack<T> {
     #[must_use]
     pub fn within_margin(mut self, margin: f64) -> Self {
         self.margin = Some(margin);
+        self
+    }
+
+    /// With inputs held: members are asked about columns of numbers within the range learned from, and so many widths of it on both sides;
+    /// what lies beyond is moved there.
+    #[must_use]
+    pub fn within_reach(mut self, widths: f64) -> Self {
+        self.reach = Some(widths);
+        self
+    }
+
+    /// With a share of the class frequencies mixed into its probabilities, in the check, too, so that none is 0.
+    #[must_use]
+    pub fn doubting(mut self, share: f64) -> Self {
+        self.doubt = Some(share);
         self
     }
 

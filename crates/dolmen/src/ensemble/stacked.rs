@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::assess::{Assessed, Assessment, StackFigures};
 use super::bounds::Bounds;
+use super::doubt::Doubt;
 use super::intervals::Errors;
+use super::limits::Limits;
+use super::reach::{Held, Reach};
 use super::unseen::{StoredUnseen, Unseen};
 use super::{Calibration, CalibrationKind, IntervalKind, IntervalReport};
 use crate::combine::{Combination, FoundWeights, LinearPool};
@@ -37,7 +40,7 @@ pub struct Ensemble<T: Task> {
     /// Whether the best member took the stack's place.
     replaced: bool,
     calibration: Option<Calibration>,
-    bounds: Option<Bounds>,
+    limits: Limits,
     unseen: Option<Unseen<T>>,
     /// The same members and weights as one density, where that can be: made when it is first asked for.
     density: OnceLock<Option<Box<dyn DensityModel>>>,
@@ -59,6 +62,11 @@ struct Member<T: Task> {
     model: Arc<dyn Fitted<T>>,
 }
 
+/// A member that is asked about rows within reach only.
+fn held<T: Task>(model: Arc<dyn Fitted<T>>, reach: &Arc<Reach>) -> Arc<dyn Fitted<T>> {
+    Arc::new(Held { model, reach: Arc::clone(reach) })
+}
+
 /// The stored form.
 #[derive(Serialize, Deserialize)]
 struct Body {
@@ -71,6 +79,10 @@ struct Body {
     unseen: Option<StoredUnseen>,
     #[serde(default)]
     bounds: Option<Bounds>,
+    #[serde(default)]
+    reach: Option<Arc<Reach>>,
+    #[serde(default)]
+    doubt: Option<Doubt>,
 }
 
 impl<T: Task> Ensemble<T> {
@@ -92,9 +104,13 @@ impl<T: Task> Ensemble<T> {
         Self { replaced, ..self }
     }
 
-    /// With numbers that it keeps to.
-    pub(super) fn within(self, bounds: Option<Bounds>) -> Self {
-        Self { bounds, ..self }
+    /// With what it keeps to.
+    pub(super) fn within(mut self, limits: Limits) -> Self {
+        if let Some(reach) = &limits.reach {
+            let hold = |Member { name, model }| Member { name, model: held(model, reach) };
+            self.members = self.members.into_iter().map(hold).collect();
+        }
+        Self { limits, ..self }
     }
 
     /// An ensemble of models that weigh alike; one is itself.
@@ -172,7 +188,7 @@ impl<T: Task> Ensemble<T> {
             all_weights: None,
             replaced: false,
             calibration: None,
-            bounds: None,
+            limits: Limits::default(),
             unseen: None,
             density: OnceLock::new(),
             width,
@@ -267,8 +283,11 @@ impl<T: Task> Ensemble<T> {
         Ok(all)
     }
 
-    /// What becomes of a combination before it is told: probabilities are calibrated, numbers held.
+    /// What becomes of a combination before it is told: probabilities are doubted and calibrated, numbers held.
     fn settle(&self, out: &mut [f64]) {
+        if let Some(doubt) = &self.limits.doubt {
+            doubt.apply(out);
+        }
         if let Some(calibration) = &self.calibration {
             out.chunks_exact_mut(self.width).for_each(|row| calibration.apply(row));
         }
@@ -277,7 +296,7 @@ impl<T: Task> Ensemble<T> {
 
     /// Holds numbers within the bounds, if there are any.
     pub(super) fn hold(&self, out: &mut [f64]) {
-        if let Some(bounds) = self.bounds {
+        if let Some(bounds) = self.limits.bounds {
             bounds.hold(out);
         }
     }
@@ -342,7 +361,7 @@ impl<T: Task> Fitted<T> for Ensemble<T> {
         if let Some(unseen) = &self.unseen {
             unseen.validate(self.members.len(), inputs, width)?;
         }
-        self.bounds.map_or(Ok(()), Bounds::validate)?;
+        self.limits.validate::<T>(width)?;
         let calibrated = self.calibration.as_ref();
         if calibrated.is_some_and(|c| T::LOG_SPACE || !T::CLASSES || !c.is_sound(width)) {
             return Err(Error::param("model file", "of a sound calibration", "damaged"));
@@ -357,7 +376,9 @@ impl<T: Task> Fitted<T> for Ensemble<T> {
             combination: self.combination.record()?,
             calibration: self.calibration.clone(),
             unseen: self.unseen.as_ref().map(Unseen::stored).transpose()?,
-            bounds: self.bounds,
+            bounds: self.limits.bounds,
+            reach: self.limits.reach.clone(),
+            doubt: self.limits.doubt.clone(),
         };
         Record::new(Self::KIND, Self::VERSION, &body)
     }
@@ -372,7 +393,8 @@ impl<T: Task> Fitted<T> for Ensemble<T> {
             .with_some("weights", self.combination.weights())
             .with("combination", self.combination.parameters())
             .with_some("calibration", self.calibration.as_ref().map(Calibration::parameters))
-            .with_some("bounds", self.bounds.map(|bounds| bounds.ends().to_vec()))
+            .with_some("bounds", self.limits.bounds.map(|bounds| bounds.ends().to_vec()))
+            .with_some("doubt", self.limits.doubt.as_ref().map(Doubt::share))
     }
 
     fn density(&self) -> Option<&dyn DensityModel> {
@@ -418,7 +440,8 @@ impl<T: Task> Stored<T> for Ensemble<T> {
         let restore = |unseen: StoredUnseen| unseen.restore(&models, registry);
         let unseen = body.unseen.map(restore).transpose()?;
         let ensemble = Self::assemble(body.names, models, combination, None, width);
-        Ok(Self { calibration: body.calibration, bounds: body.bounds, unseen, ..ensemble })
+        let limits = Limits { bounds: body.bounds, reach: body.reach, doubt: body.doubt };
+        Ok(Self { calibration: body.calibration, unseen, ..ensemble.within(limits) })
     }
 }
 

@@ -1,8 +1,10 @@
 //! A matrix within a time: learners one after another, and what is done when the time is used up.
 //!
-//! What was collected by then still has to be fitted on all rows, so a learner must be done early enough to leave time for
+//! While others wait a learner has half of what is left, so that a slow one does not take it all; those that were not done are asked
+//! once more when all others have been. What was collected by then still has to be fitted on all rows, so a learner must be done early enough to leave time for
 //! that: for the others' fits on all rows and for its own, which takes about as long as one of its fits so far.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
@@ -45,10 +47,12 @@ impl<T: Task> Timed<'_, T> {
         let mut found: Vec<Option<Collected<T>>> = self.learners.iter().map(|_| None).collect();
         let mut left: Vec<(usize, String)> = Vec::new();
         let mut failed = None;
-        for &l in self.order {
+        let mut waiting: VecDeque<(usize, bool)> = self.order.iter().map(|&l| (l, false)).collect();
+        while let Some((l, is_second_try)) = waiting.pop_front() {
             let start = Instant::now();
+            let may_wait = !is_second_try && !waiting.is_empty();
             // A learner that is quick enough does not look at the time itself.
-            let limited = run.until(pace.latest(start));
+            let limited = run.until(pace.latest(start, may_wait));
             match limited.check().and_then(|()| collect(self.learners[l], &limited)) {
                 Ok(own) => {
                     found[l] = Some(own);
@@ -56,6 +60,10 @@ impl<T: Task> Timed<'_, T> {
                 }
                 Err(Error::Cancelled) => {
                     run.check()?;
+                    if may_wait && !run.is_satisfied() {
+                        waiting.push_back((l, true));
+                        continue;
+                    }
                     let why = if run.is_satisfied() { "interrupted" } else { "no time was left" };
                     left.push((l, why.to_string()));
                 }
@@ -94,10 +102,11 @@ struct Pace {
 
 impl Pace {
     /// When a learner that starts now must be done: what is left, less what is owed, is shared between it and its own fit on
-    /// all rows.
-    fn latest(&self, start: Instant) -> Instant {
+    /// all rows. One that may wait for the others has half of that.
+    fn latest(&self, start: Instant, may_wait: bool) -> Instant {
         let left = self.until.saturating_duration_since(start).saturating_sub(self.owed);
-        start + left.div_f64(1.0 + self.share)
+        let parts = if may_wait { 2.0 } else { 1.0 };
+        start + left.div_f64(parts * (1.0 + self.share))
     }
 
     fn done(&mut self, spent: Duration) {
@@ -115,11 +124,13 @@ mod tests {
         let until = start + Duration::from_secs(100);
         let mut pace = Pace { until, share: 0.25, owed: Duration::ZERO };
         // 80 seconds on the folds and 20 on all rows.
-        assert_eq!(pace.latest(start) - start, Duration::from_secs(80));
+        assert_eq!(pace.latest(start, false) - start, Duration::from_secs(80));
+        assert_eq!(pace.latest(start, true) - start, Duration::from_secs(40));
         pace.done(Duration::from_secs(40));
         // Of the 60 seconds left 10 are owed to the first.
         let now = start + Duration::from_secs(40);
-        assert_eq!(pace.latest(now) - now, Duration::from_secs(40));
-        assert_eq!(pace.latest(until + Duration::from_secs(1)), until + Duration::from_secs(1));
+        assert_eq!(pace.latest(now, false) - now, Duration::from_secs(40));
+        let late = until + Duration::from_secs(1);
+        assert_eq!(pace.latest(late, false), late);
     }
 }

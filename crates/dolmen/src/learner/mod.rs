@@ -26,6 +26,7 @@ pub(crate) mod scales;
 mod simple;
 mod stored;
 pub mod svm;
+pub mod transformed;
 pub mod tree;
 pub(crate) mod unit;
 

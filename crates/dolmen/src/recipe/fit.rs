@@ -234,10 +234,7 @@ impl Recipe {
             None => stack,
         };
         let ensemble = match stack.fit_on(sample, &plan, &run.stream("stack")) {
-            // Who has asked for what there is gets nothing where there is nothing yet; only time that ran out has a baseline.
-            Err(Error::Cancelled)
-                if self.budget.is_some() && !run.is_satisfied() && run.check().is_ok() =>
-            {
+            Err(Error::Cancelled) if self.budget.is_some() && run.check().is_ok() => {
                 return Self::out_of_time(catalogue, sample, &plan, notes, run);
             }
             fitted => fitted?,
@@ -312,6 +309,8 @@ impl Recipe {
             ("calibration", self.calibration.is_some()),
             ("local intervals", self.intervals != IntervalKind::Constant),
             ("a margin", self.margin.is_some()),
+            ("a reach", self.reach.is_some()),
+            ("a doubt", self.doubt.is_some()),
             ("a matrix to keep", self.keep_matrix),
             ("an effort", !self.effort.is_usual()),
             ("a budget", self.budget.is_some()),
@@ -343,6 +342,7 @@ impl Recipe {
         }
         // The combiner is not asked: equal weights need none.
         let stack = Stack::choosing(Vec::new()).on_failure(self.on_failure()).members(learners);
+        let stack = self.limited(stack, sample.rows());
         let (ensemble, failures) = stack.fit_without_folds(sample, &run.stream("stack"))?;
         let (plan, folds, combiner) = (None, 0, String::new());
         Ok(Stacked { ensemble, plan, folds, combiner, failures, notes, of_all: None })
@@ -398,21 +398,32 @@ impl Recipe {
             .intervals(self.intervals)
             .keep_all(self.keep_all)
             .replaced_if_not_better(!self.keep_stack && check != Check::AsNeeded);
-        let stack = self.within_limits(stack);
-        let stack = match self.margin.or(self.usual_margin::<T>()) {
-            None => stack,
-            Some(margin) => stack.within_margin(margin),
-        };
+        let stack = self.limited(self.within_limits(stack), rows);
         match self.calibration {
             None => stack,
             Some(calibration) => stack.calibrated(calibration),
         }
     }
 
-    /// The margin of numbers where nobody names one: members that the user has named are his to judge.
-    fn usual_margin<T: Task>(&self) -> Option<f64> {
-        const WIDTHS: f64 = 0.5;
-        (T::HAS_TARGET && !T::CLASSES && self.members.is_empty()).then_some(WIDTHS)
+    /// A stack that keeps to limits, those asked for or the usual ones: members that the user has named are his to judge.
+    fn limited<T: Task>(&self, mut stack: Stack<T>, rows: usize) -> Stack<T> {
+        /// Of this share of the rows one disagrees, as far as they can tell: chosen on few rows of half of the tables (bench/RESULTS.md, study, doubt).
+        const DOUBT: f64 = -1.5;
+        const WIDTHS_OF_NUMBERS: f64 = 0.5;
+        const WIDTHS_OF_INPUTS: f64 = 1.0;
+        let usual = |suits: bool, value: f64| {
+            (suits && T::HAS_TARGET && !T::LOG_SPACE && self.members.is_empty()).then_some(value)
+        };
+        if let Some(margin) = self.margin.or(usual(!T::CLASSES, WIDTHS_OF_NUMBERS)) {
+            stack = stack.within_margin(margin);
+        }
+        if let Some(widths) = self.reach.or(usual(true, WIDTHS_OF_INPUTS)) {
+            stack = stack.within_reach(widths);
+        }
+        if let Some(share) = self.doubt.or(usual(T::CLASSES, (rows as f64).powf(DOUBT))) {
+            stack = stack.doubting(share);
+        }
+        stack
     }
 
     /// The usual members may fail; those that the user has named stop the fit, unless he says otherwise.

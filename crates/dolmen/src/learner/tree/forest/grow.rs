@@ -195,7 +195,7 @@ impl<'a, T: Tally> Sprout<'a, T> {
             self.add_up(column, items);
             if self.profile.count + usize::from(self.profile.has_missing) > 1 {
                 seen += 1;
-                self.cut(column, sums, alone, &mut best);
+                self.cut((column, items.len()), sums, alone, &mut best);
             }
             self.wipe(column);
         }
@@ -300,11 +300,21 @@ impl<'a, T: Tally> Sprout<'a, T> {
     }
 
     /// Looks for a better cut on the column that was added up.
-    fn cut(&mut self, column: usize, sums: &[T::Cell], alone: f64, best: &mut Option<Found>) {
+    fn cut(
+        &mut self,
+        (column, rows): (usize, usize),
+        sums: &[T::Cell],
+        alone: f64,
+        best: &mut Option<Found>,
+    ) {
         let count = self.profile.count;
         let is_categorical = self.bins.columns()[column].is_categorical();
         if is_categorical {
-            self.put_in_order();
+            if Self::are_thin(count, rows) {
+                self.shuffle();
+            } else {
+                self.put_in_order();
+            }
         }
         let last = count - usize::from(!self.profile.has_missing);
         let drawn = (self.habit.random_cuts && count > 1).then(|| self.draw());
@@ -357,11 +367,25 @@ impl<'a, T: Tally> Sprout<'a, T> {
         held.sort_by(|a, b| place(a).total_cmp(&place(b)));
     }
 
-    /// After how many categories a random cut is made: after any number of them in any order.
-    fn draw(&mut self) -> usize {
+    /// Whether categories are many and have few rows each: put in order by what these rows say, they would explain by luck alone more than any other
+    /// column, and a tree would go on with them to its leaves.
+    fn are_thin(count: usize, rows: usize) -> bool {
+        /// Few categories are put in order however few rows are left.
+        const FEW: usize = 16;
+        const ROWS_EACH: usize = 10;
+        count > FEW && rows < ROWS_EACH * count
+    }
+
+    /// Puts categories in any order.
+    fn shuffle(&mut self) {
         let held = &mut self.profile.held[..self.profile.count];
         rand::seq::SliceRandom::shuffle(held, &mut self.rng);
-        self.rng.random_range(1..held.len())
+    }
+
+    /// After how many categories a random cut is made: after any number of them in any order.
+    fn draw(&mut self) -> usize {
+        self.shuffle();
+        self.rng.random_range(1..self.profile.count)
     }
 
     /// The rule that sends the first bins left: midway to the next bin that holds rows.
