@@ -351,7 +351,10 @@ fn inputs_far_out_are_held_within_reach() {
     assert_eq!(ridge[0], ridge[1], "{members}");
     for wrong in ["-1", "inf", "nan"] {
         let fit = ["fit", "line.csv", "--target", "y", "--reach", wrong];
-        assert!(folder.dolmen(&fit).stderr.contains("reach must be a number of at least 0"), "{wrong}");
+        assert!(
+            folder.dolmen(&fit).stderr.contains("reach must be a number of at least 0"),
+            "{wrong}"
+        );
     }
     let density = folder.dolmen(&["fit", "line.csv", "--reach", "1"]);
     assert!(density.stderr.contains("reach must be left out"), "{}", density.stderr);
@@ -361,7 +364,9 @@ fn inputs_far_out_are_held_within_reach() {
 #[test]
 fn no_class_is_impossible_for_the_usual_members() {
     let rows = |from: usize, to: usize| {
-        let row = |i: usize| format!("{}.{},{}\n", i % 4 * 25, i % 10, if i % 4 < 2 { "no" } else { "yes" });
+        let row = |i: usize| {
+            format!("{}.{},{}\n", i % 4 * 25, i % 10, if i % 4 < 2 { "no" } else { "yes" })
+        };
         (from..to).map(row).collect::<Vec<_>>().concat()
     };
     let folder = Folder::with("apart.csv", format!("x,y\n{}", rows(0, 40)));
@@ -381,6 +386,9 @@ fn no_class_is_impossible_for_the_usual_members() {
     assert!(surer < claimed, "{surer} {claimed}");
     for wrong in ["-0.1", "1", "nan"] {
         let fit = ["fit", "apart.csv", "--target", "y", "--doubt", wrong];
-        assert!(folder.dolmen(&fit).stderr.contains("doubt must be at least 0 and below 1"), "{wrong}");
+        assert!(
+            folder.dolmen(&fit).stderr.contains("doubt must be at least 0 and below 1"),
+            "{wrong}"
+        );
     }
 }

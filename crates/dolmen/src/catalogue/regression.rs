@@ -2,8 +2,8 @@
 
 use super::supervised::Known;
 use super::{
-    Catalogue, Catalogued, FEW_ROWS, LearnerEntry, Parameter, Section, VERY_WIDE, combiners, on_numbers,
-    on_tamed_numbers, section_of, specs, supervised, with_best, wrappers,
+    Catalogue, Catalogued, FEW_ROWS, LearnerEntry, Parameter, Section, VERY_WIDE, combiners,
+    on_numbers, on_tamed_numbers, section_of, specs, supervised, with_best, wrappers,
 };
 use crate::learner::Simple;
 use crate::learner::baseline::Mean;

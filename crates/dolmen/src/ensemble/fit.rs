@@ -101,7 +101,14 @@ impl<T: Task> Stack<T> {
             }
             self.pass_over_refits(&names, run);
             let models = in_order(&names, refitted)?;
-            return self.ensemble(sample, trials, decision, limits, (kept.all_weights, models), run);
+            return self.ensemble(
+                sample,
+                trials,
+                decision,
+                limits,
+                (kept.all_weights, models),
+                run,
+            );
         }
     }
 

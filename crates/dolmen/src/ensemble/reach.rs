@@ -27,7 +27,8 @@ impl Reach {
         let x = sample.x();
         let end = |(j, field): (usize, &Field)| {
             let none = (f64::INFINITY, f64::NEG_INFINITY);
-            let numbers = x.column(j).enumerate().filter(|(i, v)| !v.is_nan() && sample.weight(*i) > 0.0);
+            let numbers =
+                x.column(j).enumerate().filter(|(i, v)| !v.is_nan() && sample.weight(*i) > 0.0);
             let (low, high) = numbers.fold(none, |(low, high), (_, v)| (low.min(v), high.max(v)));
             let room = widths * (high - low);
             match field.kind {

@@ -224,3 +224,58 @@ fn a_fit_tells_what_its_target_may_be() {
     let lonely = notes(lonely, None);
     assert!(lonely.iter().any(|note| note.contains("single row: c;")), "{lonely:?}");
 }
+
+/// Many levels of few rows explain by luck alone more than what the target hangs on.
+#[test]
+fn forests_do_not_put_levels_of_few_rows_in_order() {
+    let mut rng = ChaCha8Rng::seed_from_u64(17);
+    let x = levelled(1600, 150, &mut rng);
+    let y: Vec<f64> = x.rows().column(1).map(|v| v + 0.5 * (rng.random::<f64>() - 0.5)).collect();
+    let mean = held_out::<Regression>("mean", x.rows(), &y);
+    let forest = held_out::<Regression>("forest(trees=50, columns=1)", x.rows(), &y);
+    assert!(forest > 0.6 * mean, "{forest} {mean}");
+    // Few levels of many rows are put in order, as ever.
+    let x = levelled(1600, 12, &mut rng);
+    let y: Vec<f64> = x.rows().column(0).map(|level| (level * 5.0) % 7.0).collect();
+    let forest = held_out::<Regression>("forest(trees=20, columns=2)", x.rows(), &y);
+    assert!(forest > -0.05, "{forest}");
+}
+
+/// What multiplies is a sum of logarithms, and what comes back is a mean.
+#[test]
+fn skewed_numbers_are_learned_on_another_scale() {
+    let mut rng = ChaCha8Rng::seed_from_u64(18);
+    let x = Features::numeric((0..1200).map(|_| rng.random::<f64>()).collect(), 2).unwrap();
+    let noise = |rng: &mut ChaCha8Rng| (0..6).map(|_| rng.random::<f64>() - 0.5).sum::<f64>();
+    let y: Vec<f64> =
+        x.rows().iter().map(|row| (3.0 * row[0] + row[1] + noise(&mut rng)).exp()).collect();
+    let plain = held_out::<Regression>("ridge", x.rows(), &y);
+    for spec in ["transformed(of=ridge, scale=log)", "transformed(of=ridge)"] {
+        let score = held_out::<Regression>(spec, x.rows(), &y);
+        assert!(score > 0.93 * plain, "{spec}: {score} {plain}");
+    }
+    let all = |spec: &str, y: &Vec<f64>| -> Vec<f64> {
+        let sample = Sample::<Regression>::new(x.rows(), y).unwrap();
+        let model = learner::<Regression>(spec).fit(&sample, &Run::new(5)).unwrap();
+        let mut out = vec![0.0; y.len()];
+        model[0].predict_into(x.rows(), &mut out).unwrap();
+        out
+    };
+    let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
+    let said = all("transformed(of=ridge, scale=log)", &y);
+    assert!((mean(&said) / mean(&y) - 1.0).abs() < 0.1, "{} {}", mean(&said), mean(&y));
+    // Another unit changes nothing.
+    let scaled: Vec<f64> = y.iter().map(|y| 4096.0 * y).collect();
+    for spec in ["transformed(of=ridge)", "transformed(of=ridge, scale=yeo-johnson)"] {
+        for (one, other) in all(spec, &y).iter().zip(all(spec, &scaled)) {
+            assert!((4096.0 * one - other).abs() < 1e-6 * other.abs(), "{spec}: {one} {other}");
+        }
+    }
+    let mut zero = y.clone();
+    zero[7] = 0.0;
+    let sample = Sample::<Regression>::new(x.rows(), &zero).unwrap();
+    let refused =
+        learner::<Regression>("transformed(of=ridge, scale=log)").fit(&sample, &Run::new(5));
+    let said = refused.unwrap_err().to_string();
+    assert!(said.contains("logarithm"), "{said}");
+}

@@ -91,7 +91,8 @@ impl Transformed {
         split: &Split,
         run: &Run,
     ) -> Result<Tried> {
-        let (train, test) = (sample.select(split.train(sample.rows())), sample.select(split.test()));
+        let (train, test) =
+            (sample.select(split.train(sample.rows())), sample.select(split.test()));
         let (train, test) = (train.borrow(), test.borrow());
         let ends = ends_of(scale, &train);
         let judge = |model: Box<dyn Fitted<Regression>>| {

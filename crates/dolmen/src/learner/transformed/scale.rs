@@ -168,7 +168,10 @@ mod tests {
             assert!(scale.there(1.0) > scale.there(0.5) && scale.there(-0.5) > scale.there(-1.0));
         }
         // Box and Cox's power 1 changes nothing.
-        assert!((yeo_johnson(-3.0, 1.0) + 3.0).abs() < 1e-12 && (yeo_johnson(5.0, 1.0) - 5.0).abs() < 1e-12);
+        assert!(
+            (yeo_johnson(-3.0, 1.0) + 3.0).abs() < 1e-12
+                && (yeo_johnson(5.0, 1.0) - 5.0).abs() < 1e-12
+        );
     }
 
     #[test]
@@ -177,11 +180,15 @@ mod tests {
         let Scale::Power { power, .. } = power_of(&skewed, |_| 1.0) else { panic!("a power") };
         assert!(power < 0.5, "{power}");
         let scaled: Vec<f64> = skewed.iter().map(|y| 1024.0 * y).collect();
-        let Scale::Power { power: again, .. } = power_of(&scaled, |_| 1.0) else { panic!("a power") };
+        let Scale::Power { power: again, .. } = power_of(&scaled, |_| 1.0) else {
+            panic!("a power")
+        };
         assert_eq!(power.to_bits(), again.to_bits());
         // Each row twice is as two of each.
         let twice: Vec<f64> = skewed.iter().chain(&skewed).copied().collect();
-        let Scale::Power { power: doubled, .. } = power_of(&twice, |_| 1.0) else { panic!("a power") };
+        let Scale::Power { power: doubled, .. } = power_of(&twice, |_| 1.0) else {
+            panic!("a power")
+        };
         assert!((power - doubled).abs() < 1e-5);
         assert_eq!(power_of(&[0.0, 0.0], |_| 1.0), Scale::Plain);
     }
