@@ -42,13 +42,28 @@ pub struct LimitReport {
     pub searches: usize,
 }
 
+/// Seconds in the unit that shows them, to three digits and rounded up, so that what is asked for is enough when it is asked for.
+fn duration(seconds: f64) -> String {
+    let units = [(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")];
+    let (size, unit) = units.into_iter().find(|(size, _)| seconds >= *size).unwrap_or((1e-9, "ns"));
+    let value = seconds / size;
+    let step = if value < 10.0 {
+        0.01
+    } else if value < 100.0 {
+        0.1
+    } else {
+        1.0
+    };
+    format!("{} {unit}", ((value / step).ceil() * step * 100.0).round() / 100.0)
+}
+
 impl LimitReport {
     /// The same in words.
     fn summary(&self) -> String {
         let Self { members, of, loss, .. } = self;
         let error = loss.se.map_or(String::new(), |se| format!(" (standard error {se:.2e})"));
         let seconds = self.seconds.map_or(String::new(), |seconds| {
-            format!(", which answer in {:.3} ms a row", 1e3 * seconds)
+            format!(", which answer in {} a row", duration(seconds))
         });
         let proof = match self.gap {
             Some(gap) if gap <= 1e-9 * (1.0 + loss.mean.abs()) => {
@@ -92,8 +107,8 @@ impl<T: Weighable> Combiner<T> for Limited {
         let Some(subset) = found else {
             let cheapest = costs.unwrap_or_default().iter().copied().fold(f64::INFINITY, f64::min);
             let expected =
-                format!("at least {:.3} ms, what the quickest member takes", 1e3 * cheapest);
-            let got = format!("{} ms", 1e3 * self.seconds.unwrap_or_default());
+                format!("at least {}, what the quickest member takes", duration(cheapest));
+            let got = duration(self.seconds.unwrap_or_default());
             return Err(Error::param("predict_under", expected, got));
         };
         let used: Vec<usize> = (0..members).filter(|&m| subset.weights[m] > 0.0).collect();
@@ -110,5 +125,25 @@ impl<T: Weighable> Combiner<T> for Limited {
         };
         let pool = LinearPool::new(weights).noting(&report.summary());
         Ok(vec![Box::new(pool.limited_by(report))])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_in_the_unit_that_shows_them() {
+        let told = [
+            (2e-9, "2 ns"),
+            (1.2341e-6, "1.24 us"),
+            (0.0123, "12.3 ms"),
+            (0.9991, "1000 ms"),
+            (3.0, "3 s"),
+        ];
+        for (seconds, text) in told {
+            assert_eq!(duration(seconds), text);
+        }
+        assert_eq!(duration(0.0), "0 ns");
     }
 }
