@@ -42,7 +42,7 @@ PARAMETERS = """
         How far predictions of numbers may lie beyond the range of those learned from, in widths of that range; None is half a width with
         the usual members, and no bound with given ones.
     reach : float or None, default=None
-        How far numeric inputs may lie beyond the range of those learned from, in widths of that range; None is one width with the usual
+        How far numeric inputs may lie beyond the range of those learned from, in widths of that range; None is half a width with the usual
         members, and no end with given ones.
     doubt : float or None, default=None
         The share of the class frequencies that is mixed into probabilities, so that no class is impossible; None is n ** -1.5 for n rows

@@ -96,7 +96,7 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "WIDTHS", allow_negative_numbers = true)]
     margin: Option<f64>,
     /// How far numeric inputs may lie beyond the range of those learned from, in widths of that range: members are asked about the
-    /// nearest row within. [default: 1 with the usual members, no end with named ones]
+    /// nearest row within. [default: 0.5 with the usual members, no end with named ones]
     #[arg(long, value_name = "WIDTHS", allow_negative_numbers = true)]
     reach: Option<f64>,
     /// The share of the class frequencies that is mixed into predicted probabilities, so that no class is impossible. [default: n^-1.5

@@ -330,8 +330,8 @@ fn inputs_far_out_are_held_within_reach() {
     let rows: String =
         (0..40).map(|i| format!("{i},{},{}\n", i % 7, 2 * i + i % 3)).collect::<Vec<_>>().concat();
     let folder = Folder::with("line.csv", format!("x,z,y\n{rows}"));
-    // The inputs reach from 0 to 39: one width more is 78.
-    folder.write("far.csv", "x,z\n78,3\n4000,3\n-1e300,3\n-39,3\n");
+    // The inputs reach from 0 to 39: half a width more is 58.5.
+    folder.write("far.csv", "x,z\n58.5,3\n4000,3\n-1e300,3\n-19.5,3\n");
     let said = |more: &[&'static str]| {
         let fit = ["fit", "line.csv", "--target", "y", "-q", "-o", "m.dolmen", "--keep-stack"];
         folder.succeeds(&with(&fit, more));
@@ -342,7 +342,7 @@ fn inputs_far_out_are_held_within_reach() {
     let named = ["--model", "ridge", "--model", "mean"];
     let free = said(&named);
     assert!(free[1] > 20.0 * free[0], "members that are named follow without end: {free:?}");
-    let held = said(&with(&named, &["--reach", "1"]));
+    let held = said(&with(&named, &["--reach", "0.5"]));
     assert_eq!((held[0], held[2]), (free[0], held[3]), "{held:?}");
     assert_eq!(held[0], held[1], "{held:?}");
     // Members are told as the stack asks them.

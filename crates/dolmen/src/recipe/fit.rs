@@ -407,20 +407,19 @@ impl Recipe {
 
     /// A stack that keeps to limits, those asked for or the usual ones: members that the user has named are his to judge.
     fn limited<T: Task>(&self, mut stack: Stack<T>, rows: usize) -> Stack<T> {
-        /// Of this share of the rows one disagrees, as far as they can tell: chosen on few rows of half of the tables (bench/RESULTS.md, study, doubt).
+        /// The power of the number of rows that is the share of doubt: chosen on half of the tables (bench/RESULTS.md, study, doubt).
         const DOUBT: f64 = -1.5;
-        const WIDTHS_OF_NUMBERS: f64 = 0.5;
-        const WIDTHS_OF_INPUTS: f64 = 1.0;
+        const WIDTHS: f64 = 0.5;
         let usual = |suits: bool, value: f64| {
             (suits && T::HAS_TARGET && !T::LOG_SPACE && self.members.is_empty()).then_some(value)
         };
-        if let Some(margin) = self.margin.or(usual(!T::CLASSES, WIDTHS_OF_NUMBERS)) {
+        if let Some(margin) = self.margin.or(usual(!T::CLASSES, WIDTHS)) {
             stack = stack.within_margin(margin);
         }
-        if let Some(widths) = self.reach.or(usual(true, WIDTHS_OF_INPUTS)) {
+        if let Some(widths) = self.reach.or(usual(true, WIDTHS)) {
             stack = stack.within_reach(widths);
         }
-        if let Some(share) = self.doubt.or(usual(T::CLASSES, (rows as f64).powf(DOUBT))) {
+        if let Some(share) = self.doubt.or(usual(T::CLASSES, (rows as f64).powf(DOUBT).min(0.5))) {
             stack = stack.doubting(share);
         }
         stack

@@ -139,7 +139,7 @@ pub struct Recipe {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
     /// How far numeric inputs may lie beyond the range of those learned from, in widths of that range: members are asked about the nearest
-    /// row within. One width if the members are the usual ones, without end if they are named.
+    /// row within. Half a width if the members are the usual ones, without end if they are named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reach: Option<f64>,
     /// The share of the class frequencies that is mixed into predicted probabilities, so that no class is impossible: n^-1.5 for n rows
