@@ -371,8 +371,8 @@ impl<'a, T: Tally> Sprout<'a, T> {
     /// column, and a tree would go on with them to its leaves.
     fn are_thin(count: usize, rows: usize) -> bool {
         /// Few categories are put in order however few rows are left.
-        const FEW: usize = 16;
-        const ROWS_EACH: usize = 10;
+        const FEW: usize = 32;
+        const ROWS_EACH: usize = 6;
         count > FEW && rows < ROWS_EACH * count
     }
 
