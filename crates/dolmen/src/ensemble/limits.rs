@@ -45,7 +45,7 @@ impl<T: Task> Stack<T> {
             }
         }
         let reach = self.reach.map(|widths| Arc::new(Reach::of(sample, widths)));
-        let doubt = self.doubt.map(|share| self.doubt_about(share, sample)).transpose()?;
+        let doubt = self.doubt.map(|share| doubt_about(share, sample)).transpose()?;
         Ok(Limits { bounds, reach, doubt })
     }
 
@@ -65,15 +65,15 @@ impl<T: Task> Stack<T> {
         let are_counts = are_counts(numbers) && self.range.is_none_or(|(low, _)| low >= 0.0);
         Ok(if are_counts { bounds.map(Bounds::of_counts) } else { bounds })
     }
+}
 
-    /// The share of the class frequencies in what it says.
-    fn doubt_about(&self, share: f64, sample: &Sample<'_, T>) -> Result<Doubt> {
-        if !(0.0..1.0).contains(&share) {
-            return Err(Error::param("doubt", "at least 0 and below 1", share));
-        }
-        let of = |share| Doubt::of::<T>(share, sample.target(), |i| sample.weight(i));
-        of(share).filter(|_| !T::LOG_SPACE).ok_or_else(|| {
-            Error::param("doubt", "left out: only classes have probabilities", T::NAME)
-        })
+/// The share of the class frequencies in what a stack says.
+fn doubt_about<T: Task>(share: f64, sample: &Sample<'_, T>) -> Result<Doubt> {
+    if !(0.0..1.0).contains(&share) {
+        return Err(Error::param("doubt", "at least 0 and below 1", share));
     }
+    let doubt = Doubt::of::<T>(share, sample.target(), |i| sample.weight(i));
+    doubt
+        .filter(|_| !T::LOG_SPACE)
+        .ok_or_else(|| Error::param("doubt", "left out: only classes have probabilities", T::NAME))
 }

@@ -48,6 +48,9 @@ pub struct Transformed {
     how: Transform,
 }
 
+/// Fits of a learner's members, to be taken.
+type Rungs = Vec<Option<Box<dyn Fitted<Regression>>>>;
+
 /// A scale on which a learner was tried: for each of its members the squared error on rows held out, and what they were off by.
 struct Tried {
     scale: Scale,
@@ -189,7 +192,7 @@ impl Learner<Regression> for Transformed {
             tried.iter().min_by(|a, b| loss(a).total_cmp(&loss(b)))
         };
         let stream = run.stream("all rows");
-        let mut fits: Vec<(Scale, Vec<Option<Box<dyn Fitted<Regression>>>>)> = Vec::new();
+        let mut fits: Vec<(Scale, Rungs)> = Vec::new();
         let mut models: Vec<Box<dyn Fitted<Regression>>> = Vec::new();
         for (m, tried) in (0..count).filter_map(|m| Some((m, best(m)?))) {
             let scale = tried.scale;
