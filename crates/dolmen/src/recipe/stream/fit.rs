@@ -293,7 +293,7 @@ impl Recipe {
         let stacked = if folds == 0 {
             let ensemble = Ensemble::with_equal_weights(models)?;
             let (plan, combiner, failures) = (None, String::new(), Vec::new());
-            Stacked { ensemble, plan, folds, combiner, failures, notes, of_all: None }
+            Stacked { ensemble, plan, folds, combiner, failures, notes, of_all: None, sampled: None }
         } else {
             let predictors = Predictors { source, context, learners: &fits.learners, target, run };
             let of_sample =
