@@ -17,6 +17,8 @@ use crate::table::{Column, Table};
 pub(super) struct Look {
     /// The sample, taken apart: it says what the columns are.
     pub(super) data: Data,
+    /// Whether the levels of the groups differ from block to block.
+    pub(super) groups_differ: bool,
     /// What the folds of its rows are drawn by: their groups, or their own numbers.
     pub(super) lots: Vec<u64>,
     /// Which rows are in it.
@@ -75,7 +77,8 @@ impl Look {
         let (target, weights, groups) =
             (recipe.target.clone(), recipe.weights.clone(), recipe.groups.clone());
         let known = source.known();
-        let texts = known.looks.iter().map(|(name, _)| name.clone()).collect();
+        let texts: Vec<String> = known.looks.iter().map(|(name, _)| name.clone()).collect();
+        let groups_differ = groups.as_ref().is_some_and(|name| texts.contains(name));
         let work = LookWork { target, weights, groups, sampled, most, texts };
         let (mut gathered, mut rarest) = (Gathered::default(), None);
         let (mut rows, mut weight, mut weighty) = (0, 0.0, 0);
@@ -116,7 +119,15 @@ impl Look {
             data.notes.push(format!("{without} of {all} rows have no '{name}' and are left out"));
         }
         let sampled = rarest.sampled();
-        Ok(Self { data, lots, sampled, rows, weight_scale: weighty as f64 / weight, range })
+        Ok(Self {
+            data,
+            groups_differ,
+            lots,
+            sampled,
+            rows,
+            weight_scale: weighty as f64 / weight,
+            range,
+        })
     }
 }
 
