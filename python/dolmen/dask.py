@@ -42,6 +42,7 @@ __all__ = ["fit", "predict", "score", "workers"]
 MEMORY = "1G"
 # Of its memory a worker keeps so much of the blocks that it has seen, for the next pass; without a limit so many bytes.
 KEPT_SHARE, KEPT_BYTES = 0.25, 1_000_000_000
+WHOLE = "it may have been copied or written in part: make it again, or take it out of the folder"
 
 
 def fit(
@@ -78,13 +79,14 @@ def fit(
     asked = Asked(client)
     try:
         # Rows are read and kept by the worker that has them; they go nowhere else.
-        blocks = client.map(_Block, blocks, pure=False, retries=RETRIES)
+        names = [block if isinstance(block, str) else f"block {place + 1}" for place, block in enumerate(blocks)]
+        blocks = client.map(_Block, blocks, names, pure=False, retries=RETRIES)
         layouts = asked.all(asked.map(_layout, blocks, recipe=given))
         present = [at for at, own in enumerate(layouts) if own is not None]
         if not present:
             raise DataError("there are no rows: all blocks are empty")
         blocks, layouts = [blocks[at] for at in present], [layouts[at] for at in present]
-        of_all["layout"] = layout = _merged(layouts, present, data)
+        of_all["layout"] = layout = _merged(given, layouts, present, data)
         firsts = np.concatenate([[0], np.cumsum([own.rows for own in layouts])[:-1]]).tolist()
 
         def ask(work: bytes) -> Iterator[bytes]:
@@ -109,10 +111,10 @@ def _news(report: dict[str, Any]) -> dict[str, Any]:
     return {**report, "data_notes": [note for note in notes if note]}
 
 
-def _merged(layouts: list[_dolmen.Layout], places: list[int], data: Any) -> _dolmen.Layout:
+def _merged(recipe: dict[str, Any], layouts: list[_dolmen.Layout], places: list[int], data: Any) -> _dolmen.Layout:
     """The layout of all blocks. One that does not belong to the others is named: by its file, if it is one."""
     try:
-        return _dolmen.Layout.merged(layouts)
+        return _dolmen.Layout.merged(recipe, layouts)
     except DolmenError as error:
         found = re.match(r"block (\d+): ", str(error))
         if found is None:
@@ -318,8 +320,8 @@ class _Block:
     keeping: list[weakref.ref[_Block]] = []
     lock = threading.Lock()
 
-    def __init__(self, given: Any) -> None:
-        self.given, self.bytes = given, 0
+    def __init__(self, given: Any, name: str) -> None:
+        self.given, self.name, self.bytes = given, name, 0
         self._kept: _dolmen.Table | _dolmen.KeptRows | None = None
         # By what is told of the size of a block the scheduler knows who should work on it. What is wrong with a file is told by who asks for its rows.
         if isinstance(given, str):
@@ -327,12 +329,12 @@ class _Block:
                 self.table()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _Block._elsewhere, (self.given, self.bytes)
+        return _Block._elsewhere, (self.given, self.name, self.bytes)
 
     @classmethod
-    def _elsewhere(cls, given: Any, size: int) -> _Block:
+    def _elsewhere(cls, given: Any, name: str, size: int) -> _Block:
         block = cls.__new__(cls)
-        block.given, block.bytes, block._kept = given, size, None
+        block.given, block.name, block.bytes, block._kept = given, name, size, None
         return block
 
     def __sizeof__(self) -> int:
@@ -358,10 +360,21 @@ class _Block:
         kept = self._kept
         if not (isinstance(kept, _dolmen.KeptRows) and kept.serve(work)):
             kept = self.table()
-        outcome, rows = _dolmen.work_on_block(recipe, work, first, kept, layout, manner)
+        with self.named():
+            outcome, rows = _dolmen.work_on_block(recipe, work, first, kept, layout, manner)
         if rows is not None:
             self._keep(rows, rows.nbytes)
         return outcome
+
+    @contextlib.contextmanager
+    def named(self) -> Iterator[None]:
+        """Within it an error that names a row says of which block: rows are counted in it."""
+        try:
+            yield
+        except DataError as error:
+            if not str(error).startswith("row "):
+                raise
+            raise type(error)(f"{self.name}, {error}") from None
 
     def _keep(self, kept: _dolmen.Table | _dolmen.KeptRows, size: int) -> None:
         room = _room()
@@ -394,7 +407,9 @@ def _read(path: str) -> Any:
         raise FileNotFoundError(f"{path}: this worker finds no such file") from None
     except (pyarrow.ArrowException, OSError) as error:
         said = str(error)
-        raise FileError(said if path in said else f"{path}: {said}") from None
+        # What cures a file that is not as it was written; of one that may not be read the system's own words say enough.
+        cure = "" if isinstance(error, PermissionError) else f"\nhint: {WHOLE}"
+        raise FileError((said if path in said else f"{path}: {said}") + cure) from None
 
 
 def _table(block: Any) -> _dolmen.Table:
@@ -417,7 +432,8 @@ def _columns(block: np.ndarray) -> list[tuple[str, np.ndarray]]:
 def _layout(block: _Block, recipe: dict[str, Any]) -> _dolmen.Layout | None:
     """That of a block; none if it has no rows, for then it may not say what its columns are."""
     table = block.table()
-    return _dolmen.Layout.of(recipe, table) if table.rows else None
+    with block.named():
+        return _dolmen.Layout.of(recipe, table) if table.rows else None
 
 
 def _work(block: _Block, first: int, work: bytes, **fit: Any) -> bytes:

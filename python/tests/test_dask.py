@@ -263,6 +263,20 @@ def test_a_file_that_cannot_be_used_is_named(client, frame, two_files, damage, t
             on_dask.score(stack, tmp_path, client=client)
 
 
+def test_a_bad_cell_is_named_by_its_file_and_its_row_there(client, frame, two_files, tmp_path):
+    (tmp_path / "0.parquet").write_bytes((two_files / "0.parquet").read_bytes())
+    bad = frame[500:1000].copy()
+    bad.loc[bad.index[41], "a"] = np.inf
+    bad.to_parquet(tmp_path / "1.parquet", index=False)
+    with pytest.raises(dolmen.errors.DolmenError, match="1.parquet, row 42, column 'a'"):
+        on_dask.fit(tmp_path, members=["gaussian"], client=client)
+    with pytest.raises(dolmen.errors.DolmenError, match="block 2, row 42, column 'a'"):
+        on_dask.fit([frame[:500], bad], members=["gaussian"], client=client)
+    (tmp_path / "1.parquet").write_bytes(b"")
+    with pytest.raises(dolmen.errors.FileError, match="1.parquet(.|\n)*hint: "):
+        on_dask.fit(tmp_path, members=["gaussian"], client=client)
+
+
 def test_a_mistake_is_told_once(one_process, frame, tmp_path, caplog):
     (tmp_path / "0.parquet").write_bytes(b"PAR1, but no more")
     with pytest.raises(dolmen.errors.DolmenError, match="0.parquet"):

@@ -62,6 +62,7 @@ pub(crate) fn run(arguments: &Predict, common: &Common, out: &mut dyn Write) -> 
     let mut options = model.read_options(false, &arguments.carried);
     arguments.cells.add_to(&mut options)?;
     let blocks = model.open_rows(&arguments.data, &options, arguments.memory.as_deref(), &run)?;
+    blocks.passed_over().into_iter().for_each(|text| note(common, text));
     output::check_outputs(&blocks.paths().collect::<Vec<_>>(), &written)?;
     let plan = PredictPlan {
         options: PredictOptions { interval: arguments.interval, members: arguments.members },

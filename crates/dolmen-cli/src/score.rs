@@ -37,6 +37,7 @@ pub(crate) fn run(arguments: &Score, common: &Common, out: &mut dyn Write) -> Do
     arguments.cells.add_to(&mut options)?;
     let memory = arguments.memory.as_deref();
     let blocks = model.open_rows(&arguments.data, &options, memory, &run)?;
+    blocks.passed_over().into_iter().for_each(|text| note(common, text));
     let (report, unseen) = model.score_blocks(&blocks, memory, &run)?;
     tell_unseen(&unseen, common);
     if report.without_truth > 0 {

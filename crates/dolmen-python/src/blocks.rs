@@ -30,9 +30,14 @@ impl Layout {
         py.detach(read).map(Self).map_err(|error| raised(py, error))
     }
 
-    /// That of all blocks, from those of each, in their order.
+    /// That of all blocks, from those of each, in their order, as a fit by a recipe needs it.
     #[staticmethod]
-    fn merged(py: Python<'_>, layouts: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
+    fn merged(
+        py: Python<'_>,
+        recipe: &Bound<'_, PyAny>,
+        layouts: Vec<PyRef<'_, Self>>,
+    ) -> PyResult<Self> {
+        let recipe: Recipe = read_value("recipe", recipe)?;
         let mut layouts = layouts.into_iter();
         let Some(first) = layouts.next() else {
             return Err(raised(py, Error::shape("blocks of rows", 1, 0)));
@@ -44,6 +49,7 @@ impl Layout {
                 raised(py, error)
             })?;
         }
+        all.settle(&recipe).map_err(|error| raised(py, error))?;
         Ok(Self(all))
     }
 
@@ -120,7 +126,12 @@ pub(crate) fn work_on_block<'py>(
         }
     };
     let registry = Catalogue::standard().registry();
-    let work_on = move |run: &Run| stream::work_on(&sent, block()?, registry, run);
+    let work_on = move |run: &Run| {
+        let block = block()?;
+        // Work counts the rows of the whole table; who gave the block knows its own.
+        let own = |row: usize| row.checked_sub(first);
+        stream::work_on(&sent, block, registry, run).map_err(|error| error.in_rows(&own))
+    };
     let (outcome, kept) = work(py, &manner, work_on)?;
     Ok((PyBytes::new(py, &outcome), kept.map(KeptRows)))
 }
@@ -136,10 +147,10 @@ pub(crate) fn fit_blocks(
     manner: Manner,
 ) -> PyResult<Model> {
     let recipe: Recipe = read_value("recipe", recipe)?;
-    let (rows, columns) = (layout.0.rows, layout.0.columns());
+    let (rows, columns, known) = (layout.0.rows, layout.0.columns(), layout.0.known());
     let fitted = work_of_others(py, &manner, move |run| {
         let ask = |sent: &[u8], take: &mut dyn FnMut(&[u8]) -> Result<()>| asked(&ask, sent, take);
-        recipe.fit_blocks(&Elsewhere { rows, columns, ask: &ask }, run)
+        recipe.fit_blocks(&Elsewhere { rows, columns, known, ask: &ask }, run)
     })?;
     Ok(Model::new(Arc::new(fitted.model)))
 }

@@ -6,16 +6,23 @@ use dolmen::ensemble::{
     Assessment, Candidate, Coverage, IntervalKind, Kept, StackFigures, Surety, Verdict,
 };
 use dolmen::oos::CheckKind;
+use dolmen::recipe::SampleReport;
 use dolmen::score::Estimate;
 use dolmen::score::figures::Estimates;
 
 use crate::output::{Done, columns, difference, error, maybe, number};
 
-/// The check, in the manner of a weighing's summary.
-pub(super) fn show_check(check: &Assessment, out: &mut dyn Write) -> Done {
+/// The check, in the manner of a weighing's summary, and what of it comes from a sample of the rows, if one was drawn.
+pub(super) fn show_check(
+    check: &Assessment,
+    sample: Option<&SampleReport>,
+    out: &mut dyn Write,
+) -> Done {
     let held_out = if check.nested { "members and weights alike" } else { "the weights" };
     let how = if check.kind == CheckKind::Forward { "blocks of time" } else { "folds" };
-    writeln!(out, "check          rows held out from {held_out} ({} {how})", check.folds)?;
+    let rows =
+        if sample.is_some_and(|sample| sample.check) { "rows of the sample" } else { "rows" };
+    writeln!(out, "check          {rows} held out from {held_out} ({} {how})", check.folds)?;
     if check.checked_rows < check.covered_rows {
         let Assessment { checked_rows, covered_rows, .. } = check;
         writeln!(
@@ -38,9 +45,15 @@ pub(super) fn show_check(check: &Assessment, out: &mut dyn Write) -> Done {
             vec![name.clone(), number(score.mean), maybe(score.se), mark(check, at).into()]
         };
         let rows = check.candidates.iter().enumerate().map(row);
-        columns(&["combiner", "score", "se", ""], rows, out)?;
+        let title = of_sample("combiner", sample.is_some());
+        columns(&[&title, "score", "se", ""], rows, out)?;
     }
     Ok(writeln!(out)?)
+}
+
+/// A title of what comes from all rows, or from a sample of them.
+pub(super) fn of_sample(title: &str, is_of_sample: bool) -> String {
+    format!("{title}{}", if is_of_sample { " (of the sample)" } else { "" })
 }
 
 /// What the stack of the check is: one combiner, or the choice among several.
@@ -67,7 +80,12 @@ fn mark(check: &Assessment, candidate: usize) -> &'static str {
 }
 
 /// The usual figures, one line for each of those compared.
-pub(super) fn show_figures(figures: &StackFigures, calibrated: bool, out: &mut dyn Write) -> Done {
+pub(super) fn show_figures(
+    figures: &StackFigures,
+    calibrated: bool,
+    is_of_sample: bool,
+    out: &mut dyn Write,
+) -> Done {
     // The mean score of a density is its only figure, and stands there already.
     let shown: Vec<&str> =
         figures.stack.keys().map(String::as_str).filter(|f| *f != "log_density").collect();
@@ -87,8 +105,10 @@ pub(super) fn show_figures(figures: &StackFigures, calibrated: bool, out: &mut d
         ("equal weights", &figures.uniform),
     ];
     let first = if figures.held_out { "rows held out" } else { "rows learned from" };
+    let first = of_sample(first, is_of_sample);
     let shown: Vec<String> = shown.iter().map(|name| name.replace('_', " ")).collect();
-    let header: Vec<&str> = [first].into_iter().chain(shown.iter().map(String::as_str)).collect();
+    let header: Vec<&str> =
+        [first.as_str()].into_iter().chain(shown.iter().map(String::as_str)).collect();
     columns(&header, rows.into_iter().map(row), out)?;
     let before = if calibrated { "; before calibration" } else { "" };
     writeln!(out, "(standard errors in brackets{before})\n")?;

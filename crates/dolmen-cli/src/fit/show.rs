@@ -8,9 +8,11 @@ use dolmen::recipe::{
     AloneReport, Combined, FitReport, OtherCombination, OtherMember, StackReport,
 };
 
-use super::evidence::{intervals_title, show_check, show_coverage, show_figures, show_verdict};
+use super::evidence::{
+    intervals_title, of_sample, show_check, show_coverage, show_figures, show_verdict,
+};
 use crate::output::{Done, columns, counted, number, weight_bar};
-use crate::weigh::show as show_weighing;
+use crate::weigh::show_titled as show_weighing;
 
 /// A report, and where the model went.
 pub(super) fn report(report: &FitReport, model: Option<&Path>, out: &mut dyn Write) -> Done {
@@ -25,8 +27,12 @@ pub(super) fn report(report: &FitReport, model: Option<&Path>, out: &mut dyn Wri
 }
 
 fn stack(report: &StackReport, out: &mut dyn Write) -> Done {
+    let sample = report.sample.as_ref();
     match &report.combined {
-        Combined::Weighed(weighing) => show_weighing(weighing, out)?,
+        Combined::Weighed(weighing) => {
+            let losses = of_sample("loss without", sample.is_some_and(|sample| !sample.scores));
+            show_weighing(weighing, &losses, out)?;
+        }
         Combined::Other(other) => show_other(other, &report.combiner, out)?,
     }
     let covered = match &report.combined {
@@ -41,20 +47,24 @@ fn stack(report: &StackReport, out: &mut dyn Write) -> Done {
         )?;
     }
     if let Some(check) = &report.check {
-        show_check(check, out)?;
+        show_check(check, sample, out)?;
     } else {
         writeln!(out)?;
     }
     if let Some(figures) = &report.figures {
-        show_figures(figures, report.calibration.is_some(), out)?;
+        show_figures(figures, report.calibration.is_some(), sample.is_some(), out)?;
     }
     if let Some(intervals) = &report.intervals {
-        show_coverage(intervals_title(intervals.kind), &intervals.coverage, out)?;
+        let title = of_sample(intervals_title(intervals.kind), sample.is_some());
+        show_coverage(&title, &intervals.coverage, out)?;
     }
     if let Some(check) = &report.check {
         show_verdict(&check.verdict, &report.kept, out)?;
     }
     show_calibration(report.calibration.as_ref(), out)?;
+    if let Some(sample) = sample {
+        writeln!(out, "sample         {}", sample.told)?;
+    }
     show_failures(&report.left_out, out)
 }
 

@@ -293,6 +293,11 @@ const MOST_SHOWN: usize = 40;
 
 /// Writes a weighing as a table and a summary.
 pub(crate) fn show(weighing: &Weighing, out: &mut dyn Write) -> Done {
+    show_titled(weighing, "loss without", out)
+}
+
+/// The same with a title for the losses without a member, which may come from a part of the rows.
+pub(crate) fn show_titled(weighing: &Weighing, losses: &str, out: &mut dyn Write) -> Done {
     warn(weighing, out)?;
     let mut order: Vec<usize> = (0..weighing.members.len()).collect();
     let members = &weighing.members;
@@ -318,7 +323,7 @@ pub(crate) fn show(weighing: &Weighing, out: &mut dyn Write) -> Done {
             maybe(members[m].loo_loss),
         ]
     };
-    let header = ["member", "weight", "", "se", "90 %", "score alone", "loss without"];
+    let header = ["member", "weight", "", "se", "90 %", "score alone", losses];
     columns(&header, order.iter().take(MOST_SHOWN).map(row), out)?;
     if members.len() > MOST_SHOWN {
         let unused = members.iter().filter(|m| m.weight == 0.0).count();

@@ -271,6 +271,11 @@ fn the_matrix_of_blocks_is_kept() {
     let told = folder.dolmen(&fit);
     assert_eq!(told.code, 0, "{}", told.stderr);
     assert!(told.stderr.contains("block by block"), "{}", told.stderr);
+    // What comes from the sample is told where it stands.
+    let of_sample = ["loss without (of the sample)", "rows held out (of the sample)"];
+    for words in of_sample.iter().chain(&["\nsample         from all rows come the weights"]) {
+        assert!(told.stdout.contains(words), "{}", told.stdout);
+    }
     let fitted = folder.json(&[&fit[..fit.len() - 1], &["again.parquet"]].concat());
     let weigh = ["weigh", "m.parquet", "--errors", "none", "-q"];
     let whole = folder.json(&weigh);

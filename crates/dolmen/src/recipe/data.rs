@@ -10,7 +10,8 @@ use crate::learner::{Sample, Weights};
 use crate::plan::{PlanRequest, PlanSpec};
 use crate::run::Run;
 use crate::table::{
-    self, Assigned, Column, Conventions, Features, ReadOptions, Roles, Schema, Table,
+    self, Assigned, Categories, Column, Conventions, Features, Known, ReadOptions, Roles, Schema,
+    Sparing, Table, number_of_text,
 };
 use crate::target::Labels;
 use crate::task::Task;
@@ -70,6 +71,28 @@ impl Recipe {
 
     /// Takes a table apart.
     pub fn data(&self, table: Table) -> Result<Data> {
+        self.data_known(table, Known::default())
+    }
+
+    /// What a fit does not need of the texts of a table, in so much memory.
+    pub(super) fn sparing(&self, memory: u64) -> Result<Sparing> {
+        /// The part of the memory that texts may take while it is open whether they are needed.
+        const PART: u64 = 8;
+        let plan = self.plan_request()?;
+        let Roles { inputs, declared, keep_all, .. } = self.reading.roles();
+        let keys = self.key_columns(plan.as_ref());
+        let groups = [&self.groups, &plan.as_ref().and_then(|plan| plan.groups.clone())]
+            .map(|name| name.clone().unwrap_or_default());
+        let texts: Vec<String> = keys.iter().chain(&declared).cloned().collect();
+        // Groups are told apart by their texts, one by one.
+        let levels = keys.into_iter().filter(|name| !groups.contains(name));
+        let levels = levels.chain(inputs).chain(declared).collect();
+        let bytes = usize::try_from(memory / PART).unwrap_or(usize::MAX);
+        Ok(Sparing { bytes: (!keep_all).then_some(bytes), levels, texts: Some(texts) })
+    }
+
+    /// The same for a table of whose columns something is known.
+    pub(super) fn data_known(&self, table: Table, known: Known) -> Result<Data> {
         if self.task.is_some() && self.target.is_none() {
             return Err(Error::param("task", "given with --target", "alone"));
         }
@@ -89,6 +112,7 @@ impl Recipe {
             classes: self.task.is_some_and(TargetTask::has_classes),
             time: named(&self.time, |plan| &plan.time),
             folds: plan.as_ref().and_then(|plan| plan.folds.clone()),
+            known,
             ..self.reading.roles()
         };
         let lots = self.lots(&table, plan.as_ref(), &roles)?;
@@ -220,10 +244,16 @@ impl Data {
     }
 }
 
+/// What stands for the group of rows whose group is missing.
+const NO_GROUP: u64 = Categories::MISSING as u64;
+
 /// What the hashed fold of a row of a block is drawn by: its group, or its number in the table.
 pub(super) fn lot_number(groups: Option<&Column>, first: usize, row: usize) -> u64 {
     match groups {
-        Some(Column::Categorical(groups)) => u64::from(groups.codes[row]),
+        // A text has the same number in every block, whatever other texts there are.
+        Some(Column::Categorical(groups)) => {
+            groups.level(row).map_or(NO_GROUP, |text| number_of_text(text.as_bytes()))
+        }
         Some(Column::Numeric(groups)) => groups[row].to_bits(),
         None => (first + row) as u64,
     }

@@ -110,6 +110,15 @@ impl Recipe {
         // Without a plan nothing is explained: the inputs do not matter to it.
         let (plan, folds, combiner) = (None, plan.splits().len(), "simplex".into());
         let failures = Vec::new();
-        Ok(Stacked { ensemble, plan, folds, combiner, failures, notes, of_all: None })
+        Ok(Stacked {
+            ensemble,
+            plan,
+            folds,
+            combiner,
+            failures,
+            notes,
+            of_all: None,
+            sampled: None,
+        })
     }
 }

@@ -8,7 +8,8 @@ use super::model::Anywhere;
 use super::stream::Judged;
 use super::tasks::Doer;
 use super::{
-    CheckPolicy, Data, Effort, Evidence, FitReport, Matrix, Model, Recipe, TargetTask, Truth,
+    CheckPolicy, Data, Effort, Evidence, FitReport, Matrix, Model, Recipe, SampleReport,
+    TargetTask, Truth,
 };
 use crate::catalogue::{Catalogue, Catalogued};
 use crate::combine::Combiner;
@@ -56,6 +57,8 @@ pub(super) struct Stacked<T: Task> {
     pub(super) notes: Vec<String>,
     /// Weights found from more rows than the matrix has, and how they do on these.
     pub(super) of_all: Option<(Solution, Judged)>,
+    /// What comes from a sample of the rows.
+    pub(super) sampled: Option<SampleReport>,
 }
 
 impl Recipe {
@@ -252,7 +255,16 @@ impl Recipe {
         }
         let combiner = specs[0].kind.clone();
         let (plan, failures) = (Some(plan), Vec::new());
-        Ok(Stacked { ensemble, plan, folds, combiner, failures, notes, of_all: None })
+        Ok(Stacked {
+            ensemble,
+            plan,
+            folds,
+            combiner,
+            failures,
+            notes,
+            of_all: None,
+            sampled: None,
+        })
     }
 
     /// The plan asked for, or the usual one; `None` where rows are too few to hold any out.
@@ -345,7 +357,16 @@ impl Recipe {
         let stack = self.limited(stack, sample.rows());
         let (ensemble, failures) = stack.fit_without_folds(sample, &run.stream("stack"))?;
         let (plan, folds, combiner) = (None, 0, String::new());
-        Ok(Stacked { ensemble, plan, folds, combiner, failures, notes, of_all: None })
+        Ok(Stacked {
+            ensemble,
+            plan,
+            folds,
+            combiner,
+            failures,
+            notes,
+            of_all: None,
+            sampled: None,
+        })
     }
 
     /// The combiners named, or the usual ones.

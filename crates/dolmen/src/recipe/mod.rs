@@ -80,7 +80,8 @@ pub use parts::{Parting, Parts, Tested};
 pub use predict::{PredictOptions, Predicted};
 pub use profile::{DensityCurve, Profile, Surface};
 pub use report::{
-    AloneMember, AloneReport, Combined, FitReport, OtherCombination, OtherMember, StackReport,
+    AloneMember, AloneReport, Combined, FitReport, OtherCombination, OtherMember, SampleReport,
+    StackReport,
 };
 pub use routing::Routing;
 pub use score::{ScoreReport, ScoreSums, ScoredMember};

@@ -41,6 +41,7 @@ impl Model {
     /// wanted, and other columns to be carried along, as texts.
     pub fn read_options(&self, with_truth: bool, carried: &[String]) -> ReadOptions {
         let mut options = self.conventions().read_options(self.schema());
+        options.dates.retain(|dates| !carried.contains(&dates.column));
         for name in carried {
             if !options.keep.contains(name) {
                 options.keep.push(name.clone());

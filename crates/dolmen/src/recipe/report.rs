@@ -59,9 +59,25 @@ pub struct StackReport {
     /// Rows of the table, those never held out among them.
     #[serde(default)]
     pub table_rows: usize,
+    /// What comes from a sample of the rows, if the table was read block by block and one did not hold all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<SampleReport>,
     /// What the user should know about how the columns were used and the folds were made.
     #[serde(default)]
     pub data_notes: Vec<String>,
+}
+
+/// Which parts of a report come from a sample of the rows; figures, intervals and the choice among combiners always do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SampleReport {
+    /// Rows of the sample.
+    pub rows: usize,
+    /// Whether the scores and gains do.
+    pub scores: bool,
+    /// Whether the check does.
+    pub check: bool,
+    /// What comes from all rows and what from the sample, in words.
+    pub told: String,
 }
 
 /// How the members were combined.
@@ -248,6 +264,7 @@ impl StackReport {
             kept,
             calibration: ensemble.calibration().cloned(),
             table_rows: rows,
+            sample: stacked.sampled.clone(),
             data_notes: Vec::new(),
         })
     }

@@ -34,6 +34,7 @@ impl Conventions {
             options.stand_ins.insert(dates.column.clone(), derived);
         }
         let form = |numbers: &WrittenNumbers| (numbers.column.clone(), numbers.form.clone());
+        options.dates.clone_from(&self.dates);
         options.written = self.numbers.iter().map(form).collect();
         if !self.missing.is_empty() {
             options.missing.clone_from(&self.missing);

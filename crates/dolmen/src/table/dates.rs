@@ -91,22 +91,8 @@ impl DateColumn {
         texts.iter().filter(|_| are_dates).find(|text| !is_date(text, order))
     }
 
-    /// Adds what a further text tells, beside one of those that were looked at; false if it is no date of the same form.
-    pub(super) fn widen(&mut self, known: &[u8], text: &[u8]) -> bool {
-        let both = moment(known, self.order).zip(moment(text, self.order));
-        let Some((known, new)) = both else { return false };
-        self.first = self.first.min(new.utc.floor() as i64);
-        let varies = |part: &DatePart| self.part(*part, known) != self.part(*part, new);
-        let is_wanted = |part: &DatePart| self.parts.contains(part) || varies(part);
-        self.parts = Self::possible_parts(self.order).filter(is_wanted).collect();
-        if moment(text, DateOrder::DayFirst).is_none() {
-            self.in_doubt = None;
-        }
-        true
-    }
-
     /// The numbers that dates of a form may be turned into.
-    fn possible_parts(order: DateOrder) -> impl Iterator<Item = DatePart> {
+    pub(super) fn possible_parts(order: DateOrder) -> impl Iterator<Item = DatePart> {
         let parts = [DatePart::Year, DatePart::Month, DatePart::Weekday, DatePart::Hour];
         let of_days = order != DateOrder::TimeOfDay;
         let parts = parts.into_iter().filter(move |p| of_days || *p == DatePart::Hour);
@@ -173,10 +159,18 @@ impl DateColumn {
     /// The columns that a column of such dates is turned into; a text that is no such date is an error.
     pub fn columns(&self, column: &Column) -> Result<Vec<(String, Column)>> {
         let moments = self.moments(column)?;
-        let numbers = |part: &DatePart| {
+        Ok(self.names().zip(self.numbers(&moments)).collect())
+    }
+
+    /// The numbers that moments are turned into, part by part.
+    pub(super) fn numbers<'a>(
+        &'a self,
+        moments: &'a [Moment],
+    ) -> impl Iterator<Item = Column> + 'a {
+        let column = |part: &DatePart| {
             Column::Numeric(moments.iter().map(|moment| self.part(*part, *moment)).collect())
         };
-        Ok(self.names().zip(self.parts.iter().map(numbers)).collect())
+        self.parts.iter().map(column)
     }
 
     /// Each row's moment.
@@ -209,7 +203,7 @@ impl DateColumn {
         categories.codes.iter().enumerate().map(of_row).collect()
     }
 
-    fn part(&self, part: DatePart, moment: Moment) -> f64 {
+    pub(super) fn part(&self, part: DatePart, moment: Moment) -> f64 {
         if moment.utc.is_nan() {
             return f64::NAN;
         }

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::read::{mostly_texts, not_utf8};
 use super::{Categories, number};
 use crate::error::{Error, Place, Result};
+use crate::run::mix;
 
 /// The distinct texts of a column, numbered as they were first seen.
 #[derive(Debug, Default)]
@@ -67,6 +68,16 @@ impl Dictionary {
     }
 }
 
+/// A number for a text that does not depend on any others: equal texts, equal numbers; two others share one by accident only
+/// (one pair in 2^64).
+pub(crate) fn number_of_text(text: &[u8]) -> u64 {
+    let (words, rest) = text.as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
+    words.fold(text.len() as u64, |number, word| mix(number ^ word))
+}
+
 /// Rotate, add, multiply, eight bytes at a time. The standard hasher withstands chosen collisions; millions of short texts
 /// need speed more.
 #[derive(Default)]
@@ -109,6 +120,48 @@ impl Categories {
             })
         };
         let codes = texts.into_iter().map(|t| t.map_or(Self::MISSING, &mut code_of)).collect();
+        Self::in_order(levels, codes)
+    }
+
+    /// The same rows with the levels that occur only.
+    #[must_use]
+    pub(crate) fn without_unused(&self) -> Self {
+        let counts = self.counts();
+        let mut codes = vec![Self::MISSING; counts.len()];
+        let mut levels = Vec::new();
+        for (code, level) in self.levels.iter().enumerate().filter(|(code, _)| counts[*code] > 0) {
+            codes[code] = levels.len() as u32;
+            levels.push(level.clone());
+        }
+        let code = |code: &u32| codes.get(*code as usize).copied().unwrap_or(Self::MISSING);
+        Self { codes: self.codes.iter().map(code).collect(), levels: levels.into() }
+    }
+
+    /// Columns one after the other, whose levels may differ: then in one order for all.
+    pub(super) fn stacked(parts: Vec<Self>) -> Self {
+        let first = parts.first().map_or_else(|| [].into(), |part| Arc::clone(&part.levels));
+        let is_like = |part: &Self| Arc::ptr_eq(&part.levels, &first) || part.levels == first;
+        if parts.iter().all(is_like) {
+            let codes = parts.into_iter().flat_map(|part| part.codes).collect();
+            return Self { levels: first, codes };
+        }
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
+        let mut levels = Vec::new();
+        let mut codes = Vec::with_capacity(parts.iter().map(|part| part.codes.len()).sum());
+        for part in &parts {
+            let known: Vec<u32> = part
+                .levels
+                .iter()
+                .map(|level| {
+                    *numbers.entry(level).or_insert_with(|| {
+                        levels.push(level.clone());
+                        levels.len() as u32 - 1
+                    })
+                })
+                .collect();
+            let code = |code: &u32| known.get(*code as usize).copied().unwrap_or(Self::MISSING);
+            codes.extend(part.codes.iter().map(code));
+        }
         Self::in_order(levels, codes)
     }
 

@@ -61,7 +61,7 @@ impl Look {
     }
 
     /// What a column of these different texts in so many cells looks like.
-    pub(super) fn of_texts(name: &str, levels: &[String], present: usize) -> Self {
+    pub(crate) fn of_texts(name: &str, levels: &[String], present: usize) -> Self {
         if is_unnamed(name) {
             return Self::Unnamed;
         }
@@ -193,12 +193,13 @@ pub fn is_unnamed(name: &str) -> bool {
     name.strip_prefix("Unnamed: ").or(index).is_some_and(is_numbered)
 }
 
-fn text_look(levels: &[String], present: usize) -> Look {
+pub(super) fn text_look(levels: &[String], present: usize) -> Look {
     let distinct = levels.len() as f64;
     if present < FEWEST_IDENTIFIERS {
         return Look::Input;
     }
-    if are_long(levels) && distinct >= MANY * present as f64 {
+    let bytes = levels.iter().map(String::len).sum();
+    if are_long(bytes, levels.len()) && distinct >= MANY * present as f64 {
         return Look::Text;
     }
     if distinct >= MANY * present as f64
@@ -209,10 +210,9 @@ fn text_look(levels: &[String], present: usize) -> Look {
     if distinct >= NEARLY_ALL * present as f64 { Look::Identifier } else { Look::Input }
 }
 
-/// Whether texts are long, on average.
-pub(super) fn are_long(levels: &[String]) -> bool {
-    let characters: usize = levels.iter().map(String::len).sum();
-    characters >= LONG * levels.len()
+/// Whether so many texts of so many bytes are long, on average.
+pub(super) fn are_long(bytes: usize, texts: usize) -> bool {
+    bytes >= LONG * texts
 }
 
 /// A text of a column whose texts are numbers with one and the same word behind nearly all of them.

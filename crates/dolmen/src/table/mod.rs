@@ -16,6 +16,7 @@ mod json;
 mod levels;
 mod look;
 mod missing;
+mod moments;
 mod number;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -33,7 +34,7 @@ mod values;
 mod write;
 mod written;
 
-pub use blocks::{BLOCK, Blocks, ColumnSummary, ROWS};
+pub use blocks::{BLOCK, Blocks, ColumnSummary, ROWS, Sparing};
 pub use conventions::Conventions;
 pub use csv::write_csv;
 pub use date_text::DateOrder;
@@ -41,11 +42,12 @@ pub use dates::{DateColumn, DatePart};
 pub use encode::{Encoder, EncoderSpec};
 pub use features::{Features, Rows, View};
 pub use json::write_json;
+pub(crate) use levels::number_of_text;
 pub use look::{Look, is_unnamed, possible_classes};
 pub(crate) use parquet::parquet_size;
 pub use parquet::{read_parquet, read_parquet_metadata, write_parquet};
 pub use read::{ColumnKind, ReadOptions, column_names, read, read_text};
-pub use roles::{Assigned, Roles, check_finite, groups_of, times_of};
+pub use roles::{Assigned, Known, Roles, check_finite, groups_of, times_of};
 pub use schema::{Field, Kind, Schema};
 pub use truths::place_of;
 pub use unseen::{Unseen, UnseenSoFar};
@@ -287,25 +289,44 @@ impl Table {
         Self { names, columns, rows: rows.len(), written, notes: self.notes.clone() }
     }
 
-    /// Blocks of one table, one after the other: their columns and levels are the same.
+    /// Leaves levels that do not occur out of these columns.
+    pub(crate) fn drop_unused_levels(&mut self, names: &[String]) {
+        for (name, column) in self.names.iter().zip(&mut self.columns) {
+            if let Column::Categorical(texts) = column
+                && names.contains(name)
+            {
+                *texts = texts.without_unused();
+            }
+        }
+    }
+
+    /// Blocks of one table, one after the other: their columns are the same, their levels need not be.
     pub(crate) fn stacked(blocks: Vec<Self>) -> Result<Self> {
         let mut blocks = blocks.into_iter();
         let Some(mut all) = blocks.next() else {
             return Err(Error::data(Place::default(), "there are no rows"));
         };
+        let mut texts: Vec<Vec<Categories>> = all.columns.iter().map(|_| Vec::new()).collect();
         for block in blocks {
             all.rows += block.rows;
-            for (column, more) in all.columns.iter_mut().zip(block.columns) {
+            for (j, (column, more)) in all.columns.iter_mut().zip(block.columns).enumerate() {
                 match (column, more) {
                     (Column::Numeric(values), Column::Numeric(more)) => values.extend(more),
-                    (Column::Categorical(own), Column::Categorical(more)) => {
-                        own.codes.extend(more.codes);
-                    }
+                    (Column::Categorical(_), Column::Categorical(more)) => texts[j].push(more),
                     _ => {
                         let problem = "a column holds numbers in one block and texts in another";
                         return Err(Error::data(Place::default(), problem));
                     }
                 }
+            }
+        }
+        for (column, more) in all.columns.iter_mut().zip(texts) {
+            if let Column::Categorical(own) = column {
+                let first = Categories {
+                    levels: Arc::clone(&own.levels),
+                    codes: mem::take(&mut own.codes),
+                };
+                *own = Categories::stacked(std::iter::once(first).chain(more).collect());
             }
         }
         Ok(all)

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::missing::Missing;
+use super::moments::Timed;
 use super::pieces::{Decision, Parsed, Reading};
 use super::{ReadOptions, Table};
 use crate::error::{Error, Result};
@@ -40,6 +41,7 @@ pub(super) struct Description {
     pub(super) names: Vec<String>,
     pub(super) notes: Vec<String>,
     pub(super) decisions: Vec<Decision>,
+    pub(super) timed: Vec<Option<Timed>>,
 }
 
 impl Description {

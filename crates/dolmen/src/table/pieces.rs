@@ -1,6 +1,7 @@
 //! Some rows of a file as its reader has them: one piece for each column, before it is known what the column holds.
 
 use super::levels::Dictionary;
+use super::moments::{Moments, Timed};
 use super::read::Wanted;
 
 /// How the cells of a column are read in some rows.
@@ -12,6 +13,8 @@ pub(super) enum Reading {
     Numbers,
     /// As texts.
     Texts,
+    /// As moments, where the type of the column says what they are.
+    Moments(Timed),
 }
 
 /// What becomes of a column.
@@ -47,6 +50,7 @@ pub(super) enum Piece {
     Skipped,
     Numbers(Numbers),
     Texts(Texts),
+    Moments(Moments),
 }
 
 /// Cells read as numbers.
@@ -84,6 +88,9 @@ impl Piece {
             }
             Reading::Texts => {
                 Self::Texts(Texts { codes: Vec::with_capacity(rows), ..Texts::default() })
+            }
+            Reading::Moments(timed) => {
+                Self::Moments(Moments { seconds: Vec::with_capacity(rows), timed })
             }
         }
     }

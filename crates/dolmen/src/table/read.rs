@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::csv::{self, Delimiters, Input, Source};
 use super::unpack::{Packing, Unpacked};
-use super::{Kind, NumberForm, Schema, Table, no_such_column, parquet};
+use super::{DateColumn, Kind, NumberForm, Schema, Table, no_such_column, parquet};
 use crate::error::{Error, Place, Result};
 use crate::run::Run;
 
@@ -38,6 +38,8 @@ pub struct ReadOptions {
     pub stand_ins: BTreeMap<String, Vec<String>>,
     /// Columns whose numbers are known to be written in some other way than plainly. They need not be in the file.
     pub written: BTreeMap<String, NumberForm>,
+    /// Columns of dates that may come as the numbers they are turned into, where a table is read block by block.
+    pub dates: Vec<DateColumn>,
 }
 
 /// What a column is declared to be.
@@ -91,6 +93,7 @@ impl Default for ReadOptions {
             drop: Vec::new(),
             stand_ins: BTreeMap::new(),
             written: BTreeMap::new(),
+            dates: Vec::new(),
         }
     }
 }

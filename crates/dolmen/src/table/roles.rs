@@ -32,6 +32,28 @@ pub struct Roles {
     pub keep_all: bool,
     /// Whether the target holds classes, whatever it looks like.
     pub classes: bool,
+    /// What is known of columns that the table shows not as they are, or not whole.
+    pub known: Known,
+}
+
+/// What whoever has read a table knows of columns that it shows not as they are, or of whose rows it has a part.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Dates that have become numbers: the columns of their parts stand in the place of theirs.
+    pub dates: Vec<DateColumn>,
+    /// What columns look like of whose texts the table has a part.
+    pub looks: Vec<(String, Look)>,
+}
+
+impl Known {
+    /// The dates of which a column is a part.
+    fn dates_of(&self, name: &str) -> Option<&DateColumn> {
+        self.dates.iter().find(|dates| dates.names().any(|part| part == name))
+    }
+
+    fn look(&self, name: &str) -> Option<&Look> {
+        self.looks.iter().find(|(known, _)| known == name).map(|(_, look)| look)
+    }
 }
 
 /// A table taken apart. All parts have the same rows: those with a target.
@@ -139,10 +161,10 @@ impl Roles {
     /// The columns to learn from, dates as numbers.
     fn inputs(&self, table: Table, notes: &mut Vec<String>) -> Result<(Table, Vec<DateColumn>)> {
         let look = |name: &str, column: &Column| {
-            if self.declared.iter().any(|n| n == name) {
+            if self.declared.iter().any(|n| n == name) || self.known.dates_of(name).is_some() {
                 Look::Input
             } else {
-                Look::of(name, column)
+                self.known.look(name).cloned().unwrap_or_else(|| Look::of(name, column))
             }
         };
         let looks: Vec<(String, Look)> =
@@ -162,14 +184,24 @@ impl Roles {
                 |(name, look): &&(String, Look)| is_numeric(name) && *look == Look::Identifier;
             looks.iter().filter(keep).for_each(|(name, _)| _ = left_out.remove(name));
         }
-        let mut dates = Vec::new();
+        let mut dates: Vec<DateColumn> = Vec::new();
+        let mut parts_left_out = Vec::new();
         for (name, look) in &looks {
-            if let Look::Dates(found) = look {
+            let found = match look {
+                Look::Dates(found) => Some(found),
+                _ => self.known.dates_of(name),
+            };
+            if let Some(found) = found {
+                if dates.iter().any(|known| known.column == found.column) {
+                    continue;
+                }
                 let mut found = found.clone();
                 if self.target.is_none() {
                     // Year, month and time since the first are one thing said thrice: no density has room for that.
                     let only = if found.is_time_of_day() { DatePart::Hour } else { DatePart::Days };
+                    parts_left_out.extend(found.names());
                     found.parts.retain(|part| *part == only);
+                    parts_left_out.retain(|name| !found.names().any(|kept| kept == *name));
                 }
                 notes.push(date_note(&found));
                 dates.push(found);
@@ -180,7 +212,10 @@ impl Roles {
                 ));
             }
         }
-        let kept = table.into_columns().filter(|(name, _)| !left_out.contains(name));
+        let is_part =
+            |name: &String| self.known.dates_of(name).is_some() && parts_left_out.contains(name);
+        let kept =
+            table.into_columns().filter(|(name, _)| !left_out.contains(name) && !is_part(name));
         let kept = kept.map(|(name, column)| (name, column.with_plain_truths())).collect();
         Ok((turn_into_numbers(Table::new(kept)?, &dates)?, dates))
     }

@@ -265,7 +265,8 @@ fn several_csv_files_are_one_table() {
     fs::write(name("b.csv"), "x,c\n3,w\n").unwrap();
     fs::write(name("c.csv"), "x,c\n4,u\nfive,u\n").unwrap();
     let pattern = name("[ab].csv");
-    assert!(Blocks::open(&pattern, &ReadOptions::default(), 2, &run()).is_err());
+    let two = Blocks::open(&pattern, &ReadOptions::default(), 2, &run()).unwrap();
+    assert_eq!((two.rows(), two.paths().count()), (Some(3), 2));
     fs::write(name("whole"), "x,c\n1,u\n2,v\n3,w\n4,u\nfive,u\n").unwrap();
     let blocks = Blocks::open(&name("*.csv"), &ReadOptions::default(), 2, &run()).unwrap();
     let whole = read(&name("whole"), &ReadOptions::default(), &run());
@@ -436,6 +437,9 @@ mod parquet_files {
             write_rows(&folder.path().join(format!("part-{k}.parquet")), from..to, 64);
         }
         fs::write(folder.path().join("_SUCCESS"), "").unwrap();
+        let brackets = folder.path().join("part-[0-3].parquet");
+        let some = Blocks::open(&brackets, &ReadOptions::default(), 128, &run()).unwrap();
+        assert_eq!((some.rows(), some.passed_over()), (Some(777), None));
         let expected = shown(&read(&whole, &ReadOptions::default(), &run()));
         let pattern = folder.path().join("part-?.parquet");
         for path in [folder.path(), &pattern] {
@@ -446,6 +450,29 @@ mod parquet_files {
             let body = shown(&Ok(found));
             assert_eq!(head + body.split_once('\n').unwrap().1, expected);
         }
+    }
+
+    /// Somebody may take them for a part of the table.
+    #[test]
+    fn what_is_passed_over_in_a_folder_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        write_rows(&folder.path().join("a.parquet"), 0..10, 64);
+        let note = || {
+            let blocks = Blocks::open(folder.path(), &ReadOptions::default(), 8, &run()).unwrap();
+            assert_eq!(
+                blocks.passed_over(),
+                blocks.notes().last().map(String::as_str).filter(|n| n.contains("passed"))
+            );
+            blocks.passed_over().map(|note| note.split_once("; ").unwrap().1.to_string())
+        };
+        fs::write(folder.path().join("_metadata"), "").unwrap();
+        fs::write(folder.path().join(".hidden"), "").unwrap();
+        assert_eq!(note(), None);
+        fs::write(folder.path().join("b.csv"), "x\n1\n").unwrap();
+        assert_eq!(note().unwrap(), "1 other file is passed over (b.csv)");
+        fs::create_dir(folder.path().join("year=2")).unwrap();
+        fs::create_dir(folder.path().join("year=3")).unwrap();
+        assert_eq!(note().unwrap(), "1 other file and 2 folders are passed over (such as b.csv)");
     }
 
     #[test]

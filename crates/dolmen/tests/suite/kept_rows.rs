@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use dolmen::catalogue::Catalogue;
 use dolmen::recipe::Recipe;
 use dolmen::recipe::stream::{Block, Cut, Elsewhere, KeptRows, Source, work_on};
-use dolmen::table::{Categories, Column, Table};
+use dolmen::table::{Categories, Column, Known, Table};
 use dolmen::{Result, Run};
 
 use crate::passes::table;
@@ -82,7 +82,10 @@ fn kept_rows_give_the_bytes_of_tables() {
                 (0..worker.blocks.len()).try_for_each(|b| take(&worker.work(work, b, &run)?))
             };
             let (rows, columns) = (table.rows(), table.names().len());
-            assert!(bytes_of(&recipe, &Elsewhere { rows, columns, ask: &ask }) == expected);
+            assert!(
+                bytes_of(&recipe, &Elsewhere { rows, columns, known: Known::default(), ask: &ask })
+                    == expected
+            );
             let read = *worker.read.lock().unwrap();
             read / worker.blocks.len()
         });

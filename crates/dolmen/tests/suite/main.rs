@@ -33,6 +33,8 @@ mod passes;
 mod plan;
 mod plan_time;
 mod simplex;
+#[cfg(feature = "parquet")]
+mod sparing;
 mod stack;
 mod store;
 mod stream;

@@ -14,7 +14,7 @@ use crate::learner::{Fitted, Sample};
 use crate::oos::OutOfSample;
 use crate::plan::Plan;
 use crate::recipe::fit::Stacked;
-use crate::recipe::{CheckPolicy, Recipe};
+use crate::recipe::{CheckPolicy, Recipe, SampleReport};
 use crate::run::Run;
 use crate::solver::Solution;
 
@@ -121,6 +121,7 @@ impl Recipe {
         let matrix = OutOfSample::from_columns(predicted.of_sample.clone(), target, weights)?;
         let ensemble =
             stack.combine_fitted(&sample, &plan, matrix, models, &all, &run.stream("stack"))?;
+        let mut sampled = None;
         if !is_whole {
             let told = Told {
                 is_refined: all.is_refined.get(),
@@ -131,11 +132,15 @@ impl Recipe {
                 has_intervals: ensemble.interval_report().is_some(),
                 is_calibrated: self.calibration.is_some(),
             };
-            notes.push(told.note(sample.rows()));
+            let words = told.note(sample.rows());
+            notes.push(words.clone());
+            let check = told.is_checked && !told.is_compared;
+            let (rows, scores) = (sample.rows(), !told.is_judged);
+            sampled = Some(SampleReport { rows, scores, check, told: words });
         }
         let (plan, combiner) = (Some(plan), specs[0].kind.clone());
         let (failures, of_all) = (Vec::new(), all.found.into_inner());
-        Ok(Stacked { ensemble, plan, folds, combiner, failures, notes, of_all })
+        Ok(Stacked { ensemble, plan, folds, combiner, failures, notes, of_all, sampled })
     }
 }
 

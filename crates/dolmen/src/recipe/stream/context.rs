@@ -22,6 +22,8 @@ pub(super) struct Context {
     target: Option<String>,
     weights: Option<String>,
     groups: Option<String>,
+    /// Whether the levels of the groups are those of their block.
+    groups_differ: bool,
     schema: Arc<Schema>,
     conventions: Conventions,
     classes: Vec<String>,
@@ -53,6 +55,7 @@ impl Context {
             target: recipe.target.clone(),
             weights: recipe.weights.clone(),
             groups: recipe.groups.clone(),
+            groups_differ: look.groups_differ,
             schema: Arc::clone(look.data.schema()),
             conventions: look.data.conventions.clone(),
             classes,
@@ -81,8 +84,14 @@ impl Context {
         let groups = self.groups.as_ref().map(|name| table.take(name)).transpose()?;
         let lots: Vec<u64> = (0..count).map(|i| lot_number(groups.as_ref(), first, i)).collect();
         let folds = lots.iter().map(|lot| self.lot.fold(*lot)).collect();
-        let groups =
-            groups.map(|groups| ((0..count).map(|i| group_number(&groups, i)).collect(), lots));
+        let groups = groups.map(|groups| {
+            let number = |i: usize| match &groups {
+                Column::Categorical(known) if !self.groups_differ => known.codes[i],
+                // Two groups may share one by accident (one pair in 2^32): they then stay together, too.
+                _ => (mix(lots[i]) >> 32) as u32,
+            };
+            ((0..count).map(number).collect(), lots)
+        });
         let target = self.target.as_ref().map(|name| table.take(name)).transpose()?;
         let is_present = |i: &usize| target.as_ref().is_none_or(|column| !column.is_missing(*i));
         let present: Vec<usize> = (0..count).filter(is_present).collect();
@@ -104,15 +113,6 @@ impl Context {
     }
 }
 
-/// A number for the group of a row, the same in every block. Two groups of numbers may share one by accident (one pair in 2^32): they
-/// then stay together, too.
-fn group_number(groups: &Column, row: usize) -> u32 {
-    match groups {
-        Column::Categorical(groups) => groups.codes[row],
-        Column::Numeric(groups) => (mix(groups[row].to_bits()) >> 32) as u32,
-    }
-}
-
 /// The column with something in the place of missing values, which nobody looks at.
 fn filled(column: Column) -> Column {
     match column {
@@ -125,6 +125,16 @@ fn filled(column: Column) -> Column {
             codes.filter(|code| **code == Categories::MISSING).for_each(|code| *code = 0);
             Column::Categorical(categories)
         }
+    }
+}
+
+impl Context {
+    /// The columns of a table that are needed for its rows.
+    pub(super) fn columns(&self) -> Vec<String> {
+        let keys = [&self.target, &self.weights, &self.groups].into_iter().flatten().cloned();
+        let inputs = self.schema.fields().iter().map(|field| field.name.clone());
+        let dates = self.conventions.dates.iter().map(|dates| dates.column.clone());
+        keys.chain(inputs).chain(dates).collect()
     }
 }
 

@@ -71,7 +71,7 @@ impl Size {
     /// That of blocks, as far as is known.
     pub(super) fn of(blocks: &Blocks) -> Self {
         let rows = blocks.rows().unwrap_or_default();
-        let bytes = memory::size(&[rows, blocks.names().len(), size_of::<f64>()]);
+        let bytes = memory::size(&[rows, blocks.columns(), size_of::<f64>()]);
         Self { bytes, rows: rows as u64 }
     }
 
@@ -115,7 +115,7 @@ pub(in crate::recipe) const AT_ONCE: usize = 3;
 /// Refuses a memory that cannot hold the blocks that are read, or less than the work with them takes; says how much is enough for both.
 pub(super) fn check_least(blocks: &Blocks, path: &Path, available: u64, least: u64) -> Result<()> {
     let rows = blocks.rows().map_or(BLOCK, |rows| rows.min(BLOCK));
-    let needed = memory::size(&[rows, blocks.names().len(), size_of::<f64>(), AT_ONCE]);
+    let needed = memory::size(&[rows, blocks.columns(), size_of::<f64>(), AT_ONCE]);
     check_memory(format!("reading {} block by block", path.display()), needed.max(least), available)
 }
 
@@ -148,13 +148,14 @@ impl Recipe {
         if is_one && self.takes_whole(&Size::estimate(path)?) <= memory {
             return Ok(Opened::Whole(Box::new(self.read_data(path, run)?)));
         }
-        let blocks = Blocks::open(path, &self.read_options()?, BLOCK, run)?;
+        let sparing = self.sparing(memory)?;
+        let blocks = Blocks::open_sparing(path, &self.read_options()?, BLOCK, &sparing, run)?;
         if !is_one && self.takes_whole(&Size::of(&blocks)) <= memory {
-            let data = self.data(whole(&blocks, run)?);
+            let data = self.data_known(whole(&blocks, run)?, blocks.known());
             let data = data.map_err(|error| blocks.locate(error, 0))?;
             return Ok(Opened::Whole(Box::new(data)));
         }
-        check_least(&blocks, path, memory, least_for_sample(blocks.names().len()))?;
+        check_least(&blocks, path, memory, least_for_sample(blocks.columns()))?;
         Ok(Opened::Blocks(Box::new(blocks)))
     }
 
@@ -269,6 +270,9 @@ impl Recipe {
             return Err(lot.too_few("all rows fall into one fold"));
         }
         let context = &Context::new(self, look, target.classes().to_vec(), lot);
+        // Columns that are left out are not read again.
+        let narrowed = source.narrowed(&context.columns());
+        let source = narrowed.as_deref().unwrap_or(source);
         let lockstep = Lockstep {
             source,
             context,
@@ -293,7 +297,16 @@ impl Recipe {
         let stacked = if folds == 0 {
             let ensemble = Ensemble::with_equal_weights(models)?;
             let (plan, combiner, failures) = (None, String::new(), Vec::new());
-            Stacked { ensemble, plan, folds, combiner, failures, notes, of_all: None }
+            Stacked {
+                ensemble,
+                plan,
+                folds,
+                combiner,
+                failures,
+                notes,
+                of_all: None,
+                sampled: None,
+            }
         } else {
             let predictors = Predictors { source, context, learners: &fits.learners, target, run };
             let of_sample =

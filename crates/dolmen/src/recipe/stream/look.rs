@@ -17,6 +17,8 @@ use crate::table::{Column, Table};
 pub(super) struct Look {
     /// The sample, taken apart: it says what the columns are.
     pub(super) data: Data,
+    /// Whether the levels of the groups differ from block to block.
+    pub(super) groups_differ: bool,
     /// What the folds of its rows are drawn by: their groups, or their own numbers.
     pub(super) lots: Vec<u64>,
     /// Which rows are in it.
@@ -38,6 +40,8 @@ pub(super) struct LookWork {
     sampled: Threshold,
     /// About how many rows the sample is to have.
     most: usize,
+    /// Columns of texts whose levels differ from block to block.
+    texts: Vec<String>,
 }
 
 /// What it finds.
@@ -72,7 +76,10 @@ impl Look {
         let sampled = Threshold::of(source.rows(), most, run.stream("sample").key());
         let (target, weights, groups) =
             (recipe.target.clone(), recipe.weights.clone(), recipe.groups.clone());
-        let work = LookWork { target, weights, groups, sampled, most };
+        let known = source.known();
+        let texts: Vec<String> = known.looks.iter().map(|(name, _)| name.clone()).collect();
+        let groups_differ = groups.as_ref().is_some_and(|name| texts.contains(name));
+        let work = LookWork { target, weights, groups, sampled, most, texts };
         let (mut gathered, mut rarest) = (Gathered::default(), None);
         let (mut rows, mut weight, mut weighty) = (0, 0.0, 0);
         let mut range = NO_RANGE;
@@ -96,8 +103,9 @@ impl Look {
         };
         let (table, lots, places) = gathered.chosen(&work, &rarest)?;
         let factors = work.factors(&table, &rarest)?;
-        let mut data =
-            recipe.data(table).map_err(|error| error.in_rows(&|row| places.get(row).copied()))?;
+        let mut data = recipe
+            .data_known(table, known)
+            .map_err(|error| error.in_rows(&|row| places.get(row).copied()))?;
         if let Some((factors, note)) = factors {
             let own = data.weights.as_ref().map(Weights::values);
             let weight = |(i, factor): (usize, &f64)| factor * own.map_or(1.0, |own| own[i]);
@@ -111,7 +119,15 @@ impl Look {
             data.notes.push(format!("{without} of {all} rows have no '{name}' and are left out"));
         }
         let sampled = rarest.sampled();
-        Ok(Self { data, lots, sampled, rows, weight_scale: weighty as f64 / weight, range })
+        Ok(Self {
+            data,
+            groups_differ,
+            lots,
+            sampled,
+            rows,
+            weight_scale: weighty as f64 / weight,
+            range,
+        })
     }
 }
 
@@ -251,7 +267,8 @@ impl Work for LookWork {
         }
         let lots = chosen.iter().map(|&i| lot_number(groups, first, i)).collect();
         let places = chosen.iter().map(|i| first + i).collect();
-        let sample = table.select(&chosen);
+        let mut sample = table.select(&chosen);
+        sample.drop_unused_levels(&self.texts);
         let rows = present.len();
         Ok(Box::new(Found { sample, lots, places, left, rows, weight, weighty, range }))
     }

@@ -4,7 +4,7 @@ use super::block::Block;
 use super::work::{Outcome, Work};
 use crate::error::{Error, Result};
 use crate::run::Run;
-use crate::table::{Blocks, Table};
+use crate::table::{Blocks, Known, Table};
 
 /// A table in blocks. Whoever has them does the same work with each, as often as there is work, and hands over the outcomes in
 /// the order of the blocks. Columns and the levels of categories are the same in all blocks.
@@ -14,6 +14,16 @@ pub trait Source: Sync {
 
     /// Columns of a block.
     fn columns(&self) -> usize;
+
+    /// What is known of columns that a block shows not as they are, or not whole.
+    fn known(&self) -> Known {
+        Known::default()
+    }
+
+    /// The same rows with these columns only, where reading fewer takes less.
+    fn narrowed(&self, _columns: &[String]) -> Option<Box<dyn Source + '_>> {
+        None
+    }
 
     /// Does some work with every block.
     fn work(
@@ -68,7 +78,15 @@ impl Source for Blocks {
     }
 
     fn columns(&self) -> usize {
-        self.names().len()
+        Self::columns(self)
+    }
+
+    fn known(&self) -> Known {
+        Self::known(self)
+    }
+
+    fn narrowed(&self, columns: &[String]) -> Option<Box<dyn Source + '_>> {
+        Some(Box::new(self.only(columns)))
     }
 
     fn work(
@@ -99,6 +117,8 @@ pub struct Elsewhere<'a> {
     pub rows: usize,
     /// Columns of a block.
     pub columns: usize,
+    /// What is known of those that a block shows not as they are, or not whole.
+    pub known: Known,
     /// Who is asked.
     pub ask: &'a Ask<'a>,
 }
@@ -110,6 +130,10 @@ impl Source for Elsewhere<'_> {
 
     fn columns(&self) -> usize {
         self.columns
+    }
+
+    fn known(&self) -> Known {
+        self.known.clone()
     }
 
     fn work(

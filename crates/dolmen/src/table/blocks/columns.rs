@@ -4,10 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::{Error, Place, Result};
+use crate::table::date_text::{Moment, moment};
+use crate::table::dates::DateColumn;
 use crate::table::levels::{Dictionary, Seen};
 use crate::table::missing::Missing;
+use crate::table::moments::{Moments, Timed};
 use crate::table::pieces::{Parsed, Piece, Reading, Texts};
-use crate::table::read::{Wanted, not_a_number, not_utf8};
+use crate::table::read::{Wanted, not_a_date, not_a_number, not_utf8};
 use crate::table::written::NumberTexts;
 use crate::table::{Categories, Column};
 
@@ -24,6 +27,8 @@ pub(super) enum Cells {
     Levels(Arc<Levels>),
     /// As categories with the levels of the block.
     Texts,
+    /// As dates that become numbers, of a column whose type may say what it holds.
+    Dates(DateColumn, Option<Timed>),
 }
 
 /// Levels that are known, and the codes of their texts.
@@ -64,7 +69,19 @@ impl Cells {
         match self {
             Self::Ignored => Reading::Skip,
             Self::Numbers => Reading::Numbers,
-            Self::Written(_) | Self::Levels(_) | Self::Texts => Reading::Texts,
+            Self::Dates(_, Some(timed)) => Reading::Moments(*timed),
+            Self::Written(_) | Self::Levels(_) | Self::Texts | Self::Dates(_, None) => {
+                Reading::Texts
+            }
+        }
+    }
+
+    /// The names of the columns that a column of this name becomes.
+    pub(super) fn names(&self, name: &str) -> Vec<String> {
+        match self {
+            Self::Ignored => Vec::new(),
+            Self::Dates(dates, _) => dates.names().collect(),
+            _ => vec![name.to_string()],
         }
     }
 
@@ -95,9 +112,40 @@ impl Cells {
                 Ok(Cut::Codes(texts.codes))
             }
             (Self::Texts, Piece::Texts(texts)) => Ok(Cut::Texts(texts)),
+            (Self::Dates(dates, _), Piece::Texts(texts)) => {
+                Ok(Cut::Moments(moments_of_texts(dates, &texts)?))
+            }
+            (Self::Dates(dates, _), Piece::Moments(moments)) => {
+                Ok(Cut::Moments(moments_of(dates, &moments)?))
+            }
             _ => Ok(Cut::Nothing),
         }
     }
+}
+
+/// The moment of each row, from its text.
+fn moments_of_texts(dates: &DateColumn, texts: &Texts) -> Result<Vec<Moment>> {
+    let of_text = |(text, seen): (&[u8], Seen)| {
+        let found = moment(text, dates.order);
+        found.ok_or_else(|| not_a_date(seen.first_row, &dates.column, text))
+    };
+    let known = texts.dictionary.levels().map(of_text).collect::<Result<Vec<Moment>>>()?;
+    let of_code = |code: &u32| known.get(*code as usize).copied().unwrap_or(Moment::NONE);
+    Ok(texts.codes.iter().map(of_code).collect())
+}
+
+/// The moment of each row of a typed column.
+fn moments_of(dates: &DateColumn, moments: &Moments) -> Result<Vec<Moment>> {
+    let of_row = |(row, &seconds): (usize, &f64)| {
+        if seconds.is_nan() {
+            return Ok(Moment::NONE);
+        }
+        let found = moments.timed.moment(seconds);
+        found
+            .filter(|_| moments.timed.order() == dates.order)
+            .ok_or_else(|| not_a_date(row, &dates.column, moments.timed.text(seconds).as_bytes()))
+    };
+    moments.seconds.iter().enumerate().map(of_row).collect()
 }
 
 /// Why a piece cannot be understood as was decided.
@@ -122,6 +170,7 @@ enum Cut {
     Numbers(Vec<f64>),
     Codes(Vec<u32>),
     Texts(Texts),
+    Moments(Vec<Moment>),
 }
 
 /// Some rows, understood.
@@ -171,6 +220,7 @@ enum Filled {
     Numbers(Vec<f64>),
     Codes(Vec<u32>),
     Texts { dictionary: Dictionary, codes: Vec<u32> },
+    Moments(Vec<Moment>),
 }
 
 impl Filling {
@@ -180,6 +230,7 @@ impl Filling {
             Cells::Ignored => Filled::Nothing,
             Cells::Numbers | Cells::Written(_) => Filled::Numbers(Vec::new()),
             Cells::Levels(_) => Filled::Codes(Vec::new()),
+            Cells::Dates(..) => Filled::Moments(Vec::new()),
             Cells::Texts => Filled::Texts { dictionary: Dictionary::default(), codes: Vec::new() },
         };
         Self { rows: 0, room, columns: cells.iter().map(empty).collect() }
@@ -213,6 +264,10 @@ impl Filling {
                     all.reserve_exact(self.room - self.rows);
                     all.extend_from_slice(&some[range.clone()]);
                 }
+                (Filled::Moments(all), Cut::Moments(some)) => {
+                    all.reserve_exact(self.room - self.rows);
+                    all.extend_from_slice(&some[range.clone()]);
+                }
                 (Filled::Texts { dictionary, codes }, Cut::Texts(some)) => {
                     recode(dictionary, codes, some, range.clone());
                 }
@@ -235,6 +290,10 @@ impl Filling {
                 }
                 (Filled::Texts { dictionary, codes }, _) => {
                     Column::Categorical(dictionary.categories(name, codes)?)
+                }
+                (Filled::Moments(moments), Cells::Dates(dates, _)) => {
+                    columns.extend(dates.numbers(&moments));
+                    continue;
                 }
                 _ => continue,
             });

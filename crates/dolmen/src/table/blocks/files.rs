@@ -112,11 +112,24 @@ pub(super) fn locate(files: &[InputFile], path: &Path, mut error: Error) -> Erro
     error.in_file(found)
 }
 
-/// The files of a name, in the order of their names.
-pub(super) fn list(path: &Path) -> Result<Vec<InputFile>> {
-    let is_pattern = path.as_os_str().as_encoded_bytes().iter().any(|b| matches!(b, b'*' | b'?'));
+/// The files of a name.
+#[derive(Debug)]
+pub(super) struct Listed {
+    /// In the order of their names.
+    pub(super) files: Vec<InputFile>,
+    /// What the user should know of what else is there.
+    pub(super) passed_over: Option<String>,
+}
+
+/// The files of a name.
+pub(super) fn list(path: &Path) -> Result<Listed> {
+    let is_pattern =
+        path.as_os_str().as_encoded_bytes().iter().any(|b| matches!(b, b'*' | b'?' | b'['));
+    let mut passed_over = None;
     let found = if path.is_dir() {
-        in_folder(path)?
+        let (found, others) = in_folder(path)?;
+        passed_over = passed_over_note(path, &others);
+        found
     } else if is_pattern && !path.exists() {
         let found = fitting(path)?;
         if found.is_empty() {
@@ -131,14 +144,43 @@ pub(super) fn list(path: &Path) -> Result<Vec<InputFile>> {
     } else {
         vec![path.to_path_buf()]
     };
-    found.into_iter().map(InputFile::new).collect()
+    let files = found.into_iter().map(InputFile::new).collect::<Result<_>>()?;
+    Ok(Listed { files, passed_over })
 }
 
-/// The Parquet files in a folder.
-fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
+/// What to say of other things beside the Parquet files of a folder: somebody may take their rows for a part of the table.
+fn passed_over_note(folder: &Path, others: &[PathBuf]) -> Option<String> {
+    let (folders, files): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        others.iter().partition(|path| path.is_dir());
+    let (first, count) = (others.first()?, others.len());
+    let counted = |count: usize, noun: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {noun}")),
+        count => Some(format!("{count} {noun}s")),
+    };
+    let what: Vec<String> = [counted(files.len(), "other file"), counted(folders.len(), "folder")]
+        .into_iter()
+        .flatten()
+        .collect();
+    let example = first.file_name().unwrap_or_default().to_string_lossy();
+    let (are, such) = if count == 1 { ("is", "") } else { ("are", "such as ") };
+    Some(format!(
+        "{}: the table is its Parquet files; {} {are} passed over ({such}{example})",
+        folder.display(),
+        what.join(" and ")
+    ))
+}
+
+/// The Parquet files in a folder, and what else is there but for what programs write beside tables (`_SUCCESS`, `_metadata`).
+fn in_folder(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let names = entries(folder)?;
     let has_folders = names.iter().any(|path| path.is_dir());
-    let found: Vec<PathBuf> = names.into_iter().filter(|path| is_parquet(path)).collect();
+    let (found, mut others): (Vec<PathBuf>, Vec<PathBuf>) =
+        names.into_iter().partition(|path| is_parquet(path));
+    others.retain(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        !name.starts_with('_')
+    });
     refuse_folders(&found)?;
     if found.is_empty() {
         let place = Place { file: Some(folder.into()), ..Place::default() };
@@ -147,7 +189,7 @@ fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
             format!("name other files by a pattern, such as '{}/{pattern}'", folder.display()),
         ));
     }
-    Ok(found)
+    Ok((found, others))
 }
 
 /// Refuses folders that are named like Parquet files, as some programs write tables: passed over, their rows would be missing. A link that
@@ -177,7 +219,8 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The files whose names fit a pattern, in which `*` stands for any characters and `?` for one, in names of folders too.
+/// The files whose names fit a pattern, in which `*` stands for any characters, `?` for one, and `[a-f]` for one of these, in names of
+/// folders too. Brackets of a name that is there are its own.
 fn fitting(pattern: &Path) -> Result<Vec<PathBuf>> {
     let mut found = vec![PathBuf::new()];
     for component in pattern.components() {
@@ -186,7 +229,8 @@ fn fitting(pattern: &Path) -> Result<Vec<PathBuf>> {
             continue;
         };
         let wanted = part.to_string_lossy();
-        if !wanted.contains(['*', '?']) {
+        let is_there = || found.iter().any(|path| path.join(part).exists());
+        if !wanted.contains(['*', '?', '[']) || !wanted.contains(['*', '?']) && is_there() {
             found.iter_mut().for_each(|path| path.push(part));
             found.retain(|path| path.exists());
             continue;
@@ -222,6 +266,10 @@ fn fits(name: &[u8], pattern: &[u8]) -> bool {
                 wanted += 1;
             }
             Some(b'?') => (at, wanted) = (at + 1, wanted + 1),
+            Some(b'[') if one_of(name[at], &pattern[wanted..]).is_some() => {
+                wanted += one_of(name[at], &pattern[wanted..]).unwrap_or_default();
+                at += 1;
+            }
             Some(byte) if *byte == name[at] => (at, wanted) = (at + 1, wanted + 1),
             _ => match star {
                 Some((place, from)) => {
@@ -233,6 +281,26 @@ fn fits(name: &[u8], pattern: &[u8]) -> bool {
         }
     }
     pattern[wanted..].iter().all(|byte| *byte == b'*')
+}
+
+/// How long the brackets are with which a pattern begins, if they have this byte among them.
+fn one_of(byte: u8, pattern: &[u8]) -> Option<usize> {
+    let inner = pattern.strip_prefix(b"[")?;
+    let (is_other, inner) = match inner.strip_prefix(b"!") {
+        Some(rest) => (true, rest),
+        None => (false, inner),
+    };
+    // A closing bracket that comes first is one of them.
+    let end = inner.iter().skip(1).position(|other| *other == b']')? + 1;
+    let (mut rest, mut is_among) = (&inner[..end], false);
+    while let [first, more @ ..] = rest {
+        (rest, is_among) = match more {
+            [b'-', last, more @ ..] => (more, is_among || (*first..=*last).contains(&byte)),
+            _ => (more, is_among || byte == *first),
+        };
+    }
+    let before = pattern.len() - inner.len();
+    (is_among != is_other).then_some(before + end + 1)
 }
 
 #[cfg(test)]
@@ -249,6 +317,15 @@ mod tests {
             ("abcb", "a*bc", false),
             ("", "*", true),
             ("x", "", false),
+            ("0.parquet", "[01].parquet", true),
+            ("2.parquet", "[01].parquet", false),
+            ("p7", "p[0-35-9]", true),
+            ("p4", "p[0-35-9]", false),
+            ("p4", "p[!0-3]*", true),
+            ("p]", "p[]]", true),
+            ("p[", "p[", true),
+            ("p1", "p[1", false),
+            ("ab1", "*[0-9]", true),
         ];
         for (name, pattern, expected) in cases {
             assert_eq!(fits(name.as_bytes(), pattern.as_bytes()), expected, "{name} {pattern}");

@@ -1,15 +1,16 @@
 //! What a look through a column tells of it: its texts, its numbers, and what it looks like.
 
 use crate::error::{Place, Result};
-use crate::table::dates::DateColumn;
 use crate::table::levels::{Dictionary, Seen, Spellings};
-use crate::table::look::{Look, NumbersSeen, are_long, is_unnamed};
+use crate::table::look::{Look, NumbersSeen};
+use crate::table::moments::TimedSeen;
 use crate::table::pieces::{Decision, Piece};
 use crate::table::read::not_utf8;
 use crate::table::written::{Expected, NumberTexts};
 use crate::table::{Categories, NumberForm};
 
 use super::columns::{Cells, Levels};
+use super::many::ManyTexts;
 
 /// Memory for the different texts of all columns together, and the most for those of one.
 const ALL_TEXTS: usize = 512 << 20;
@@ -40,24 +41,48 @@ pub(super) struct Gathered {
     present: usize,
     numbers: NumbersSeen,
     texts: Dictionary,
+    /// What the cells of a typed column of dates tell.
+    timed: Option<TimedSeen>,
     /// Memory that the texts take, and may take.
     bytes: usize,
-    most: usize,
-    /// Set when there were too many different texts: dates, if those kept are.
-    #[expect(clippy::option_option, reason = "whether there were too many, and what they were")]
-    overflow: Option<Option<DateColumn>>,
+    room: Room,
+    /// Set when there were too many different texts.
+    overflow: Option<ManyTexts>,
+}
+
+/// Memory for the different texts of a column.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    /// As long as they may turn out to tell rows apart, or to be dates.
+    pub(super) spared: usize,
+    /// In any case.
+    pub(super) most: usize,
+}
+
+impl Room {
+    /// That of one of so many columns of texts, which together may take so much while they may turn out not to be needed.
+    pub(super) fn new(spared: usize, columns: usize) -> Self {
+        let most = TEXTS.min(ALL_TEXTS / columns.max(1));
+        Self { spared: most.min(spared / columns.max(1)), most }
+    }
+
+    /// The same where all texts are needed, whatever they are.
+    pub(super) fn for_all(self) -> Self {
+        Self { spared: self.most, ..self }
+    }
 }
 
 impl Gathered {
-    /// Nothing yet of a column of this name, one of so many columns.
-    pub(super) fn new(name: &str, columns: usize) -> Self {
+    /// Nothing yet of a column of this name.
+    pub(super) fn new(name: &str, room: Room) -> Self {
         Self {
             rows: 0,
             present: 0,
             numbers: NumbersSeen::new(name, MOST_NUMBERS),
             texts: Dictionary::default(),
+            timed: None,
             bytes: 0,
-            most: TEXTS.min(ALL_TEXTS / columns.max(1)),
+            room,
             overflow: None,
         }
     }
@@ -67,6 +92,11 @@ impl Gathered {
         match piece {
             Piece::Skipped => {}
             Piece::Numbers(numbers) => self.numbers.add(&numbers.values),
+            Piece::Moments(moments) => {
+                self.rows += moments.seconds.len();
+                let seen = self.timed.get_or_insert_with(|| TimedSeen::new(name, moments.timed));
+                seen.add(moments);
+            }
             Piece::Texts(texts) => {
                 for (text, seen) in texts.dictionary.levels() {
                     let seen = Seen { first_row: self.rows + seen.first_row, ..seen };
@@ -88,25 +118,33 @@ impl Gathered {
             self.texts.code(text, seen);
             return Ok(());
         }
-        if self.overflow.is_none() && self.bytes + text.len() + TEXT > self.most {
-            let Categories { levels, .. } = self.texts.categories(name, Vec::new())?;
-            self.overflow = Some(DateColumn::recognise_texts(name, &levels));
-        }
-        match &mut self.overflow {
-            None => {
-                self.bytes += text.len() + TEXT;
-                self.texts.code(text, seen).ok_or_else(|| Categories::too_many(name))?;
-            }
-            Some(dates) => {
-                let known = self.texts.levels().next().map(|(text, _)| text);
-                if let (Some(found), Some(known)) = (&mut *dates, known)
-                    && !found.widen(known, text)
-                {
-                    *dates = None;
-                }
+        if self.overflow.is_none() && self.bytes + text.len() + TEXT > self.room.spared {
+            let many = ManyTexts::new(name, &self.texts);
+            if many.may_be_numbers() && self.room.spared < self.room.most {
+                // How they are written is a matter of as many as can be kept.
+                self.room = self.room.for_all();
+            } else {
+                self.overflow = Some(many);
             }
         }
-        Ok(())
+        if let Some(many) = &mut self.overflow {
+            many.add(text);
+            return Ok(());
+        }
+        self.bytes += text.len() + TEXT;
+        self.texts.code(text, seen).map(|_| ()).ok_or_else(|| Categories::too_many(name))
+    }
+
+    /// Whether its cells were read as moments.
+    pub(super) fn is_timed(&self) -> bool {
+        self.timed.is_some()
+    }
+
+    /// Whether the column is to be read again in another way than so: its texts are needed after all, or its moments as texts.
+    pub(super) fn is_unsettled(&self) -> bool {
+        let is_needed = |many: &ManyTexts| !many.are_spared(self.present);
+        self.timed.as_ref().is_some_and(|seen| seen.is_strange)
+            || self.room.spared < self.room.most && self.overflow.as_ref().is_some_and(is_needed)
     }
 
     /// How the column's cells are to be understood, and what is known of it.
@@ -133,6 +171,10 @@ impl Gathered {
             Decision::Categorical => None,
             Decision::Written(must) => Some(must),
         };
+        if let Some(seen) = self.timed {
+            let (missing, look) = (seen.missing, seen.look(name));
+            return Ok((Cells::Texts, None, summary(missing, look, Vec::new())));
+        }
         let missing = self.rows - self.present;
         let levels = Levels::new(name, self.texts)?;
         if let Some(must) = must {
@@ -151,14 +193,8 @@ impl Gathered {
                 let counts = levels.seen().iter().map(|seen| seen.count).collect();
                 (Cells::Levels(levels.into()), None, summary(missing, look, counts))
             }
-            Some(dates) => {
-                let look = match dates {
-                    _ if is_unnamed(name) => Look::Unnamed,
-                    Some(dates) => Look::Dates(dates),
-                    None if are_long(&levels.levels) => Look::Text,
-                    None => Look::Identifier,
-                };
-                (Cells::Texts, None, summary(missing, look, Vec::new()))
+            Some(many) => {
+                (Cells::Texts, None, summary(missing, many.look(&levels.levels), Vec::new()))
             }
         })
     }

@@ -2,16 +2,19 @@
 
 use super::columns::Cells;
 use super::files::InputFile;
-use super::gather::{ColumnSummary, Gathered};
+use super::gather::{ColumnSummary, Gathered, Room};
+use super::sparing::Sparing;
 use crate::error::{Error, Place, Result};
 use crate::run::Run;
 use crate::table::csv::{self, Tallies};
+use crate::table::look::Look;
 use crate::table::missing::Missing;
+use crate::table::moments::Timed;
 use crate::table::parquet::{self, Description};
 use crate::table::pieces::{Decision, Parsed, Reading};
 use crate::table::read::{Wanted, in_another_order, is_parquet};
 use crate::table::written::{Expected, NumberTexts};
-use crate::table::{NumberForm, ReadOptions, WrittenNumbers};
+use crate::table::{DateColumn, NumberForm, ReadOptions, WrittenNumbers};
 
 /// Rows decoded at a time in a look through Parquet.
 const ROWS: usize = super::BLOCK;
@@ -35,6 +38,8 @@ struct Header {
     names: Vec<String>,
     notes: Vec<String>,
     columns: Known,
+    /// The columns that hold dates or times of day by their type, in all files.
+    timed: Vec<Option<Timed>>,
     delimiter: Option<u8>,
 }
 
@@ -48,7 +53,7 @@ enum Known {
 impl Layout {
     /// The columns as they are declared; `None` if that does not say of all what they hold.
     pub(super) fn declared(files: &[InputFile], options: &ReadOptions) -> Result<Option<Self>> {
-        let Header { names, notes, columns, .. } = Header::of(files, options)?;
+        let Header { names, notes, columns, timed, .. } = Header::of(files, options)?;
         let written = |name: &String| {
             options.written.get(name).map(|form| Cells::Written(NumberTexts::known(form)))
         };
@@ -73,7 +78,16 @@ impl Layout {
                 decisions.iter().zip(&names).map(cells).collect()
             }
         };
-        Ok(cells.map(|cells| Self::new(names, cells, notes, None)))
+        let Some(mut cells) = cells else { return Ok(None) };
+        for ((cells, name), timed) in cells.iter_mut().zip(&names).zip(timed) {
+            let dates = options.dates.iter().find(|dates| dates.column == *name);
+            if let (Cells::Texts, Some(dates)) = (&cells, dates)
+                && are_free(dates, &names)
+            {
+                *cells = Cells::Dates(dates.clone(), timed);
+            }
+        }
+        Ok(Some(Self::new(names, cells, notes, None)))
     }
 
     /// The columns as all of their rows tell. Texts that are declared may be left as they are, with levels for every block.
@@ -81,15 +95,22 @@ impl Layout {
         files: &[InputFile],
         options: &ReadOptions,
         leave_texts: bool,
+        sparing: &Sparing,
         run: &Run,
     ) -> Result<Self> {
         let header = Header::of(files, options)?;
         let missing = Missing::new(&options.missing);
-        let looking = Looking { files, options, names: &header.names, missing: &missing, run };
+        let (names, missing) = (&header.names, &missing);
+        let looking = Looking { files, options, sparing, names, missing, run };
         let mut left = vec![false; header.names.len()];
-        let (decisions, gathered) = match header.columns {
+        let (decisions, mut gathered) = match header.columns {
             Known::Decided(decisions) => {
-                let gathered = looking.through_parquet(&decisions)?;
+                let timed = |(j, timed): (usize, &Option<Timed>)| {
+                    let turns = decisions[j] == Decision::Categorical;
+                    timed.filter(|_| turns && sparing.turns_dates(&header.names[j]))
+                };
+                let timed: Vec<_> = header.timed.iter().enumerate().map(timed).collect();
+                let gathered = looking.through_parquet(&decisions, &timed)?;
                 (decisions, gathered)
             }
             Known::Wanted(mut wanted) => {
@@ -100,15 +121,28 @@ impl Layout {
                 looking.through_csv(&wanted)?
             }
         };
+        looking.settle(&mut gathered)?;
         let (mut cells, mut forms, mut summaries) = (Vec::new(), Vec::new(), Vec::new());
         for (j, ((gathered, decision), name)) in
             gathered.into_iter().zip(decisions).zip(&header.names).enumerate()
         {
             let form = options.written.get(name);
-            let (delimiter, missing) = (header.delimiter, &missing);
+            let delimiter = header.delimiter;
             let expected = Expected { form, must: None, delimiter, missing };
+            let typed = header.timed[j].filter(|_| gathered.is_timed());
             let (own, form, summary) = gathered.finish(name, decision, expected)?;
-            cells.push(if left[j] { Cells::Texts } else { own });
+            cells.push(match &summary.look {
+                _ if left[j] => Cells::Texts,
+                Look::Dates(dates)
+                    if matches!(own, Cells::Levels(_) | Cells::Texts)
+                        && sparing.turns_dates(name)
+                        && !dates.parts.is_empty()
+                        && are_free(dates, &header.names) =>
+                {
+                    Cells::Dates(dates.clone(), typed)
+                }
+                _ => own,
+            });
             if decision != Decision::Ignored {
                 summaries.push(summary);
             }
@@ -125,7 +159,9 @@ impl Layout {
     /// The same without the other columns.
     pub(super) fn only(&self, names: &[String]) -> Self {
         let cells = |(name, cells): (&String, &Cells)| {
-            if names.contains(name) { cells.clone() } else { Cells::Ignored }
+            let is_wanted = names.contains(name)
+                || cells.names(name).iter().any(|becomes| names.contains(becomes));
+            if is_wanted { cells.clone() } else { Cells::Ignored }
         };
         let cells = self.names.iter().zip(&self.cells).map(cells).collect();
         Self::new(self.names.clone(), cells, self.notes.clone(), None)
@@ -137,8 +173,7 @@ impl Layout {
         notes: Vec<String>,
         summaries: Option<Vec<ColumnSummary>>,
     ) -> Self {
-        let is_read = |(_, cells): &(&String, &Cells)| !matches!(cells, Cells::Ignored);
-        let kept = names.iter().zip(&cells).filter(is_read).map(|(name, _)| name.clone()).collect();
+        let kept = names.iter().zip(&cells).flat_map(|(name, cells)| cells.names(name)).collect();
         let form = |(name, cells): (&String, &Cells)| match cells {
             Cells::Written(NumberTexts { form, .. }) => {
                 Some(WrittenNumbers { column: name.clone(), form: NumberForm::clone(form) })
@@ -161,19 +196,22 @@ impl Header {
 
     fn of_parquet(files: &[InputFile], first: &InputFile, options: &ReadOptions) -> Result<Self> {
         let description = Description::of(&first.path, options)?;
-        let mut all = description.rows;
+        let (mut all, mut timed) = (description.rows, description.timed.clone());
         first.rows.get_or_init(|| description.rows);
         for file in &files[1..] {
             let other = Description::of(&file.path, options)?;
             other.check_like(&file.path, &description, &first.path)?;
             file.rows.get_or_init(|| other.rows);
+            for (timed, other) in timed.iter_mut().zip(&other.timed) {
+                *timed = timed.filter(|_| timed == other);
+            }
             all += other.rows;
         }
         if all == 0 {
             return Err(Error::data(Place::default(), "there are no rows"));
         }
         let Description { names, notes, decisions, .. } = description;
-        Ok(Self { names, notes, columns: Known::Decided(decisions), delimiter: None })
+        Ok(Self { names, notes, columns: Known::Decided(decisions), timed, delimiter: None })
     }
 
     fn of_csv(files: &[InputFile], first: &InputFile, options: &ReadOptions) -> Result<Self> {
@@ -202,14 +240,21 @@ impl Header {
         }
         let wanted = options.choose(&names).map_err(|error| error.in_file(first.name()))?;
         let (notes, delimiter) = (stream.names().notes.clone(), Some(stream.delimiter()));
-        Ok(Self { names, notes, columns: Known::Wanted(wanted), delimiter })
+        let timed = vec![None; names.len()];
+        Ok(Self { names, notes, columns: Known::Wanted(wanted), timed, delimiter })
     }
 }
 
 /// A look through files.
+/// Whether no column of the files has a name that the numbers of dates will have.
+fn are_free(dates: &DateColumn, names: &[String]) -> bool {
+    dates.names().all(|name| !names.contains(&name))
+}
+
 struct Looking<'a> {
     files: &'a [InputFile],
     options: &'a ReadOptions,
+    sparing: &'a Sparing,
     names: &'a [String],
     missing: &'a Missing,
     run: &'a Run,
@@ -218,7 +263,39 @@ struct Looking<'a> {
 impl Looking<'_> {
     fn gathered(&self, readings: impl Iterator<Item = Reading>) -> Vec<Gathered> {
         let columns = readings.filter(|reading| *reading == Reading::Texts).count();
-        self.names.iter().map(|name| Gathered::new(name, columns)).collect()
+        let room = Room::new(self.sparing.bytes.unwrap_or(usize::MAX), columns);
+        let of_column = |name: &String| {
+            let is_spared = self.sparing.spares(name);
+            Gathered::new(name, if is_spared { room } else { room.for_all() })
+        };
+        self.names.iter().map(of_column).collect()
+    }
+
+    /// Reads once more what turned out to be needed as texts, all of them.
+    fn settle(&self, gathered: &mut [Gathered]) -> Result<()> {
+        let again = |gathered: &Gathered| {
+            if gathered.is_unsettled() { Reading::Texts } else { Reading::Skip }
+        };
+        let readings: Vec<Reading> = gathered.iter().map(again).collect();
+        let columns = readings.iter().filter(|reading| **reading == Reading::Texts).count();
+        if columns == 0 {
+            return Ok(());
+        }
+        let room = Room::new(self.sparing.bytes.unwrap_or(usize::MAX), columns).for_all();
+        for ((own, reading), name) in gathered.iter_mut().zip(&readings).zip(self.names) {
+            if *reading == Reading::Texts {
+                *own = Gathered::new(name, room);
+            }
+        }
+        if self.files.iter().any(|file| is_parquet(&file.path)) {
+            return self.through_groups(&readings, gathered);
+        }
+        self.through_chunks(|stream, _| {
+            let parts = stream.next(&readings, self.missing, self.run)?;
+            parts.iter().try_for_each(|parsed| self.add(gathered, parsed))?;
+            Ok(parts)
+        })?;
+        Ok(())
     }
 
     fn add(&self, gathered: &mut [Gathered], parsed: &Parsed) -> Result<()> {
@@ -226,17 +303,30 @@ impl Looking<'_> {
         columns.try_for_each(|((gathered, name), piece)| gathered.add(name, piece))
     }
 
-    fn through_parquet(&self, decisions: &[Decision]) -> Result<Vec<Gathered>> {
-        let readings: Vec<Reading> = decisions.iter().map(|decision| decision.reading()).collect();
+    fn through_parquet(
+        &self,
+        decisions: &[Decision],
+        timed: &[Option<Timed>],
+    ) -> Result<Vec<Gathered>> {
+        let reading = |(decision, timed): (&Decision, &Option<Timed>)| {
+            timed.map_or(decision.reading(), Reading::Moments)
+        };
+        let readings: Vec<Reading> = decisions.iter().zip(timed).map(reading).collect();
         let mut gathered = self.gathered(readings.iter().copied());
+        self.through_groups(&readings, &mut gathered)?;
+        Ok(gathered)
+    }
+
+    /// Reads all Parquet files to their ends.
+    fn through_groups(&self, readings: &[Reading], gathered: &mut [Gathered]) -> Result<()> {
         for file in self.files {
             file.check_same()?;
-            let mut stream = parquet::Stream::open(&file.path, &readings, ROWS)?;
+            let mut stream = parquet::Stream::open(&file.path, readings, ROWS)?;
             while let Some(parsed) = stream.next(ROWS, self.missing, self.run)? {
-                self.add(&mut gathered, &parsed)?;
+                self.add(gathered, &parsed)?;
             }
         }
-        Ok(gathered)
+        Ok(())
     }
 
     fn through_csv(&self, wanted: &[Wanted]) -> Result<(Vec<Decision>, Vec<Gathered>)> {

@@ -8,6 +8,7 @@
 //!   texts) has in each block the levels of that block.
 //! - Whether such texts write numbers in some form is found from those kept, which come first. A later text that does not is
 //!   an error; all at once, the column might have been one of texts.
+//! - A fit may spare texts ([`Sparing`]): dates become numbers, and texts that tell rows apart have in each block the levels of that block.
 //! - Whether numbers named like identifiers tell rows apart is found from the rows with the first million of them.
 
 mod ahead;
@@ -15,19 +16,22 @@ mod columns;
 mod files;
 mod gather;
 mod layout;
+mod many;
 mod reader;
+mod sparing;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Instant;
 
 pub use self::gather::ColumnSummary;
+pub use self::sparing::Sparing;
 
 use self::columns::Cells;
-use self::files::InputFile;
+use self::files::{InputFile, Listed};
 use self::layout::Layout;
 use self::reader::{Reader, Stop};
-use super::{Field, Kind, ReadOptions, Schema, Table, WrittenNumbers};
+use super::{Field, Kind, Known, ReadOptions, Schema, Table, WrittenNumbers};
 use crate::error::{Error, Place, Result};
 use crate::run::{Run, Work};
 
@@ -67,16 +71,30 @@ pub struct Blocks {
     layout: Layout,
     /// What a look through told that was found necessary on the way.
     found: OnceLock<Layout>,
+    passed_over: Option<String>,
 }
 
 impl Blocks {
     /// Opens a CSV file (also compressed), a Parquet file, a folder of Parquet files, or files whose names fit a pattern such
     /// as `data/*.parquet`, in the order of their names; and looks it through.
     pub fn open(path: &Path, options: &ReadOptions, block: usize, run: &Run) -> Result<Self> {
-        let files = files::list(path)?;
-        let layout = Layout::looked_through(&files, options, false, run)
+        Self::open_sparing(path, options, block, &Sparing::default(), run)
+    }
+
+    /// The same for a fit, which does not need all texts: dates become their numbers as they are read, and texts that tell rows apart
+    /// are not gathered. [`Blocks::known`] says what was found.
+    pub fn open_sparing(
+        path: &Path,
+        options: &ReadOptions,
+        block: usize,
+        sparing: &Sparing,
+        run: &Run,
+    ) -> Result<Self> {
+        let Listed { files, passed_over } = files::list(path)?;
+        let mut layout = Layout::looked_through(&files, options, false, sparing, run)
             .map_err(|error| files::locate(&files, path, error))?;
-        Self::new(path, files, options, block, layout)
+        layout.notes.extend(passed_over.clone());
+        Ok(Self { passed_over, ..Self::new(path, files, options, block, layout)? })
     }
 
     /// The same for columns whose kinds are declared, such as those of a model: without a look through. Categories have the
@@ -89,14 +107,14 @@ impl Blocks {
         block: usize,
         run: &Run,
     ) -> Result<Self> {
-        let files = files::list(path)?;
+        let Listed { files, passed_over } = files::list(path)?;
         let layout = match Layout::declared(&files, options) {
             Ok(Some(layout)) => Ok(layout),
-            Ok(None) => Layout::looked_through(&files, options, false, run),
+            Ok(None) => Layout::looked_through(&files, options, false, &Sparing::default(), run),
             Err(error) => Err(error),
         };
         let layout = layout.map_err(|error| files::locate(&files, path, error))?;
-        Self::new(path, files, options, block, layout)
+        Ok(Self { passed_over, ..Self::new(path, files, options, block, layout)? })
     }
 
     fn new(
@@ -110,7 +128,7 @@ impl Blocks {
             return Err(Error::param("rows of a block", "at least 1", block));
         }
         let (path, options, found) = (path.to_path_buf(), options.clone(), OnceLock::new());
-        Ok(Self { path, files, options, block, layout, found })
+        Ok(Self { path, files, options, block, layout, found, passed_over: None })
     }
 
     /// The same table with these of its columns only.
@@ -123,7 +141,13 @@ impl Blocks {
             block: self.block,
             layout: self.layout().only(names),
             found: OnceLock::new(),
+            passed_over: None,
         }
+    }
+
+    /// What the user should know of what is in the folder beside the files that are read.
+    pub fn passed_over(&self) -> Option<&str> {
+        self.passed_over.as_deref()
     }
 
     /// Number of rows; `None` of CSV that has been read neither whole nor looked through.
@@ -150,19 +174,43 @@ impl Blocks {
         &self.layout().kept
     }
 
+    /// How many columns of the files are read; a column of dates that becomes several numbers is one.
+    pub fn columns(&self) -> usize {
+        self.layout().cells.iter().filter(|cells| !matches!(cells, Cells::Ignored)).count()
+    }
+
     /// The columns that are read; categories whose levels differ from block to block have none here.
     pub fn schema(&self) -> Schema {
         let Layout { names, cells, .. } = self.layout();
-        let field = |(name, cells): (&String, &Cells)| {
+        let fields = |(name, cells): (&String, &Cells)| {
             let kind = match cells {
-                Cells::Ignored => return None,
-                Cells::Numbers | Cells::Written(_) => Kind::Numeric,
+                Cells::Ignored | Cells::Numbers | Cells::Written(_) | Cells::Dates(..) => {
+                    Kind::Numeric
+                }
                 Cells::Levels(known) => Kind::Categorical { levels: known.levels.clone() },
                 Cells::Texts => Kind::Categorical { levels: [].into() },
             };
-            Some(Field { name: name.clone(), kind })
+            cells.names(name).into_iter().map(move |name| Field { name, kind: kind.clone() })
         };
-        Schema::new(names.iter().zip(cells).filter_map(field).collect())
+        Schema::new(names.iter().zip(cells).flat_map(fields).collect())
+    }
+
+    /// What is known of columns of which no block shows all: dates that became numbers, and what texts look like whose levels
+    /// differ from block to block.
+    pub fn known(&self) -> Known {
+        let Layout { names, cells, summaries, .. } = self.layout();
+        let mut known = Known::default();
+        for (name, cells) in names.iter().zip(cells) {
+            let summary = summaries.iter().flatten().find(|summary| summary.name == *name);
+            match (cells, summary) {
+                (Cells::Dates(dates, _), _) => known.dates.push(dates.clone()),
+                (Cells::Texts, Some(summary)) => {
+                    known.looks.push((name.clone(), summary.look.clone()));
+                }
+                _ => {}
+            }
+        }
+        known
     }
 
     /// What the look through told of the columns that are read; `None` if there was none.
@@ -197,8 +245,10 @@ impl Blocks {
             Ok(()) => Ok(()),
             Err(Stop::Error(error)) => Err(error),
             Err(Stop::Text) => {
-                let layout = Layout::looked_through(&self.files, &self.options, true, run)
-                    .map_err(|error| files::locate(&self.files, &self.path, error))?;
+                let sparing = Sparing::default();
+                let layout =
+                    Layout::looked_through(&self.files, &self.options, true, &sparing, run)
+                        .map_err(|error| files::locate(&self.files, &self.path, error))?;
                 let layout = self.found.get_or_init(|| layout);
                 self.check_written_before(layout, shown)?;
                 match self.pass(layout, &mut shown, run, visit) {

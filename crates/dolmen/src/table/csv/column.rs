@@ -21,7 +21,7 @@ impl Tally {
     /// Adds a piece whose first row is `row`.
     pub(super) fn add(&mut self, row: usize, piece: &Piece) {
         match piece {
-            Piece::Skipped => {}
+            Piece::Skipped | Piece::Moments(_) => {}
             Piece::Numbers(Numbers { values, texts, first_text }) => {
                 self.numbers += values.iter().filter(|v| !v.is_nan()).count();
                 self.add_texts(*texts, first_text.as_ref().map(|(r, text)| (row + r, &**text)));

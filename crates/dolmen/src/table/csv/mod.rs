@@ -222,7 +222,7 @@ impl Layout<'_> {
     fn claim(&self, first: &Part) -> Result<()> {
         let cell = |piece: &Piece| match piece {
             Piece::Skipped => 0,
-            Piece::Numbers(_) => size_of::<f64>(),
+            Piece::Numbers(_) | Piece::Moments(_) => size_of::<f64>(),
             Piece::Texts(_) => size_of::<u32>(),
         };
         let row: usize = first.parsed.pieces.iter().map(cell).sum();

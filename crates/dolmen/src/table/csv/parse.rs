@@ -115,7 +115,7 @@ fn read_record(
     for piece in pieces {
         found += 1;
         match piece {
-            Piece::Skipped => _ = scanner.cell()?,
+            Piece::Skipped | Piece::Moments(_) => _ = scanner.cell()?,
             Piece::Numbers(numbers) => numbers.read(scanner, missing, row)?,
             Piece::Texts(texts) => texts.read(scanner, missing, row)?,
         }

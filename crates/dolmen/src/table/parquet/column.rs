@@ -18,6 +18,7 @@ use crate::error::{Error, Place, Result};
 use crate::memory;
 use crate::table::levels::{Dictionary, Seen};
 use crate::table::missing::Missing;
+use crate::table::moments::{Moments, Timed};
 use crate::table::number::{self, Spelled};
 use crate::table::pieces::{Numbers, Piece, Texts};
 use crate::table::read::{Wanted, not_a_number};
@@ -28,6 +29,8 @@ use crate::table::{Categories, Column, date_text};
 pub(super) enum Holds {
     Numbers,
     Categories,
+    /// Seconds of dates or times of day, of columns that hold such.
+    Moments(Timed),
 }
 
 impl Holds {
@@ -47,6 +50,15 @@ impl Holds {
     }
 }
 
+/// What a column of this stored type holds, if dates or times of day.
+pub(super) fn timed(stored: &DataType) -> Option<Timed> {
+    match stored {
+        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => Some(Timed::Dates),
+        DataType::Time32(_) | DataType::Time64(_) => Some(Timed::Clock),
+        _ => None,
+    }
+}
+
 /// Gathers a column.
 pub(super) struct Builder<'a> {
     name: &'a str,
@@ -57,6 +69,7 @@ pub(super) struct Builder<'a> {
 enum Cells {
     Numbers(Vec<f64>),
     Categories { dictionary: Dictionary, codes: Vec<u32> },
+    Moments(Moments),
 }
 
 impl<'a> Builder<'a> {
@@ -85,13 +98,13 @@ impl<'a> Builder<'a> {
         missing: &'a Missing,
     ) -> Result<Self> {
         let cell = match holds {
-            Holds::Numbers => size_of::<f64>(),
+            Holds::Numbers | Holds::Moments(_) => size_of::<f64>(),
             Holds::Categories => size_of::<u32>(),
         };
         memory::claim(memory::size(&[rows, cell]), &format!("column '{name}'"))?;
         let (mut values, mut codes) = (Vec::new(), Vec::new());
         let reserved = match holds {
-            Holds::Numbers => values.try_reserve_exact(rows),
+            Holds::Numbers | Holds::Moments(_) => values.try_reserve_exact(rows),
             Holds::Categories => codes.try_reserve_exact(rows),
         };
         let too_many =
@@ -100,6 +113,7 @@ impl<'a> Builder<'a> {
         let cells = match holds {
             Holds::Numbers => Cells::Numbers(values),
             Holds::Categories => Cells::Categories { dictionary: Dictionary::default(), codes },
+            Holds::Moments(timed) => Cells::Moments(Moments { seconds: values, timed }),
         };
         Ok(Self { name, missing, cells })
     }
@@ -205,7 +219,9 @@ impl<'a> Builder<'a> {
     ) -> Result<()> {
         let array = array.as_primitive::<T>();
         let missing = self.missing;
-        if let Cells::Numbers(values) = &mut self.cells {
+        if let Cells::Numbers(values) | Cells::Moments(Moments { seconds: values, .. }) =
+            &mut self.cells
+        {
             let known = |v: T::Native| missing.known(number(v));
             if array.null_count() == 0 {
                 values.extend(array.values().iter().map(|v| known(*v)));
@@ -256,7 +272,9 @@ impl<'a> Builder<'a> {
     }
 
     fn add_nulls(&mut self, rows: usize) -> Result<()> {
-        if let Cells::Numbers(values) = &mut self.cells {
+        if let Cells::Numbers(values) | Cells::Moments(Moments { seconds: values, .. }) =
+            &mut self.cells
+        {
             values.resize(values.len() + rows, f64::NAN);
             return Ok(());
         }
@@ -280,13 +298,16 @@ impl<'a> Builder<'a> {
         match self.cells {
             Cells::Numbers(values) => Piece::Numbers(Numbers { values, ..Numbers::default() }),
             Cells::Categories { dictionary, codes } => Piece::Texts(Texts { dictionary, codes }),
+            Cells::Moments(moments) => Piece::Moments(moments),
         }
     }
 
     /// The column.
     pub(super) fn finish(self) -> Result<Column> {
         match self.cells {
-            Cells::Numbers(values) => Ok(Column::Numeric(values)),
+            Cells::Numbers(values) | Cells::Moments(Moments { seconds: values, .. }) => {
+                Ok(Column::Numeric(values))
+            }
             Cells::Categories { dictionary, codes } => {
                 dictionary.categories(self.name, codes).map(Column::Categorical)
             }

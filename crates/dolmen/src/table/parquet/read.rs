@@ -139,6 +139,11 @@ impl<'a> ParquetFile<'a> {
         self.declared.schema().field(j).data_type()
     }
 
+    /// The type in which a column is stored.
+    pub(super) fn stored(&self, j: usize) -> &DataType {
+        self.stored.schema().field(j).data_type()
+    }
+
     /// Reads one column, unless it is not wanted.
     fn read_column(
         &self,

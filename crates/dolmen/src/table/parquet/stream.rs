@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use rayon::prelude::*;
 
-use super::column::{Builder, Holds};
+use super::column::{Builder, Holds, timed};
 use super::damaged;
 use super::guard::guarded;
 use super::read::ParquetFile;
@@ -14,6 +14,7 @@ use crate::error::{Error, Place, Result};
 use crate::run::Run;
 use crate::table::look::Names;
 use crate::table::missing::Missing;
+use crate::table::moments::Timed;
 use crate::table::pieces::{Decision, Parsed, Piece, Reading};
 use crate::table::read::{ReadOptions, Wanted, in_another_order};
 
@@ -28,6 +29,8 @@ pub(in crate::table) struct Description {
     pub(in crate::table) notes: Vec<String>,
     /// What becomes of its columns: in most files their types say it.
     pub(in crate::table) decisions: Vec<Decision>,
+    /// Which of them hold dates or times of day by their type.
+    pub(in crate::table) timed: Vec<Option<Timed>>,
     /// The columns' types, in words.
     types: Vec<String>,
 }
@@ -42,7 +45,7 @@ impl Description {
             let treatment = file.treatment(j, *wanted).map_err(|e| e.in_file(path))?;
             Ok(match treatment {
                 None => Decision::Ignored,
-                Some((Holds::Numbers, _)) => Decision::Numeric,
+                Some((Holds::Numbers | Holds::Moments(_), _)) => Decision::Numeric,
                 Some((Holds::Categories, false)) => Decision::Categorical,
                 Some((Holds::Categories, true)) => {
                     Decision::Written((*wanted == Wanted::Written).then_some(Wanted::Numeric))
@@ -51,7 +54,8 @@ impl Description {
         };
         let decisions = wanted.iter().enumerate().map(decide).collect::<Result<_>>()?;
         let types = (0..names.len()).map(|j| file.declared(j).to_string()).collect();
-        Ok(Self { rows: file.rows, names, notes, decisions, types })
+        let timed = (0..names.len()).map(|j| timed(file.stored(j))).collect();
+        Ok(Self { rows: file.rows, names, notes, decisions, timed, types })
     }
 
     /// Refuses a further file whose columns are others than those of the first.
@@ -120,6 +124,7 @@ impl Stream {
             Reading::Skip => None,
             Reading::Numbers => Some(Holds::Numbers),
             Reading::Texts => Some(Holds::Categories),
+            Reading::Moments(timed) => Some(Holds::Moments(*timed)),
         };
         let wanted: Vec<(usize, String, Holds)> = readings
             .iter()
