@@ -115,7 +115,8 @@ impl Gains {
         }
         // Not `-0`.
         let lead = Estimate { mean: 0.0 - gain.mean, se: gain.se };
-        if lead.se.is_some() && Surety::of(&lead, self.rows) != Surety::Clear {
+        let is_lead = lead.mean > 0.0;
+        if is_lead && lead.se.is_some() && Surety::of(&lead, self.rows) != Surety::Clear {
             return self.decide(kept, true, gain);
         }
         self.decide(Kept::BestMember, true, lead)
