@@ -333,8 +333,8 @@ fn inputs_far_out_are_held_within_reach() {
     // The inputs reach from 0 to 39: half a width more is 58.5.
     folder.write("far.csv", "x,z\n58.5,3\n4000,3\n-1e300,3\n-19.5,3\n");
     let said = |more: &[&'static str]| {
-        let fit = ["fit", "line.csv", "--target", "y", "-q", "-o", "m.dolmen", "--keep-stack"];
-        folder.succeeds(&with(&fit, more));
+        let fit = ["fit", "line.csv", "--target", "y", "--keep", "x", "-q", "-o", "m.dolmen"];
+        folder.succeeds(&with(&with(&fit, &["--keep-stack"]), more));
         column(&folder.succeeds(&["predict", "m.dolmen", "far.csv"]), "mean")
     };
     let usual = said(&["--effort", "quick", "--margin", "100"]);

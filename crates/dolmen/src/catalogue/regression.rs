@@ -74,13 +74,7 @@ impl Catalogued for Regression {
     /// boosting takes many small steps and the network many, which fewer trees in the forests pay for.
     fn usual_members(x: Rows<'_>) -> Vec<Spec> {
         let mut members = vec!["ridge", "neighbours(k=[5, 25])"];
-        let are_few = x.rows() <= FEW_ROWS_OF_BOOSTING;
-        members.extend(match (are_few, x.width() > VERY_WIDE) {
-            (true, true) => ["forest(trees=64, columns=64)", "extra-trees(trees=100, columns=64)"],
-            (true, false) => ["forest(trees=64)", "extra-trees(trees=100)"],
-            (false, true) => ["forest(columns=64)", "extra-trees(columns=64)"],
-            (false, false) => ["forest", "extra-trees"],
-        });
+        members.extend(averaged_trees(x));
         members.extend([boosting(x), "network"]);
         if x.rows() <= MOST_ROWS_OF_PROCESSES {
             members.push("gaussian-process");
@@ -94,8 +88,8 @@ impl Catalogued for Regression {
     /// A linear one, trees averaged and boosted, a network: of small sets of the usual members these did best on held-out
     /// rows.
     fn quick_members(x: Rows<'_>) -> Vec<Spec> {
-        let trees = if x.width() > VERY_WIDE { "extra-trees(columns=64)" } else { "extra-trees" };
-        specs(&["ridge", trees, boosting(x), "network"])
+        let [_, extra] = averaged_trees(x);
+        specs(&["ridge", extra, boosting(x), "network"])
     }
 
     /// Beside the usual ones: boosting in small steps and of small trees, averaged trees with larger leaves, several
@@ -123,6 +117,16 @@ impl Catalogued for Regression {
         "svm",
         "forest",
     ];
+}
+
+/// A forest and extra-trees that suit so many rows and columns.
+fn averaged_trees(x: Rows<'_>) -> [&'static str; 2] {
+    match (x.rows() <= FEW_ROWS_OF_BOOSTING, x.width() > VERY_WIDE) {
+        (true, true) => ["forest(trees=64, columns=64)", "extra-trees(trees=100, columns=64)"],
+        (true, false) => ["forest(trees=64)", "extra-trees(trees=100)"],
+        (false, true) => ["forest(columns=64)", "extra-trees(columns=64)"],
+        (false, false) => ["forest", "extra-trees"],
+    }
 }
 
 /// Boosting that suits so many rows.

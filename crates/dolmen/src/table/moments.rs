@@ -73,7 +73,8 @@ fn date(seconds: f64) -> Option<f64> {
 fn of_day(seconds: f64) -> Option<f64> {
     const MICRO: f64 = 1e6;
     let (hour, minute) = ((seconds / 3600.0).floor(), (seconds / 60.0).floor() % 60.0);
-    if !(0.0..24.0).contains(&hour) {
+    // The text of `-0` has a sign, which no time of day has.
+    if !(0.0..24.0).contains(&hour) || seconds.is_sign_negative() {
         return None;
     }
     let rest = seconds - hour * 3600.0 - minute * 60.0;

@@ -34,7 +34,7 @@ fn write_rows(path: &Path) {
             "clock",
             Arc::new(
                 rows()
-                    .map(|i| Some(i * 21_600_007 % 86_400_000_000))
+                    .map(|i| Some(i * i * 21_600_007 % 86_400_000_000))
                     .collect::<Time64MicrosecondArray>(),
             ),
         ),
@@ -58,7 +58,7 @@ fn options(dropped: &[&str]) -> ReadOptions {
 }
 
 const MEMBERS: [(&str, &[&str]); 3] = [
-    ("members = ['gaussian']", &[]),
+    ("members = ['gaussian(beta=0.1)']", &[]),
     ("target = 'y'\ngroups = 'group'\nmembers = ['ridge', 'ridge(lambda=9)']", &[]),
     // Moments are groups, or classes, by their texts.
     ("target = 'y'\ngroups = 'day'\nmembers = ['ridge']", &["colour"]),

@@ -134,7 +134,7 @@ fn sizes_beyond_all_use_are_refused() {
     let huge = Spec::parse("deep-ensemble(copies=1000, hidden=[100000, 100000])").unwrap();
     let sample = Sample::<Regression>::new(x.rows(), &y).unwrap();
     let error = Regression::learner(&huge).unwrap().fit(&sample, &run).unwrap_err().to_string();
-    assert!(error.starts_with("the parameters of the network: about 280.0 TB"), "{error}");
+    assert!(error.starts_with("the parameters of the network: about 280.1 TB"), "{error}");
 }
 
 #[test]

@@ -137,6 +137,7 @@ fn every_kind_has_parameters_that_survive_a_file() {
         "deep-ensemble(copies=2, hidden=4)",
         "neighbours(weights=distance)",
         "svm",
+        "transformed(of=ridge, scale=yeo-johnson)",
         "gaussian-process",
         "tree",
         "boost(rounds=5, min_leaf=3, loss=poisson)",

@@ -258,6 +258,7 @@ fn forged_regressions() {
         "ridge",
         "neighbours(k=3)",
         "svm",
+        "transformed(of=ridge, scale=yeo-johnson)",
         "gaussian-process",
         "tree",
         "boost(rounds=4, min_leaf=2)",
