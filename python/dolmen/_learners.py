@@ -516,20 +516,26 @@ class MLPClassifier(ClassificationLearner):
 
     Parameters
     ----------
-    hidden : int | Sequence[int], default=(32,)
+    hidden : int | Sequence[int], default=(64, 64)
         Units of each hidden layer, 1 to 100 000; 64 layers at most. (whole number or list of whole numbers, 1 to 100000)
     activation : str, default='relu'
         What hidden units make of their inputs: relu or tanh. (one of relu, tanh)
-    rate : float, default=0.002
+    waves : int, default=8
+        Waves by which each column of numbers is seen beside itself, 0 to 1000: what bends along one column is learned sooner. Of more than 64
+        such columns none is. (whole number, 0 to 1000)
+    rate : float, default=0.006
         The learning rate of Adam. (number, above 0)
+    schedule : str, default='cosine'
+        How the learning rate goes on: falling to 0 like a cosine over all passes, or constant. (one of cosine, constant)
     batch : int | None, default=None
-        Rows in a batch; from 16 to 200 by the number of rows if absent. (whole number, at least 1)
-    epochs : int, default=200
-        Passes over the rows at most, 1 to 1 000 000 (but always a few thousand steps, however small the table). (whole number, 1 to 1000000)
-    patience : int, default=15
-        Passes without progress on the rows held out, after which training stops. (whole number, at least 0)
+        Rows in a batch; from 16 to 100 by the number of rows if absent. (whole number, at least 1)
+    epochs : int, default=25
+        Passes over the rows at most, 1 to 1 000 000 (but always 500 steps, however small the table). (whole number, 1 to 1000000)
+    patience : int | None, default=None
+        Passes without progress on the rows held out, after which training stops; without a number all passes are made. (whole number, at
+        least 0)
     validation : float, default=0.1
-        Share of the rows held out to stop training; the parameters that were best on them are kept. (number, above 0 and at most 0.5)
+        Share of the rows held out; the parameters that were best on them are kept. (number, above 0 and at most 0.5)
     decay : float, default=0.03
         Decoupled weight decay: each step shrinks weights by rate * decay. (number, at least 0)
     reading : dict[str, Any] | None, default=None
@@ -547,12 +553,14 @@ class MLPClassifier(ClassificationLearner):
     def __init__(
         self,
         *,
-        hidden: int | Sequence[int] = (32,),
+        hidden: int | Sequence[int] = (64, 64),
         activation: str = "relu",
-        rate: float = 0.002,
+        waves: int = 8,
+        rate: float = 0.006,
+        schedule: str = "cosine",
         batch: int | None = None,
-        epochs: int = 200,
-        patience: int = 15,
+        epochs: int = 25,
+        patience: int | None = None,
         validation: float = 0.1,
         decay: float = 0.03,
         reading: dict[str, Any] | None = None,
@@ -562,7 +570,9 @@ class MLPClassifier(ClassificationLearner):
     ) -> None:
         self.hidden = hidden
         self.activation = activation
+        self.waves = waves
         self.rate = rate
+        self.schedule = schedule
         self.batch = batch
         self.epochs = epochs
         self.patience = patience
@@ -581,20 +591,26 @@ class DeepEnsembleClassifier(ClassificationLearner):
     ----------
     copies : int, default=5
         Number of networks, 1 to 1000. (whole number, 1 to 1000)
-    hidden : int | Sequence[int], default=(32,)
+    hidden : int | Sequence[int], default=(64, 64)
         Units of each hidden layer, 1 to 100 000; 64 layers at most. (whole number or list of whole numbers, 1 to 100000)
     activation : str, default='relu'
         What hidden units make of their inputs: relu or tanh. (one of relu, tanh)
-    rate : float, default=0.002
+    waves : int, default=8
+        Waves by which each column of numbers is seen beside itself, 0 to 1000: what bends along one column is learned sooner. Of more than 64
+        such columns none is. (whole number, 0 to 1000)
+    rate : float, default=0.006
         The learning rate of Adam. (number, above 0)
+    schedule : str, default='cosine'
+        How the learning rate goes on: falling to 0 like a cosine over all passes, or constant. (one of cosine, constant)
     batch : int | None, default=None
-        Rows in a batch; from 16 to 200 by the number of rows if absent. (whole number, at least 1)
-    epochs : int, default=200
-        Passes over the rows at most, 1 to 1 000 000 (but always a few thousand steps, however small the table). (whole number, 1 to 1000000)
-    patience : int, default=15
-        Passes without progress on the rows held out, after which training stops. (whole number, at least 0)
+        Rows in a batch; from 16 to 100 by the number of rows if absent. (whole number, at least 1)
+    epochs : int, default=25
+        Passes over the rows at most, 1 to 1 000 000 (but always 500 steps, however small the table). (whole number, 1 to 1000000)
+    patience : int | None, default=None
+        Passes without progress on the rows held out, after which training stops; without a number all passes are made. (whole number, at
+        least 0)
     validation : float, default=0.1
-        Share of the rows held out to stop training; the parameters that were best on them are kept. (number, above 0 and at most 0.5)
+        Share of the rows held out; the parameters that were best on them are kept. (number, above 0 and at most 0.5)
     decay : float, default=0.03
         Decoupled weight decay: each step shrinks weights by rate * decay. (number, at least 0)
     reading : dict[str, Any] | None, default=None
@@ -613,12 +629,14 @@ class DeepEnsembleClassifier(ClassificationLearner):
         self,
         *,
         copies: int = 5,
-        hidden: int | Sequence[int] = (32,),
+        hidden: int | Sequence[int] = (64, 64),
         activation: str = "relu",
-        rate: float = 0.002,
+        waves: int = 8,
+        rate: float = 0.006,
+        schedule: str = "cosine",
         batch: int | None = None,
-        epochs: int = 200,
-        patience: int = 15,
+        epochs: int = 25,
+        patience: int | None = None,
         validation: float = 0.1,
         decay: float = 0.03,
         reading: dict[str, Any] | None = None,
@@ -629,7 +647,9 @@ class DeepEnsembleClassifier(ClassificationLearner):
         self.copies = copies
         self.hidden = hidden
         self.activation = activation
+        self.waves = waves
         self.rate = rate
+        self.schedule = schedule
         self.batch = batch
         self.epochs = epochs
         self.patience = patience
@@ -1618,20 +1638,26 @@ class MLPRegressor(RegressionLearner):
 
     Parameters
     ----------
-    hidden : int | Sequence[int], default=(32,)
+    hidden : int | Sequence[int], default=(64, 64)
         Units of each hidden layer, 1 to 100 000; 64 layers at most. (whole number or list of whole numbers, 1 to 100000)
     activation : str, default='relu'
         What hidden units make of their inputs: relu or tanh. (one of relu, tanh)
-    rate : float, default=0.002
+    waves : int, default=8
+        Waves by which each column of numbers is seen beside itself, 0 to 1000: what bends along one column is learned sooner. Of more than 64
+        such columns none is. (whole number, 0 to 1000)
+    rate : float, default=0.006
         The learning rate of Adam. (number, above 0)
+    schedule : str, default='cosine'
+        How the learning rate goes on: falling to 0 like a cosine over all passes, or constant. (one of cosine, constant)
     batch : int | None, default=None
-        Rows in a batch; from 16 to 200 by the number of rows if absent. (whole number, at least 1)
-    epochs : int, default=200
-        Passes over the rows at most, 1 to 1 000 000 (but always a few thousand steps, however small the table). (whole number, 1 to 1000000)
-    patience : int, default=15
-        Passes without progress on the rows held out, after which training stops. (whole number, at least 0)
+        Rows in a batch; from 16 to 100 by the number of rows if absent. (whole number, at least 1)
+    epochs : int, default=25
+        Passes over the rows at most, 1 to 1 000 000 (but always 500 steps, however small the table). (whole number, 1 to 1000000)
+    patience : int | None, default=None
+        Passes without progress on the rows held out, after which training stops; without a number all passes are made. (whole number, at
+        least 0)
     validation : float, default=0.1
-        Share of the rows held out to stop training; the parameters that were best on them are kept. (number, above 0 and at most 0.5)
+        Share of the rows held out; the parameters that were best on them are kept. (number, above 0 and at most 0.5)
     decay : float, default=0.03
         Decoupled weight decay: each step shrinks weights by rate * decay. (number, at least 0)
     reading : dict[str, Any] | None, default=None
@@ -1649,12 +1675,14 @@ class MLPRegressor(RegressionLearner):
     def __init__(
         self,
         *,
-        hidden: int | Sequence[int] = (32,),
+        hidden: int | Sequence[int] = (64, 64),
         activation: str = "relu",
-        rate: float = 0.002,
+        waves: int = 8,
+        rate: float = 0.006,
+        schedule: str = "cosine",
         batch: int | None = None,
-        epochs: int = 200,
-        patience: int = 15,
+        epochs: int = 25,
+        patience: int | None = None,
         validation: float = 0.1,
         decay: float = 0.03,
         reading: dict[str, Any] | None = None,
@@ -1664,7 +1692,9 @@ class MLPRegressor(RegressionLearner):
     ) -> None:
         self.hidden = hidden
         self.activation = activation
+        self.waves = waves
         self.rate = rate
+        self.schedule = schedule
         self.batch = batch
         self.epochs = epochs
         self.patience = patience
@@ -1683,20 +1713,26 @@ class DeepEnsembleRegressor(RegressionLearner):
     ----------
     copies : int, default=5
         Number of networks, 1 to 1000. (whole number, 1 to 1000)
-    hidden : int | Sequence[int], default=(32,)
+    hidden : int | Sequence[int], default=(64, 64)
         Units of each hidden layer, 1 to 100 000; 64 layers at most. (whole number or list of whole numbers, 1 to 100000)
     activation : str, default='relu'
         What hidden units make of their inputs: relu or tanh. (one of relu, tanh)
-    rate : float, default=0.002
+    waves : int, default=8
+        Waves by which each column of numbers is seen beside itself, 0 to 1000: what bends along one column is learned sooner. Of more than 64
+        such columns none is. (whole number, 0 to 1000)
+    rate : float, default=0.006
         The learning rate of Adam. (number, above 0)
+    schedule : str, default='cosine'
+        How the learning rate goes on: falling to 0 like a cosine over all passes, or constant. (one of cosine, constant)
     batch : int | None, default=None
-        Rows in a batch; from 16 to 200 by the number of rows if absent. (whole number, at least 1)
-    epochs : int, default=200
-        Passes over the rows at most, 1 to 1 000 000 (but always a few thousand steps, however small the table). (whole number, 1 to 1000000)
-    patience : int, default=15
-        Passes without progress on the rows held out, after which training stops. (whole number, at least 0)
+        Rows in a batch; from 16 to 100 by the number of rows if absent. (whole number, at least 1)
+    epochs : int, default=25
+        Passes over the rows at most, 1 to 1 000 000 (but always 500 steps, however small the table). (whole number, 1 to 1000000)
+    patience : int | None, default=None
+        Passes without progress on the rows held out, after which training stops; without a number all passes are made. (whole number, at
+        least 0)
     validation : float, default=0.1
-        Share of the rows held out to stop training; the parameters that were best on them are kept. (number, above 0 and at most 0.5)
+        Share of the rows held out; the parameters that were best on them are kept. (number, above 0 and at most 0.5)
     decay : float, default=0.03
         Decoupled weight decay: each step shrinks weights by rate * decay. (number, at least 0)
     reading : dict[str, Any] | None, default=None
@@ -1715,12 +1751,14 @@ class DeepEnsembleRegressor(RegressionLearner):
         self,
         *,
         copies: int = 5,
-        hidden: int | Sequence[int] = (32,),
+        hidden: int | Sequence[int] = (64, 64),
         activation: str = "relu",
-        rate: float = 0.002,
+        waves: int = 8,
+        rate: float = 0.006,
+        schedule: str = "cosine",
         batch: int | None = None,
-        epochs: int = 200,
-        patience: int = 15,
+        epochs: int = 25,
+        patience: int | None = None,
         validation: float = 0.1,
         decay: float = 0.03,
         reading: dict[str, Any] | None = None,
@@ -1731,7 +1769,9 @@ class DeepEnsembleRegressor(RegressionLearner):
         self.copies = copies
         self.hidden = hidden
         self.activation = activation
+        self.waves = waves
         self.rate = rate
+        self.schedule = schedule
         self.batch = batch
         self.epochs = epochs
         self.patience = patience
