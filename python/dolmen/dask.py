@@ -16,6 +16,7 @@ partitions, the sums are merged in the order of the partitions, and the result i
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import glob
 import os
@@ -77,6 +78,8 @@ def fit(
         given["combiners"] = _listed(given["combiners"])
     of_all = {"recipe": given, "manner": _rows.manner(n_jobs)}
     asked = Asked(client)
+    names: list[str] = []
+    firsts: list[int] = []
     try:
         # Rows are read and kept by the worker that has them; they go nowhere else.
         names = [block if isinstance(block, str) else f"block {place + 1}" for place, block in enumerate(blocks)]
@@ -85,7 +88,7 @@ def fit(
         present = [at for at, own in enumerate(layouts) if own is not None]
         if not present:
             raise DataError("there are no rows: all blocks are empty")
-        blocks, layouts = [blocks[at] for at in present], [layouts[at] for at in present]
+        blocks, layouts, names = ([own[at] for at in present] for own in (blocks, layouts, names))
         of_all["layout"] = layout = _merged(given, layouts, present, data)
         firsts = np.concatenate([[0], np.cumsum([own.rows for own in layouts])[:-1]]).tolist()
 
@@ -93,11 +96,9 @@ def fit(
             return asked.one_by_one(asked.map(_work, blocks, firsts, work=work, **of_all))
 
         model = _dolmen.fit_blocks(given, layout, ask, _rows.manner(None))
-    except DolmenError:
-        if asked.heard is not None:
-            # What a worker said, in its own words.
-            raise asked.heard from None
-        raise
+    except DolmenError as error:
+        # What a worker said, in its own words, or what was said here of the rows that came from all of them.
+        raise (asked.heard or _in_block(error, names, firsts)) from None
     finally:
         asked.stop()
     estimator = estimator_of(model)
@@ -109,6 +110,17 @@ def _news(report: dict[str, Any]) -> dict[str, Any]:
     """A report without what was asked for: that the rows were read in blocks."""
     notes = (re.sub(r"^the table was read block by block: \d+ rows(; )?", "", note) for note in report.get("data_notes") or [])
     return {**report, "data_notes": [note for note in notes if note]}
+
+
+def _in_block(error: DolmenError, names: list[str], firsts: list[int]) -> DolmenError:
+    """An error that names a row of the whole table, with the row's block and its place there."""
+    found = re.match(r"row (\d+)", str(error))
+    if found is None or not isinstance(error, DataError) or not firsts:
+        return error
+    row = int(found[1])
+    # Rows are counted from 1, those before a block from 0.
+    place = bisect.bisect_left(firsts, row) - 1
+    return type(error)(f"{names[place]}, row {row - firsts[place]}{str(error)[found.end() :]}")
 
 
 def _merged(recipe: dict[str, Any], layouts: list[_dolmen.Layout], places: list[int], data: Any) -> _dolmen.Layout:
