@@ -1,7 +1,7 @@
 //! Numbers learned on another scale: any learner of numbers, with the logarithm or a power of the target, chosen in the fold.
 //!
 //! What a learner says on that scale is about a middle, not about the mean, which squared error asks for. The way back is therefore the mean over
-//! what rows held out were off by [Duan1983]:
+//! what rows held out were off by (Duan1983):
 //!
 //! ```text
 //! E(y | x) ~ mean over r of back(m(x) + r),  r = there(y) - m(x) of rows held out
