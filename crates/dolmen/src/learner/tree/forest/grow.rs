@@ -195,7 +195,7 @@ impl<'a, T: Tally> Sprout<'a, T> {
             self.add_up(column, items);
             if self.profile.count + usize::from(self.profile.has_missing) > 1 {
                 seen += 1;
-                self.cut((column, items.len()), sums, alone, &mut best);
+                self.cut(column, sums, alone, &mut best);
             }
             self.wipe(column);
         }
@@ -300,21 +300,11 @@ impl<'a, T: Tally> Sprout<'a, T> {
     }
 
     /// Looks for a better cut on the column that was added up.
-    fn cut(
-        &mut self,
-        (column, rows): (usize, usize),
-        sums: &[T::Cell],
-        alone: f64,
-        best: &mut Option<Found>,
-    ) {
+    fn cut(&mut self, column: usize, sums: &[T::Cell], alone: f64, best: &mut Option<Found>) {
         let count = self.profile.count;
         let is_categorical = self.bins.columns()[column].is_categorical();
         if is_categorical {
-            if Self::are_thin(count, rows) {
-                self.shuffle();
-            } else {
-                self.put_in_order();
-            }
+            self.put_in_order();
         }
         let last = count - usize::from(!self.profile.has_missing);
         let drawn = (self.habit.random_cuts && count > 1).then(|| self.draw());
@@ -348,7 +338,8 @@ impl<'a, T: Tally> Sprout<'a, T> {
                 }
             }
             if let Some((after, missing_left)) = found {
-                let rule = self.rule(after, is_categorical, column);
+                let leans_left = self.cuts.leans_left(after - 1);
+                let rule = self.rule(after, is_categorical.then_some(leans_left), column);
                 *best = Some(Found { worth, column, rule, missing_left });
             }
         }
@@ -367,33 +358,33 @@ impl<'a, T: Tally> Sprout<'a, T> {
         held.sort_by(|a, b| place(a).total_cmp(&place(b)));
     }
 
-    /// Whether categories are many and have few rows each: put in order by what these rows say, they would explain by luck alone more than any other
-    /// column, and a tree would go on with them to its leaves.
-    fn are_thin(count: usize, rows: usize) -> bool {
-        /// Few categories are put in order however few rows are left.
-        const FEW: usize = 32;
-        const ROWS_EACH: usize = 6;
-        count > FEW && rows < ROWS_EACH * count
-    }
-
-    /// Puts categories in any order.
-    fn shuffle(&mut self) {
-        let held = &mut self.profile.held[..self.profile.count];
-        rand::seq::SliceRandom::shuffle(held, &mut self.rng);
-    }
-
     /// After how many categories a random cut is made: after any number of them in any order.
     fn draw(&mut self) -> usize {
-        self.shuffle();
-        self.rng.random_range(1..self.profile.count)
+        let held = &mut self.profile.held[..self.profile.count];
+        rand::seq::SliceRandom::shuffle(held, &mut self.rng);
+        self.rng.random_range(1..held.len())
     }
 
-    /// The rule that sends the first bins left: midway to the next bin that holds rows.
-    fn rule(&self, after: usize, is_categorical: bool, column: usize) -> Rule {
+    /// The rule that sends the first bins left: midway to the next bin that holds rows. Of categories it is told which side is heavier: those of
+    /// which the node has no rows go there. Were they to go right, where larger values are, many levels of few rows would be predicted too high.
+    fn rule(&self, after: usize, leans_left: Option<bool>, column: usize) -> Rule {
         let held = &self.profile.held[..self.profile.count];
-        if is_categorical {
+        if let Some(leans_left) = leans_left {
             let mut set = [0; 4];
-            held[..after].iter().for_each(|code| set[usize::from(code >> 6)] |= 1 << (code & 63));
+            let bit = |code: u8| (usize::from(code >> 6), 1_u64 << (code & 63));
+            if leans_left {
+                let bins = self.bins.columns()[column].bins();
+                (0..bins as u8).map(bit).for_each(|(word, bit)| set[word] |= bit);
+                held[after..]
+                    .iter()
+                    .map(|code| bit(*code))
+                    .for_each(|(word, bit)| set[word] &= !bit);
+            } else {
+                held[..after]
+                    .iter()
+                    .map(|code| bit(*code))
+                    .for_each(|(word, bit)| set[word] |= bit);
+            }
             return Rule::Within(set);
         }
         match held.get(after) {
